@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Build options, warnings and sanitizers, shared by every module.
+option(VRAMSCOPE_TESTS "Build the tests" ON)
+option(VRAMSCOPE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(VRAMSCOPE_WERROR "Treat warnings as errors" OFF)
+set(VRAMSCOPE_SANITIZE "" CACHE STRING "-fsanitize= list, such as address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# One tree shaped like the installed one, so that the command finds its library
+# and the simulator by the same relative paths in both.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(VS_SIMULATOR_DIR "${CMAKE_BINARY_DIR}/lib/vramscope/simulator")
+
+add_library(vs_flags INTERFACE)
+target_compile_options(vs_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes;-Wpointer-arith;-Wvla>
+  -fno-omit-frame-pointer)
+if(VRAMSCOPE_WERROR)
+  target_compile_options(vs_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+endif()
+if(VRAMSCOPE_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=${VRAMSCOPE_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=undefined>)
+  add_link_options(-fsanitize=${VRAMSCOPE_SANITIZE})
+endif()
+if(VRAMSCOPE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# vs_module(NAME SOURCES...): a static library for one room of the house. Its
+# headers are included as "room/file.h" from src/.
+function(vs_module name)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+  target_link_libraries(${name} PRIVATE vs_flags)
+endfunction()

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For programs that want their kernels to compute real numbers on vramscope's
+ * simulated GPU. A kernel without a host function takes simulated time and
+ * leaves memory as it was.
+ *
+ * The program calls vramscope_sim_register() once per kernel after its first
+ * CUDA call. On a real GPU the function finds no simulator and does nothing, so
+ * the call can stay in the program. Needs libdl; nothing to link. */
+#ifndef VRAMSCOPE_SIMULATOR_H
+#define VRAMSCOPE_SIMULATOR_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct vramscope_sim_launch {
+    unsigned grid[3], block[3]; /* as launched */
+    unsigned shared_bytes;      /* dynamic shared memory */
+    void **args;                /* args[i] points at a copy of the i-th argument */
+};
+
+/* Runs a slice of the launch: thread blocks with linear index in
+ * [*first*, *last*), index = x + grid[0]*(y + grid[1]*z). Called from the
+ * simulator's worker threads; slices of one launch may run at the same time, as
+ * thread blocks do on a GPU, and must not depend on each other's order. */
+typedef void (*vramscope_sim_kernel)(const struct vramscope_sim_launch *launch, unsigned long first,
+                                     unsigned long last);
+
+/* Registers *fn* as the host function of the kernel called *name* (the name in
+ * the device code: plain for extern "C" kernels, mangled otherwise). Returns 1
+ * on the simulated GPU, 0 elsewhere. Any thread. */
+static inline int vramscope_sim_register(const char *name, vramscope_sim_kernel fn)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        return 0;
+    int (*reg)(const char *, vramscope_sim_kernel);
+    *(void **)&reg = dlsym(driver, "vramscopeSimRegisterKernel");
+    int done = reg ? reg(name, fn) : 0;
+    dlclose(driver);
+    return done;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

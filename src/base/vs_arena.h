@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory from mmap, never from malloc, so that nothing here can recurse into an
+ * intercepted path or disturb the host program's heap. An arena hands out
+ * fixed-lifetime memory by bumping a pointer; everything is returned at once. */
+#ifndef VS_ARENA_H
+#define VS_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+/* vs_pages_map: zeroed anonymous pages, *bytes* rounded up to the page size.
+ * NULL when the system refuses. vs_pages_unmap takes the same size; NULL ok. */
+void *vs_pages_map(size_t bytes);
+void vs_pages_unmap(void *pages, size_t bytes);
+
+struct vs_arena_chunk;
+
+/* Zero-initialise. Not thread-safe: the owner's lock guards it. */
+struct vs_arena {
+    struct vs_arena_chunk *chunks;
+    char *next, *end;
+    size_t bytes_mapped;
+};
+
+/* vs_arena_alloc: *bytes* zeroed bytes aligned to 16. NULL when the system
+ * refuses. Lives until vs_arena_free_all. */
+void *vs_arena_alloc(struct vs_arena *arena, size_t bytes);
+void vs_arena_free_all(struct vs_arena *arena);
+
+#endif

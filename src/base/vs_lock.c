@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ranked mutexes. The ranks held are a per-thread bit-stack, kept in debug
+ * builds only. */
+#include "base/vs_lock.h"
+
+#ifndef NDEBUG
+#include <stdlib.h>
+
+#include "base/vs_log.h"
+
+#define HELD_MAX 8
+static _Thread_local const struct vs_lock *held[HELD_MAX];
+static _Thread_local int held_count;
+
+static void rank_push(const struct vs_lock *lock)
+{
+    if (held_count && held[held_count - 1]->rank >= lock->rank) {
+        vs_log(VS_LOG_ERROR, "lock order: '%s' (rank %d) taken while holding '%s' (rank %d)",
+               lock->name, (int)lock->rank, held[held_count - 1]->name,
+               (int)held[held_count - 1]->rank);
+        abort();
+    }
+    if (held_count == HELD_MAX)
+        abort();
+    held[held_count++] = lock;
+}
+
+static void rank_pop(const struct vs_lock *lock)
+{
+    for (int i = held_count - 1; i >= 0; i--) {
+        if (held[i] != lock)
+            continue;
+        for (int j = i; j + 1 < held_count; j++)
+            held[j] = held[j + 1];
+        held_count--;
+        return;
+    }
+    vs_log(VS_LOG_ERROR, "lock '%s' released by a thread that does not hold it", lock->name);
+    abort();
+}
+
+static void rank_forget(void)
+{
+    held_count = 0;
+}
+#else
+static void rank_push(const struct vs_lock *lock) { (void)lock; }
+static void rank_pop(const struct vs_lock *lock) { (void)lock; }
+static void rank_forget(void) {}
+#endif
+
+void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name)
+{
+    pthread_mutex_init(&lock->mu, NULL);
+    lock->rank = rank;
+    lock->name = name;
+}
+
+void vs_lock_destroy(struct vs_lock *lock)
+{
+    pthread_mutex_destroy(&lock->mu);
+}
+
+void vs_lock_acquire(struct vs_lock *lock)
+{
+    rank_push(lock);
+    pthread_mutex_lock(&lock->mu);
+}
+
+void vs_lock_release(struct vs_lock *lock)
+{
+    pthread_mutex_unlock(&lock->mu);
+    rank_pop(lock);
+}
+
+void vs_lock_reset_after_fork(struct vs_lock *lock)
+{
+    pthread_mutex_init(&lock->mu, NULL);
+    rank_forget();
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Open addressing, linear probing; see the header. */
+#include "base/vs_map.h"
+
+#include "base/vs_arena.h"
+
+#define CAPACITY_MIN 256u
+
+static size_t home(const struct vs_map *map, uint64_t key)
+{
+    /* Fibonacci hashing; device addresses have many low zero bits */
+    key ^= key >> 32;
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (map->capacity - 1);
+}
+
+static struct vs_map_slot *find(const struct vs_map *map, uint64_t key)
+{
+    size_t i = home(map, key);
+    while (map->slots[i].key && map->slots[i].key != key)
+        i = (i + 1) & (map->capacity - 1);
+    return &map->slots[i];
+}
+
+static enum vs_err grow(struct vs_map *map)
+{
+    size_t capacity = map->capacity ? map->capacity * 2 : CAPACITY_MIN;
+    struct vs_map larger = {vs_pages_map(capacity * sizeof *map->slots), capacity, map->count};
+    if (!larger.slots)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < map->capacity; i++) {
+        if (map->slots[i].key)
+            *find(&larger, map->slots[i].key) = map->slots[i];
+    }
+    vs_pages_unmap(map->slots, map->capacity * sizeof *map->slots);
+    *map = larger;
+    return VS_OK;
+}
+
+enum vs_err vs_map_put(struct vs_map *map, uint64_t key, uint64_t value)
+{
+    if (!key)
+        return VS_ERR_ARG;
+    if ((map->count + 1) * 4 > map->capacity * 3) {
+        enum vs_err err = grow(map);
+        if (err)
+            return err;
+    }
+    struct vs_map_slot *slot = find(map, key);
+    if (!slot->key) {
+        slot->key = key;
+        map->count++;
+    }
+    slot->value = value;
+    return VS_OK;
+}
+
+uint64_t *vs_map_get(const struct vs_map *map, uint64_t key)
+{
+    if (!map->count || !key)
+        return NULL;
+    struct vs_map_slot *slot = find(map, key);
+    return slot->key ? &slot->value : NULL;
+}
+
+bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value)
+{
+    if (!map->count || !key)
+        return false;
+    struct vs_map_slot *slot = find(map, key);
+    if (!slot->key)
+        return false;
+    if (value)
+        *value = slot->value;
+    map->count--;
+    size_t mask = map->capacity - 1, hole = (size_t)(slot - map->slots);
+    for (size_t i = (hole + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
+        size_t h = home(map, map->slots[i].key);
+        /* the entry at i may move into the hole when its home is not in (hole, i] */
+        if (((i - h) & mask) >= ((i - hole) & mask)) {
+            map->slots[hole] = map->slots[i];
+            hole = i;
+        }
+    }
+    map->slots[hole] = (struct vs_map_slot){0, 0};
+    return true;
+}
+
+const struct vs_map_slot *vs_map_next(const struct vs_map *map, size_t *cursor)
+{
+    while (*cursor < map->capacity) {
+        const struct vs_map_slot *slot = &map->slots[(*cursor)++];
+        if (slot->key)
+            return slot;
+    }
+    return NULL;
+}
+
+void vs_map_free(struct vs_map *map)
+{
+    vs_pages_unmap(map->slots, map->capacity * sizeof *map->slots);
+    *map = (struct vs_map){0};
+}

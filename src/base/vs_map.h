@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Hash map from uint64 to uint64, open addressing with backward-shift deletion,
+ * its slots from mmap. Key 0 is reserved (device pointers are never 0). */
+#ifndef VS_MAP_H
+#define VS_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+struct vs_map_slot {
+    uint64_t key, value;
+};
+
+/* Zero-initialise. Not thread-safe: the owner's lock guards it. */
+struct vs_map {
+    struct vs_map_slot *slots;
+    size_t capacity; /* power of two, or 0 before the first put */
+    size_t count;
+};
+
+/* vs_map_put: insert or replace. *key* != 0. VS_ERR_NOMEM leaves the map as it
+ * was. Cost: amortised O(1), grows at 3/4 full. */
+enum vs_err vs_map_put(struct vs_map *map, uint64_t key, uint64_t value) VS_MUST_CHECK;
+
+/* vs_map_get: NULL when absent. The pointer is valid until the next put or
+ * remove. */
+uint64_t *vs_map_get(const struct vs_map *map, uint64_t key);
+
+/* vs_map_remove: true when the key was there; *value* (may be NULL) gets what it
+ * held. */
+bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value);
+
+/* vs_map_next: iterate: *cursor* starts at 0; NULL at the end. No put or remove
+ * meanwhile. Order is unspecified. */
+const struct vs_map_slot *vs_map_next(const struct vs_map *map, size_t *cursor);
+
+void vs_map_free(struct vs_map *map);
+
+#endif

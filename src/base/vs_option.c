@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The option table's parsers and sources; see the header. */
+#define _GNU_SOURCE
+#include "base/vs_option.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/vs_size.h"
+
+#define ENV_PREFIX "VRAMSCOPE_"
+
+extern char **environ;
+
+#define VS_OPTION(name, type, def, min, max, unit, help) \
+    {#name, def, unit, help, VS_OPTION_##type, min, max},
+static const struct vs_option_info infos[VS_OPT_COUNT] = {
+#include "base/vs_option_table.h"
+};
+#undef VS_OPTION
+
+const struct vs_option_info *vs_option_describe(enum vs_option_id id)
+{
+    return &infos[id];
+}
+
+char *vs_option_env_name(enum vs_option_id id, char *out)
+{
+    int n = snprintf(out, VS_OPTION_ENV_MAX, ENV_PREFIX "%s", infos[id].name);
+    for (int i = 0; i < n && i < VS_OPTION_ENV_MAX - 1; i++)
+        out[i] = (char)toupper((unsigned char)out[i]);
+    return out;
+}
+
+static bool name_equal(const char *table, const char *given, size_t length)
+{
+    if (strlen(table) != length)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = (char)tolower((unsigned char)given[i]);
+        if (table[i] != (c == '-' ? '_' : c))
+            return false;
+    }
+    return true;
+}
+
+enum vs_err vs_option_find(const char *name, size_t length, enum vs_option_id *id)
+{
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        if (name_equal(infos[i].name, name, length)) {
+            *id = (enum vs_option_id)i;
+            return VS_OK;
+        }
+    }
+    return VS_ERR_NOT_FOUND;
+}
+
+static enum vs_err parse_bool(const char *value, uint64_t *out)
+{
+    static const char *const yes[] = {"on", "1", "yes", "true"};
+    static const char *const no[] = {"off", "0", "no", "false"};
+    for (int i = 0; i < 4; i++) {
+        if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
+            *out = strcasecmp(value, yes[i]) == 0;
+            return VS_OK;
+        }
+    }
+    return VS_ERR_ARG;
+}
+
+static enum vs_err parse_choice(const char *words, const char *value, uint64_t *out)
+{
+    size_t length = strlen(value);
+    uint64_t index = 0;
+    for (const char *w = words;; index++) {
+        size_t n = strcspn(w, "|");
+        if (n == length && strncmp(w, value, n) == 0) {
+            *out = index;
+            return VS_OK;
+        }
+        if (!w[n])
+            return VS_ERR_ARG;
+        w += n + 1;
+    }
+}
+
+static enum vs_err parse_count(const char *value, uint64_t *out)
+{
+    if (!isdigit((unsigned char)*value))
+        return VS_ERR_ARG;
+    char *end;
+    unsigned long long n = strtoull(value, &end, 10);
+    if (*end)
+        return VS_ERR_ARG;
+    *out = n;
+    return VS_OK;
+}
+
+static void explain(const struct vs_option_info *info, const char *value, char *why)
+{
+    if (!why)
+        return;
+    char expect[256];
+    switch (info->type) {
+    case VS_OPTION_BOOL:
+        snprintf(expect, sizeof expect, "on or off");
+        break;
+    case VS_OPTION_CHOICE:
+        snprintf(expect, sizeof expect, "one of %s", info->unit);
+        break;
+    case VS_OPTION_COUNT:
+        snprintf(expect, sizeof expect, "a number from %llu to %llu",
+                 (unsigned long long)info->min, (unsigned long long)info->max);
+        break;
+    case VS_OPTION_SIZE:
+        snprintf(expect, sizeof expect, "a size such as 8GiB");
+        break;
+    case VS_OPTION_STRING:
+        snprintf(expect, sizeof expect, "a text of at most %d bytes", VS_OPTION_TEXT_MAX - 1);
+        break;
+    }
+    snprintf(why, VS_OPTION_TEXT_MAX, "'%.64s' is not a value for %s: expected %s", value,
+             info->name, expect);
+}
+
+enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, const char *value,
+                           enum vs_option_source source, char *why)
+{
+    const struct vs_option_info *info = &infos[id];
+    uint64_t number = 0;
+    enum vs_err err = VS_OK;
+    switch (info->type) {
+    case VS_OPTION_BOOL:
+        err = parse_bool(value, &number);
+        break;
+    case VS_OPTION_CHOICE:
+        err = parse_choice(info->unit, value, &number);
+        break;
+    case VS_OPTION_COUNT:
+        err = parse_count(value, &number);
+        break;
+    case VS_OPTION_SIZE:
+        err = vs_size_parse(value, &number);
+        break;
+    case VS_OPTION_STRING:
+        break;
+    }
+    if (!err && (info->type == VS_OPTION_COUNT || info->type == VS_OPTION_SIZE) &&
+        (number < info->min || number > info->max))
+        err = VS_ERR_ARG;
+    if (strlen(value) >= VS_OPTION_TEXT_MAX)
+        err = VS_ERR_ARG;
+    if (err) {
+        explain(info, value, why);
+        return VS_ERR_ARG;
+    }
+    strcpy(options->text[id], value);
+    options->number[id] = number;
+    options->source[id] = source;
+    return VS_OK;
+}
+
+void vs_options_init(struct vs_options *options)
+{
+    memset(options, 0, sizeof *options);
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        /* the table's own defaults parse; a unit test holds that */
+        if (vs_options_set(options, (enum vs_option_id)i, infos[i].fallback, VS_FROM_DEFAULT, NULL))
+            continue;
+    }
+}
+
+void vs_options_load_environment(struct vs_options *options,
+                                 void (*warn)(const char *sentence, void *arg), void *arg)
+{
+    char sentence[VS_OPTION_TEXT_MAX], why[VS_OPTION_TEXT_MAX];
+    for (char **e = environ; e && *e; e++) {
+        if (strncmp(*e, ENV_PREFIX, strlen(ENV_PREFIX)) != 0)
+            continue;
+        const char *name = *e + strlen(ENV_PREFIX);
+        size_t length = strcspn(name, "=");
+        if (!name[length])
+            continue;
+        enum vs_option_id id;
+        if (vs_option_find(name, length, &id)) {
+            snprintf(sentence, sizeof sentence,
+                     "unknown option %s%.*s ignored; `vramscope options` lists them", ENV_PREFIX,
+                     (int)(length < 64 ? length : 64), name);
+            if (warn)
+                warn(sentence, arg);
+            continue;
+        }
+        if (vs_options_set(options, id, name + length + 1, VS_FROM_ENVIRONMENT, why)) {
+            snprintf(sentence, sizeof sentence, "%s%.*s: %.400s; using %.400s", ENV_PREFIX, (int)length,
+                     name, why, options->text[id]);
+            if (warn)
+                warn(sentence, arg);
+        }
+    }
+}
+
+bool vs_option_is(const struct vs_options *options, enum vs_option_id id, const char *word)
+{
+    return strcmp(options->text[id], word) == 0;
+}
+
+const char *vs_environment(const char *name)
+{
+    return getenv(name);
+}
+
+static const char *rank_text(void)
+{
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = getenv(names[i]);
+        if (v && *v && strspn(v, "0123456789") == strlen(v))
+            return v;
+    }
+    return "0";
+}
+
+enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
+                             size_t out_max)
+{
+    char result[4096], number[32], host[256] = "host";
+    size_t n = 0;
+    for (const char *p = pattern; *p; p++) {
+        char one[2] = {*p, 0};
+        const char *piece = one;
+        if (*p == '%') {
+            switch (*++p) {
+            case 'n':
+                piece = program;
+                break;
+            case 'p':
+                snprintf(number, sizeof number, "%ld", pid);
+                piece = number;
+                break;
+            case 'h':
+                gethostname(host, sizeof host - 1);
+                piece = host;
+                break;
+            case 'r':
+                piece = rank_text();
+                break;
+            case '%':
+                break;
+            default:
+                return VS_ERR_ARG;
+            }
+        }
+        size_t m = strlen(piece);
+        if (n + m >= sizeof result)
+            return VS_ERR_LIMIT;
+        memcpy(result + n, piece, m);
+        n += m;
+    }
+    if (n >= out_max)
+        return VS_ERR_LIMIT;
+    memcpy(out, result, n);
+    out[n] = 0;
+    return VS_OK;
+}

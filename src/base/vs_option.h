@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Options: one table (vs_option_table.h), three sources in rising precedence:
+ * default, environment, explicit set (a flag of `vramscope run`). A value that
+ * does not parse is reported once and the lower source stays in force; an
+ * unknown VRAMSCOPE_* variable is warned about. This is the only module that
+ * calls getenv. */
+#ifndef VS_OPTION_H
+#define VS_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+enum vs_option_id {
+#define VS_OPTION(name, type, def, min, max, unit, help) VS_OPT_##name,
+#include "base/vs_option_table.h"
+#undef VS_OPTION
+    VS_OPT_COUNT
+};
+
+enum vs_option_type { VS_OPTION_STRING, VS_OPTION_BOOL, VS_OPTION_COUNT, VS_OPTION_SIZE, VS_OPTION_CHOICE };
+enum vs_option_source { VS_FROM_DEFAULT, VS_FROM_ENVIRONMENT, VS_FROM_COMMAND };
+
+struct vs_option_info {
+    const char *name, *fallback, *unit, *help;
+    enum vs_option_type type;
+    uint64_t min, max;
+};
+
+#define VS_OPTION_TEXT_MAX 1024
+
+/* Values of all options. Plain data: copyable, no ownership. */
+struct vs_options {
+    char text[VS_OPT_COUNT][VS_OPTION_TEXT_MAX]; /* as given */
+    uint64_t number[VS_OPT_COUNT];               /* COUNT, SIZE, BOOL (0/1), CHOICE (index) */
+    enum vs_option_source source[VS_OPT_COUNT];
+};
+
+/* vs_option_describe: the table's row. Static storage. */
+const struct vs_option_info *vs_option_describe(enum vs_option_id id);
+
+#define VS_OPTION_ENV_MAX 64
+/* vs_option_env_name: the option's environment variable ("VRAMSCOPE_STACK_DEPTH")
+ * into *out* (VS_OPTION_ENV_MAX bytes). Returns out. */
+char *vs_option_env_name(enum vs_option_id id, char *out);
+
+/* vs_option_find: by name ("stack-depth" or "stack_depth"). VS_ERR_NOT_FOUND
+ * when no option is called so. */
+enum vs_err vs_option_find(const char *name, size_t length, enum vs_option_id *id) VS_MUST_CHECK;
+
+/* vs_options_init: defaults only. */
+void vs_options_init(struct vs_options *options);
+
+/* vs_options_load_environment: overlay VRAMSCOPE_*; *warn* (may be NULL) is
+ * called once per unknown or unparsable variable with a complete sentence. Not
+ * thread-safe against setenv by others. */
+void vs_options_load_environment(struct vs_options *options,
+                                 void (*warn)(const char *sentence, void *arg), void *arg);
+
+/* vs_options_set: parse *value* for *id*. On VS_ERR_ARG nothing changes and
+ * *why* (VS_OPTION_TEXT_MAX bytes, may be NULL) holds a sentence with what is
+ * accepted. */
+enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, const char *value,
+                           enum vs_option_source source, char *why) VS_MUST_CHECK;
+
+/* vs_option_is: true when CHOICE option *id* has the value *word*. */
+bool vs_option_is(const struct vs_options *options, enum vs_option_id id, const char *word);
+
+/* vs_environment: getenv for the few variables that are not ours (RANK,
+ * LD_LIBRARY_PATH, CUDA_PATH …). NULL when unset. */
+const char *vs_environment(const char *name);
+
+/* vs_output_expand: replace %n %p %h %r %% in *pattern*. *out* is unwritten when
+ * the result would not fit *out_max* (VS_ERR_LIMIT) or the pattern has another
+ * %-sequence (VS_ERR_ARG). %r is "0" when no rank variable is set. */
+enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
+                             size_t out_max) VS_MUST_CHECK;
+
+#endif

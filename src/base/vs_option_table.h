@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one table of options. VS_OPTION(name, type, default, min, max, unit, help)
+ * gives each option its environment variable (VRAMSCOPE_<NAME>), its flag for
+ * `vramscope run` (--<name>, '_' written '-'), its parser and its line in
+ * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE or CHOICE; for
+ * CHOICE *unit* lists the words, separated by '|'. min and max bound COUNT and
+ * SIZE. No include guard: included with VS_OPTION defined by each user. */
+VS_OPTION(output, STRING, "vramscope.%n.%p.vst", 0, 0, "pattern",
+          "trace file; %n program, %p pid, %h host, %r rank")
+VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
+          "serve device memory from the cache, or only watch; auto: caching, except under PyTorch")
+VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",
+          "call stacks recorded with each allocation")
+VS_OPTION(stack_depth, COUNT, "64", 1, 128, "frames", "deepest stack kept")
+VS_OPTION(kernels, BOOL, "on", 0, 0, "", "record kernels, copies and memsets through CUPTI")
+VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
+VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression; 0 stores plainly")
+VS_OPTION(flush_ms, COUNT, "1000", 10, 60000, "ms", "longest time an event stays uncompressed")
+VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
+          "least time between two readings of the device's free memory")
+VS_OPTION(log, CHOICE, "warn", 0, 0, "error|warn|info|debug", "messages on standard error")
+VS_OPTION(simulate, STRING, "", 0, 0, "device",
+          "run on a simulated GPU, such as h100-80g or t4-16g,capacity=2GiB")

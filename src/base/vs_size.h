@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sizes, times and counts as people write and read them. */
+#ifndef VS_SIZE_H
+#define VS_SIZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+#define VS_KIB (UINT64_C(1) << 10)
+#define VS_MIB (UINT64_C(1) << 20)
+#define VS_GIB (UINT64_C(1) << 30)
+#define VS_SIZE_TEXT_MAX 32
+
+/* vs_size_parse: read "8GiB", "1.5 GiB", "512M", "80gb", "4096" (bytes).
+ * K/M/G/T with or without "iB"/"i" are powers of 1024; "kB/MB/GB/TB" are powers
+ * of 1000 (SI), as the units say. Case-insensitive apart from that rule: "mb"
+ * is MB. The whole string must be consumed. *bytes* is unwritten on failure.
+ * Returns VS_OK, or VS_ERR_ARG for anything else (negative, empty, overflow). */
+enum vs_err vs_size_parse(const char *text, uint64_t *bytes) VS_MUST_CHECK;
+
+/* vs_size_format: "0 B", "512 B", "1.5 KiB", "12.3 GiB" into *out* (at least
+ * VS_SIZE_TEXT_MAX bytes); one decimal from 1 KiB on, and a value is never
+ * rounded into the next unit's 1024. Returns out. */
+char *vs_size_format(char *out, uint64_t bytes);
+
+/* vs_time_format: a duration in ns as "850 ns", "12.3 us", "4.56 ms", "1.234 s",
+ * "2 min 05 s" into *out* (VS_SIZE_TEXT_MAX bytes). Returns out. */
+char *vs_time_format(char *out, uint64_t time_ns);
+
+/* vs_count_format: thousands separated by commas: "1,234,567". */
+char *vs_count_format(char *out, uint64_t count);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One event as the recorder takes it and the reader gives it. All fields of a
+ * kind are uint64_t so that the codecs run over the table, not over structs;
+ * signed fields hold two's complement. */
+#ifndef VS_EVENT_H
+#define VS_EVENT_H
+
+#include <stdint.h>
+
+enum vs_event_kind {
+#define VS_EVENT(code, name, fields) VS_EVENT_##name = code,
+#include "trace/event_table.h"
+#undef VS_EVENT
+    VS_EVENT_CODE_MAX = 63 /* codes fit six bits */
+};
+
+#define VS_EVENT_FIELDS_MAX 16
+
+struct vs_event {
+    uint32_t kind;   /* enum vs_event_kind */
+    uint32_t tid;    /* kernel thread id of the caller; 0 = let the recorder fill it in */
+    uint64_t time_ns; /* vs_clock_ns(); 0 = let the recorder fill it in. Never decreases in a file */
+    union {
+        uint64_t fields[VS_EVENT_FIELDS_MAX];
+#define F(field, codec) uint64_t field;
+#define VS_EVENT(code, name, list) struct { list } name;
+#include "trace/event_table.h"
+#undef VS_EVENT
+#undef F
+    };
+};
+
+/* Families of memory; the values are in the file. */
+enum vs_family {
+    VS_FAMILY_DEVICE = 0,  /* cuMemAlloc, cudaMalloc, pitched */
+    VS_FAMILY_ASYNC = 1,   /* stream-ordered pools */
+    VS_FAMILY_MANAGED = 2,
+    VS_FAMILY_PINNED = 3,  /* host memory; never counted as the device's */
+    VS_FAMILY_ARRAY = 4,
+    VS_FAMILY_VMM = 5,
+    VS_FAMILY_IPC = 6,     /* another process's memory mapped here; not counted */
+    VS_FAMILY_GRAPH = 7,
+    VS_FAMILY_REGISTERED = 8, /* the program's own host memory, registered */
+    VS_FAMILY_COUNT
+};
+
+/* vs_family_name: "device", "async", "managed", "pinned", …; "other" outside. */
+const char *vs_family_name(uint64_t family);
+/* vs_family_on_device: 1 when the family's bytes live in device memory. */
+int vs_family_on_device(uint64_t family);
+
+/* CUpti_ActivityMemcpyKind's values, so that a collector passes them through. */
+enum vs_copy_kind {
+    VS_COPY_UNKNOWN = 0, VS_COPY_HTOD = 1, VS_COPY_DTOH = 2, VS_COPY_HTOA = 3, VS_COPY_ATOH = 4,
+    VS_COPY_ATOA = 5, VS_COPY_ATOD = 6, VS_COPY_DTOA = 7, VS_COPY_DTOD = 8, VS_COPY_HTOH = 9,
+    VS_COPY_PTOP = 10, VS_COPY_KIND_COUNT
+};
+/* vs_copy_kind_name: "HtoD", "DtoH", …; "other" outside. */
+const char *vs_copy_kind_name(uint64_t kind);
+
+enum vs_end_reason { VS_END_EXIT = 0, VS_END_SIGNAL = 1, VS_END_EXEC = 2, VS_END_STOPPED = 3 };
+
+enum vs_field_codec { VS_CODEC_U, VS_CODEC_S, VS_CODEC_A, VS_CODEC_T, VS_CODEC_STR, VS_CODEC_STK };
+
+struct vs_event_field {
+    const char *name;
+    enum vs_field_codec codec;
+};
+
+struct vs_event_info {
+    const char *name; /* NULL for a code that is not in the table */
+    unsigned field_count;
+    const struct vs_event_field *fields;
+};
+
+/* vs_event_describe: the table's row for *kind*; NULL when there is none. Static
+ * storage, any thread. */
+const struct vs_event_info *vs_event_describe(uint32_t kind);
+
+#endif

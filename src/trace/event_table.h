@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one table of event kinds. VS_EVENT(code, name, FIELDS): *code* is what the
+ * file holds (never reused, never renumbered), FIELDS is a list of
+ * F(field, codec) in file order. Codecs:
+ *   U    unsigned varint
+ *   S    signed, zigzag varint
+ *   A    address: zigzag varint of the difference to the previous address field
+ *   T    time in ns: zigzag varint of the difference to the previous T field
+ *   STR  string id (0 = none), as U; the string was defined earlier
+ *   STK  stack id (0 = none), as U; the node was defined earlier
+ * Every event also carries its own time and thread (event.h). No include guard:
+ * included with VS_EVENT defined by each user. docs/trace-format.md says what
+ * each field means. */
+
+/* --- who and where: written before anything refers to them --- */
+VS_EVENT(1, process,
+         F(pid, U) F(ppid, U) F(start_realtime_ns, U) F(start_ns, U) F(exe, STR) F(cmdline, STR)
+         F(host, STR) F(version, STR) F(policy, STR) F(page_bytes, U))
+VS_EVENT(2, option, F(name, STR) F(value, STR))
+VS_EVENT(3, device,
+         F(device, U) F(name, STR) F(uuid, STR) F(total_bytes, U) F(sm_count, U) F(cc_major, U)
+         F(cc_minor, U) F(simulated, U) F(driver_version, U))
+VS_EVENT(4, context, F(context, U) F(device, U) F(handle, U) F(primary, U) F(alive, U))
+VS_EVENT(5, stream, F(stream, U) F(device, U) F(handle, U) F(name, STR) F(alive, U))
+VS_EVENT(6, thread, F(tid, U) F(name, STR))
+/* A loaded object; offset = pc - base is the address in the file's own terms. */
+VS_EVENT(7, module, F(module, U) F(base, U) F(start, U) F(end, U) F(path, STR) F(build_id, STR) F(alive, U))
+
+/* --- memory --- */
+/* requested = bytes the program asked for, size = bytes set aside for it */
+VS_EVENT(16, alloc,
+         F(addr, A) F(requested, U) F(size, U) F(family, U) F(device, U) F(context, U) F(stream, U)
+         F(api, STR) F(stack, STK))
+VS_EVENT(17, free, F(addr, A) F(device, U) F(stream, U) F(api, STR) F(stack, STK))
+VS_EVENT(18, alloc_failed,
+         F(requested, U) F(family, U) F(device, U) F(context, U) F(stream, U) F(api, STR) F(stack, STK)
+         F(error, U) F(device_free_bytes, U) F(device_total_bytes, U))
+/* device memory held by the caching allocator; its blocks are `alloc` events */
+VS_EVENT(19, segment_alloc, F(addr, A) F(size, U) F(device, U) F(context, U) F(stream, U) F(pool, U) F(stack, STK))
+VS_EVENT(20, segment_free, F(addr, A) F(size, U) F(device, U))
+/* a framework's own allocator above the device's (PyTorch): second level */
+VS_EVENT(21, framework_alloc,
+         F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
+VS_EVENT(22, framework_free, F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U))
+VS_EVENT(23, framework_oom,
+         F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
+VS_EVENT(24, device_sample, F(device, U) F(free_bytes, U) F(total_bytes, U))
+
+/* --- activity on the device; start and end in the trace's clock --- */
+VS_EVENT(32, kernel,
+         F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(name, STR)
+         F(correlation, U) F(grid_x, U) F(grid_y, U) F(grid_z, U) F(block_x, U) F(block_y, U)
+         F(block_z, U) F(shared_bytes, U))
+VS_EVENT(33, memcpy,
+         F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(copy_kind, U)
+         F(async, U) F(correlation, U))
+VS_EVENT(34, memset,
+         F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(value, U)
+         F(correlation, U))
+VS_EVENT(35, sync, F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
+
+/* --- what the program says about itself --- */
+VS_EVENT(48, range_push, F(name, STR) F(domain, STR))
+VS_EVENT(49, range_pop, F(domain, STR))
+VS_EVENT(50, range_start, F(range, U) F(name, STR) F(domain, STR))
+VS_EVENT(51, range_end, F(range, U))
+VS_EVENT(52, mark, F(name, STR) F(domain, STR))
+
+/* --- about the recording --- */
+VS_EVENT(60, note, F(severity, U) F(text, STR))
+VS_EVENT(61, dropped, F(what, STR) F(count, U))
+/* reason: see enum vs_end_reason; status: exit status or signal */
+VS_EVENT(62, end, F(reason, U) F(status, U))

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The read side of a trace: a stream of events in file order, with the tables of
+ * strings, stacks and modules filled in as the stream defines them. Any bytes at
+ * all are safe: damage ends the stream with what was good before it, and
+ * vs_reader_condition says what happened. Memory: tables + one frame, whatever
+ * the file says. Not thread-safe; one reader, one thread. */
+#ifndef VS_READER_H
+#define VS_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+#include "trace/event.h"
+
+struct vs_reader;
+
+#define VS_READER_WHY_MAX 512
+
+enum vs_condition {
+    VS_TRACE_COMPLETE,   /* ended properly */
+    VS_TRACE_LIVE,       /* no end, tail recovered from FILE.live: killed or still running */
+    VS_TRACE_TRUNCATED,  /* no end and no live window: cut off between two frames */
+    VS_TRACE_DAMAGED,    /* bytes that fail their checksum or make no sense */
+};
+
+/* vs_reader_open: open a trace (and FILE.live beside it, when the trace has no
+ * end). On failure *why* (VS_READER_WHY_MAX bytes) holds one line naming the
+ * file, what is wrong and what to do: VS_ERR_IO (missing, a directory, no
+ * permission), VS_ERR_FORMAT (empty, not a trace), VS_ERR_VERSION,
+ * VS_ERR_CORRUPT (nothing usable), VS_ERR_NOMEM. */
+enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why) VS_MUST_CHECK;
+
+/* vs_reader_next: the next event. VS_OK, VS_ERR_END at the end of what is
+ * readable, VS_ERR_NOMEM. Events that only define strings or stacks are not
+ * shown; `module` events are. */
+enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_MUST_CHECK;
+
+/* vs_reader_rewind: start over; ids stay the same. */
+enum vs_err vs_reader_rewind(struct vs_reader *reader) VS_MUST_CHECK;
+
+/* vs_reader_condition: meaningful after VS_ERR_END. *text* (may be NULL,
+ * VS_READER_WHY_MAX bytes) gets a sentence ("the trace ends early: frame 12 at
+ * byte 88,123 fails its checksum; 41,200 events before it are good"). */
+enum vs_condition vs_reader_condition(const struct vs_reader *reader, char *text);
+
+/* vs_reader_string: the text of a string id, NUL-terminated and valid UTF-8
+ * (foreign bytes replaced). "" for 0 and for ids never defined. Valid until
+ * vs_reader_close. */
+const char *vs_reader_string(const struct vs_reader *reader, uint64_t id);
+
+struct vs_frame {
+    uint64_t pc;     /* return address - 1, so that it lies in the call */
+    uint32_t module; /* index for vs_reader_module; VS_NO_MODULE when unknown */
+};
+#define VS_NO_MODULE UINT32_MAX
+
+/* vs_reader_stack: frames of stack *id*, innermost first, at most *max*; returns
+ * how many were written. 0 for id 0 or unknown ids. */
+size_t vs_reader_stack(const struct vs_reader *reader, uint64_t id, struct vs_frame *frames,
+                       size_t max);
+
+struct vs_module {
+    uint64_t base, start, end; /* file address = pc - base */
+    const char *path;
+    const char *build_id; /* lower-case hex, "" when it has none */
+};
+/* vs_reader_module: NULL for an unknown index. Valid until the next
+ * vs_reader_next; strings until close. */
+const struct vs_module *vs_reader_module(const struct vs_reader *reader, uint32_t module);
+
+/* vs_reader_bytes: size of the trace file. vs_reader_position: bytes of it read so
+ * far (for progress). */
+uint64_t vs_reader_bytes(const struct vs_reader *reader);
+uint64_t vs_reader_position(const struct vs_reader *reader);
+
+void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
+
+#endif
