@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the scripts beside this file share: set-up of a machine (Debian packages,
+# NVIDIA's headers), configuring and building a preset. Sourced, never run.
+#
+# Set-up asks for what it needs by using it (does the tool run, does pkg-config
+# know the library?), not by package name, so a second run finds nothing missing
+# and does nothing, and a machine that has the libraries from elsewhere needs no
+# apt-get at all. Everything else it writes lies under build/.
+
+VS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+VS_JOBS=${VS_JOBS:-$(nproc 2>/dev/null || echo 2)}
+VS_INSTALL=${VS_INSTALL:-yes} # "no": report what is missing instead of installing it
+VS_CMAKE_ARGS=()              # set by vs_setup: where the CUDA headers are
+
+# NVIDIA's header packages, used only where no CUDA headers are installed. They
+# belong to one release of CUDA; change them together.
+VS_CUDA_WHEELS=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88
+                nvidia-cuda-cupti==13.0.85 nvidia-nvtx==13.0.85)
+VS_CUDA_HEADERS_DIR=$VS_ROOT/build/cuda-headers
+
+vs_say() { printf '%s\n' "==> $*"; }
+
+vs_die() {
+    printf '%s: %s\n' "${0##*/}" "$1" >&2
+    shift
+    [ $# -eq 0 ] || printf '    %s\n' "$@" >&2
+    exit 1
+}
+
+# --- Debian packages ---------------------------------------------------------
+
+# vs_missing TESTS_TOO: prints the Debian packages that would fill each gap.
+vs_missing() {
+    local cc=${CC:-cc} module
+    command -v "$cc" >/dev/null || echo gcc
+    echo '#include <stdio.h>' | "$cc" -E -x c - >/dev/null 2>&1 || echo libc6-dev
+    if ! cmake --version >/dev/null 2>&1; then echo cmake; fi
+    if ! command -v ninja >/dev/null; then echo ninja-build; fi
+    if ! command -v python3 >/dev/null; then echo python3; fi
+    if ! command -v pkg-config >/dev/null; then echo pkg-config; fi
+    for module in libzstd:libzstd-dev libxxhash:libxxhash-dev libunwind:libunwind-dev \
+        libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev cmocka:libcmocka-dev; do
+        pkg-config --exists "${module%%:*}" 2>/dev/null || echo "${module##*:}"
+    done
+    # nvcc compiles its host half as C++
+    if command -v nvcc >/dev/null && ! command -v "${CXX:-c++}" >/dev/null; then echo g++; fi
+    if ! vs_have_cuda_headers && ! vs_have_fetched_headers; then
+        python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
+        [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates
+    fi
+}
+
+# vs_apt_install PACKAGE...: through root or sudo, saying so first.
+vs_apt_install() {
+    local as_root=()
+    command -v apt-get >/dev/null ||
+        vs_die "these are missing, and there is no apt-get here to install them with:" "$*" \
+            "The names are Debian's; install their counterparts and run this again."
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            vs_die "these packages are missing, and installing them takes root or sudo:" "$*" \
+                "As root: apt-get install --no-install-recommends $*"
+        as_root=(sudo)
+    fi
+    vs_say "installing with ${as_root[*]:+sudo }apt-get: $*"
+    as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    # a failing repository among several need not stop us; a missing package will
+    "${as_root[@]}" update || vs_say "apt-get update had errors; going on"
+    "${as_root[@]}" install --yes --no-install-recommends "$@" >/dev/null ||
+        vs_die "apt-get could not install: $*" "Its own message stands above."
+}
+
+# vs_packages: installs what is missing, in as many passes as gaps hide gaps (no
+# library can be looked for before pkg-config is there).
+vs_packages() {
+    local missing
+    mapfile -t missing < <(vs_missing | sort -u)
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$VS_INSTALL" = yes ] ||
+        vs_die "these packages are missing (and --no-install was given):" "${missing[*]}"
+    vs_apt_install "${missing[@]}"
+    mapfile -t missing < <(vs_missing | sort -u)
+    [ ${#missing[@]} -eq 0 ] ||
+        vs_die "still missing after apt-get: ${missing[*]}" \
+            "Perhaps CC, PKG_CONFIG_PATH or PATH points past what was installed."
+}
+
+# --- CUDA headers ------------------------------------------------------------
+
+# vs_headers_in DIR...: true when the directories together hold all that the build
+# looks for.
+vs_headers_in() {
+    local header dir found
+    for header in cuda_runtime_api.h cupti.h nvtx3/nvToolsExt.h crt/host_defines.h; do
+        found=
+        for dir in "$@"; do
+            if [ -e "$dir/$header" ]; then found=1 && break; fi
+        done
+        [ -n "$found" ] || return 1
+    done
+}
+
+# vs_have_cuda_headers: a toolkit, or NVIDIA's wheels in Python's path; the places
+# cmake/VsCuda.cmake looks in.
+vs_have_cuda_headers() {
+    local root nvcc dirs=()
+    nvcc=$(command -v nvcc 2>/dev/null) && nvcc=$(readlink -f "$nvcc")
+    for root in "${CUDA_PATH:-}" "${nvcc:+${nvcc%/*}/..}" /usr/local/cuda /usr/local/cuda-*; do
+        [ -z "$root" ] ||
+            dirs+=("$root/include" "$root/extras/CUPTI/include" "$root"/targets/*/include)
+    done
+    if command -v python3 >/dev/null; then
+        while IFS= read -r root; do dirs+=("$root"); done < <(python3 -c '
+import glob, os, sys
+for p in sys.path:
+    print(*glob.glob(os.path.join(p or ".", "nvidia", "*", "include")), sep="\n")')
+    fi
+    vs_headers_in "${dirs[@]}" /usr/include
+}
+
+vs_have_fetched_headers() { vs_headers_in "$VS_CUDA_HEADERS_DIR/nvidia/cu13/include"; }
+
+# vs_fetch_cuda_headers: the header files alone, and their licence, out of
+# NVIDIA's wheels. Complete or absent, never half.
+vs_fetch_cuda_headers() {
+    local work=$VS_CUDA_HEADERS_DIR.part
+    vs_say "no CUDA headers found; fetching NVIDIA's (13 MB) with pip into build/cuda-headers:"
+    vs_say "    ${VS_CUDA_WHEELS[*]}"
+    rm -rf "$work" "$VS_CUDA_HEADERS_DIR"
+    mkdir -p "$work"
+    if python3 -m pip download --quiet --disable-pip-version-check --retries 2 --no-deps \
+        --only-binary=:all: --dest "$work/wheels" "${VS_CUDA_WHEELS[@]}" &&
+        python3 - "$work" <<'PYTHON' && vs_headers_in "$work/nvidia/cu13/include"; then
+import glob, sys, zipfile
+for wheel in glob.glob(sys.argv[1] + "/wheels/*.whl"):
+    with zipfile.ZipFile(wheel) as z:
+        for name in z.namelist():
+            if "/include/" in name or "licen" in name.lower():
+                z.extract(name, sys.argv[1])
+PYTHON
+        rm -rf "$work/wheels"
+        mv "$work" "$VS_CUDA_HEADERS_DIR"
+        return 0
+    fi
+    rm -rf "$work"
+    return 1
+}
+
+# vs_cuda: leaves in VS_CMAKE_ARGS what cmake needs to find the headers.
+vs_cuda() {
+    VS_CMAKE_ARGS=()
+    if vs_have_cuda_headers; then return 0; fi
+    if ! vs_have_fetched_headers; then
+        if [ "$VS_INSTALL" != yes ] || ! vs_fetch_cuda_headers; then
+            vs_say "going on without CUDA headers: the command and its reading verbs are built;" \
+                "recording (run), the simulated GPU and the examples are not"
+            return 0
+        fi
+    fi
+    # An nvcc without all its headers must not meet another release's.
+    VS_CMAKE_ARGS=("-DCUDA_PATH=$VS_CUDA_HEADERS_DIR/nvidia/cu13" -DVRAMSCOPE_NVCC=OFF)
+}
+
+# --- entry points ------------------------------------------------------------
+
+# vs_setup: everything a build needs. Silent when nothing is missing.
+vs_setup() {
+    vs_packages
+    vs_cuda
+}
+
+# vs_build PRESET [CMAKE-ARG...]: configures and builds into build/PRESET. cmake
+# says much when it configures; it is shown only when it fails.
+vs_build() {
+    local preset=$1 log cache
+    shift
+    log=$VS_ROOT/build/configure-$preset.log
+    cache=$VS_ROOT/build/$preset/CMakeCache.txt
+    mkdir -p "$VS_ROOT/build"
+    # a toolkit has been installed since: forget the headers fetched in its place
+    if [ ${#VS_CMAKE_ARGS[@]} -eq 0 ] && grep -qs "=$VS_CUDA_HEADERS_DIR" "$cache"; then
+        rm -f "$cache"
+    fi
+    vs_say "configuring and building build/$preset"
+    (cd "$VS_ROOT" && cmake --preset "$preset" "${VS_CMAKE_ARGS[@]}" "$@") >"$log" 2>&1 ||
+        { cat "$log" >&2 && vs_die "cmake could not configure the preset $preset (log: $log)"; }
+    grep '^-- CUDA headers' "$log" || true
+    cmake --build "$VS_ROOT/build/$preset" --parallel "$VS_JOBS" ||
+        vs_die "the build in build/$preset failed; the compiler's message stands above"
+}
+
+# vs_gpu_usable: true when the CUDA driver is here and finds a device, asked of the
+# driver itself (a device node alone says nothing inside a container).
+vs_gpu_usable() {
+    python3 - 2>/dev/null <<'PYTHON'
+import ctypes, sys
+try:
+    cuda = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    sys.exit(1)
+count = ctypes.c_int(0)
+ok = cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+sys.exit(0 if ok else 1)
+PYTHON
+}
