@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: the command, the library with its header and
+# its CMake and pkg-config descriptions, the simulated GPU. The layout is that of
+# the build tree (the command finds its library as ../lib/libvramscope.so), so the
+# folder is "lib" itself, whatever a distribution calls its library folder.
+include(CMakePackageConfigHelpers)
+set(VS_INSTALL_LIBDIR lib)
+set(VS_INSTALL_CMAKEDIR ${VS_INSTALL_LIBDIR}/cmake/vramscope)
+
+if(TARGET vramscope)
+  install(TARGETS vramscope RUNTIME DESTINATION bin)
+endif()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(TARGET vramscope_preload)
+  set_target_properties(vramscope_preload PROPERTIES EXPORT_NAME vramscope)
+  target_include_directories(vramscope_preload INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  install(TARGETS vramscope_preload EXPORT vramscopeTargets
+    LIBRARY DESTINATION ${VS_INSTALL_LIBDIR})
+  install(DIRECTORY include/ DESTINATION include FILES_MATCHING PATTERN "*.h")
+  # stand-in libcuda, libcudart and libcupti; never where the linker looks by itself
+  file(MAKE_DIRECTORY ${VS_SIMULATOR_DIR})
+  install(DIRECTORY ${VS_SIMULATOR_DIR}/ DESTINATION ${VS_INSTALL_LIBDIR}/vramscope/simulator
+    USE_SOURCE_PERMISSIONS)
+
+  install(EXPORT vramscopeTargets NAMESPACE vramscope:: DESTINATION ${VS_INSTALL_CMAKEDIR})
+  configure_package_config_file(cmake/vramscopeConfig.cmake.in
+    ${CMAKE_CURRENT_BINARY_DIR}/vramscopeConfig.cmake INSTALL_DESTINATION ${VS_INSTALL_CMAKEDIR})
+  write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/vramscopeConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vramscopeConfig.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/vramscopeConfigVersion.cmake
+    DESTINATION ${VS_INSTALL_CMAKEDIR})
+
+  configure_file(cmake/vramscope.pc.in ${CMAKE_CURRENT_BINARY_DIR}/vramscope.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vramscope.pc
+    DESTINATION ${VS_INSTALL_LIBDIR}/pkgconfig)
+endif()
