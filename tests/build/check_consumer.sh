@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs into a scratch prefix, moves the installed tree, and builds the project
+# in consumer/ against it through find_package and through pkg-config. Both
+# programs must print the version that was installed.
+#
+#   check_consumer.sh BUILD-DIR CMAKE GENERATOR CC VERSION [EXTRA-CFLAG...]
+set -eu
+build=$1 cmake=$2 generator=$3 cc=$4 version=$5
+shift 5
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+expect() { # expect WHAT OUTPUT
+    if [ "$2" != "$version" ]; then
+        echo "$1 printed '$2', expected the installed version '$version'"
+        exit 1
+    fi
+    echo "$1: $2"
+}
+
+"$cmake" --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log" && exit 1; }
+# nothing installed may depend on the prefix it was installed to
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+for file in bin/vramscope lib/libvramscope.so include/vramscope.h \
+    lib/cmake/vramscope/vramscopeConfig.cmake lib/pkgconfig/vramscope.pc; do
+    [ -e "$prefix/$file" ] || { echo "not installed: $file" && exit 1; }
+done
+
+"$cmake" -S "$here/consumer" -B "$work/build" -G "$generator" -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$*" -DWANTED_VERSION="$version" >"$work/log" 2>&1 &&
+    "$cmake" --build "$work/build" >>"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
+expect "find_package" "$("$work/build/consumer")"
+
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+[ "$(pkg-config --modversion vramscope)" = "$version" ] || { echo "pkg-config: wrong version" && exit 1; }
+# shellcheck disable=SC2046 # flags are meant to be split
+"$cc" "$@" "$here/consumer/main.c" -o "$work/by-pkg-config" $(pkg-config --cflags --libs vramscope)
+expect "pkg-config" "$(LD_LIBRARY_PATH=$prefix/lib "$work/by-pkg-config")"
+
+# the installed command finds what it needs from where it lies
+"$prefix/bin/vramscope" --help >"$work/help"
+grep -q report "$work/help" || { echo "the installed command's --help names no verbs" && exit 1; }
+echo "installed command: $(head -n 1 "$work/help")"
