@@ -9,9 +9,11 @@
 
 static size_t home(const struct vs_map *map, uint64_t key)
 {
-    /* Fibonacci hashing; device addresses have many low zero bits */
+    /* Fibonacci hashing: the top bits, for the low ones of the product stay zero
+     * where device addresses are multiples of large powers of two */
     key ^= key >> 32;
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (map->capacity - 1);
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >>
+                    (__builtin_clzll((unsigned long long)map->capacity) + 1));
 }
 
 static struct vs_map_slot *find(const struct vs_map *map, uint64_t key)
