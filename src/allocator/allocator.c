@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Requests and frees: the way of one allocation through the cache, the merging of
+ * free blocks, and the life of the allocator itself. Called by the interception
+ * layer from the threads of the host program, and by replays. The rules are those
+ * of PyTorch's DeviceCachingAllocator::malloc and ::free; device memory is
+ * segments.c, other streams' uses are stream_events.c. */
+#include "allocator/allocator.h"
+
+#include <string.h>
+
+#include "allocator/allocator_internal.h"
+#include "allocator/statistics.h"
+
+#define CACHE_LINE ((size_t)64)
+#define SLAB_BYTES ((size_t)8192)
+
+void *vs_node_take_locked(struct vs_allocator *a, struct vs_node_list *list, size_t bytes)
+{
+    if (!list->head) {
+        size_t stride = (bytes + CACHE_LINE - 1) & ~(CACHE_LINE - 1);
+        size_t count = stride < SLAB_BYTES ? SLAB_BYTES / stride : 1;
+        char *slab = vs_arena_alloc(&a->arena, count * stride + CACHE_LINE);
+        if (!slab)
+            return NULL;
+        slab += -(uintptr_t)slab & (CACHE_LINE - 1);
+        for (size_t i = count; i-- > 0;)
+            vs_node_give_locked(list, slab + i * stride);
+    }
+    void *node = list->head;
+    list->head = *(void **)node;
+    return node;
+}
+
+struct vs_block *vs_block_new_locked(struct vs_allocator *a)
+{
+    struct vs_block *block = vs_node_take_locked(a, &a->free_blocks, sizeof *block);
+    if (block)
+        a->block_count++;
+    return block;
+}
+
+void vs_block_recycle_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    a->block_count--;
+    vs_node_give_locked(&a->free_blocks, block);
+}
+
+static void mark_start(struct vs_block *block, bool live)
+{
+    struct vs_segment *segment = block->segment;
+    if (!segment->starts)
+        return;
+    uint64_t granule = (block->addr - segment->addr) / VS_BLOCK_MIN;
+    uint64_t bit = UINT64_C(1) << (granule % 64);
+    if (live)
+        segment->starts[granule / 64] |= bit;
+    else
+        segment->starts[granule / 64] &= ~bit;
+}
+
+/* --- caching: free blocks and their neighbours --- */
+
+/* try_merge_blocks: swallow *other* when it is free. Returns its bytes or 0. */
+static uint64_t merge(struct vs_allocator *a, struct vs_block *block, struct vs_block *other)
+{
+    if (!other || other->state != VS_BLOCK_FREE)
+        return 0;
+    vs_free_index_remove(&block->segment->pool->index, other);
+    if (other->idle.safe_after > block->idle.safe_after)
+        block->idle.safe_after = other->idle.safe_after;
+    if (other == block->prev) {
+        block->addr = other->addr;
+        block->prev = other->prev;
+        if (block->prev)
+            block->prev->next = block;
+        else
+            block->segment->first = block;
+    } else {
+        block->next = other->next;
+        if (block->next)
+            block->next->prev = block;
+    }
+    uint64_t size = other->size;
+    block->size += size;
+    vs_block_recycle_locked(a, other);
+    return size;
+}
+
+/* Merge and index a block whose idle fields are set. *split_count* and
+ * *split_bytes* are what it counted for in inactive_split until now, negated. */
+static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t split_count,
+                        int64_t split_bytes)
+{
+    struct vs_pool *pool = block->segment->pool;
+    struct vs_block *neighbours[2] = {block->prev, block->next};
+    for (int i = 0; i < 2; i++) {
+        uint64_t swallowed = merge(a, block, neighbours[i]);
+        if (swallowed) {
+            split_count--;
+            split_bytes -= (int64_t)swallowed;
+        }
+    }
+    block->state = VS_BLOCK_FREE;
+    vs_free_index_insert(&pool->index, block);
+    if (vs_block_is_split(block)) {
+        split_count++;
+        split_bytes += (int64_t)block->size;
+    } else {
+        block->segment->idle_since = a->searches[pool->kind];
+    }
+    vs_stats_change(a->stats.inactive_split, pool->kind, split_count);
+    vs_stats_change(a->stats.inactive_split_bytes, pool->kind, split_bytes);
+}
+
+void vs_block_cache_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    bool split = vs_block_is_split(block);
+    insert_free(a, block, split ? -1 : 0, split ? -(int64_t)block->size : 0);
+}
+
+void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    struct vs_pool *pool = block->segment->pool;
+    uint64_t size = block->size, requested = block->used.requested;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, pool->kind, block->addr, requested,
+                             size, pool->owner->stream);
+    /* a synchronisation that has already begun may not cover this free */
+    block->idle.safe_after =
+        a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
+    insert_free(a, block, 0, 0);
+    vs_stats_decrease(a->stats.active, pool->kind, 1);
+    vs_stats_decrease(a->stats.active_bytes, pool->kind, size);
+    vs_stats_decrease(a->stats.requested_bytes, pool->kind, requested);
+}
+
+/* --- requests --- */
+
+/* get_free_block: the best fit, taken out of the index. */
+static struct vs_block *search(struct vs_allocator *a, const struct vs_request *request)
+{
+    if (a->limited && a->config.garbage_collection_threshold > 0)
+        a->searches[request->kind]++;
+    struct vs_block *block = vs_free_index_at(&request->pool->index, request->rounded, 0);
+    if (!block ||
+        !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
+        return NULL;
+    vs_free_index_remove(&request->pool->index, block);
+    block->state = VS_BLOCK_TAKEN;
+    return block;
+}
+
+/* Wait until work enqueued before the block's free is done. The lock is released
+ * meanwhile; the block is TAKEN, so that nobody else can have it, merge with it or
+ * give its segment back. */
+static enum vs_err make_safe(struct vs_allocator *a)
+{
+    uint64_t ticket = ++a->sync_started;
+    vs_lock_release(&a->lock);
+    enum vs_err err = a->ops.synchronize(a->ops_ctx);
+    vs_lock_acquire(&a->lock);
+    if (err)
+        return err;
+    a->stats.num_reuse_syncs++;
+    if (ticket > a->sync_completed)
+        a->sync_completed = ticket;
+    return VS_OK;
+}
+
+void vs_allocator_count_alloc_locked(struct vs_allocator *a, enum vs_pool_kind kind, uint64_t size,
+                                     uint64_t requested)
+{
+    vs_stats_increase(a->stats.allocation, kind, 1);
+    vs_stats_increase(a->stats.allocated_bytes, kind, size);
+    vs_stats_increase(a->stats.active, kind, 1);
+    vs_stats_increase(a->stats.active_bytes, kind, size);
+    vs_stats_increase(a->stats.requested_bytes, kind, requested);
+    if (size >= a->max_split)
+        vs_stat_increase(&a->stats.oversize_allocations, 1);
+}
+
+/* Cut the tail of a TAKEN block off into *rest*, a free block of its own. */
+static void split(struct vs_allocator *a, struct vs_block *block, struct vs_block *rest,
+                  uint64_t size, bool was_split)
+{
+    struct vs_pool *pool = block->segment->pool;
+    *rest = (struct vs_block){
+        .addr = block->addr + size,
+        .size = block->size - size,
+        .state = VS_BLOCK_FREE,
+        .segment = block->segment,
+        .prev = block,
+        .next = block->next,
+        .idle.safe_after = block->idle.safe_after,
+    };
+    if (rest->next)
+        rest->next->prev = rest;
+    block->next = rest;
+    block->size = size;
+    vs_free_index_insert(&pool->index, rest);
+    if (was_split) {
+        vs_stats_decrease(a->stats.inactive_split_bytes, pool->kind, size);
+    } else {
+        vs_stats_increase(a->stats.inactive_split, pool->kind, 1);
+        vs_stats_increase(a->stats.inactive_split_bytes, pool->kind, rest->size);
+    }
+}
+
+/* alloc_found_block: from TAKEN to LIVE. On failure the block is cached again. */
+static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *request,
+                            struct vs_block *block, struct vs_allocation *out)
+{
+    struct vs_block *rest = NULL;
+    if (vs_should_split(request->kind, block->size, request->rounded, a->max_split)) {
+        rest = vs_block_new_locked(a);
+        if (!rest) {
+            vs_block_cache_locked(a, block);
+            return VS_ERR_NOMEM;
+        }
+    }
+    enum vs_err err = vs_map_put(&a->live, block->addr, (uint64_t)(uintptr_t)block);
+    if (err) {
+        if (rest)
+            vs_block_recycle_locked(a, rest);
+        vs_block_cache_locked(a, block);
+        return err;
+    }
+    bool was_split = vs_block_is_split(block);
+    if (rest) {
+        split(a, block, rest, request->rounded, was_split);
+    } else if (was_split) {
+        vs_stats_decrease(a->stats.inactive_split, request->kind, 1);
+        vs_stats_decrease(a->stats.inactive_split_bytes, request->kind, block->size);
+    }
+    block->state = VS_BLOCK_LIVE;
+    block->used.requested = request->requested;
+    block->used.uses = NULL;
+    block->used.events = 0;
+    mark_start(block, true);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
+                             block->size, request->stream);
+    vs_allocator_count_alloc_locked(a, request->kind, block->size, request->requested);
+    *out = (struct vs_allocation){block->addr, request->requested, block->size};
+    return VS_OK;
+}
+
+static void count_oom(struct vs_allocator *a, const struct vs_request *request)
+{
+    uint64_t free_bytes = 0, total_bytes = 0;
+    a->stats.num_ooms++;
+    if (a->ops.memory_info && a->ops.memory_info(a->ops_ctx, &free_bytes, &total_bytes))
+        free_bytes = 0;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_OOM, request->kind, free_bytes, request->requested,
+                             request->rounded, request->stream);
+}
+
+/* After a change of generation nothing the request points to exists any more. */
+static enum vs_err serve(struct vs_allocator *a, const struct vs_request *request,
+                         uint64_t generation, struct vs_allocation *out)
+{
+    struct vs_block *block = search(a, request);
+    if (!block) {
+        enum vs_err err = vs_segment_obtain_locked(a, request, &block);
+        if (err == VS_ERR_DEVICE_OOM)
+            count_oom(a, request);
+        if (err)
+            return err;
+    }
+    if (block->idle.safe_after > a->sync_completed) {
+        enum vs_err err = make_safe(a);
+        if (a->generation != generation)
+            return VS_ERR_STATE;
+        if (err) {
+            vs_block_cache_locked(a, block);
+            return err;
+        }
+    }
+    return hand_out(a, request, block, out);
+}
+
+static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                 struct vs_allocation *out)
+{
+    if (a->pending_notes)
+        vs_events_poll_locked(a);
+    struct vs_request request = {.requested = bytes, .stream = stream};
+    if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
+        request.rounded = bytes;
+        request.kind = VS_POOL_LARGE;
+        count_oom(a, &request);
+        return VS_ERR_DEVICE_OOM;
+    }
+    request.rounded = vs_round_request(&a->config, bytes);
+    request.kind = vs_pool_of(request.rounded);
+    struct vs_stream_pools *pools = vs_stream_pin_locked(a, stream);
+    if (!pools)
+        return VS_ERR_NOMEM;
+    request.pool = &pools->pool[request.kind];
+    uint64_t generation = a->generation;
+    enum vs_err err = serve(a, &request, generation, out);
+    if (a->generation == generation)
+        vs_stream_unpin_locked(a, pools);
+    return err;
+}
+
+enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                struct vs_allocation *out)
+{
+    if (bytes == 0) {
+        *out = (struct vs_allocation){0, 0, 0};
+        return VS_OK;
+    }
+    if (a->config.reuse == VS_REUSE_AFTER_SYNC)
+        stream = 0;
+    else if (stream == UINT64_MAX)
+        return VS_ERR_ARG;
+    vs_lock_acquire(&a->lock);
+    enum vs_err err = malloc_locked(a, bytes, stream, out);
+    vs_lock_release(&a->lock);
+    return err;
+}
+
+/* --- frees --- */
+
+/* Why is *addr* not the start of a live block? */
+static enum vs_err not_live(const struct vs_allocator *a, uint64_t addr)
+{
+    const struct vs_segment *segment = vs_segment_find_locked(a, addr);
+    if (!segment)
+        return VS_ERR_FOREIGN;
+    const struct vs_block *block = vs_segment_block_at_locked(a, segment, addr);
+    return block->state == VS_BLOCK_LIVE ? VS_ERR_ARG : VS_ERR_STATE;
+}
+
+static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
+{
+    uint64_t value;
+    if (!vs_map_remove(&a->live, addr, &value))
+        return not_live(a, addr);
+    struct vs_block *block = (struct vs_block *)(uintptr_t)value;
+    struct vs_pool *pool = block->segment->pool;
+    mark_start(block, false);
+    vs_stats_decrease(a->stats.allocation, pool->kind, 1);
+    vs_stats_decrease(a->stats.allocated_bytes, pool->kind, block->size);
+    if (block->size >= a->max_split)
+        vs_stat_decrease(&a->stats.oversize_allocations, 1);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
+                             block->size, pool->owner->stream);
+    if (block->used.uses)
+        vs_uses_to_events_locked(a, block);
+    else
+        vs_block_complete_free_locked(a, block);
+    return VS_OK;
+}
+
+enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
+{
+    if (!addr)
+        return VS_OK;
+    vs_lock_acquire(&a->lock);
+    enum vs_err err = free_locked(a, addr);
+    vs_lock_release(&a->lock);
+    return err;
+}
+
+enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+{
+    if (!addr)
+        return VS_OK;
+    vs_lock_acquire(&a->lock);
+    enum vs_err err = VS_OK;
+    const uint64_t *value = vs_map_get(&a->live, addr);
+    if (!value) {
+        err = not_live(a, addr);
+    } else if (a->config.reuse == VS_REUSE_STREAM_ORDERED) {
+        struct vs_block *block = (struct vs_block *)(uintptr_t)*value;
+        if (stream != block->segment->pool->owner->stream)
+            err = a->ops.event_record ? vs_uses_add_locked(a, block, stream) : VS_ERR_UNSUPPORTED;
+    }
+    vs_lock_release(&a->lock);
+    return err;
+}
+
+enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *out,
+                              bool *live)
+{
+    vs_lock_acquire(&a->lock);
+    enum vs_err err = VS_OK;
+    const struct vs_block *block = NULL;
+    const uint64_t *value = vs_map_get(&a->live, addr);
+    if (value) {
+        block = (const struct vs_block *)(uintptr_t)*value;
+    } else {
+        const struct vs_segment *segment = vs_segment_find_locked(a, addr);
+        if (segment)
+            block = vs_segment_block_at_locked(a, segment, addr);
+        else
+            err = VS_ERR_FOREIGN;
+    }
+    if (block) {
+        *live = block->state == VS_BLOCK_LIVE;
+        *out = (struct vs_allocation){block->addr, *live ? block->used.requested : 0, block->size};
+    }
+    vs_lock_release(&a->lock);
+    return err;
+}
+
+enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_bytes)
+{
+    uint64_t released = 0;
+    vs_lock_acquire(&a->lock);
+    enum vs_err err = vs_segment_release_cached_locked(a, &released);
+    vs_lock_release(&a->lock);
+    if (released_bytes)
+        *released_bytes = released;
+    return err;
+}
+
+/* --- synchronisation by the host program --- */
+
+uint64_t vs_allocator_sync_begin(struct vs_allocator *a)
+{
+    vs_lock_acquire(&a->lock);
+    uint64_t ticket = ++a->sync_started;
+    vs_lock_release(&a->lock);
+    return ticket;
+}
+
+void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
+{
+    vs_lock_acquire(&a->lock);
+    if (ticket > a->sync_completed && ticket <= a->sync_started)
+        a->sync_completed = ticket;
+    vs_lock_release(&a->lock);
+}
+
+/* --- statistics --- */
+
+void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)
+{
+    vs_lock_acquire(&a->lock);
+    *out = a->stats;
+    vs_lock_release(&a->lock);
+}
+
+void vs_allocator_reset_peaks(struct vs_allocator *a)
+{
+    vs_lock_acquire(&a->lock);
+    vs_statistics_reset_peaks(&a->stats);
+    vs_lock_release(&a->lock);
+}
+
+void vs_allocator_reset_accumulated(struct vs_allocator *a)
+{
+    vs_lock_acquire(&a->lock);
+    vs_statistics_reset_accumulated(&a->stats);
+    vs_lock_release(&a->lock);
+}
+
+uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)
+{
+    vs_lock_acquire(&a->lock);
+    uint64_t bytes = a->reserved_bytes - a->stats.active_bytes[VS_STAT_ALL].current;
+    vs_lock_release(&a->lock);
+    return bytes;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The caching device allocator: keeps memory taken from a device and serves
+ * requests from it by the placement rules of PyTorch's CUDACachingAllocator, so
+ * that block offsets, segment sizes and statistics are the ones its users know.
+ * It never touches a device itself: memory, events and synchronisation come
+ * through struct vs_device_ops, and what happened is told to struct
+ * vs_event_sink. It holds addresses only and never reads device memory, so it
+ * serves a live device, a simulated one and a replayed trace alike.
+ *
+ * Threads: every function may be called from any thread unless it says
+ * otherwise; one lock of rank VS_RANK_ALLOCATOR per allocator. Not from signal
+ * handlers. The lock is held across device operations and sink calls, except
+ * across the synchronisation before reuse (see VS_REUSE_AFTER_SYNC).
+ *
+ * Host memory: from mmap only, never malloc; none is asked for while requests
+ * are served from the cache and the number of blocks does not grow. */
+#ifndef VS_ALLOCATOR_H
+#define VS_ALLOCATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+struct vs_allocator;
+
+/* What the allocator needs from a device. Every function gets the context given
+ * to vs_allocator_create and returns VS_OK, VS_ERR_DEVICE_OOM, VS_ERR_DEVICE or
+ * VS_ERR_STATE (not allowed at this moment, as during stream capture). They must
+ * not call the allocator, except where said. Locks taken in them rank above
+ * VS_RANK_ALLOCATOR. */
+struct vs_device_ops {
+    /* A new device allocation of *bytes*, a non-zero address of at least 256-byte
+     * alignment that overlaps no other. Required. */
+    enum vs_err (*segment_alloc)(void *ctx, size_t bytes, uint64_t *addr);
+    /* Give one back, whole. On failure the allocator keeps it cached. Required. */
+    enum vs_err (*segment_free)(void *ctx, uint64_t addr, size_t bytes);
+    /* Wait for all work enqueued so far on the device or context. Required for
+     * VS_REUSE_AFTER_SYNC; called without the allocator's lock, so it may call
+     * vs_allocator_sync_begin and _end. */
+    enum vs_err (*synchronize)(void *ctx);
+    /* Events, for vs_allocator_record_stream; all four or none. A handle is
+     * opaque and belongs to the allocator until event_release. */
+    enum vs_err (*event_record)(void *ctx, uint64_t stream, uint64_t *event);
+    enum vs_err (*event_query)(void *ctx, uint64_t event, bool *ready);
+    enum vs_err (*event_synchronize)(void *ctx, uint64_t event);
+    void (*event_release)(void *ctx, uint64_t event);
+    /* Free and total bytes of the device. May be NULL: then out-of-memory events
+     * carry 0 free bytes, and a memory fraction needs config.total_memory. */
+    enum vs_err (*memory_info)(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes);
+};
+
+enum vs_allocator_event_kind {
+    VS_ALLOCATOR_ALLOC,          /* a block was handed out */
+    VS_ALLOCATOR_FREE,           /* the client gave it back (PyTorch: free_requested) */
+    VS_ALLOCATOR_FREE_COMPLETED, /* no stream uses it any more; it is cached */
+    VS_ALLOCATOR_SEGMENT_ALLOC,
+    VS_ALLOCATOR_SEGMENT_FREE,
+    VS_ALLOCATOR_OOM,            /* a request failed for want of device memory */
+};
+
+enum vs_pool_kind { VS_POOL_SMALL, VS_POOL_LARGE };
+
+struct vs_allocator_event {
+    enum vs_allocator_event_kind kind;
+    enum vs_pool_kind pool;
+    uint64_t addr;      /* block or segment; OOM: bytes free on the device */
+    uint64_t requested; /* bytes asked for; segments: as size */
+    uint64_t size;      /* bytes of the block or segment; OOM: the rounded request */
+    uint64_t stream;    /* the stream the memory belongs to */
+};
+
+/* Who is told. Called in the order things happen, with the allocator's lock
+ * held; must not call the allocator, must not keep the pointer. */
+struct vs_event_sink {
+    void (*event)(void *ctx, const struct vs_allocator_event *event);
+};
+
+/* When may a freed block be handed out again? */
+enum vs_reuse {
+    /* PyTorch: the client names the stream of every request. Memory goes round
+     * within one stream at once, because work on a stream is ordered; other
+     * streams that used a block are named by vs_allocator_record_stream and
+     * waited for by events. */
+    VS_REUSE_STREAM_ORDERED,
+    /* cudaMalloc and cudaFree: nothing is known about streams. A freed block is
+     * handed out only when a device-wide synchronisation that began after the
+     * free has completed; if there was none, ops->synchronize is called first,
+     * with the lock released. Stream arguments are ignored. */
+    VS_REUSE_AFTER_SYNC,
+};
+
+#define VS_ROUNDUP_SLOTS 16
+
+/* Zero is PyTorch's default for every field. Sizes in bytes. */
+struct vs_allocator_config {
+    enum vs_reuse reuse;
+    /* Blocks of at least this size are never split nor served to smaller
+     * requests. 0: unlimited. At least 20 MiB otherwise. */
+    uint64_t max_split_size;
+    /* How much larger than the request a block beyond max_split_size may be.
+     * 0: 20 MiB. */
+    uint64_t max_non_split_rounding;
+    /* Per slot of request size (slot = floor(log2 bytes) - 20, clamped to 0..15):
+     * round up to 1/divisions of a power of two. 0 or 1: multiples of 512 B.
+     * Powers of two. */
+    uint32_t roundup_power2_divisions[VS_ROUNDUP_SLOTS];
+    /* Collect old cached segments once reserved bytes exceed this share of the
+     * allowed memory; 0: never. Only with memory_fraction set. In [0, 1). */
+    double garbage_collection_threshold;
+    /* Share of total_memory that may be reserved; 0 or 1: no limit of our own. */
+    double memory_fraction;
+    /* Of the device; 0: ask ops->memory_info when memory_fraction is set. */
+    uint64_t total_memory;
+};
+
+struct vs_allocation {
+    uint64_t addr;
+    uint64_t requested; /* bytes asked for; 0 when the block is not live */
+    uint64_t size;      /* bytes of the block: >= requested, tail included */
+};
+
+/* Requests above this are refused as out of memory without asking the device. */
+#define VS_ALLOCATOR_REQUEST_MAX (UINT64_C(1) << 48)
+
+/* vs_allocator_create: an empty allocator. *config*, *ops* and *sink* are copied;
+ * *sink* may be NULL. *Returns* VS_ERR_ARG for a field out of its range or a
+ * missing operation, VS_ERR_NOMEM, or what memory_info returned. Makes no device
+ * call other than memory_info. */
+enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
+                                const struct vs_device_ops *ops, void *ops_ctx,
+                                const struct vs_event_sink *sink, void *sink_ctx,
+                                struct vs_allocator **out) VS_MUST_CHECK;
+
+/* vs_allocator_destroy: give every segment back to the device, live blocks
+ * included, release pending events, and free the allocator. No other thread may
+ * be using it. NULL does nothing. */
+void vs_allocator_destroy(struct vs_allocator *allocator);
+
+/* vs_allocator_malloc: a block of at least *bytes* for work on *stream* (any
+ * value but UINT64_MAX). 0 bytes give VS_OK with address 0 and size 0, which
+ * vs_allocator_free accepts. *Returns* VS_ERR_DEVICE_OOM after everything cached
+ * and free was given back and the device still refused; VS_ERR_STATE or
+ * VS_ERR_DEVICE as the device said; VS_ERR_STATE also when the allocator was
+ * abandoned meanwhile; VS_ERR_NOMEM for host memory. *Cost* on a cache hit: no
+ * device call (but see VS_REUSE_AFTER_SYNC), no system call. Order of attempts:
+ * PyTorch CUDACachingAllocator, DeviceCachingAllocator::malloc. */
+enum vs_err vs_allocator_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
+                                struct vs_allocation *out) VS_MUST_CHECK;
+
+/* vs_allocator_free: give a block back. *addr*: exactly as vs_allocator_malloc
+ * gave it; 0 does nothing. *Returns* VS_ERR_FOREIGN when the address is in none
+ * of our segments (the caller forwards it); VS_ERR_STATE when it is in cached
+ * memory (a double free); VS_ERR_ARG when it points inside a live block. Never
+ * synchronises, never fails for want of memory. */
+enum vs_err vs_allocator_free(struct vs_allocator *allocator, uint64_t addr) VS_MUST_CHECK;
+
+/* vs_allocator_record_stream: work on *stream* uses the block too; once freed it
+ * waits for an event recorded there. The block's own stream, and any stream under
+ * VS_REUSE_AFTER_SYNC, is ignored. *addr* as for free, with the same errors;
+ * VS_ERR_UNSUPPORTED without event operations; VS_ERR_NOMEM. */
+enum vs_err vs_allocator_record_stream(struct vs_allocator *allocator, uint64_t addr,
+                                       uint64_t stream) VS_MUST_CHECK;
+
+/* vs_allocator_find: the block that holds *addr*, which may point inside it.
+ * *live*: handed out and not freed; false for cached memory and for blocks that
+ * wait for events. VS_ERR_FOREIGN outside our segments. *Cost*: one hash look-up
+ * for the start of a live block; otherwise a binary search over segments and, in
+ * a large segment, a walk over its blocks. */
+enum vs_err vs_allocator_find(struct vs_allocator *allocator, uint64_t addr,
+                              struct vs_allocation *out, bool *live) VS_MUST_CHECK;
+
+/* vs_allocator_empty_cache: wait for pending events, then give every wholly free
+ * segment back. *released_bytes* may be NULL; written always. *Returns* the first
+ * error of the device; the rest is still tried. */
+enum vs_err vs_allocator_empty_cache(struct vs_allocator *allocator, uint64_t *released_bytes);
+
+/* vs_allocator_sync_begin, _end: the host program itself synchronises the whole
+ * device: begin before it starts, end with the ticket after it succeeded. Every
+ * block freed before begin is then reusable without a synchronisation of ours. A
+ * failed synchronisation is never ended; tickets may be ended in any order. */
+uint64_t vs_allocator_sync_begin(struct vs_allocator *allocator);
+void vs_allocator_sync_end(struct vs_allocator *allocator, uint64_t ticket);
+
+/* vs_allocator_set_memory_fraction: as in the configuration, from now on; what is
+ * already reserved stays. VS_ERR_ARG outside [0, 1] or when the total is unknown. */
+enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *allocator, double fraction)
+    VS_MUST_CHECK;
+
+enum { VS_STAT_ALL, VS_STAT_SMALL, VS_STAT_LARGE, VS_STAT_POOLS };
+
+/* One figure. current and peak are levels; allocated and freed are the sums of
+ * all increases and decreases since the last reset_accumulated. */
+struct vs_stat {
+    uint64_t current, peak, allocated, freed;
+};
+
+/* PyTorch's names, in its order; X(name) once for each. */
+#define VS_ALLOCATOR_POOL_STATS(X)                                                      \
+    X(allocation)           /* blocks in use by the client */                           \
+    X(segment)              /* device allocations held */                               \
+    X(active)               /* blocks in use or waiting for events */                   \
+    X(inactive_split)       /* cached blocks that share a segment with another block */ \
+    X(allocated_bytes)      /* of blocks in use, block sizes */                         \
+    X(reserved_bytes)       /* held from the device */                                  \
+    X(active_bytes)         /* of active blocks, block sizes */                         \
+    X(inactive_split_bytes) /* of inactive_split blocks */                              \
+    X(requested_bytes)      /* of active blocks, as asked for */
+
+struct vs_allocator_stats {
+#define VS_STAT_FIELD(name) struct vs_stat name[VS_STAT_POOLS];
+    VS_ALLOCATOR_POOL_STATS(VS_STAT_FIELD)
+#undef VS_STAT_FIELD
+    struct vs_stat oversize_allocations, oversize_segments; /* of at least max_split_size */
+    uint64_t num_alloc_retries;    /* device asked again after the cache was given back */
+    uint64_t num_ooms;
+    uint64_t num_sync_all_streams; /* waits for all pending events */
+    uint64_t num_device_alloc, num_device_free;
+    int64_t max_split_size; /* -1: unlimited */
+    uint64_t num_reuse_syncs; /* ours: synchronisations before reuse */
+};
+
+void vs_allocator_stats(struct vs_allocator *allocator, struct vs_allocator_stats *out);
+/* Peaks become the current values. */
+void vs_allocator_reset_peaks(struct vs_allocator *allocator);
+/* allocated, freed and the num_* counters become 0. */
+void vs_allocator_reset_accumulated(struct vs_allocator *allocator);
+
+/* vs_allocator_cached_bytes: reserved and in no active block: what the device's
+ * free figure leaves out. */
+uint64_t vs_allocator_cached_bytes(struct vs_allocator *allocator);
+
+enum vs_block_state {
+    VS_BLOCK_FREE,    /* cached */
+    VS_BLOCK_LIVE,    /* handed out */
+    VS_BLOCK_PENDING, /* freed, waiting for events of other streams */
+    VS_BLOCK_TAKEN,   /* chosen for a request that is synchronising before reuse */
+};
+
+struct vs_segment_info {
+    uint64_t addr, size, stream;
+    enum vs_pool_kind pool;
+};
+
+struct vs_block_info {
+    uint64_t addr, size;
+    uint64_t requested; /* live and pending blocks; otherwise 0 */
+    enum vs_block_state state;
+};
+
+/* vs_allocator_snapshot: call *visit* for every segment by rising address, first
+ * with block NULL and then for each of its blocks by rising address; blocks tile
+ * the segment. Under the lock: *visit* must not call the allocator. */
+void vs_allocator_snapshot(struct vs_allocator *allocator,
+                           void (*visit)(void *ctx, const struct vs_segment_info *segment,
+                                         const struct vs_block_info *block),
+                           void *ctx);
+
+/* vs_allocator_check: walk every invariant: blocks tile segments, neighbours are
+ * merged, each free block is indexed once under its size, the pointer table holds
+ * exactly the live blocks, statistics equal what a recount gives. VS_ERR_CORRUPT,
+ * with the broken one logged. For tests: O(blocks log blocks). */
+enum vs_err vs_allocator_check(struct vs_allocator *allocator) VS_MUST_CHECK;
+
+/* vs_allocator_abandon: forget every segment, block and event without touching
+ * the device: its context was reset or destroyed. Current statistics drop to 0
+ * (counted as freed), peaks stay; the sink is told nothing. The allocator remains
+ * usable, empty; requests synchronising at the moment fail with VS_ERR_STATE. */
+void vs_allocator_abandon(struct vs_allocator *allocator);
+
+/* vs_allocator_fork_child: in the child of a fork, whatever the parent's threads
+ * were doing: free the lock and start empty, as after abandon but with zero
+ * statistics. The parent's tables are left mapped, for they may be half changed.
+ * Nothing is needed in the parent. Call once per allocator, from the only thread. */
+void vs_allocator_fork_child(struct vs_allocator *allocator);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The allocator's own structures, shared by its files; and what trace replay and
+ * what-if use beyond the public header (vs_allocator_adopt_segment). Everything
+ * in struct vs_allocator below `lock` is guarded by it unless said otherwise.
+ *
+ * A segment is one device allocation; blocks tile it, linked by address. A free
+ * block lies in the free index of its segment's pool; a live one is in the
+ * pointer table. Segments belong to the (stream, kind) pool they were made for. */
+#ifndef VS_ALLOCATOR_INTERNAL_H
+#define VS_ALLOCATOR_INTERNAL_H
+
+#include "allocator/allocator.h"
+#include "allocator/free_index.h"
+#include "allocator/placement.h"
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+
+struct vs_segment;
+struct vs_event_queue;
+
+/* Another stream's use of a block: on the block while it is live; after the free
+ * on the stream's queue with its event, or on the deferred list without one. */
+struct vs_note {
+    struct vs_note *next;
+    struct vs_event_queue *queue;
+    struct vs_block *block;
+    uint64_t event;
+};
+
+/* 64 bytes, one cache line. */
+struct vs_block {
+    uint64_t addr;
+    uint64_t size : 56;  /* bytes */
+    uint64_t state : 8;  /* enum vs_block_state */
+    struct vs_segment *segment;
+    struct vs_block *prev, *next; /* neighbours by address in the segment */
+    union {
+        struct { /* VS_BLOCK_FREE, VS_BLOCK_TAKEN */
+            struct vs_block *left, *right; /* free index */
+            uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
+        } idle;
+        struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
+            uint64_t requested;
+            struct vs_note *uses;
+            uint64_t events; /* still to complete */
+        } used;
+    };
+};
+_Static_assert(sizeof(struct vs_block) == 64, "a block is one cache line");
+
+/* Free blocks of one kind and stream. */
+struct vs_pool {
+    struct vs_free_index index;
+    struct vs_stream_pools *owner;
+    enum vs_pool_kind kind;
+};
+
+/* The two pools of a stream. Recycled when it has no segment and no request. */
+struct vs_stream_pools {
+    uint64_t stream;
+    struct vs_stream_pools *next; /* by rising stream */
+    uint64_t segments;
+    uint64_t pins; /* requests under way */
+    struct vs_pool pool[2];
+};
+
+#define VS_STARTS_WORDS (VS_SMALL_SEGMENT / VS_BLOCK_MIN / 64)
+
+struct vs_segment {
+    uint64_t addr, size;
+    struct vs_pool *pool;
+    struct vs_block *first;
+    uint64_t *starts;   /* one bit per 512 bytes where a live block starts; NULL unless 2 MiB small */
+    uint64_t idle_since; /* searches of the pool kind when it became one free block */
+};
+
+struct vs_event_queue {
+    uint64_t stream;
+    struct vs_event_queue *next; /* by rising stream */
+    struct vs_note *head, **tail;
+    uint64_t refs; /* notes that name this queue, queued or not */
+};
+
+/* A request on its way through vs_allocator_malloc. */
+struct vs_request {
+    uint64_t requested, rounded, stream;
+    enum vs_pool_kind kind;
+    struct vs_pool *pool;
+};
+
+/* Recycled fixed-size nodes. */
+struct vs_node_list {
+    void *head;
+};
+
+struct vs_allocator {
+    /* immutable after create */
+    struct vs_allocator_config config;
+    uint64_t max_split;          /* UINT64_MAX: unlimited */
+    uint64_t non_split_rounding;
+    struct vs_device_ops ops;
+    void *ops_ctx;
+    struct vs_event_sink sink;
+    void *sink_ctx;
+
+    struct vs_lock lock;
+    uint64_t generation;         /* abandons so far */
+    bool limited;                /* a memory fraction below 1 is in force */
+    uint64_t allowed_bytes;      /* when limited */
+    uint64_t reserved_bytes;
+    uint64_t searches[2];        /* per kind; counted while garbage collection is on */
+    uint64_t sync_started, sync_completed; /* tickets */
+
+    struct vs_map live;          /* address to struct vs_block */
+    struct vs_segment **segments; /* by rising address */
+    size_t segment_count, segment_capacity;
+    uint64_t block_count;
+
+    struct vs_stream_pools *streams, *stream_last; /* list; the one used last */
+    struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
+
+    struct vs_event_queue *queues;
+    struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
+    uint64_t pending_notes;      /* queued or deferred */
+
+    struct vs_arena arena;
+    struct vs_node_list free_blocks, free_segments, free_starts, free_streams, free_notes, free_queues;
+    struct vs_allocator_stats stats;
+};
+
+/* --- allocator.c: blocks; the caller holds the lock --- */
+
+/* A node for a block, or NULL. */
+struct vs_block *vs_block_new_locked(struct vs_allocator *allocator);
+void vs_block_recycle_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* vs_block_complete_free_locked: LIVE or PENDING without uses and events becomes
+ * cached: told, merged with free neighbours, indexed, counted. */
+void vs_block_complete_free_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* vs_block_cache_locked: put a TAKEN block back as it was found. */
+void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *block);
+
+/* Statistics of a block becoming LIVE, inactive_split apart. */
+void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,
+                                     uint64_t size, uint64_t requested);
+
+static inline bool vs_block_is_split(const struct vs_block *block)
+{
+    return block->prev || block->next;
+}
+
+static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
+                                            enum vs_allocator_event_kind kind,
+                                            enum vs_pool_kind pool, uint64_t addr,
+                                            uint64_t requested, uint64_t size, uint64_t stream)
+{
+    if (!allocator->sink.event)
+        return;
+    struct vs_allocator_event event = {kind, pool, addr, requested, size, stream};
+    allocator->sink.event(allocator->sink_ctx, &event);
+}
+
+/* A node of *bytes* (always the same for a list), its contents unspecified, aligned
+ * to a cache line; NULL without host memory. */
+void *vs_node_take_locked(struct vs_allocator *allocator, struct vs_node_list *list, size_t bytes);
+static inline void vs_node_give_locked(struct vs_node_list *list, void *node)
+{
+    *(void **)node = list->head;
+    list->head = node;
+}
+
+/* --- segments.c: device memory, the segment index, the pools of streams; the
+ * caller holds the lock --- */
+
+/* The pools of *stream*, made when new and pinned; NULL without host memory. */
+struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *allocator, uint64_t stream);
+void vs_stream_unpin_locked(struct vs_allocator *allocator, struct vs_stream_pools *pools);
+/* vs_segment_obtain_locked: a new segment for *request* as one TAKEN block, after
+ * garbage collection and, where needed, giving cached memory back. */
+enum vs_err vs_segment_obtain_locked(struct vs_allocator *allocator,
+                                     const struct vs_request *request, struct vs_block **out);
+/* vs_segment_register_locked: enter a segment of one TAKEN block into the tables
+ * and statistics. VS_ERR_NOMEM changes nothing. */
+enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                       uint64_t addr, uint64_t size, struct vs_segment **out);
+/* Give every wholly free segment back; the first error of the device. */
+enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
+struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
+/* The block of *segment* that holds *addr*. */
+struct vs_block *vs_segment_block_at_locked(const struct vs_allocator *allocator,
+                                            const struct vs_segment *segment, uint64_t addr);
+
+/* --- stream_events.c: other streams' uses; the caller holds the lock --- */
+
+enum vs_err vs_uses_add_locked(struct vs_allocator *allocator, struct vs_block *block,
+                               uint64_t stream);
+/* Turn a freed block's uses into events; it is PENDING until they complete. */
+void vs_uses_to_events_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* Complete the frees whose events are ready; never waits. */
+void vs_events_poll_locked(struct vs_allocator *allocator);
+/* Wait for all events; the first error of the device. */
+enum vs_err vs_events_wait_locked(struct vs_allocator *allocator);
+/* Hand every event back to the device without waiting. */
+void vs_events_drop_locked(struct vs_allocator *allocator);
+
+/* --- replay and what-if --- */
+
+struct vs_block_layout {
+    uint64_t size;      /* multiple of 512 */
+    uint64_t requested; /* live blocks: 1..size */
+    bool live;
+};
+
+/* vs_allocator_adopt_segment: enter a segment that already exists, tiled by
+ * *count* blocks in address order (no two free ones adjacent), as if it had been
+ * allocated and filled by requests: statistics count it, except num_device_alloc;
+ * the sink is told nothing. Freed blocks of it count as safe to reuse. The
+ * segment is given back through ops->segment_free like any other. *Returns*
+ * VS_ERR_ARG when the blocks do not tile the segment or it overlaps another;
+ * VS_ERR_NOMEM leaves a part adopted: destroy the allocator. */
+enum vs_err vs_allocator_adopt_segment(struct vs_allocator *allocator, uint64_t addr, uint64_t size,
+                                       enum vs_pool_kind kind, uint64_t stream,
+                                       const struct vs_block_layout *blocks, size_t count)
+    VS_MUST_CHECK;
+
+#endif

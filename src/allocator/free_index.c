@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bins of treaps; see the header. Top-down insertion by splitting and removal by
+ * joining, so there is neither recursion nor a parent link. */
+#include "allocator/free_index.h"
+
+#include "allocator/allocator_internal.h"
+
+static unsigned bin_of(uint64_t size)
+{
+    uint64_t granules = size / VS_BLOCK_MIN;
+    if (granules < 4)
+        return (unsigned)granules;
+    unsigned log = vs_floor_log2(granules);
+    return 4 * (log - 1) + (unsigned)((granules >> (log - 2)) & 3);
+}
+_Static_assert(4 * (47 - 1) + 3 < VS_FREE_BINS, "bins for any 56-bit size");
+
+static uint64_t priority(const struct vs_block *block)
+{
+    return (block->addr ^ (block->addr >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool before(const struct vs_block *block, uint64_t size, uint64_t addr)
+{
+    return block->size != size ? block->size < size : block->addr < addr;
+}
+
+void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
+{
+    unsigned bin = bin_of(block->size);
+    struct vs_block **link = &index->bins[bin];
+    index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
+    uint64_t mine = priority(block);
+    while (*link && priority(*link) >= mine)
+        link = before(*link, block->size, block->addr) ? &(*link)->idle.right : &(*link)->idle.left;
+    /* what hung here is split into what lies before and after the new block */
+    struct vs_block *rest = *link, **less = &block->idle.left, **more = &block->idle.right;
+    *link = block;
+    while (rest) {
+        if (before(rest, block->size, block->addr)) {
+            *less = rest;
+            less = &rest->idle.right;
+            rest = *less;
+        } else {
+            *more = rest;
+            more = &rest->idle.left;
+            rest = *more;
+        }
+    }
+    *less = *more = NULL;
+}
+
+void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
+{
+    unsigned bin = bin_of(block->size);
+    struct vs_block **link = &index->bins[bin];
+    while (*link != block)
+        link = before(*link, block->size, block->addr) ? &(*link)->idle.right : &(*link)->idle.left;
+    struct vs_block *less = block->idle.left, *more = block->idle.right;
+    while (less && more) {
+        if (priority(less) >= priority(more)) {
+            *link = less;
+            link = &less->idle.right;
+            less = *link;
+        } else {
+            *link = more;
+            link = &more->idle.left;
+            more = *link;
+        }
+    }
+    *link = less ? less : more;
+    if (!index->bins[bin])
+        index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+}
+
+struct vs_block *vs_free_index_at(const struct vs_free_index *index, uint64_t size, uint64_t addr)
+{
+    unsigned bin = bin_of(size);
+    struct vs_block *best = NULL, *node = index->bins[bin];
+    while (node) {
+        if (before(node, size, addr)) {
+            node = node->idle.right;
+        } else {
+            best = node;
+            node = node->idle.left;
+        }
+    }
+    if (best || bin == VS_FREE_BINS - 1)
+        return best;
+    unsigned word = (bin + 1) / 64;
+    uint64_t bits = index->occupied[word] & (~UINT64_C(0) << ((bin + 1) % 64));
+    while (!bits) {
+        if (++word == VS_FREE_WORDS)
+            return NULL;
+        bits = index->occupied[word];
+    }
+    node = index->bins[word * 64 + (unsigned)__builtin_ctzll(bits)];
+    while (node->idle.left)
+        node = node->idle.left;
+    return node;
+}
+
+struct vs_block *vs_free_index_before(const struct vs_free_index *index, uint64_t size,
+                                      uint64_t addr)
+{
+    unsigned bin = bin_of(size);
+    struct vs_block *best = NULL, *node = index->bins[bin];
+    while (node) {
+        if (before(node, size, addr)) {
+            best = node;
+            node = node->idle.right;
+        } else {
+            node = node->idle.left;
+        }
+    }
+    if (best)
+        return best;
+    unsigned word = bin / 64;
+    uint64_t bits = index->occupied[word] & ((UINT64_C(1) << (bin % 64)) - 1);
+    while (!bits) {
+        if (word-- == 0)
+            return NULL;
+        bits = index->occupied[word];
+    }
+    node = index->bins[word * 64 + vs_floor_log2(bits)];
+    while (node->idle.right)
+        node = node->idle.right;
+    return node;
+}
+
+/* Depth is logarithmic in expectation, so recursion is fine here. */
+static bool check_node(const struct vs_block *node, unsigned bin, const struct vs_block **last,
+                       uint64_t *count)
+{
+    if (!node)
+        return true;
+    const struct vs_block *left = node->idle.left, *right = node->idle.right;
+    if (!check_node(left, bin, last, count))
+        return false;
+    if (node->state != VS_BLOCK_FREE || bin_of(node->size) != bin ||
+        (*last && !before(*last, node->size, node->addr)) ||
+        (left && priority(left) > priority(node)) || (right && priority(right) > priority(node)))
+        return false;
+    *last = node;
+    ++*count;
+    return check_node(right, bin, last, count);
+}
+
+bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count)
+{
+    const struct vs_block *last = NULL;
+    *count = 0;
+    for (unsigned bin = 0; bin < VS_FREE_BINS; bin++) {
+        bool marked = index->occupied[bin / 64] >> (bin % 64) & 1;
+        if (marked != (index->bins[bin] != NULL) ||
+            !check_node(index->bins[bin], bin, &last, count))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Looking at the whole allocator: the snapshot of segments and blocks, and the
+ * walk over every invariant that tests make after each step. */
+#include <string.h>
+
+#include "allocator/allocator_internal.h"
+#include "base/vs_log.h"
+
+void vs_allocator_snapshot(struct vs_allocator *a,
+                           void (*visit)(void *ctx, const struct vs_segment_info *segment,
+                                         const struct vs_block_info *block),
+                           void *ctx)
+{
+    vs_lock_acquire(&a->lock);
+    for (size_t i = 0; i < a->segment_count; i++) {
+        const struct vs_segment *s = a->segments[i];
+        struct vs_segment_info segment = {s->addr, s->size, s->pool->owner->stream, s->pool->kind};
+        visit(ctx, &segment, NULL);
+        for (const struct vs_block *b = s->first; b; b = b->next) {
+            bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
+            struct vs_block_info block = {b->addr, b->size, used ? b->used.requested : 0,
+                                          (enum vs_block_state)b->state};
+            visit(ctx, &segment, &block);
+        }
+    }
+    vs_lock_release(&a->lock);
+}
+
+/* What a recount of segments and blocks gives. */
+struct recount {
+    struct vs_allocator_stats stats; /* current fields only */
+    uint64_t blocks, free, live, notes;
+};
+
+static void add(struct vs_stat stat[VS_STAT_POOLS], enum vs_pool_kind kind, uint64_t amount)
+{
+    stat[VS_STAT_ALL].current += amount;
+    stat[VS_STAT_SMALL + kind].current += amount;
+}
+
+static const char *check_free_block(const struct vs_allocator *a, const struct vs_block *b,
+                                    struct recount *r)
+{
+    enum vs_pool_kind kind = b->segment->pool->kind;
+    if (vs_block_is_split(b)) {
+        add(r->stats.inactive_split, kind, 1);
+        add(r->stats.inactive_split_bytes, kind, b->size);
+    }
+    if (b->idle.safe_after > a->sync_started + 1)
+        return "a free block waits for a synchronisation that cannot be";
+    if (b->state == VS_BLOCK_TAKEN)
+        return NULL;
+    r->free++;
+    if (b->next && b->next->state == VS_BLOCK_FREE)
+        return "two free neighbours are not merged";
+    if (vs_free_index_at(&b->segment->pool->index, b->size, b->addr) != b)
+        return "a free block is not in its index";
+    return NULL;
+}
+
+static const char *check_used_block(const struct vs_allocator *a, const struct vs_block *b,
+                                    struct recount *r)
+{
+    enum vs_pool_kind kind = b->segment->pool->kind;
+    const uint64_t *value = vs_map_get(&a->live, b->addr);
+    bool live = b->state == VS_BLOCK_LIVE;
+    if (live != (value && (uintptr_t)*value == (uintptr_t)b))
+        return "the pointer table and a block's state differ";
+    if (b->used.requested == 0 || b->used.requested > b->size)
+        return "a block is smaller than its request";
+    add(r->stats.active, kind, 1);
+    add(r->stats.active_bytes, kind, b->size);
+    add(r->stats.requested_bytes, kind, b->used.requested);
+    if (live) {
+        add(r->stats.allocation, kind, 1);
+        add(r->stats.allocated_bytes, kind, b->size);
+        r->live++;
+        r->stats.oversize_allocations.current += b->size >= a->max_split;
+        if (b->used.events)
+            return "a live block waits for events";
+    } else {
+        r->notes += b->used.events;
+        if (!b->used.events)
+            return "a pending block waits for nothing";
+    }
+    return NULL;
+}
+
+static const char *check_segment(const struct vs_allocator *a, size_t i, struct recount *r)
+{
+    const struct vs_segment *s = a->segments[i];
+    uint64_t starts[VS_STARTS_WORDS] = {0};
+    if (i && a->segments[i - 1]->addr + a->segments[i - 1]->size > s->addr)
+        return "segments overlap or are out of order";
+    add(r->stats.segment, s->pool->kind, 1);
+    add(r->stats.reserved_bytes, s->pool->kind, s->size);
+    r->stats.oversize_segments.current += s->size >= a->max_split;
+    uint64_t at = s->addr;
+    const struct vs_block *last = NULL;
+    for (const struct vs_block *b = s->first; b; last = b, b = b->next) {
+        if (b->addr != at || b->prev != last || b->segment != s || !b->size ||
+            b->size % VS_BLOCK_MIN)
+            return "blocks do not tile their segment";
+        bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
+        const char *broken = used ? check_used_block(a, b, r) : check_free_block(a, b, r);
+        if (broken)
+            return broken;
+        uint64_t granule = (at - s->addr) / VS_BLOCK_MIN;
+        if (s->starts && b->state == VS_BLOCK_LIVE)
+            starts[granule / 64] |= UINT64_C(1) << (granule % 64);
+        at += b->size;
+        r->blocks++;
+    }
+    if (at != s->addr + s->size)
+        return "blocks do not fill their segment";
+    if (s->starts && memcmp(starts, s->starts, sizeof starts) != 0)
+        return "the start marks of a segment are wrong";
+    return NULL;
+}
+
+static const char *check_pools(const struct vs_allocator *a, const struct recount *r)
+{
+    uint64_t indexed = 0, segments = 0, streams = 0;
+    const struct vs_stream_pools *last = NULL;
+    for (const struct vs_stream_pools *p = a->streams; p; last = p, p = p->next) {
+        if (last && last->stream >= p->stream)
+            return "streams are out of order";
+        const uint64_t *value = vs_map_get(&a->stream_table, p->stream + 1);
+        if (!value || (uintptr_t)*value != (uintptr_t)p)
+            return "a stream is not in its table";
+        if (!p->segments && !p->pins)
+            return "an unused stream was kept";
+        for (int kind = 0; kind < 2; kind++) {
+            uint64_t count;
+            if (p->pool[kind].kind != (enum vs_pool_kind)kind || p->pool[kind].owner != p ||
+                !vs_free_index_check(&p->pool[kind].index, &count))
+                return "a free index is out of order";
+            indexed += count;
+        }
+        segments += p->segments;
+        streams++;
+    }
+    if (indexed != r->free || segments != a->segment_count || streams != a->stream_table.count)
+        return "pools and segments count differently";
+    return NULL;
+}
+
+static const char *check_events(const struct vs_allocator *a, const struct recount *r)
+{
+    uint64_t notes = 0, last = 0;
+    for (const struct vs_event_queue *q = a->queues; q; q = q->next) {
+        uint64_t queued = 0;
+        if (q != a->queues && q->stream <= last)
+            return "event queues are out of order";
+        last = q->stream;
+        struct vs_note *const *end = &q->head;
+        for (const struct vs_note *n = q->head; n; end = &n->next, n = n->next)
+            queued++;
+        if (end != q->tail || queued > q->refs || !q->refs)
+            return "an event queue is inconsistent";
+        notes += queued;
+    }
+    for (const struct vs_note *n = a->deferred; n; n = n->next)
+        notes++;
+    if (notes != a->pending_notes || notes != r->notes)
+        return "pending events are miscounted";
+    return NULL;
+}
+
+static const char *check_statistics(const struct vs_allocator *a, const struct recount *r)
+{
+    const struct vs_allocator_stats *have = &a->stats, *want = &r->stats;
+#define VS_COMPARE(name)                                                     \
+    for (int i = 0; i < VS_STAT_POOLS; i++) {                                \
+        if (have->name[i].current != want->name[i].current)                  \
+            return "statistics differ from a recount: " #name;               \
+        if (have->name[i].peak < have->name[i].current)                      \
+            return "a peak is below its current value: " #name;              \
+    }
+    VS_ALLOCATOR_POOL_STATS(VS_COMPARE)
+#undef VS_COMPARE
+    if (have->oversize_allocations.current != want->oversize_allocations.current ||
+        have->oversize_segments.current != want->oversize_segments.current)
+        return "oversize statistics differ from a recount";
+    if (a->reserved_bytes != want->reserved_bytes[VS_STAT_ALL].current)
+        return "reserved bytes differ from a recount";
+    return NULL;
+}
+
+static const char *check_locked(const struct vs_allocator *a)
+{
+    struct recount r = {0};
+    const char *broken = NULL;
+    for (size_t i = 0; i < a->segment_count && !broken; i++)
+        broken = check_segment(a, i, &r);
+    if (!broken && (r.blocks != a->block_count || r.live != a->live.count))
+        broken = "blocks are miscounted";
+    if (!broken && a->sync_completed > a->sync_started)
+        broken = "a synchronisation completed before it began";
+    if (!broken)
+        broken = check_pools(a, &r);
+    if (!broken)
+        broken = check_events(a, &r);
+    if (!broken)
+        broken = check_statistics(a, &r);
+    return broken;
+}
+
+enum vs_err vs_allocator_check(struct vs_allocator *a)
+{
+    vs_lock_acquire(&a->lock);
+    const char *broken = check_locked(a);
+    vs_lock_release(&a->lock);
+    if (!broken)
+        return VS_OK;
+    vs_log(VS_LOG_ERROR, "allocator check: %s", broken);
+    return VS_ERR_CORRUPT;
+}

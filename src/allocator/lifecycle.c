@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Birth and death of an allocator: checking its configuration, the memory
+ * fraction, and the three ways its contents go: given back (destroy), forgotten
+ * because the context is gone (abandon), left to the parent (fork_child). */
+#include <string.h>
+
+#include "allocator/allocator_internal.h"
+#include "allocator/statistics.h"
+
+static bool config_valid(const struct vs_allocator_config *config)
+{
+    if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
+        return false;
+    if (config->max_split_size && config->max_split_size < VS_MAX_SPLIT_MIN)
+        return false;
+    if (config->max_non_split_rounding > VS_ALLOCATOR_REQUEST_MAX)
+        return false;
+    if (!(config->garbage_collection_threshold >= 0 && config->garbage_collection_threshold < 1))
+        return false;
+    for (int i = 0; i < VS_ROUNDUP_SLOTS; i++) {
+        uint32_t divisions = config->roundup_power2_divisions[i];
+        if (divisions & (divisions - 1))
+            return false;
+    }
+    return true;
+}
+
+static bool ops_valid(const struct vs_device_ops *ops, enum vs_reuse reuse)
+{
+    int events = !!ops->event_record + !!ops->event_query + !!ops->event_synchronize +
+                 !!ops->event_release;
+    return ops->segment_alloc && ops->segment_free && (events == 0 || events == 4) &&
+           (reuse != VS_REUSE_AFTER_SYNC || ops->synchronize);
+}
+
+/* Before the first use and under the lock later. */
+static enum vs_err set_fraction(struct vs_allocator *a, double fraction)
+{
+    if (!(fraction >= 0 && fraction <= 1))
+        return VS_ERR_ARG;
+    if (fraction == 0 || fraction == 1) {
+        a->limited = false;
+        return VS_OK;
+    }
+    uint64_t total = a->config.total_memory, free_bytes;
+    if (!total) {
+        if (!a->ops.memory_info)
+            return VS_ERR_ARG;
+        enum vs_err err = a->ops.memory_info(a->ops_ctx, &free_bytes, &total);
+        if (err)
+            return err;
+    }
+    a->allowed_bytes = (uint64_t)(fraction * (double)total);
+    a->limited = true;
+    return VS_OK;
+}
+
+/* The tables as at the start; what they pointed to is not touched. */
+static void reset_tables(struct vs_allocator *a)
+{
+    a->live = a->stream_table = (struct vs_map){0};
+    a->segments = NULL;
+    a->segment_count = a->segment_capacity = 0;
+    a->block_count = a->reserved_bytes = a->pending_notes = 0;
+    a->streams = a->stream_last = NULL;
+    a->queues = NULL;
+    a->deferred = NULL;
+    a->deferred_tail = &a->deferred;
+    a->arena = (struct vs_arena){0};
+    a->free_blocks = a->free_segments = a->free_starts = (struct vs_node_list){0};
+    a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
+}
+
+static void unmap_tables(struct vs_allocator *a)
+{
+    vs_map_free(&a->live);
+    vs_map_free(&a->stream_table);
+    vs_pages_unmap(a->segments, a->segment_capacity * sizeof *a->segments);
+    vs_arena_free_all(&a->arena);
+}
+
+enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
+                                const struct vs_device_ops *ops, void *ops_ctx,
+                                const struct vs_event_sink *sink, void *sink_ctx,
+                                struct vs_allocator **out)
+{
+    if (!config_valid(config) || !ops_valid(ops, config->reuse))
+        return VS_ERR_ARG;
+    struct vs_allocator *a = vs_pages_map(sizeof *a);
+    if (!a)
+        return VS_ERR_NOMEM;
+    a->config = *config;
+    a->max_split = config->max_split_size ? config->max_split_size : UINT64_MAX;
+    a->non_split_rounding =
+        config->max_non_split_rounding ? config->max_non_split_rounding : VS_NON_SPLIT_ROUNDING;
+    a->ops = *ops;
+    a->ops_ctx = ops_ctx;
+    if (sink)
+        a->sink = *sink;
+    a->sink_ctx = sink_ctx;
+    a->stats.max_split_size = config->max_split_size ? (int64_t)config->max_split_size : -1;
+    reset_tables(a);
+    enum vs_err err = set_fraction(a, config->memory_fraction);
+    if (err) {
+        vs_pages_unmap(a, sizeof *a);
+        return err;
+    }
+    vs_lock_init(&a->lock, VS_RANK_ALLOCATOR, "allocator");
+    *out = a;
+    return VS_OK;
+}
+
+enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *a, double fraction)
+{
+    vs_lock_acquire(&a->lock);
+    enum vs_err err = set_fraction(a, fraction);
+    vs_lock_release(&a->lock);
+    return err;
+}
+
+void vs_allocator_destroy(struct vs_allocator *a)
+{
+    if (!a)
+        return;
+    vs_events_drop_locked(a);
+    for (size_t i = 0; i < a->segment_count; i++) {
+        struct vs_segment *s = a->segments[i];
+        /* a device that cannot take it back has lost it already */
+        if (a->ops.segment_free(a->ops_ctx, s->addr, s->size) == VS_OK)
+            vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, s->pool->kind, s->addr, s->size,
+                                     s->size, s->pool->owner->stream);
+    }
+    unmap_tables(a);
+    vs_lock_destroy(&a->lock);
+    vs_pages_unmap(a, sizeof *a);
+}
+
+void vs_allocator_abandon(struct vs_allocator *a)
+{
+    vs_lock_acquire(&a->lock);
+    a->generation++;
+    unmap_tables(a);
+    reset_tables(a);
+    vs_statistics_forget(&a->stats);
+    vs_lock_release(&a->lock);
+}
+
+void vs_allocator_fork_child(struct vs_allocator *a)
+{
+    vs_lock_reset_after_fork(&a->lock);
+    a->generation++;
+    reset_tables(a);
+    int64_t max_split_size = a->stats.max_split_size;
+    memset(&a->stats, 0, sizeof a->stats);
+    a->stats.max_split_size = max_split_size;
+}

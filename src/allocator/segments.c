@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory: taking segments from the device and giving them back, in
+ * PyTorch's order (alloc_block, release_available_cached_blocks,
+ * release_cached_blocks, garbage_collect_cached_blocks), the index of segments by
+ * address, and the pools of each stream. Invariant: a segment is given back only
+ * while it is one FREE block. The caller holds the allocator's lock. */
+#include <string.h>
+
+#include "allocator/allocator_internal.h"
+#include "allocator/statistics.h"
+
+#define SEGMENTS_MIN ((size_t)512)
+
+/* --- pools of streams --- */
+
+static struct vs_stream_pools *stream_new(struct vs_allocator *a, uint64_t stream)
+{
+    struct vs_stream_pools *pools = vs_node_take_locked(a, &a->free_streams, sizeof *pools);
+    if (!pools)
+        return NULL;
+    if (vs_map_put(&a->stream_table, stream + 1, (uint64_t)(uintptr_t)pools)) {
+        vs_node_give_locked(&a->free_streams, pools);
+        return NULL;
+    }
+    memset(pools, 0, sizeof *pools);
+    pools->stream = stream;
+    for (int kind = VS_POOL_SMALL; kind <= VS_POOL_LARGE; kind++) {
+        pools->pool[kind].kind = (enum vs_pool_kind)kind;
+        pools->pool[kind].owner = pools;
+    }
+    struct vs_stream_pools **link = &a->streams;
+    while (*link && (*link)->stream < stream)
+        link = &(*link)->next;
+    pools->next = *link;
+    *link = pools;
+    return pools;
+}
+
+struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *a, uint64_t stream)
+{
+    struct vs_stream_pools *pools = a->stream_last;
+    if (!pools || pools->stream != stream) {
+        const uint64_t *value = vs_map_get(&a->stream_table, stream + 1);
+        pools = value ? (struct vs_stream_pools *)(uintptr_t)*value : stream_new(a, stream);
+        if (!pools)
+            return NULL;
+        a->stream_last = pools;
+    }
+    pools->pins++;
+    return pools;
+}
+
+static void stream_recycle_if_unused(struct vs_allocator *a, struct vs_stream_pools *pools)
+{
+    if (pools->pins || pools->segments)
+        return;
+    struct vs_stream_pools **link = &a->streams;
+    while (*link != pools)
+        link = &(*link)->next;
+    *link = pools->next;
+    vs_map_remove(&a->stream_table, pools->stream + 1, NULL);
+    if (a->stream_last == pools)
+        a->stream_last = NULL;
+    vs_node_give_locked(&a->free_streams, pools);
+}
+
+void vs_stream_unpin_locked(struct vs_allocator *a, struct vs_stream_pools *pools)
+{
+    pools->pins--;
+    stream_recycle_if_unused(a, pools);
+}
+
+/* --- index by address --- */
+
+/* How many segments start at or below *addr*. */
+static size_t segments_up_to(const struct vs_allocator *a, uint64_t addr)
+{
+    size_t low = 0, high = a->segment_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (a->segments[middle]->addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct vs_segment *vs_segment_find_locked(const struct vs_allocator *a, uint64_t addr)
+{
+    size_t n = segments_up_to(a, addr);
+    if (!n || addr - a->segments[n - 1]->addr >= a->segments[n - 1]->size)
+        return NULL;
+    return a->segments[n - 1];
+}
+
+struct vs_block *vs_segment_block_at_locked(const struct vs_allocator *a,
+                                            const struct vs_segment *segment, uint64_t addr)
+{
+    struct vs_block *block = segment->first;
+    if (segment->starts) {
+        uint64_t granule = (addr - segment->addr) / VS_BLOCK_MIN, word = granule / 64;
+        uint64_t bits = segment->starts[word] & (~UINT64_C(0) >> (63 - granule % 64));
+        while (!bits && word > 0)
+            bits = segment->starts[--word];
+        if (bits) {
+            uint64_t start = (word * 64 + vs_floor_log2(bits)) * VS_BLOCK_MIN;
+            block = (struct vs_block *)(uintptr_t)*vs_map_get(&a->live, segment->addr + start);
+        }
+    }
+    while (addr - block->addr >= block->size)
+        block = block->next;
+    return block;
+}
+
+static enum vs_err index_reserve(struct vs_allocator *a)
+{
+    if (a->segment_count < a->segment_capacity)
+        return VS_OK;
+    size_t capacity = a->segment_capacity ? 2 * a->segment_capacity : SEGMENTS_MIN;
+    struct vs_segment **larger = vs_pages_map(capacity * sizeof *larger);
+    if (!larger)
+        return VS_ERR_NOMEM;
+    if (a->segment_count)
+        memcpy(larger, a->segments, a->segment_count * sizeof *larger);
+    vs_pages_unmap(a->segments, a->segment_capacity * sizeof *a->segments);
+    a->segments = larger;
+    a->segment_capacity = capacity;
+    return VS_OK;
+}
+
+static bool overlaps(const struct vs_allocator *a, uint64_t addr, uint64_t size)
+{
+    size_t n = segments_up_to(a, addr);
+    return (n && addr - a->segments[n - 1]->addr < a->segments[n - 1]->size) ||
+           (n < a->segment_count && a->segments[n]->addr - addr < size);
+}
+
+static void index_insert(struct vs_allocator *a, struct vs_segment *segment)
+{
+    size_t n = segments_up_to(a, segment->addr);
+    memmove(&a->segments[n + 1], &a->segments[n], (a->segment_count - n) * sizeof *a->segments);
+    a->segments[n] = segment;
+    a->segment_count++;
+}
+
+static void index_remove(struct vs_allocator *a, const struct vs_segment *segment)
+{
+    size_t n = segments_up_to(a, segment->addr) - 1;
+    a->segment_count--;
+    memmove(&a->segments[n], &a->segments[n + 1], (a->segment_count - n) * sizeof *a->segments);
+}
+
+/* --- segments --- */
+
+static void segment_nodes_give(struct vs_allocator *a, struct vs_segment *segment)
+{
+    if (segment->first)
+        vs_block_recycle_locked(a, segment->first);
+    if (segment->starts)
+        vs_node_give_locked(&a->free_starts, segment->starts);
+    vs_node_give_locked(&a->free_segments, segment);
+}
+
+/* The nodes of a segment of one TAKEN block; NULL without host memory. */
+static struct vs_segment *segment_nodes_take(struct vs_allocator *a, struct vs_pool *pool,
+                                             uint64_t addr, uint64_t size)
+{
+    struct vs_segment *segment = vs_node_take_locked(a, &a->free_segments, sizeof *segment);
+    if (!segment)
+        return NULL;
+    *segment = (struct vs_segment){.addr = addr, .size = size, .pool = pool};
+    segment->first = vs_block_new_locked(a);
+    bool marks = pool->kind == VS_POOL_SMALL && size == VS_SMALL_SEGMENT;
+    if (marks) {
+        segment->starts =
+            vs_node_take_locked(a, &a->free_starts, VS_STARTS_WORDS * sizeof *segment->starts);
+        if (segment->starts)
+            memset(segment->starts, 0, VS_STARTS_WORDS * sizeof *segment->starts);
+    }
+    if (!segment->first || (marks && !segment->starts)) {
+        segment_nodes_give(a, segment);
+        return NULL;
+    }
+    *segment->first = (struct vs_block){
+        .addr = addr, .size = size, .state = VS_BLOCK_TAKEN, .segment = segment};
+    return segment;
+}
+
+enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t addr,
+                                       uint64_t size, struct vs_segment **out)
+{
+    if (!addr || addr + size < addr || overlaps(a, addr, size))
+        return VS_ERR_ARG;
+    enum vs_err err = index_reserve(a);
+    if (err)
+        return err;
+    struct vs_segment *segment = segment_nodes_take(a, pool, addr, size);
+    if (!segment)
+        return VS_ERR_NOMEM;
+    index_insert(a, segment);
+    pool->owner->segments++;
+    a->reserved_bytes += size;
+    vs_stats_increase(a->stats.segment, pool->kind, 1);
+    vs_stats_increase(a->stats.reserved_bytes, pool->kind, size);
+    if (size >= a->max_split)
+        vs_stat_increase(&a->stats.oversize_segments, 1);
+    *out = segment;
+    return VS_OK;
+}
+
+/* alloc_block: one attempt at the device. */
+static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request,
+                        struct vs_block **out)
+{
+    uint64_t size = vs_segment_size(request->rounded), addr;
+    if (a->limited && a->reserved_bytes + size > a->allowed_bytes)
+        return VS_ERR_DEVICE_OOM;
+    enum vs_err err = a->ops.segment_alloc(a->ops_ctx, size, &addr);
+    if (err)
+        return err;
+    struct vs_segment *segment;
+    err = vs_segment_register_locked(a, request->pool, addr, size, &segment);
+    if (err) {
+        /* nothing better can be done with a segment that cannot be entered */
+        enum vs_err ignored = a->ops.segment_free(a->ops_ctx, addr, size);
+        (void)ignored;
+        return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
+    }
+    a->stats.num_device_alloc++;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_ALLOC, request->kind, addr, size, size,
+                             request->stream);
+    *out = segment->first;
+    return VS_OK;
+}
+
+/* release_block: give the segment that is the FREE block *block* back. */
+static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
+{
+    struct vs_segment *segment = block->segment;
+    struct vs_pool *pool = segment->pool;
+    enum vs_err err = a->ops.segment_free(a->ops_ctx, segment->addr, segment->size);
+    if (err)
+        return err;
+    vs_free_index_remove(&pool->index, block);
+    a->stats.num_device_free++;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
+                             segment->size, pool->owner->stream);
+    a->reserved_bytes -= segment->size;
+    vs_stats_decrease(a->stats.segment, pool->kind, 1);
+    vs_stats_decrease(a->stats.reserved_bytes, pool->kind, segment->size);
+    if (segment->size >= a->max_split)
+        vs_stat_decrease(&a->stats.oversize_segments, 1);
+    index_remove(a, segment);
+    segment_nodes_give(a, segment);
+    pool->owner->segments--;
+    stream_recycle_if_unused(a, pool->owner);
+    return VS_OK;
+}
+
+static struct vs_block *first_free(const struct vs_pool *pool)
+{
+    return vs_free_index_at(&pool->index, 0, 0);
+}
+
+static struct vs_block *next_free(const struct vs_pool *pool, const struct vs_block *block)
+{
+    return vs_free_index_at(&pool->index, block->size, block->addr + 1);
+}
+
+/* release_blocks: every wholly free segment of one kind, by rising (stream, size,
+ * address). */
+static enum vs_err release_kind(struct vs_allocator *a, enum vs_pool_kind kind, uint64_t *released)
+{
+    enum vs_err first_error = VS_OK;
+    for (struct vs_stream_pools *pools = a->streams, *next_pools; pools; pools = next_pools) {
+        next_pools = pools->next;
+        struct vs_pool *pool = &pools->pool[kind];
+        pools->pins++; /* it must outlive its last segment until the walk is over */
+        for (struct vs_block *block = first_free(pool), *next; block; block = next) {
+            next = next_free(pool, block);
+            if (vs_block_is_split(block))
+                continue;
+            uint64_t size = block->size;
+            enum vs_err err = release(a, block);
+            if (!err)
+                *released += size;
+            else if (!first_error)
+                first_error = err;
+        }
+        vs_stream_unpin_locked(a, pools);
+    }
+    return first_error;
+}
+
+enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *released)
+{
+    enum vs_err waited = vs_events_wait_locked(a);
+    enum vs_err large = release_kind(a, VS_POOL_LARGE, released);
+    enum vs_err small = release_kind(a, VS_POOL_SMALL, released);
+    return waited ? waited : large ? large : small;
+}
+
+/* release_available_cached_blocks: with max_split_size set, give oversize blocks of
+ * this pool back: one that is large enough, or the largest ones until they are. */
+static bool release_oversize(struct vs_allocator *a, const struct vs_request *request)
+{
+    if (a->max_split == UINT64_MAX)
+        return false;
+    struct vs_pool *pool = request->pool;
+    uint64_t size = request->rounded < a->max_split ? a->max_split : request->rounded;
+    struct vs_block *block = vs_free_index_at(&pool->index, size, 0);
+    if (block)
+        return !vs_block_is_split(block) && release(a, block) == VS_OK;
+    uint64_t released = 0;
+    block = vs_free_index_before(&pool->index, size, 0);
+    while (block && released < size && block->size >= a->max_split) {
+        struct vs_block *smaller = vs_free_index_before(&pool->index, block->size, block->addr);
+        uint64_t bytes = block->size;
+        if (!vs_block_is_split(block) && release(a, block) == VS_OK)
+            released += bytes;
+        block = smaller;
+    }
+    return released >= size;
+}
+
+/* The ages of the free large segments: their sum, and how many they are. An age is
+ * counted in searches of the large pools since the segment became free. */
+static uint64_t ages(const struct vs_allocator *a, uint64_t *count)
+{
+    uint64_t sum = 0;
+    *count = 0;
+    for (const struct vs_stream_pools *pools = a->streams; pools; pools = pools->next) {
+        const struct vs_pool *pool = &pools->pool[VS_POOL_LARGE];
+        for (struct vs_block *block = first_free(pool); block; block = next_free(pool, block)) {
+            if (vs_block_is_split(block))
+                continue;
+            sum += a->searches[VS_POOL_LARGE] - block->segment->idle_since;
+            ++*count;
+        }
+    }
+    return sum;
+}
+
+/* One round of collection: every free large segment at least as old as the mean. */
+static uint64_t collect_older(struct vs_allocator *a, double mean_age)
+{
+    uint64_t released = 0;
+    for (struct vs_stream_pools *pools = a->streams, *next_pools; pools; pools = next_pools) {
+        next_pools = pools->next;
+        struct vs_pool *pool = &pools->pool[VS_POOL_LARGE];
+        pools->pins++;
+        for (struct vs_block *block = first_free(pool), *next; block; block = next) {
+            next = next_free(pool, block);
+            uint64_t age = a->searches[VS_POOL_LARGE] - block->segment->idle_since;
+            uint64_t bytes = block->size;
+            if (!vs_block_is_split(block) && (double)age >= mean_age && release(a, block) == VS_OK)
+                released += bytes;
+        }
+        vs_stream_unpin_locked(a, pools);
+    }
+    return released;
+}
+
+/* garbage_collect_cached_blocks */
+static void collect_garbage(struct vs_allocator *a)
+{
+    uint64_t threshold =
+        (uint64_t)(a->config.garbage_collection_threshold * (double)a->allowed_bytes);
+    while (a->reserved_bytes > threshold) {
+        uint64_t count, sum = ages(a, &count);
+        if (!count || !collect_older(a, (double)sum / (double)count))
+            return;
+    }
+}
+
+enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, const struct vs_request *request,
+                                     struct vs_block **out)
+{
+    if (a->limited && a->config.garbage_collection_threshold > 0)
+        collect_garbage(a);
+    enum vs_err err = grow(a, request, out);
+    if (err != VS_ERR_DEVICE_OOM)
+        return err;
+    if (release_oversize(a, request)) {
+        err = grow(a, request, out);
+        if (err != VS_ERR_DEVICE_OOM)
+            return err;
+    }
+    uint64_t released = 0;
+    err = vs_segment_release_cached_locked(a, &released);
+    if (err == VS_ERR_STATE)
+        return err;
+    a->stats.num_alloc_retries++;
+    return grow(a, request, out);
+}

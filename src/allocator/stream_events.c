@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks used on other streams than their own (PyTorch: record_stream,
+ * insert_events, process_events, synchronize_and_free_events). While a block is
+ * live its uses hang on it as notes; when it is freed every note gets an event on
+ * its stream and queues there, first in first out; the free completes with the
+ * last event. Where the device will not record an event yet (stream capture), the
+ * note waits on the deferred list and its block stays pending: memory is never
+ * handed out on a guess. Notes are made when a use is recorded, so that a free
+ * needs no memory. The caller holds the allocator's lock. */
+#include "allocator/allocator_internal.h"
+
+static struct vs_event_queue *queue_of(struct vs_allocator *a, uint64_t stream)
+{
+    struct vs_event_queue **link = &a->queues;
+    while (*link && (*link)->stream < stream)
+        link = &(*link)->next;
+    if (*link && (*link)->stream == stream)
+        return *link;
+    struct vs_event_queue *queue = vs_node_take_locked(a, &a->free_queues, sizeof *queue);
+    if (!queue)
+        return NULL;
+    *queue = (struct vs_event_queue){.stream = stream, .next = *link};
+    queue->tail = &queue->head;
+    *link = queue;
+    return queue;
+}
+
+static void queue_recycle_if_unused(struct vs_allocator *a, struct vs_event_queue *queue)
+{
+    if (queue->refs)
+        return;
+    struct vs_event_queue **link = &a->queues;
+    while (*link != queue)
+        link = &(*link)->next;
+    *link = queue->next;
+    vs_node_give_locked(&a->free_queues, queue);
+}
+
+enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, uint64_t stream)
+{
+    for (const struct vs_note *n = block->used.uses; n; n = n->next) {
+        if (n->queue->stream == stream)
+            return VS_OK;
+    }
+    struct vs_event_queue *queue = queue_of(a, stream);
+    if (!queue)
+        return VS_ERR_NOMEM;
+    struct vs_note *note = vs_node_take_locked(a, &a->free_notes, sizeof *note);
+    if (!note) {
+        queue_recycle_if_unused(a, queue);
+        return VS_ERR_NOMEM;
+    }
+    *note = (struct vs_note){.next = block->used.uses, .queue = queue, .block = block};
+    queue->refs++;
+    block->used.uses = note;
+    return VS_OK;
+}
+
+/* Record the events that are still to be recorded, in order, until one is refused. */
+static void record_deferred(struct vs_allocator *a)
+{
+    struct vs_note *note;
+    while ((note = a->deferred)) {
+        if (a->ops.event_record(a->ops_ctx, note->queue->stream, &note->event))
+            return;
+        a->deferred = note->next;
+        if (!a->deferred)
+            a->deferred_tail = &a->deferred;
+        note->next = NULL;
+        *note->queue->tail = note;
+        note->queue->tail = &note->next;
+    }
+}
+
+void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    block->state = VS_BLOCK_PENDING;
+    for (struct vs_note *note = block->used.uses, *next; note; note = next) {
+        next = note->next;
+        note->next = NULL;
+        *a->deferred_tail = note;
+        a->deferred_tail = &note->next;
+        a->pending_notes++;
+        block->used.events++;
+    }
+    block->used.uses = NULL;
+    record_deferred(a);
+}
+
+/* The head of *queue* has completed. The queue itself stays, even unused. */
+static void complete_head(struct vs_allocator *a, struct vs_event_queue *queue)
+{
+    struct vs_note *note = queue->head;
+    struct vs_block *block = note->block;
+    queue->head = note->next;
+    if (!queue->head)
+        queue->tail = &queue->head;
+    a->ops.event_release(a->ops_ctx, note->event);
+    vs_node_give_locked(&a->free_notes, note);
+    queue->refs--;
+    a->pending_notes--;
+    if (--block->used.events == 0)
+        vs_block_complete_free_locked(a, block);
+}
+
+void vs_events_poll_locked(struct vs_allocator *a)
+{
+    record_deferred(a);
+    for (struct vs_event_queue *queue = a->queues, *next; queue; queue = next) {
+        next = queue->next;
+        bool ready = true;
+        while (queue->head &&
+               !a->ops.event_query(a->ops_ctx, queue->head->event, &ready) && ready)
+            complete_head(a, queue);
+        queue_recycle_if_unused(a, queue);
+    }
+}
+
+enum vs_err vs_events_wait_locked(struct vs_allocator *a)
+{
+    enum vs_err first_error = VS_OK;
+    a->stats.num_sync_all_streams++;
+    record_deferred(a);
+    for (struct vs_event_queue *queue = a->queues, *next; queue; queue = next) {
+        next = queue->next;
+        enum vs_err err = VS_OK;
+        while (queue->head &&
+               !(err = a->ops.event_synchronize(a->ops_ctx, queue->head->event)))
+            complete_head(a, queue);
+        if (err && !first_error)
+            first_error = err;
+        queue_recycle_if_unused(a, queue);
+    }
+    return first_error;
+}
+
+void vs_events_drop_locked(struct vs_allocator *a)
+{
+    for (struct vs_event_queue *queue = a->queues; queue; queue = queue->next) {
+        for (struct vs_note *note = queue->head; note; note = note->next)
+            a->ops.event_release(a->ops_ctx, note->event);
+    }
+}
