@@ -54,6 +54,7 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
     block->used.requested = layout->requested;
     block->used.uses = NULL;
     block->used.events = 0;
+    block->used.serial = ++a->serial;
     if (segment->starts) {
         uint64_t granule = (block->addr - segment->addr) / VS_BLOCK_MIN;
         segment->starts[granule / 64] |= UINT64_C(1) << (granule % 64);

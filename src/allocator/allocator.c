@@ -236,11 +236,16 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
     block->used.requested = request->requested;
     block->used.uses = NULL;
     block->used.events = 0;
+    block->used.serial = ++a->serial;
     mark_start(block, true);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
                              block->size, request->stream);
     vs_allocator_count_alloc_locked(a, request->kind, block->size, request->requested);
-    *out = (struct vs_allocation){block->addr, request->requested, block->size};
+    *out = (struct vs_allocation){.addr = block->addr,
+                                  .requested = request->requested,
+                                  .size = block->size,
+                                  .segment = block->segment->addr,
+                                  .serial = block->used.serial};
     return VS_OK;
 }
 
@@ -307,7 +312,7 @@ enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t s
                                 struct vs_allocation *out)
 {
     if (bytes == 0) {
-        *out = (struct vs_allocation){0, 0, 0};
+        *out = (struct vs_allocation){0};
         return VS_OK;
     }
     if (a->config.reuse == VS_REUSE_AFTER_SYNC)
@@ -399,7 +404,11 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
     }
     if (block) {
         *live = block->state == VS_BLOCK_LIVE;
-        *out = (struct vs_allocation){block->addr, *live ? block->used.requested : 0, block->size};
+        *out = (struct vs_allocation){.addr = block->addr,
+                                      .requested = *live ? block->used.requested : 0,
+                                      .size = block->size,
+                                      .segment = block->segment->addr,
+                                      .serial = *live ? block->used.serial : 0};
     }
     vs_lock_release(&a->lock);
     return err;

@@ -120,6 +120,9 @@ struct vs_allocation {
     uint64_t addr;
     uint64_t requested; /* bytes asked for; 0 when the block is not live */
     uint64_t size;      /* bytes of the block: >= requested, tail included */
+    uint64_t segment;   /* address of the segment that holds it */
+    uint64_t serial;    /* of this allocation, from 1, below 2^44, never given twice by one
+                           allocator; 0 when the block is not live */
 };
 
 /* Requests above this are refused as out of memory without asking the device. */

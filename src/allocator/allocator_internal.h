@@ -44,7 +44,8 @@ struct vs_block {
         struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
             uint64_t requested;
             struct vs_note *uses;
-            uint64_t events; /* still to complete */
+            uint64_t events : 20; /* still to complete */
+            uint64_t serial : 44; /* of the allocation, from 1 */
         } used;
     };
 };
@@ -117,6 +118,7 @@ struct vs_allocator {
     struct vs_segment **segments; /* by rising address */
     size_t segment_count, segment_capacity;
     uint64_t block_count;
+    uint64_t serial;             /* allocations made so far */
 
     struct vs_stream_pools *streams, *stream_last; /* list; the one used last */
     struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
