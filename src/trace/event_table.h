@@ -9,7 +9,9 @@
  *   T    time in ns: zigzag varint of the difference to the previous T field
  *   STR  string id (0 = none), as U; the string was defined earlier
  *   STK  stack id (0 = none), as U; the node was defined earlier
- * Every event also carries its own time and thread (event.h). No include guard:
+ * Every event also carries its own time and thread (event.h). Codes 0 and 56-59
+ * are not for this table: 0 never begins a record, 56-59 are the definition
+ * records (format.h). Fields are only ever appended to a kind. No include guard:
  * included with VS_EVENT defined by each user. docs/trace-format.md says what
  * each field means. */
 

@@ -21,7 +21,7 @@ struct vs_reader;
 enum vs_condition {
     VS_TRACE_COMPLETE,   /* ended properly */
     VS_TRACE_LIVE,       /* no end, tail recovered from FILE.live: killed or still running */
-    VS_TRACE_TRUNCATED,  /* no end and no live window: cut off between two frames */
+    VS_TRACE_TRUNCATED,  /* no end and no live window: cut off */
     VS_TRACE_DAMAGED,    /* bytes that fail their checksum or make no sense */
 };
 

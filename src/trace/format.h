@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The bytes of a trace, as docs/trace-format.md describes them: fixed headers,
+ * definition records, and the varint primitives that both sides share. Private
+ * to src/trace. All integers are little-endian; the structs below are the bytes
+ * of the file on the little-endian machines vramscope runs on. */
+#ifndef VS_FORMAT_H
+#define VS_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the file's bytes");
+
+#define VS_FORMAT_MAJOR 1u
+#define VS_FORMAT_MINOR 0u
+#define VS_FILE_MAGIC "\x89VST\r\n\x1a\n"
+#define VS_LIVE_MAGIC "\x89VSL\r\n\x1a\n"
+#define VS_END_MAGIC "VSTEND\r\n"
+#define VS_MAGIC_BYTES 8
+#define VS_BYTE_ORDER UINT32_C(0x01020304)
+#define VS_FRAME_SYNC UINT32_C(0x465356f5) /* f5 'V' 'S' 'F' */
+
+/* No frame's payload is larger than this before compression. */
+#define VS_FRAME_RAW_MAX ((size_t)4 << 20)
+/* Longest text of one string definition. */
+#define VS_STRING_MAX ((size_t)64 << 10)
+
+struct vs_file_header {
+    char magic[VS_MAGIC_BYTES];
+    uint16_t major, minor;
+    uint32_t byte_order;
+    uint8_t uuid[16];
+    uint64_t created_realtime_ns; /* the same instant by both clocks */
+    uint64_t created_ns;
+    uint32_t header_bytes;
+    uint32_t flags;    /* 0 */
+    uint64_t checksum; /* XXH64 of the bytes before it */
+};
+_Static_assert(sizeof(struct vs_file_header) == 64, "on-disk size");
+
+enum vs_frame_type {
+    VS_FRAME_EVENTS = 1,
+    VS_FRAME_INDEX = 2,
+    VS_FRAME_CHECKPOINT = 3, /* reserved for state checkpoints */
+    VS_FRAME_SYMBOLS = 4,    /* reserved for resolved names */
+};
+enum vs_frame_codec { VS_STORED = 0, VS_ZSTD = 1 };
+
+struct vs_frame_header {
+    uint32_t sync;
+    uint8_t type, codec;
+    uint16_t header_bytes;
+    uint32_t raw_bytes, stored_bytes;
+    uint64_t sequence;    /* event frames: 1, 2, 3 …; others: 0 */
+    uint64_t first_event; /* events in the frames before this one */
+    uint64_t base_ns;     /* every time in the frame lies in base_ns … last_ns */
+    uint64_t last_ns;
+    uint32_t events, definitions;
+    uint64_t checksum; /* XXH64 of the header before it and the stored payload */
+};
+_Static_assert(sizeof(struct vs_frame_header) == 64, "on-disk size");
+
+/* Payload of an index frame: this, then `entries` times struct vs_index_entry. */
+struct vs_index_header {
+    uint64_t previous_offset; /* of the index frame before this one; 0 = none */
+    uint64_t first_sequence;  /* of the first entry's frame */
+    uint32_t entries;
+    uint32_t flags; /* VS_INDEX_FINAL */
+    uint64_t events, strings, stack_nodes; /* totals so far */
+};
+_Static_assert(sizeof(struct vs_index_header) == 48, "on-disk size");
+#define VS_INDEX_FINAL 1u
+#define VS_INDEX_ENTRIES_MAX 1024u
+
+struct vs_index_entry {
+    uint64_t offset, first_event, base_ns, last_ns;
+    uint32_t events, definitions;
+};
+_Static_assert(sizeof(struct vs_index_entry) == 40, "on-disk size");
+
+struct vs_trailer {
+    uint64_t index_offset; /* of the final index frame */
+    uint64_t file_bytes;   /* trailer included */
+    uint64_t checksum;     /* XXH64 of the bytes before it */
+    char magic[VS_MAGIC_BYTES];
+};
+_Static_assert(sizeof(struct vs_trailer) == 32, "on-disk size");
+
+/* FILE.live: one page of header, then `windows` windows of window_bytes each. */
+#define VS_LIVE_HEADER_BYTES 4096u
+#define VS_LIVE_WINDOWS_MAX 16u
+
+struct vs_live_window {
+    _Atomic uint64_t sequence; /* frame this window becomes; 0 = never used */
+    _Atomic uint64_t used;     /* bytes of complete records; stored after the record */
+    _Atomic uint64_t first_event, base_ns;
+    uint64_t reserved[4];
+};
+_Static_assert(sizeof(struct vs_live_window) == 64, "on-disk size; one cache line");
+
+struct vs_live_header {
+    char magic[VS_MAGIC_BYTES];
+    uint16_t major, minor;
+    uint32_t byte_order;
+    uint8_t uuid[16];
+    uint32_t header_bytes, windows;
+    uint64_t window_bytes;
+    uint64_t pid;
+    uint8_t reserved[64 - 56];
+    struct vs_live_window window[VS_LIVE_WINDOWS_MAX];
+};
+_Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");
+_Static_assert(sizeof(struct vs_live_header) <= VS_LIVE_HEADER_BYTES, "fits its page");
+
+/* First byte of a record: a code, and for events two flags. */
+#define VS_RECORD_CODE 0x3fu
+#define VS_RECORD_TID 0x40u       /* a varint thread id follows */
+#define VS_RECORD_SAME_TIME 0x80u /* no time difference follows: it is 0 */
+
+/* Definition records. They carry no time and no thread, and no flags. */
+enum vs_definition {
+    VS_DEFINE_STRING = 56, /* length U, bytes; ids count up from 1 */
+    VS_DEFINE_STACK = 57,  /* id - parent U, module + 1 U, pc - base U; ids count up from 1 */
+    VS_DEFINE_KIND = 58,   /* code U, fields U, a codec byte each, name, field names */
+    VS_DEFINE_RESERVED = 59,
+};
+#define VS_KIND_FIELDS_MAX 64u /* in one kind description */
+
+#define VS_VARINT_MAX 10u
+/* longest event: first byte, thread, time, fields */
+#define VS_EVENT_BYTES_MAX (1u + 2u * VS_VARINT_MAX + VS_EVENT_FIELDS_MAX * VS_VARINT_MAX)
+#define VS_STACK_NODE_BYTES_MAX (1u + 3u * VS_VARINT_MAX)
+
+static inline uint64_t vs_zigzag(uint64_t difference)
+{
+    return (difference << 1) ^ (0 - (difference >> 63));
+}
+
+static inline uint64_t vs_unzigzag(uint64_t coded)
+{
+    return (coded >> 1) ^ (0 - (coded & 1));
+}
+
+/* vs_put_varint: write *value* at *p* (VS_VARINT_MAX bytes of room); returns the
+ * byte after it. */
+static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
+{
+    while (value >= 0x80) {
+        *p++ = (unsigned char)(value | 0x80);
+        value >>= 7;
+    }
+    *p++ = (unsigned char)value;
+    return p;
+}
+
+/* vs_get_varint: read one at **p*, moving it on. false (and nothing moved) when
+ * it does not end before *end* or does not fit 64 bits. */
+static inline bool vs_get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+{
+    const unsigned char *q = *p;
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        if (q == end)
+            return false;
+        unsigned char byte = *q++;
+        if (shift == 63 && byte > 1)
+            return false;
+        v |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            *value = v;
+            *p = q;
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

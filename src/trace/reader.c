@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening a trace, telling people what is wrong with what is not one, and turning
+ * records into events. Records are decoded by the kind descriptions in the file:
+ * fields that a later version appended are read and left out, kinds that this
+ * build does not know are passed over. */
+#define _GNU_SOURCE
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/vs_size.h"
+#include "trace/reader_internal.h"
+
+/* Tables may take this much, and this many times the bytes that are there (a
+ * stack node is 6 bytes before compression and 32 in memory). */
+#define BUDGET_BASE ((uint64_t)48 << 20)
+#define BUDGET_FACTOR 32u
+#define SNIFF_BYTES 512u
+
+static void say(char *why, const char *fmt, ...) VS_PRINTF(2, 3);
+static void say(char *why, const char *fmt, ...)
+{
+    if (!why)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, VS_READER_WHY_MAX, fmt, ap);
+    va_end(ap);
+}
+
+void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(reader->text, sizeof reader->text, fmt, ap);
+    va_end(ap);
+    reader->condition = condition;
+    reader->ended = true;
+    reader->next = reader->end = NULL;
+}
+
+/* --- opening --- */
+
+static bool is_text(const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t' && p[i] != '\f')
+            return false;
+        if (p[i] == 0x7f)
+            return false;
+    }
+    return n > 0;
+}
+
+static void say_not_a_trace(const struct vs_reader *r, char *why)
+{
+    unsigned char p[SNIFF_BYTES];
+    size_t n = vs_source_read(&r->file, 0, p, sizeof p), i = 0;
+    while (i < n && (p[i] == ' ' || p[i] == '\n' || p[i] == '\t' || p[i] == '\r'))
+        i++;
+    if (n >= 8 && !memcmp(p, VS_LIVE_MAGIC, 8))
+        say(why, "%s: is the live window of a trace, not the trace; give the file without .live",
+            r->path);
+    else if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b)
+        say(why, "%s: is not a vramscope trace but a gzip file; unpack it first (gunzip)", r->path);
+    else if (n >= 4 && !memcmp(p, "\x28\xb5\x2f\xfd", 4))
+        say(why, "%s: is not a vramscope trace but a zstd file; unpack it first (zstd -d)", r->path);
+    else if (n >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5)
+        say(why,
+            "%s: is not a vramscope trace but a Python pickle (a PyTorch memory snapshot?); record "
+            "a trace with: vramscope run -o FILE.vst -- PROGRAM",
+            r->path);
+    else if (n >= 4 && !memcmp(p, "PK\x03\x04", 4))
+        say(why, "%s: is not a vramscope trace but a zip file; unpack it first", r->path);
+    else if (n >= 16 && !memcmp(p, "SQLite format 3", 16))
+        say(why, "%s: is not a vramscope trace but an SQLite database", r->path);
+    else if (n >= 4 && !memcmp(p, "\x7f" "ELF", 4))
+        say(why,
+            "%s: is not a vramscope trace but a program; record it with: vramscope run -o FILE.vst "
+            "-- %s",
+            r->path, r->path);
+    else if (i < n && (p[i] == '{' || p[i] == '['))
+        say(why,
+            "%s: is not a vramscope trace but looks like JSON; give the .vst file it was made from",
+            r->path);
+    else if (is_text(p, n))
+        say(why, "%s: is not a vramscope trace but a text file", r->path);
+    else
+        say(why, "%s: is not a vramscope trace", r->path);
+}
+
+static enum vs_err read_header(struct vs_reader *r, char *why)
+{
+    struct vs_file_header *h = &r->header;
+    size_t got = vs_source_read(&r->file, 0, h, sizeof *h);
+    if (!r->file.size) {
+        say(why, "%s: is empty; was the program killed before it used CUDA?", r->path);
+        return VS_ERR_FORMAT;
+    }
+    if (memcmp(h->magic, VS_FILE_MAGIC, got < VS_MAGIC_BYTES ? got : VS_MAGIC_BYTES)) {
+        say_not_a_trace(r, why);
+        return VS_ERR_FORMAT;
+    }
+    if (got < sizeof *h) {
+        say(why, "%s: is cut off after %zu bytes, inside its header; nothing can be recovered",
+            r->path, got);
+        return VS_ERR_CORRUPT;
+    }
+    if (h->byte_order == __builtin_bswap32(VS_BYTE_ORDER)) {
+        say(why, "%s: was written on a big-endian machine, which this vramscope cannot read",
+            r->path);
+        return VS_ERR_VERSION;
+    }
+    if (h->checksum != XXH64(h, offsetof(struct vs_file_header, checksum), 0) ||
+        h->byte_order != VS_BYTE_ORDER || h->header_bytes < sizeof *h) {
+        say(why, "%s: the header is damaged; nothing can be recovered", r->path);
+        return VS_ERR_CORRUPT;
+    }
+    if (h->major > VS_FORMAT_MAJOR) {
+        say(why,
+            "%s: is in trace format %u.%u and this vramscope reads up to %u; use a newer vramscope",
+            r->path, h->major, h->minor, VS_FORMAT_MAJOR);
+        return VS_ERR_VERSION;
+    }
+    return VS_OK;
+}
+
+static void rewind_to_start(struct vs_reader *r)
+{
+    r->offset = r->header.header_bytes;
+    r->next_sequence = 1;
+    r->frame_recovered = false;
+    r->next = r->end = NULL;
+    r->strings_seen = r->nodes_seen = 0;
+    r->events = r->events_recovered = r->events_unknown = 0;
+    r->ended = false;
+    memset(r->kinds, 0, sizeof r->kinds);
+}
+
+static struct vs_reader *make(const char *path)
+{
+    struct vs_reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->file.fd = -1;
+    r->path = strdup(path);
+    if (!r->path) {
+        free(r);
+        return NULL;
+    }
+    return r;
+}
+
+/* The part common to files and memory, once r->file is there. */
+static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live, char *why)
+{
+    enum vs_err err = read_header(r, why);
+    if (err)
+        return err;
+    uint64_t live_bytes = 0;
+    if (live && !vs_frame_has_trailer(&r->file)) {
+        err = vs_recovery_load(&r->recovery, live, r->header.uuid);
+        if (err == VS_ERR_NOMEM) {
+            say(why, "%s: not enough memory to read it", r->path);
+            return err;
+        }
+        live_bytes = live->size;
+        struct stat st;
+        if (r->file.fd >= 0 && !fstat(r->file.fd, &st))
+            r->file.size = (uint64_t)st.st_size; /* what was written since is wanted */
+    }
+    uint64_t present = r->file.size + live_bytes;
+    r->table.budget = BUDGET_BASE + (present < UINT64_MAX / BUDGET_FACTOR / 2
+                                         ? present * BUDGET_FACTOR
+                                         : UINT64_MAX / 2);
+    rewind_to_start(r);
+    return VS_OK;
+}
+
+/* FILE.live beside *path*; false when there is none to be read. */
+static bool open_live(const char *path, struct vs_source *live)
+{
+    char *name = NULL;
+    struct stat st;
+    if (asprintf(&name, "%s.live", path) < 0)
+        return false;
+    live->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    free(name);
+    if (live->fd < 0)
+        return false;
+    if (fstat(live->fd, &st) || !S_ISREG(st.st_mode)) {
+        close(live->fd);
+        return false;
+    }
+    live->size = (uint64_t)st.st_size;
+    return true;
+}
+
+static enum vs_err open_file(struct vs_reader *r, char *why)
+{
+    struct stat st;
+    int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) {
+        if (errno == ENOENT)
+            say(why, "%s: no such file", r->path);
+        else if (errno == EACCES)
+            say(why, "%s: no permission to read it", r->path);
+        else
+            say(why, "%s: cannot be opened: %s", r->path, strerror(errno));
+        return VS_ERR_IO;
+    }
+    r->file.fd = fd;
+    if (fstat(fd, &st)) {
+        say(why, "%s: cannot be read: %s", r->path, strerror(errno));
+        return VS_ERR_IO;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        say(why, "%s: is a directory; give a trace file (.vst)", r->path);
+        return VS_ERR_IO;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        say(why, "%s: is not a regular file; save the trace to a file first", r->path);
+        return VS_ERR_IO;
+    }
+    r->file.size = (uint64_t)st.st_size;
+    return VS_OK;
+}
+
+enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why)
+{
+    struct vs_source live = {.fd = -1};
+    struct vs_reader *r = make(path);
+    if (!r) {
+        say(why, "%s: not enough memory to read it", path);
+        return VS_ERR_NOMEM;
+    }
+    enum vs_err err = open_file(r, why);
+    if (!err)
+        err = open_source(r, open_live(path, &live) ? &live : NULL, why);
+    if (live.fd >= 0)
+        close(live.fd);
+    if (err) {
+        vs_reader_close(r);
+        return err;
+    }
+    *out = r;
+    return VS_OK;
+}
+
+enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *live,
+                                 size_t live_bytes, const char *name, struct vs_reader **out,
+                                 char *why)
+{
+    struct vs_source live_source = {.fd = -1, .bytes = live, .size = live_bytes};
+    struct vs_reader *r = make(name);
+    if (!r) {
+        say(why, "%s: not enough memory to read it", name);
+        return VS_ERR_NOMEM;
+    }
+    r->file = (struct vs_source){.fd = -1, .bytes = file, .size = bytes};
+    enum vs_err err = open_source(r, live ? &live_source : NULL, why);
+    if (err) {
+        vs_reader_close(r);
+        return err;
+    }
+    *out = r;
+    return VS_OK;
+}
+
+/* --- records --- */
+
+/* A definition or event that makes no sense. In a recovered window it is the
+ * record that was being written. */
+static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
+{
+    char events[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX];
+    vs_count_format(events, r->events);
+    if (r->frame_recovered)
+        vs_reader_finish(r, VS_TRACE_LIVE,
+                         "the trace has no end (the program was killed): %s events, the last %s of "
+                         "them recovered from %s.live up to a record that %s",
+                         events, vs_count_format(recovered, r->events_recovered), r->path, problem);
+    else
+        vs_reader_finish(r, VS_TRACE_DAMAGED,
+                         "the trace ends early: in frame %llu at byte %s a record %s; %s events "
+                         "before it are good",
+                         (unsigned long long)(r->next_sequence - 1),
+                         vs_count_format(at, r->frame_offset), problem, events);
+    return VS_ERR_END;
+}
+
+static enum vs_err stop_at_table(struct vs_reader *r, enum vs_err err)
+{
+    if (err == VS_ERR_LIMIT)
+        return stop_at_record(r, "defines more than a file of this size can hold");
+    return err;
+}
+
+static enum vs_err define_string(struct vs_reader *r)
+{
+    uint64_t length;
+    if (!vs_get_varint(&r->next, r->end, &length) || length > VS_STRING_MAX ||
+        length > (uint64_t)(r->end - r->next))
+        return stop_at_record(r, "defines a text that is cut off");
+    if (r->strings_seen == r->table.string_count) {
+        enum vs_err err = vs_reader_table_add_string(&r->table, r->next, (size_t)length);
+        if (err)
+            return stop_at_table(r, err);
+    }
+    r->strings_seen++;
+    r->next += length;
+    return VS_OK;
+}
+
+static enum vs_err define_stack(struct vs_reader *r)
+{
+    uint64_t up, module_code, offset, id = r->nodes_seen + 1;
+    if (!vs_get_varint(&r->next, r->end, &up) || !vs_get_varint(&r->next, r->end, &module_code) ||
+        !vs_get_varint(&r->next, r->end, &offset))
+        return stop_at_record(r, "defines a stack that is cut off");
+    if (!up || up > id || id >= UINT32_MAX)
+        return stop_at_record(r, "defines a stack on one that does not exist");
+    if (r->nodes_seen == r->table.node_count) {
+        bool known = module_code && module_code <= r->table.module_count;
+        uint64_t pc = known ? r->table.modules[module_code - 1].base + offset : offset;
+        enum vs_err err = vs_reader_table_add_node(&r->table, pc, (uint32_t)(id - up),
+                                                   known ? (uint32_t)module_code - 1 : VS_NO_MODULE);
+        if (err)
+            return stop_at_table(r, err);
+    }
+    r->nodes_seen++;
+    return VS_OK;
+}
+
+static bool skip_text(struct vs_reader *r)
+{
+    uint64_t length;
+    if (!vs_get_varint(&r->next, r->end, &length) || length > (uint64_t)(r->end - r->next))
+        return false;
+    r->next += length;
+    return true;
+}
+
+static enum vs_err define_kind(struct vs_reader *r)
+{
+    static const char problem[] = "describes an event kind wrongly";
+    uint64_t code, fields;
+    if (!vs_get_varint(&r->next, r->end, &code) || !vs_get_varint(&r->next, r->end, &fields) ||
+        !code || code > VS_EVENT_CODE_MAX || fields > VS_KIND_FIELDS_MAX ||
+        fields > (uint64_t)(r->end - r->next))
+        return stop_at_record(r, problem);
+    const struct vs_event_info *info = vs_event_describe((uint32_t)code);
+    struct vs_reader_kind kind = {.defined = true, .known = info != NULL};
+    kind.field_count = (unsigned)fields;
+    kind.known_fields = info && info->field_count < fields ? info->field_count : (unsigned)fields;
+    for (unsigned i = 0; i < fields; i++) {
+        kind.codecs[i] = *r->next++;
+        /* a field this build knows has to mean what this build thinks */
+        if (kind.codecs[i] > VS_CODEC_STK ||
+            (info && i < info->field_count && kind.codecs[i] != info->fields[i].codec))
+            return stop_at_record(r, problem);
+    }
+    for (uint64_t i = 0; i <= fields; i++) {
+        if (!skip_text(r))
+            return stop_at_record(r, problem);
+    }
+    r->kinds[code] = kind;
+    return VS_OK;
+}
+
+static inline bool get_field(struct vs_reader *r, unsigned codec, uint64_t *field)
+{
+    uint64_t value;
+    if (!vs_get_varint(&r->next, r->end, &value))
+        return false;
+    switch (codec) {
+    case VS_CODEC_S:
+        value = vs_unzigzag(value);
+        break;
+    case VS_CODEC_A:
+        value = r->last_address += vs_unzigzag(value);
+        break;
+    case VS_CODEC_T:
+        value = r->last_t += vs_unzigzag(value);
+        break;
+    case VS_CODEC_STR:
+        if (value > r->strings_seen)
+            return false;
+        break;
+    case VS_CODEC_STK:
+        if (value > r->nodes_seen)
+            return false;
+        break;
+    default:
+        break;
+    }
+    *field = value;
+    return true;
+}
+
+static bool decode_event(struct vs_reader *r, unsigned char head, const struct vs_reader_kind *kind,
+                         struct vs_event *event)
+{
+    uint64_t tid = r->tid, step = 0, unused;
+    if ((head & VS_RECORD_TID) && (!vs_get_varint(&r->next, r->end, &tid) || tid > UINT32_MAX))
+        return false;
+    if (!(head & VS_RECORD_SAME_TIME) &&
+        (!vs_get_varint(&r->next, r->end, &step) || step > UINT64_MAX - r->time_ns))
+        return false;
+    r->tid = (uint32_t)tid;
+    r->time_ns += step;
+    event->kind = head & VS_RECORD_CODE;
+    event->tid = r->tid;
+    event->time_ns = r->time_ns;
+    memset(event->fields, 0, sizeof event->fields);
+    for (unsigned i = 0; i < kind->field_count; i++) {
+        bool wanted = kind->known && i < kind->known_fields;
+        if (!get_field(r, kind->codecs[i], wanted ? &event->fields[i] : &unused))
+            return false;
+    }
+    return true;
+}
+
+/* The present frame is used up: does it hold what it says? */
+static enum vs_err end_frame(struct vs_reader *r)
+{
+    if (r->next_sequence > 1 && !r->frame_recovered && r->frame_events != r->frame.events)
+        return stop_at_record(r, "is missing");
+    return vs_frame_load(r);
+}
+
+enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
+{
+    for (;;) {
+        enum vs_err err = VS_OK;
+        if (r->ended)
+            return VS_ERR_END;
+        if (r->next == r->end) {
+            err = end_frame(r);
+            if (err)
+                return err;
+            continue;
+        }
+        unsigned char head = *r->next++;
+        if (head == VS_DEFINE_STRING) {
+            err = define_string(r);
+        } else if (head == VS_DEFINE_STACK) {
+            err = define_stack(r);
+        } else if (head == VS_DEFINE_KIND) {
+            err = define_kind(r);
+        } else {
+            const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
+            if (!kind->defined)
+                return stop_at_record(r, "is of a kind that was never described");
+            if (!decode_event(r, head, kind, event))
+                return stop_at_record(r, "is cut off or refers to what was never defined");
+            r->frame_events++;
+            r->events++;
+            r->events_recovered += r->frame_recovered;
+            r->events_unknown += !kind->known;
+            if (event->kind == VS_EVENT_module)
+                err = stop_at_table(r, vs_reader_table_set_module(&r->table, event));
+            if (!err && kind->known)
+                return VS_OK;
+        }
+        if (err)
+            return err;
+    }
+}
+
+/* --- the rest --- */
+
+enum vs_err vs_reader_rewind(struct vs_reader *r)
+{
+    rewind_to_start(r);
+    return VS_OK;
+}
+
+enum vs_condition vs_reader_condition(const struct vs_reader *r, char *text)
+{
+    if (text)
+        snprintf(text, VS_READER_WHY_MAX, "%s", r->ended ? r->text : "not at the end yet");
+    return r->condition;
+}
+
+const char *vs_reader_string(const struct vs_reader *r, uint64_t id)
+{
+    return vs_reader_table_string(&r->table, id);
+}
+
+size_t vs_reader_stack(const struct vs_reader *r, uint64_t id, struct vs_frame *frames, size_t max)
+{
+    size_t n = 0;
+    while (n < max && id && id <= r->table.node_count) {
+        const struct vs_stack_node *node = &r->table.nodes[id - 1];
+        frames[n++] = (struct vs_frame){node->pc, node->module};
+        id = node->parent; /* always smaller: no cycles */
+    }
+    return n;
+}
+
+const struct vs_module *vs_reader_module(const struct vs_reader *r, uint32_t module)
+{
+    return module < r->table.module_count ? &r->table.modules[module] : NULL;
+}
+
+uint64_t vs_reader_bytes(const struct vs_reader *r)
+{
+    return r->file.size;
+}
+
+uint64_t vs_reader_position(const struct vs_reader *r)
+{
+    return r->offset < r->file.size ? r->offset : r->file.size;
+}
+
+void vs_reader_close(struct vs_reader *r)
+{
+    if (!r)
+        return;
+    if (r->file.fd >= 0)
+        close(r->file.fd);
+    ZSTD_freeDCtx(r->zstd);
+    vs_recovery_free(&r->recovery);
+    vs_reader_table_free(&r->table);
+    free(r->raw);
+    free(r->stored);
+    free(r->path);
+    free(r);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The reader's inside, shared by reader.c (API, records), frame.c (bytes to
+ * checked frames), recovery.c (FILE.live) and reader_table.c (strings, stacks,
+ * modules). Private to src/trace and its tests.
+ *
+ * Every length is checked against what is there before it is used, and tables
+ * draw on a budget that grows with the bytes really present. */
+#ifndef VS_READER_INTERNAL_H
+#define VS_READER_INTERNAL_H
+
+#include "base/vs_arena.h"
+#include "trace/format.h"
+#include "trace/reader.h"
+
+/* Where bytes come from: a file, or memory (fuzzing, tests). */
+struct vs_source {
+    int fd;                     /* -1: memory */
+    const unsigned char *bytes; /* not owned */
+    uint64_t size;
+};
+
+/* vs_source_read: up to *bytes* at *offset*; fewer at the end or on an error. */
+size_t vs_source_read(const struct vs_source *source, uint64_t offset, void *to, size_t bytes);
+
+struct vs_recovered_window {
+    uint64_t sequence, first_event, base_ns;
+    unsigned char *data; /* owned */
+    size_t used;
+};
+
+struct vs_recovery {
+    bool found; /* FILE.live belongs to this trace */
+    unsigned count;
+    struct vs_recovered_window windows[VS_LIVE_WINDOWS_MAX];
+};
+
+/* vs_recovery_load: copy the windows of the live file *source*, if it belongs to
+ * the trace with *uuid*. VS_ERR_NOT_FOUND when it does not; VS_ERR_NOMEM. Taken
+ * before the size of the trace is: a window that is recycled meanwhile is in the
+ * trace by then. */
+enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
+                             const uint8_t *uuid) VS_MUST_CHECK;
+/* vs_recovery_find: the window that becomes frame *sequence*; NULL when none. */
+const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *recovery,
+                                                   uint64_t sequence);
+/* vs_recovery_newest: the highest sequence among the windows; 0 when none. */
+uint64_t vs_recovery_newest(const struct vs_recovery *recovery);
+void vs_recovery_free(struct vs_recovery *recovery);
+
+struct vs_stack_node {
+    uint64_t pc;
+    uint32_t parent, module;
+};
+
+/* Definitions so far. Counts start at 0; ids at 1. */
+struct vs_reader_table {
+    struct vs_arena text;
+    char **strings; /* [id - 1] */
+    size_t string_count, string_capacity;
+    struct vs_stack_node *nodes; /* [id - 1] */
+    size_t node_count, node_capacity;
+    struct vs_module *modules;
+    size_t module_count, module_capacity;
+    uint64_t budget; /* bytes that may still be spent */
+};
+
+/* Each VS_ERR_NOMEM, or VS_ERR_LIMIT when the budget is spent. */
+enum vs_err vs_reader_table_add_string(struct vs_reader_table *table, const unsigned char *text,
+                                       size_t length) VS_MUST_CHECK;
+enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc, uint32_t parent,
+                                     uint32_t module) VS_MUST_CHECK;
+/* vs_reader_table_set_module: take in a `module` event. Indexes count up; an
+ * event with one that is neither known nor the next changes nothing. */
+enum vs_err vs_reader_table_set_module(struct vs_reader_table *table,
+                                       const struct vs_event *event) VS_MUST_CHECK;
+const char *vs_reader_table_string(const struct vs_reader_table *table, uint64_t id);
+void vs_reader_table_free(struct vs_reader_table *table);
+
+/* How a kind is laid out in this file, and how much of that this build knows. */
+struct vs_reader_kind {
+    bool defined;
+    bool known;            /* in our event table */
+    unsigned field_count;  /* in the file */
+    unsigned known_fields; /* of these, fields this build has */
+    unsigned char codecs[VS_KIND_FIELDS_MAX];
+};
+
+struct vs_reader {
+    struct vs_source file;
+    char *path;
+    struct vs_file_header header;
+    struct vs_recovery recovery;
+
+    /* position */
+    uint64_t offset;        /* of the next frame */
+    uint64_t next_sequence; /* of the next event frame */
+
+    /* present frame */
+    struct vs_frame_header frame;
+    uint64_t frame_offset;
+    bool frame_recovered; /* from FILE.live */
+    const unsigned char *next, *end;
+    unsigned char *raw, *stored;
+    size_t raw_capacity, stored_capacity;
+    void *zstd;
+
+    /* decoding; reset at each frame */
+    uint64_t time_ns, last_address, last_t;
+    uint32_t tid, frame_events;
+
+    struct vs_reader_kind kinds[VS_EVENT_CODE_MAX + 1];
+    struct vs_reader_table table;
+    uint64_t strings_seen, nodes_seen; /* since the start or the last rewind */
+    uint64_t events, events_recovered, events_unknown;
+
+    bool ended;
+    enum vs_condition condition;
+    char text[VS_READER_WHY_MAX];
+};
+
+/* vs_reader_open_bytes: as vs_reader_open, from memory that stays the caller's
+ * until close. *live* may be NULL. *name* stands for the path in messages. */
+enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *live,
+                                 size_t live_bytes, const char *name, struct vs_reader **out,
+                                 char *why) VS_MUST_CHECK;
+
+/* vs_frame_load: make the next event frame (from the file or FILE.live) the
+ * present one. VS_ERR_END when there is none: condition and text are set then.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
+/* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
+bool vs_frame_has_trailer(const struct vs_source *file);
+
+/* vs_reader_finish: no more events; the sentence is built from *fmt*. */
+void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)
+    VS_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorder's interface, its life, and the encoding of events. The struct
+ * comes from mmap and is never unmapped: a thread that still holds the pointer
+ * after close, or in the child of a fork, finds `stopped` set and leaves. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_log.h"
+#include "trace/recorder_internal.h"
+
+/* and for the lock: exit() may be called by a handler that interrupted us */
+#define CLOSE_LOCK_S 2
+/* frames between the caller and libunwind, over what is kept */
+#define UNWIND_SLACK 8u
+
+/* initial-exec: no call into the loader on the hot path */
+static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t own_tid;
+
+static uint32_t thread_id(void)
+{
+    if (__builtin_expect(!own_tid, 0))
+        own_tid = (uint32_t)syscall(SYS_gettid);
+    return own_tid;
+}
+
+static bool is_stopped(const struct vs_recorder *r)
+{
+    /* relaxed: only spares the lock; decided again under it */
+    return !r || atomic_load_explicit(&r->stopped, memory_order_relaxed);
+}
+
+void vs_recorder_fail_locked(struct vs_recorder *r)
+{
+    r->failed = true;
+    atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+    pthread_cond_broadcast(&r->progress);
+    pthread_cond_signal(&r->work);
+}
+
+void vs_recorder_out_of_memory_locked(struct vs_recorder *r)
+{
+    if (!r->out_of_memory)
+        vs_log(VS_LOG_WARN, "out of memory for new names and stacks in %s: they are left out",
+               r->path);
+    r->out_of_memory = true;
+}
+
+/* --- opening --- */
+
+static char *copy_text(struct vs_recorder *r, const char *text, const char *suffix)
+{
+    size_t a = strlen(text), b = strlen(suffix);
+    char *copy = vs_arena_alloc(&r->arena, a + b + 1);
+    if (copy) {
+        memcpy(copy, text, a);
+        memcpy(copy + a, suffix, b + 1);
+    }
+    return copy;
+}
+
+static void make_uuid(uint8_t *uuid)
+{
+    if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+        uint64_t parts[2] = {vs_clock_realtime_ns() * UINT64_C(0x9e3779b97f4a7c15),
+                             vs_clock_ns() ^ ((uint64_t)getpid() << 40)};
+        memcpy(uuid, parts, 16);
+    }
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* version 4 */
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
+
+static size_t choose_window_bytes(size_t wanted)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = wanted ? wanted : VS_WINDOW_BYTES_DEFAULT;
+    if (bytes < VS_WINDOW_BYTES_MIN)
+        bytes = VS_WINDOW_BYTES_MIN;
+    if (bytes > VS_FRAME_RAW_MAX)
+        bytes = VS_FRAME_RAW_MAX;
+    return (bytes + page - 1) & ~(page - 1);
+}
+
+static void init_sync(struct vs_recorder *r)
+{
+    pthread_condattr_t attr;
+    vs_lock_init(&r->lock, VS_RANK_RECORDER, "recorder");
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->work, &attr);
+    pthread_cond_init(&r->progress, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_recorder **out)
+{
+    if (!config || !config->path || !*config->path)
+        return VS_ERR_ARG;
+    struct vs_recorder *r = vs_pages_map(sizeof *r);
+    if (!r)
+        return VS_ERR_NOMEM;
+    own_tid = 0; /* this may be the child of a fork */
+    init_sync(r);
+    r->writer.fd = -1;
+    r->pid = getpid();
+    r->depth_max = config->stack_depth_max < VS_STACK_FRAMES_MAX ? config->stack_depth_max
+                                                                 : VS_STACK_FRAMES_MAX;
+    r->flush_ms = config->flush_ms ? config->flush_ms : 1;
+    r->window_bytes = choose_window_bytes(config->window_bytes);
+    make_uuid(r->uuid);
+    if (r->depth_max && !vs_unwind_load())
+        r->depth_max = 0;
+    vs_module_list_own_range(&r->own_start, &r->own_end);
+
+    enum vs_err err = VS_ERR_NOMEM;
+    r->path = copy_text(r, config->path, "");
+    r->live_path = copy_text(r, config->path, ".live");
+    if (!r->path || !r->live_path)
+        goto fail;
+    err = vs_writer_open(r, config->compression);
+    if (err)
+        goto fail;
+    err = vs_window_open(r);
+    if (err)
+        goto fail;
+    vs_lock_acquire(&r->lock);
+    vs_intern_kinds_locked(r);
+    vs_lock_release(&r->lock);
+    vs_writer_start(r);
+    *out = r;
+    return VS_OK;
+
+fail:;
+    int saved_errno = errno;
+    vs_window_close(r, false);
+    vs_writer_close(r);
+    vs_arena_free_all(&r->arena);
+    vs_pages_unmap(r, sizeof *r);
+    errno = saved_errno;
+    return err;
+}
+
+/* --- events --- */
+
+static inline unsigned char *put_field(struct vs_recorder *r, unsigned char *p,
+                                       enum vs_field_codec codec, uint64_t value)
+{
+    switch (codec) {
+    case VS_CODEC_U:
+        return vs_put_varint(p, value);
+    case VS_CODEC_S:
+        return vs_put_varint(p, vs_zigzag(value));
+    case VS_CODEC_A:
+        p = vs_put_varint(p, vs_zigzag(value - r->last_address));
+        r->last_address = value;
+        return p;
+    case VS_CODEC_T:
+        p = vs_put_varint(p, vs_zigzag(value - r->last_t));
+        r->last_t = value;
+        return p;
+    case VS_CODEC_STR: /* an id nobody defined would end the trace for its readers */
+        return vs_put_varint(p, value <= r->strings ? value : 0);
+    case VS_CODEC_STK:
+        return vs_put_varint(p, value <= r->stack_nodes ? value : 0);
+    }
+    return p;
+}
+
+void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
+{
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    if (!info || !vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
+        return;
+    if (!event->tid)
+        event->tid = thread_id();
+    if (!event->time_ns)
+        event->time_ns = vs_clock_ns();
+    if (event->time_ns < r->last_ns)
+        event->time_ns = r->last_ns;
+
+    unsigned char *first = r->cursor, *p = first + 1;
+    unsigned char head = (unsigned char)event->kind;
+    if (event->tid != r->last_tid) {
+        head |= VS_RECORD_TID;
+        p = vs_put_varint(p, event->tid);
+        r->last_tid = event->tid;
+    }
+    if (event->time_ns == r->last_ns)
+        head |= VS_RECORD_SAME_TIME;
+    else
+        p = vs_put_varint(p, event->time_ns - r->last_ns);
+    *first = head;
+    r->last_ns = event->time_ns;
+    for (unsigned i = 0; i < info->field_count; i++)
+        p = put_field(r, p, info->fields[i].codec, event->fields[i]);
+
+    r->encoded_bytes += (uint64_t)(p - first);
+    r->events++;
+    r->active->events++;
+    r->active->last_ns = event->time_ns;
+    vs_window_publish_locked(r, p);
+}
+
+void vs_recorder_event(struct vs_recorder *r, struct vs_event *event)
+{
+    if (is_stopped(r))
+        return;
+    int saved_errno = errno;
+    vs_lock_acquire(&r->lock);
+    vs_recorder_event_locked(r, event);
+    vs_lock_release(&r->lock);
+    errno = saved_errno;
+}
+
+uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t length)
+{
+    if (is_stopped(r) || !text)
+        return 0;
+    if (length == SIZE_MAX)
+        length = strnlen(text, VS_STRING_MAX);
+    if (length > VS_STRING_MAX)
+        length = VS_STRING_MAX;
+    if (!length)
+        return 0;
+    int saved_errno = errno;
+    vs_lock_acquire(&r->lock);
+    uint64_t id = vs_intern_string_locked(r, text, length);
+    vs_lock_release(&r->lock);
+    errno = saved_errno;
+    return id;
+}
+
+/* Keep what belongs to the program: drop everything inside *caller*'s callee, then
+ * *skip* frames, then frames of our own library. Returns how many are left. */
+static size_t keep_program_frames(const struct vs_recorder *r, void **pcs, size_t count,
+                                  const void *caller, unsigned skip)
+{
+    size_t from = 0, kept = 0;
+    while (from < count && pcs[from] != caller)
+        from++;
+    if (from == count)
+        from = 0; /* unwound by other rules than ours; our own library is dropped below */
+    for (size_t i = from; i < count && kept < r->depth_max; i++) {
+        uint64_t pc = (uint64_t)(uintptr_t)pcs[i];
+        if (i - from < skip || !pc || (pc >= r->own_start && pc < r->own_end))
+            continue;
+        pcs[kept++] = pcs[i];
+    }
+    return kept;
+}
+
+__attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsigned skip)
+{
+    if (is_stopped(r) || !r->depth_max)
+        return 0;
+    int saved_errno = errno;
+    void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
+    size_t max = r->depth_max + skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
+    if (max > sizeof pcs / sizeof pcs[0])
+        max = sizeof pcs / sizeof pcs[0];
+    size_t count = vs_unwind_capture(pcs, max);
+    count = keep_program_frames(r, pcs, count, __builtin_return_address(0), skip);
+    uint64_t id = 0;
+    if (count) {
+        uint64_t hash = vs_intern_stack_hash(pcs, count);
+        vs_lock_acquire(&r->lock);
+        id = vs_intern_stack_find_locked(r, hash);
+        vs_lock_release(&r->lock);
+        if (id == VS_STACK_MISS) {
+            vs_module_list_refresh(r);
+            vs_lock_acquire(&r->lock);
+            id = vs_intern_stack_add_locked(r, hash, pcs, count);
+            vs_lock_release(&r->lock);
+        }
+    }
+    errno = saved_errno;
+    return id;
+}
+
+void vs_recorder_flush(struct vs_recorder *r)
+{
+    if (is_stopped(r))
+        return;
+    int saved_errno = errno;
+    vs_lock_acquire(&r->lock);
+    vs_window_seal_locked(r);
+    uint64_t target = r->active ? r->active->sequence - 1 : r->sequence;
+    while (r->written_sequence < target && !r->failed) {
+        if (r->thread_done)
+            vs_writer_drain_locked(r);
+        else
+            vs_window_wait_locked(r);
+    }
+    vs_lock_release(&r->lock);
+    errno = saved_errno;
+}
+
+/* --- closing --- */
+
+/* Wait until the background thread has written everything and ended. false when
+ * it is stuck (a dead file system): the trace is left to be recovered. */
+static bool wait_for_thread_locked(struct vs_recorder *r)
+{
+    while (!r->thread_done) {
+        if (!vs_window_wait_locked(r))
+            return false;
+    }
+    return true;
+}
+
+/* Nobody else writes any more: finish from the calling thread. */
+static void finish_here_locked(struct vs_recorder *r)
+{
+    vs_writer_drain_locked(r);
+    if (r->failed)
+        return;
+    if (vs_writer_finish(r)) {
+        vs_log(VS_LOG_ERROR, "cannot finish %s: %s; its events are kept", r->path, strerror(errno));
+        r->failed = true;
+        return;
+    }
+    r->finished = true;
+}
+
+static void release_locked(struct vs_recorder *r)
+{
+    vs_window_close(r, !r->finished);
+    vs_writer_close(r);
+    vs_map_free(&r->string_ids);
+    vs_map_free(&r->stack_ids);
+    vs_map_free(&r->node_ids);
+    vs_pages_unmap(r->modules, r->module_capacity * sizeof *r->modules);
+    r->modules = NULL;
+    r->module_count = r->module_capacity = 0;
+}
+
+void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_t status)
+{
+    if (!r)
+        return;
+    if (r->pid != getpid()) {
+        vs_recorder_abandon_in_child(r);
+        return;
+    }
+    int saved_errno = errno;
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    ts.tv_sec += CLOSE_LOCK_S;
+    /* not vs_lock_acquire: the rank does not matter at the end, hanging does */
+    if (pthread_mutex_timedlock(&r->lock.mu, &ts))
+        return; /* everything so far is in FILE.live */
+    bool first = !r->closed, join = false;
+    r->closed = true;
+    if (first && !r->failed) {
+        struct vs_event event = {.kind = VS_EVENT_end};
+        event.end.reason = reason;
+        event.end.status = status;
+        vs_recorder_event_locked(r, &event);
+    }
+    if (first) {
+        atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+        vs_window_seal_locked(r);
+        r->quit = true;
+        pthread_cond_signal(&r->work);
+        pthread_cond_broadcast(&r->progress);
+        if (wait_for_thread_locked(r)) {
+            join = r->has_thread;
+            if (!r->finished && !r->failed)
+                finish_here_locked(r);
+            release_locked(r);
+        }
+    }
+    pthread_mutex_unlock(&r->lock.mu);
+    if (join)
+        pthread_join(r->thread, NULL); /* it has nothing left to do but end */
+    errno = saved_errno;
+}
+
+void vs_recorder_abandon_in_child(struct vs_recorder *r)
+{
+    if (!r)
+        return;
+    own_tid = 0;
+    vs_lock_reset_after_fork(&r->lock);
+    pthread_cond_init(&r->work, NULL);
+    pthread_cond_init(&r->progress, NULL);
+    atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+    r->closed = true;
+    r->failed = true;
+    r->thread_done = true;
+    r->has_thread = false;
+    vs_window_close(r, true); /* FILE.live is the parent's */
+    vs_writer_close(r);
+}
+
+const char *vs_recorder_path(const struct vs_recorder *r)
+{
+    return r ? r->path : "";
+}
+
+void vs_recorder_stats(struct vs_recorder *r, struct vs_recorder_stats *stats)
+{
+    *stats = (struct vs_recorder_stats){0};
+    if (!r)
+        return;
+    vs_lock_acquire(&r->lock);
+    size_t slots = r->string_ids.capacity + r->stack_ids.capacity + r->node_ids.capacity;
+    stats->events = r->events;
+    stats->bytes_encoded = r->encoded_bytes;
+    stats->bytes_written = r->file_bytes;
+    stats->strings = r->strings;
+    stats->stack_nodes = r->stack_nodes;
+    stats->memory_bytes = sizeof *r + (r->live_map ? r->live_bytes : 0) +
+                          slots * sizeof(struct vs_map_slot) + r->arena.bytes_mapped +
+                          r->module_capacity * sizeof *r->modules + r->writer.buffer_bytes;
+    stats->failed = r->failed;
+    vs_lock_release(&r->lock);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorder's inside, shared by recorder.c (API and encoding), window.c (live
+ * window and hand-over), writer.c (background thread and file), intern.c
+ * (strings, stacks), module_list.c (loaded objects) and unwind.c (capture).
+ *
+ * One lock, rank RECORDER, guards everything but the writer's part. A function
+ * called with it held is named _locked; those that reserve room may let go of it
+ * while they wait for the background thread, so a caller looks again at whatever
+ * it had looked up. The writer's part belongs to whoever writes: the background
+ * thread while there is one, else the holder of the lock. */
+#ifndef VS_RECORDER_INTERNAL_H
+#define VS_RECORDER_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+#include "trace/format.h"
+#include "trace/recorder.h"
+
+#define VS_WINDOWS 4u
+#define VS_WINDOW_BYTES_DEFAULT ((size_t)256 << 10)
+#define VS_WINDOW_BYTES_MIN ((size_t)128 << 10) /* holds the longest string definition */
+#define VS_STACK_FRAMES_MAX 128u
+
+enum vs_window_state { VS_WINDOW_FREE, VS_WINDOW_ACTIVE, VS_WINDOW_FULL, VS_WINDOW_WRITING };
+
+struct vs_window {
+    unsigned char *data;         /* window_bytes */
+    struct vs_live_window *live; /* what a recovering reader sees */
+    enum vs_window_state state;
+    uint64_t sequence, first_event, base_ns, last_ns;
+    size_t used;
+    uint32_t events, definitions;
+    uint64_t strings_after, nodes_after; /* totals when it was sealed */
+};
+
+struct vs_loaded_module {
+    uint64_t base, start, end, identity; /* identity: hash of path and build id */
+    uint32_t index;                      /* of its `module` event */
+};
+
+struct vs_writer {
+    int fd;          /* the trace; -1 once closed */
+    bool regular;    /* a plain file: can be cut back after a failed write */
+    unsigned compression;
+    uint64_t device, inode; /* which file fd has to be */
+    uint64_t offset; /* end of the last good frame */
+    uint64_t events, strings, stack_nodes, last_ns; /* in the file so far */
+    unsigned char *buffer; /* one frame */
+    size_t buffer_bytes;
+    void *zstd; /* compression context, made by the background thread; NULL = store */
+    uint64_t index_previous; /* offset of the last index frame written */
+    uint64_t index_first_sequence;
+    uint32_t index_entries;
+    struct vs_index_entry *index; /* VS_INDEX_ENTRIES_MAX */
+};
+
+struct vs_recorder {
+    struct vs_lock lock;
+    pthread_cond_t work;     /* to the background thread: a full window, or quit */
+    pthread_cond_t progress; /* from it: a window was written, or it gave up */
+    _Atomic bool stopped;    /* closed or failed: every call is a no-op. Set under lock */
+
+    /* encoding; guarded by lock */
+    struct vs_window *active; /* NULL between windows */
+    unsigned char *cursor, *limit;
+    uint64_t last_ns, last_address, last_t;
+    uint32_t last_tid;
+    uint64_t sequence, written_sequence; /* last handed out, last in the file */
+    uint64_t events, encoded_bytes, file_bytes, strings, stack_nodes;
+    bool failed;      /* the file could not be written; FILE.live is kept */
+    bool closed;      /* vs_recorder_close has begun */
+    bool quit;        /* the background thread ends when nothing is left */
+    bool thread_done; /* it has ended, or never began */
+    bool finished;    /* index and trailer are in the file */
+    bool out_of_memory;
+
+    /* interning; guarded by lock */
+    struct vs_map string_ids; /* hash of the text -> id */
+    struct vs_map stack_ids;  /* hash of the pcs -> id */
+    struct vs_map node_ids;   /* hash of parent, pc, module -> id */
+
+    /* loaded objects, sorted by start; guarded by lock */
+    struct vs_loaded_module *modules;
+    size_t module_count, module_capacity;
+    uint32_t module_next_index;
+    uint64_t module_generation; /* dlpi_adds + dlpi_subs of the list */
+    _Atomic uint64_t module_generation_seen; /* the same, readable without the lock */
+    bool modules_busy;          /* somebody is writing `module` events */
+
+    /* immutable after open */
+    unsigned depth_max, flush_ms;
+    size_t window_bytes;
+    uint64_t own_start, own_end; /* pcs of the library that contains us; 0,0 = the program */
+    pid_t pid;
+    bool live_on_disk; /* FILE.live exists */
+    bool has_thread;
+    pthread_t thread;
+    _Atomic pid_t thread_tid; /* 0 before it runs */
+    uint8_t uuid[16];
+    char *path, *live_path;
+
+    struct vs_window windows[VS_WINDOWS];
+    void *live_map; /* header page and windows */
+    size_t live_bytes;
+    struct vs_arena arena; /* strings of this struct; never freed */
+
+    struct vs_writer writer;
+};
+
+/* --- window.c --- */
+
+/* vs_window_open: make FILE.live and map it, or anonymous windows where that
+ * cannot be. VS_ERR_NOMEM. */
+enum vs_err vs_window_open(struct vs_recorder *r) VS_MUST_CHECK;
+/* vs_window_close: unmap; removes FILE.live unless *keep*. */
+void vs_window_close(struct vs_recorder *r, bool keep);
+/* vs_window_reserve_locked: room for *bytes* at r->cursor; changes window and
+ * waits for the background thread as needed (letting go of the lock). false when
+ * the recorder stopped. */
+bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes);
+/* vs_window_wait_locked: wait (letting go of the lock) until the background
+ * thread has written something or ended; takes its work over when it is gone.
+ * false when the recorder is closing and the thread makes no headway. */
+bool vs_window_wait_locked(struct vs_recorder *r);
+/* vs_window_publish_locked: the record that ends at *end* is complete. */
+static inline void vs_window_publish_locked(struct vs_recorder *r, unsigned char *end)
+{
+    struct vs_window *w = r->active;
+    r->cursor = end;
+    w->used = (size_t)(end - w->data);
+    /* pairs with the reader's acquire: a record counts only when it is whole */
+    atomic_store_explicit(&w->live->used, w->used, memory_order_release);
+}
+/* vs_window_seal_locked: hand the active window over, if it holds anything. */
+void vs_window_seal_locked(struct vs_recorder *r);
+/* vs_window_oldest_full_locked: the next one to write; NULL when none is full. */
+struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r);
+/* vs_window_written_locked: *w* is in the file; make it free. */
+void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w);
+
+/* --- writer.c --- */
+
+/* vs_writer_open: create the file, write its header. VS_ERR_IO (errno),
+ * VS_ERR_NOMEM. */
+enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression) VS_MUST_CHECK;
+/* vs_writer_start: start the background thread; without one, windows are written
+ * by the threads that fill them. */
+void vs_writer_start(struct vs_recorder *r);
+/* vs_writer_drain_locked: write every full window from the calling thread; used
+ * where there is no background thread. */
+void vs_writer_drain_locked(struct vs_recorder *r);
+/* vs_writer_take_over_locked: the background thread is gone; from here on windows
+ * are written by the threads that fill them. */
+void vs_writer_take_over_locked(struct vs_recorder *r);
+/* vs_writer_alive: whether the background thread still exists. */
+bool vs_writer_alive(struct vs_recorder *r);
+/* vs_writer_finish: last index frame and trailer. VS_ERR_IO. */
+enum vs_err vs_writer_finish(struct vs_recorder *r) VS_MUST_CHECK;
+void vs_writer_close(struct vs_recorder *r);
+
+/* --- intern.c --- */
+
+/* vs_intern_string_locked: as vs_recorder_string, *length* known and at most
+ * VS_STRING_MAX. */
+uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t length);
+/* vs_intern_stack_hash: what a stack is known by. *pcs*: return addresses,
+ * innermost first. No lock needed. */
+uint64_t vs_intern_stack_hash(void *const *pcs, size_t count);
+/* vs_intern_stack_find_locked: the id for a hash; VS_STACK_MISS when it is new. */
+#define VS_STACK_MISS UINT64_MAX
+uint64_t vs_intern_stack_find_locked(struct vs_recorder *r, uint64_t hash);
+/* vs_intern_stack_add_locked: define the nodes of *pcs* that are new; the id. 0
+ * when the recorder stopped or has no memory. */
+uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *const *pcs,
+                                    size_t count);
+/* vs_intern_kinds_locked: describe every event kind; first records of a trace. */
+void vs_intern_kinds_locked(struct vs_recorder *r);
+
+/* --- module_list.c --- */
+
+/* vs_module_list_refresh: write `module` events for what was loaded or unloaded
+ * since the last time. Called without the lock (the loader's own lock is taken
+ * inside, and a thread that holds that one may be waiting for ours). */
+void vs_module_list_refresh(struct vs_recorder *r);
+/* vs_module_list_find_locked: the module that contains *pc*; NULL when none. */
+const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_recorder *r, uint64_t pc);
+/* vs_module_list_own_range: pcs of the object that contains this code; 0,0 when
+ * that is the program itself (linked in statically). */
+void vs_module_list_own_range(uint64_t *start, uint64_t *end);
+
+/* --- unwind.c --- */
+
+/* vs_unwind_load: load libunwind privately, once per process. false without. */
+bool vs_unwind_load(void);
+/* vs_unwind_capture: return addresses of the calling thread, innermost first (its
+ * own caller's first), at most *max*. */
+size_t vs_unwind_capture(void **pcs, size_t max);
+
+/* --- recorder.c --- */
+
+/* vs_recorder_event_locked: append *event* (time and thread may be 0). */
+void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event);
+/* vs_recorder_fail_locked: stop for good. The caller has said why. */
+void vs_recorder_fail_locked(struct vs_recorder *r);
+/* vs_recorder_out_of_memory_locked: say so once; what was asked for is left out. */
+void vs_recorder_out_of_memory_locked(struct vs_recorder *r);
+
+#endif

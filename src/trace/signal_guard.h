@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writing to files from somebody else's thread: SIGXFSZ and SIGPIPE, which a
+ * failed write raises in the thread that made it, must not reach the program. */
+#ifndef VS_SIGNAL_GUARD_H
+#define VS_SIGNAL_GUARD_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+struct vs_signal_guard {
+    sigset_t before, raised;
+};
+
+static inline void vs_signal_guard_enter(struct vs_signal_guard *guard)
+{
+    sigemptyset(&guard->raised);
+    sigaddset(&guard->raised, SIGXFSZ);
+    sigaddset(&guard->raised, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &guard->raised, &guard->before);
+}
+
+/* vs_signal_guard_leave: take away what our write raised, restore the mask. A
+ * signal of these two that was already pending for the thread is taken as well.
+ * errno is kept. */
+static inline void vs_signal_guard_leave(struct vs_signal_guard *guard)
+{
+    int saved_errno = errno;
+    static const struct timespec no_time = {0, 0};
+    while (sigtimedwait(&guard->raised, NULL, &no_time) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+    errno = saved_errno;
+}
+
+#endif

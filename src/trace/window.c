@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The live window: a shared mapping of FILE.live into which events are encoded.
+ * The kernel keeps its pages when the process is killed, so nothing that was
+ * published is lost. Each window names the frame it will become (`sequence`); a
+ * reader takes it from here while that frame is not in the trace, and ignores it
+ * afterwards, so that freeing a window needs no write at all.
+ *
+ * Invariants: windows become full, are written and become free in the order of
+ * their sequence; `used` covers whole records only. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_log.h"
+#include "trace/recorder_internal.h"
+#include "trace/signal_guard.h"
+
+/* how often a waiting thread looks whether the background thread still exists */
+#define LOOK_NS UINT64_C(100000000)
+/* how long close waits for one that makes no headway */
+#define CLOSE_PATIENCE_NS UINT64_C(10000000000)
+
+static size_t map_bytes(const struct vs_recorder *r)
+{
+    return VS_LIVE_HEADER_BYTES + VS_WINDOWS * r->window_bytes;
+}
+
+/* A mapping of a new FILE.live whose blocks are all reserved: a store into a
+ * mapped hole on a full disk would be a SIGBUS in somebody's program. */
+static void *map_file(struct vs_recorder *r)
+{
+    int fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 && errno == EEXIST && !unlink(r->live_path))
+        fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return NULL;
+    struct vs_signal_guard guard;
+    vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
+    int failure = posix_fallocate(fd, 0, (off_t)map_bytes(r));
+    vs_signal_guard_leave(&guard);
+    void *map = MAP_FAILED;
+    if (!failure) {
+        map = mmap(NULL, map_bytes(r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        failure = errno;
+    }
+    close(fd);
+    if (map != MAP_FAILED)
+        return map;
+    unlink(r->live_path);
+    errno = failure;
+    return NULL;
+}
+
+enum vs_err vs_window_open(struct vs_recorder *r)
+{
+    r->live_bytes = map_bytes(r);
+    if (r->writer.regular) {
+        r->live_map = map_file(r);
+        r->live_on_disk = r->live_map != NULL;
+        if (!r->live_map)
+            vs_log(VS_LOG_WARN,
+                   "cannot map %s (%s): if the program is killed, the last %u ms of the trace are "
+                   "lost",
+                   r->live_path, strerror(errno), r->flush_ms);
+    }
+    if (!r->live_map)
+        r->live_map = vs_pages_map(r->live_bytes);
+    if (!r->live_map)
+        return VS_ERR_NOMEM;
+
+    struct vs_live_header *header = r->live_map;
+    header->major = VS_FORMAT_MAJOR;
+    header->minor = VS_FORMAT_MINOR;
+    header->byte_order = VS_BYTE_ORDER;
+    memcpy(header->uuid, r->uuid, sizeof header->uuid);
+    header->header_bytes = VS_LIVE_HEADER_BYTES;
+    header->windows = VS_WINDOWS;
+    header->window_bytes = r->window_bytes;
+    header->pid = (uint64_t)r->pid;
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        r->windows[i].live = &header->window[i];
+        r->windows[i].data = (unsigned char *)r->live_map + VS_LIVE_HEADER_BYTES +
+                             i * r->window_bytes;
+    }
+    memcpy(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES);
+    return VS_OK;
+}
+
+void vs_window_close(struct vs_recorder *r, bool keep)
+{
+    if (r->live_map)
+        munmap(r->live_map, r->live_bytes);
+    r->live_map = NULL;
+    r->active = NULL;
+    r->cursor = r->limit = NULL;
+    if (r->live_on_disk && !keep)
+        unlink(r->live_path);
+}
+
+static struct vs_window *find_free_locked(struct vs_recorder *r)
+{
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        if (r->windows[i].state == VS_WINDOW_FREE)
+            return &r->windows[i];
+    }
+    return NULL;
+}
+
+static void activate_locked(struct vs_recorder *r, struct vs_window *w)
+{
+    w->state = VS_WINDOW_ACTIVE;
+    w->sequence = ++r->sequence;
+    w->first_event = r->events;
+    w->base_ns = w->last_ns = r->last_ns;
+    w->used = 0;
+    w->events = w->definitions = 0;
+    /* `used` is 0 before the new sequence shows, and everything else is there
+     * before `used` grows again (vs_window_publish_locked); a reader between
+     * these stores sees an empty window */
+    atomic_store_explicit(&w->live->used, 0, memory_order_release);
+    atomic_store_explicit(&w->live->sequence, w->sequence, memory_order_release);
+    atomic_store_explicit(&w->live->first_event, w->first_event, memory_order_relaxed);
+    atomic_store_explicit(&w->live->base_ns, w->base_ns, memory_order_relaxed);
+    r->active = w;
+    r->cursor = w->data;
+    r->limit = w->data + r->window_bytes;
+    /* every frame decodes on its own */
+    r->last_address = 0;
+    r->last_t = w->base_ns;
+    r->last_tid = 0;
+}
+
+void vs_window_seal_locked(struct vs_recorder *r)
+{
+    struct vs_window *w = r->active;
+    if (!w || !w->used)
+        return;
+    w->state = VS_WINDOW_FULL;
+    w->strings_after = r->strings;
+    w->nodes_after = r->stack_nodes;
+    r->active = NULL;
+    r->cursor = r->limit = NULL;
+    pthread_cond_signal(&r->work);
+}
+
+bool vs_window_wait_locked(struct vs_recorder *r)
+{
+    uint64_t written = r->written_sequence, since = vs_clock_ns();
+    for (;;) {
+        uint64_t until = vs_clock_ns() + LOOK_NS;
+        struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+        int rc = pthread_cond_timedwait(&r->progress, &r->lock.mu, &ts);
+        if (!rc || r->thread_done || r->written_sequence != written)
+            return true;
+        if (!vs_writer_alive(r)) {
+            vs_writer_take_over_locked(r);
+            return true;
+        }
+        if (r->closed && vs_clock_ns() - since > CLOSE_PATIENCE_NS)
+            return false;
+    }
+}
+
+bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
+{
+    for (;;) {
+        if (atomic_load_explicit(&r->stopped, memory_order_relaxed))
+            return false;
+        if ((size_t)(r->limit - r->cursor) >= bytes && r->active)
+            return true;
+        if (bytes > r->window_bytes)
+            return false;
+        vs_window_seal_locked(r);
+        struct vs_window *w = find_free_locked(r);
+        if (w)
+            activate_locked(r, w);
+        else if (r->thread_done)
+            vs_writer_drain_locked(r);
+        else if (!vs_window_wait_locked(r))
+            return false;
+    }
+}
+
+struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r)
+{
+    struct vs_window *oldest = NULL;
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        struct vs_window *w = &r->windows[i];
+        if (w->state == VS_WINDOW_FULL && (!oldest || w->sequence < oldest->sequence))
+            oldest = w;
+    }
+    return oldest;
+}
+
+void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w)
+{
+    w->state = VS_WINDOW_FREE;
+    r->written_sequence = w->sequence;
+    r->file_bytes = r->writer.offset;
+    pthread_cond_broadcast(&r->progress);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The trace file and the background thread that appends to it. A frame is built
+ * in one buffer and written at a known offset; when that fails the file is cut
+ * back to the end of the last good frame, so that every state of the file is a
+ * valid trace up to there. The descriptor is checked before each frame: programs
+ * that close every descriptor and open others must not find our bytes in theirs.
+ *
+ * struct vs_writer belongs to one thread at a time (recorder_internal.h). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_log.h"
+#include "base/vs_size.h"
+#include "trace/compress.h"
+#include "trace/recorder_internal.h"
+#include "trace/signal_guard.h"
+
+#define FD_MIN 100 /* out of the way of programs that expect low numbers */
+#define THREAD_STACK_BYTES ((size_t)512 << 10)
+
+static size_t index_bytes_max(void)
+{
+    return sizeof(struct vs_index_header) + VS_INDEX_ENTRIES_MAX * sizeof(struct vs_index_entry);
+}
+
+/* Create the file. A plain file that is there is replaced, not overwritten: the
+ * old one may still be open in a reader or in another recording process. */
+static int create_file(const char *path)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    int fd = open(path, flags, 0600);
+    struct stat st;
+    if (fd < 0 && errno == EEXIST && !lstat(path, &st)) {
+        if (S_ISREG(st.st_mode)) {
+            if (unlink(path))
+                return -1;
+            fd = open(path, flags, 0600);
+        } else {
+            fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
+            if (fd >= 0)
+                fcntl(fd, F_SETFL, 0); /* non-blocking only to refuse a pipe nobody reads */
+        }
+    }
+    return fd;
+}
+
+static int move_high(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static bool same_file(const struct vs_writer *w, int fd)
+{
+    struct stat st;
+    return fd >= 0 && !fstat(fd, &st) && (uint64_t)st.st_dev == w->device &&
+           (uint64_t)st.st_ino == w->inode;
+}
+
+/* The program may have closed our descriptor and been given its number. */
+static enum vs_err check_descriptor(struct vs_recorder *r)
+{
+    struct vs_writer *w = &r->writer;
+    if (same_file(w, w->fd))
+        return VS_OK;
+    w->fd = -1; /* whatever it is now, it is not ours to close */
+    int fd = w->regular ? open(r->path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (!same_file(w, fd)) {
+        if (fd >= 0)
+            close(fd);
+        errno = EBADF;
+        return VS_ERR_IO;
+    }
+    w->fd = move_high(fd);
+    return VS_OK;
+}
+
+/* All of *bytes* at the end of the file, or nothing. */
+static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
+{
+    struct vs_writer *w = &r->writer;
+    const unsigned char *p = from;
+    size_t done = 0;
+    struct vs_signal_guard guard;
+    enum vs_err err = check_descriptor(r);
+    if (err)
+        return err;
+    vs_signal_guard_enter(&guard);
+    while (done < bytes) {
+        ssize_t n = w->regular
+                        ? pwrite(w->fd, p + done, bytes - done, (off_t)(w->offset + done))
+                        : write(w->fd, p + done, bytes - done);
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0) {
+            errno = ENOSPC;
+            break;
+        } else if (errno != EINTR) {
+            break;
+        }
+    }
+    if (done < bytes) {
+        int saved_errno = errno;
+        if (w->regular && done && ftruncate(w->fd, (off_t)w->offset))
+            vs_log(VS_LOG_WARN, "cannot cut %s back to its last whole frame: %s", r->path,
+                   strerror(errno));
+        errno = saved_errno;
+        err = VS_ERR_IO;
+    } else {
+        w->offset += bytes;
+    }
+    vs_signal_guard_leave(&guard);
+    return err;
+}
+
+enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression)
+{
+    struct vs_writer *w = &r->writer;
+    w->fd = -1;
+    w->compression = compression;
+    w->buffer_bytes = sizeof(struct vs_frame_header) + vs_compress_bound(r->window_bytes);
+    w->buffer = vs_pages_map(w->buffer_bytes);
+    w->index = vs_pages_map(index_bytes_max());
+    if (!w->buffer || !w->index)
+        return VS_ERR_NOMEM;
+    w->fd = create_file(r->path);
+    if (w->fd < 0)
+        return VS_ERR_IO;
+    w->fd = move_high(w->fd);
+    struct stat st;
+    if (fstat(w->fd, &st))
+        return VS_ERR_IO;
+    w->device = (uint64_t)st.st_dev;
+    w->inode = (uint64_t)st.st_ino;
+    w->regular = S_ISREG(st.st_mode);
+
+    struct vs_file_header header = {
+        .magic = VS_FILE_MAGIC,
+        .major = VS_FORMAT_MAJOR,
+        .minor = VS_FORMAT_MINOR,
+        .byte_order = VS_BYTE_ORDER,
+        .created_realtime_ns = vs_clock_realtime_ns(),
+        .created_ns = vs_clock_ns(),
+        .header_bytes = sizeof header,
+    };
+    memcpy(header.uuid, r->uuid, sizeof header.uuid);
+    header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
+    r->last_ns = header.created_ns;
+    enum vs_err err = append(r, &header, sizeof header);
+    if (err) {
+        int saved_errno = errno;
+        if (w->regular)
+            unlink(r->path);
+        errno = saved_errno;
+    }
+    return err;
+}
+
+/* Finish the frame whose payload (header->stored_bytes) lies behind the header's
+ * place in the buffer, and append it. */
+static enum vs_err append_frame(struct vs_recorder *r, struct vs_frame_header *header)
+{
+    struct vs_writer *w = &r->writer;
+    size_t covered = offsetof(struct vs_frame_header, checksum);
+    header->sync = VS_FRAME_SYNC;
+    header->header_bytes = sizeof *header;
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, header, covered);
+    XXH64_update(&state, w->buffer + sizeof *header, header->stored_bytes);
+    header->checksum = XXH64_digest(&state);
+    memcpy(w->buffer, header, sizeof *header);
+    return append(r, w->buffer, sizeof *header + header->stored_bytes);
+}
+
+/* The index so far, as a frame; the next index refers back to it. */
+static enum vs_err append_index(struct vs_recorder *r, uint32_t flags)
+{
+    struct vs_writer *w = &r->writer;
+    struct vs_index_header index = {
+        .previous_offset = w->index_previous,
+        .first_sequence = w->index_first_sequence,
+        .entries = w->index_entries,
+        .flags = flags,
+        .events = w->events,
+        .strings = w->strings,
+        .stack_nodes = w->stack_nodes,
+    };
+    size_t entries_bytes = w->index_entries * sizeof *w->index;
+    struct vs_frame_header header = {
+        .type = VS_FRAME_INDEX,
+        .codec = VS_STORED,
+        .raw_bytes = (uint32_t)(sizeof index + entries_bytes),
+        .stored_bytes = (uint32_t)(sizeof index + entries_bytes),
+        .first_event = w->events,
+        .base_ns = w->last_ns,
+        .last_ns = w->last_ns,
+    };
+    memcpy(w->buffer + sizeof header, &index, sizeof index);
+    memcpy(w->buffer + sizeof header + sizeof index, w->index, entries_bytes);
+    uint64_t offset = w->offset;
+    enum vs_err err = append_frame(r, &header);
+    if (err)
+        return err;
+    w->index_previous = offset;
+    w->index_entries = 0;
+    return VS_OK;
+}
+
+static enum vs_err append_window(struct vs_recorder *r, const struct vs_window *window)
+{
+    struct vs_writer *w = &r->writer;
+    if (w->index_entries == VS_INDEX_ENTRIES_MAX) {
+        enum vs_err err = append_index(r, 0);
+        if (err)
+            return err;
+    }
+    struct vs_frame_header header = {
+        .type = VS_FRAME_EVENTS,
+        .codec = VS_STORED,
+        .raw_bytes = (uint32_t)window->used,
+        .stored_bytes = (uint32_t)window->used,
+        .sequence = window->sequence,
+        .first_event = window->first_event,
+        .base_ns = window->base_ns,
+        .last_ns = window->last_ns,
+        .events = window->events,
+        .definitions = window->definitions,
+    };
+    unsigned char *payload = w->buffer + sizeof header;
+    size_t n = 0;
+    if (w->zstd)
+        n = vs_compress(w->zstd, payload, w->buffer_bytes - sizeof header, window->data,
+                        window->used, (int)w->compression);
+    if (n && n < window->used) {
+        header.codec = VS_ZSTD;
+        header.stored_bytes = (uint32_t)n;
+    } else {
+        memcpy(payload, window->data, window->used);
+    }
+    uint64_t offset = w->offset;
+    enum vs_err err = append_frame(r, &header);
+    if (err)
+        return err;
+    if (!w->index_entries)
+        w->index_first_sequence = window->sequence;
+    w->index[w->index_entries++] = (struct vs_index_entry){
+        offset, window->first_event, window->base_ns, window->last_ns, window->events,
+        window->definitions};
+    w->events = window->first_event + window->events;
+    w->strings = window->strings_after;
+    w->stack_nodes = window->nodes_after;
+    w->last_ns = window->last_ns;
+    return VS_OK;
+}
+
+enum vs_err vs_writer_finish(struct vs_recorder *r)
+{
+    struct vs_writer *w = &r->writer;
+    enum vs_err err = append_index(r, VS_INDEX_FINAL);
+    if (err)
+        return err;
+    struct vs_trailer trailer = {
+        .index_offset = w->index_previous,
+        .file_bytes = w->offset + sizeof trailer,
+        .magic = VS_END_MAGIC,
+    };
+    trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    return append(r, &trailer, sizeof trailer);
+}
+
+static void say_failed_locked(struct vs_recorder *r, int error)
+{
+    char events[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    uint64_t kept = r->live_on_disk ? r->events : r->writer.events;
+    vs_log(VS_LOG_ERROR,
+           "cannot write %s: %s; recording has stopped, the program goes on; %s events (%s) are "
+           "kept",
+           r->path, strerror(error), vs_count_format(events, kept),
+           vs_size_format(size, r->writer.offset));
+}
+
+/* Write *w*, which the caller has marked WRITING. With *unlock* the lock is let go
+ * of meanwhile. */
+static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
+{
+    if (unlock)
+        vs_lock_release(&r->lock);
+    enum vs_err err = append_window(r, w);
+    int error = errno;
+    if (unlock)
+        vs_lock_acquire(&r->lock);
+    if (!err) {
+        vs_window_written_locked(r, w);
+        return;
+    }
+    w->state = VS_WINDOW_FULL;
+    if (!r->failed)
+        say_failed_locked(r, error);
+    vs_recorder_fail_locked(r);
+}
+
+void vs_writer_drain_locked(struct vs_recorder *r)
+{
+    struct vs_window *w;
+    while (!r->failed && (w = vs_window_oldest_full_locked(r))) {
+        w->state = VS_WINDOW_WRITING;
+        write_window_locked(r, w, false);
+    }
+}
+
+/* Wait for work, for at most half the flush interval. A window that held
+ * something at the previous look and still is the active one is sealed, so that
+ * nothing stays unwritten for longer than flush_ms. */
+static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
+{
+    uint64_t now_sequence = r->active && r->active->used ? r->active->sequence : 0;
+    if (now_sequence && now_sequence == *seen) {
+        vs_window_seal_locked(r);
+        return;
+    }
+    *seen = now_sequence;
+    uint64_t until = vs_clock_ns() + (uint64_t)r->flush_ms * 500000u;
+    struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+    int rc = 0;
+    while (!rc && !r->quit && !vs_window_oldest_full_locked(r))
+        rc = pthread_cond_timedwait(&r->work, &r->lock.mu, &ts);
+    if (!rc)
+        *seen = 0; /* woken early: the age of the window is not known */
+}
+
+static void *writer_main(void *arg)
+{
+    struct vs_recorder *r = arg;
+    atomic_store_explicit(&r->thread_tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);
+    prctl(PR_SET_NAME, "vramscope-trace");
+    if (r->writer.compression)
+        r->writer.zstd = vs_compress_open();
+    uint64_t seen = 0;
+    vs_lock_acquire(&r->lock);
+    while (!r->failed) {
+        struct vs_window *w = vs_window_oldest_full_locked(r);
+        if (w) {
+            w->state = VS_WINDOW_WRITING;
+            write_window_locked(r, w, true);
+        } else if (r->quit) {
+            break;
+        } else {
+            wait_for_work_locked(r, &seen);
+        }
+    }
+    bool finish = r->quit && !r->failed;
+    vs_lock_release(&r->lock);
+    enum vs_err err = finish ? vs_writer_finish(r) : VS_OK;
+    int error = errno;
+    vs_compress_close(r->writer.zstd);
+    r->writer.zstd = NULL;
+    vs_lock_acquire(&r->lock);
+    if (err) {
+        say_failed_locked(r, error);
+        vs_recorder_fail_locked(r);
+    }
+    r->finished = finish && !err;
+    r->thread_done = true;
+    pthread_cond_broadcast(&r->progress);
+    vs_lock_release(&r->lock);
+    return NULL;
+}
+
+void vs_writer_start(struct vs_recorder *r)
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers are not ours to run */
+    int rc = pthread_attr_init(&attr);
+    if (!rc) {
+        pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
+        rc = pthread_create(&r->thread, &attr, writer_main, r);
+        pthread_attr_destroy(&attr);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    r->has_thread = !rc;
+    if (rc) {
+        r->thread_done = true;
+        vs_log(VS_LOG_WARN, "no thread to write the trace (%s): the program's own threads write it",
+               strerror(rc));
+    }
+}
+
+bool vs_writer_alive(struct vs_recorder *r)
+{
+    pid_t tid = atomic_load_explicit(&r->thread_tid, memory_order_relaxed);
+    return r->has_thread && (!tid || !syscall(SYS_tgkill, r->pid, tid, 0) || errno != ESRCH);
+}
+
+void vs_writer_take_over_locked(struct vs_recorder *r)
+{
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        if (r->windows[i].state == VS_WINDOW_WRITING)
+            r->windows[i].state = VS_WINDOW_FULL;
+    }
+    r->writer.zstd = NULL; /* may have been in use when its thread went */
+    r->has_thread = false;
+    r->thread_done = true;
+}
+
+void vs_writer_close(struct vs_recorder *r)
+{
+    struct vs_writer *w = &r->writer;
+    if (w->fd >= 0 && same_file(w, w->fd))
+        close(w->fd);
+    w->fd = -1;
+    vs_pages_unmap(w->buffer, w->buffer_bytes);
+    vs_pages_unmap(w->index, index_bytes_max());
+    w->buffer = NULL;
+    w->index = NULL;
+}

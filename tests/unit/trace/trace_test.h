@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the trace tests share: a scratch directory, recorders with usual settings,
+ * reading everything, a repeatable random source. Header-only; each test program
+ * is one file. */
+#ifndef VS_TRACE_TEST_H
+#define VS_TRACE_TEST_H
+
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "trace/reader.h"
+#include "trace/reader_internal.h"
+#include "trace/recorder.h"
+
+#define MAYBE_UNUSED __attribute__((unused))
+
+static char scratch_dir[256];
+
+static MAYBE_UNUSED int make_scratch(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(scratch_dir, sizeof scratch_dir, "%s/vs-trace-XXXXXX", tmp ? tmp : "/tmp");
+    return mkdtemp(scratch_dir) ? 0 : -1;
+}
+
+static MAYBE_UNUSED int remove_scratch(void **state)
+{
+    char command[512];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch_dir);
+    return system(command);
+}
+
+/* A name in the scratch directory; four may be in use at a time. */
+static MAYBE_UNUSED const char *scratch(const char *name)
+{
+    static char names[4][512];
+    static unsigned turn;
+    char *out = names[turn++ % 4];
+    snprintf(out, sizeof names[0], "%s/%s", scratch_dir, name);
+    return out;
+}
+
+static MAYBE_UNUSED struct vs_recorder *open_recorder(const char *path, unsigned compression,
+                                                      unsigned depth)
+{
+    struct vs_recorder_config config = {.path = path,
+                                        .compression = compression,
+                                        .stack_depth_max = depth,
+                                        .flush_ms = 1000,
+                                        .window_bytes = 0};
+    struct vs_recorder *r = NULL;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    return r;
+}
+
+static MAYBE_UNUSED struct vs_reader *open_reader(const char *path)
+{
+    struct vs_reader *r = NULL;
+    char why[VS_READER_WHY_MAX] = "";
+    enum vs_err err = vs_reader_open(path, &r, why);
+    if (err)
+        fail_msg("%s", why);
+    return r;
+}
+
+/* The next event that is no `module`. */
+static MAYBE_UNUSED bool next_plain(struct vs_reader *r, struct vs_event *event)
+{
+    do {
+        enum vs_err err = vs_reader_next(r, event);
+        if (err == VS_ERR_END)
+            return false;
+        assert_int_equal(err, VS_OK);
+    } while (event->kind == VS_EVENT_module);
+    return true;
+}
+
+static MAYBE_UNUSED void assert_condition(struct vs_reader *r, enum vs_condition condition)
+{
+    char text[VS_READER_WHY_MAX];
+    if (vs_reader_condition(r, text) != condition)
+        fail_msg("condition %d instead of %d: %s", vs_reader_condition(r, NULL), condition, text);
+}
+
+/* splitmix64 */
+static MAYBE_UNUSED uint64_t random_next(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static MAYBE_UNUSED unsigned char *slurp(const char *path, size_t *bytes)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    *bytes = (size_t)st.st_size;
+    unsigned char *data = malloc(*bytes + 1);
+    assert_non_null(data);
+    assert_int_equal(read(fd, data, *bytes), *bytes);
+    close(fd);
+    return data;
+}
+
+static MAYBE_UNUSED void spit(const char *path, const void *data, size_t bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, bytes), bytes);
+    close(fd);
+}
+
+#endif
