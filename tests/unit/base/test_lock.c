@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ranked locks. What must abort does so in a forked child, whose standard error
+ * is read back. In release builds the check is compiled away and those tests are
+ * skipped. */
+#define _GNU_SOURCE
+#include "unit/base/cm.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vs_lock.h"
+
+static struct vs_lock low = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
+static struct vs_lock high = VS_LOCK_INIT(VS_RANK_RECORDER, "recorder");
+
+/* in_child: runs *body* in a fork; its stderr into *text*; gives the wait status. */
+static int in_child(void (*body)(void), char *text, size_t text_max)
+{
+    int pipes[2], status = 0;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL);
+        dup2(pipes[1], STDERR_FILENO);
+        body();
+        _exit(0);
+    }
+    close(pipes[1]);
+    size_t n = 0;
+    for (ssize_t got; n < text_max - 1 && (got = read(pipes[0], text + n, text_max - 1 - n)) > 0;)
+        n += (size_t)got;
+    text[n] = 0;
+    close(pipes[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void take_in_order(void)
+{
+    vs_lock_acquire(&low);
+    vs_lock_acquire(&high);
+    vs_lock_release(&high);
+    vs_lock_release(&low);
+    vs_lock_acquire(&high);
+    vs_lock_release(&high);
+    vs_lock_acquire(&low);
+    vs_lock_release(&low);
+}
+
+static void take_against_order(void)
+{
+    vs_lock_acquire(&high);
+    vs_lock_acquire(&low);
+}
+
+static void take_twice(void)
+{
+    vs_lock_acquire(&low);
+    vs_lock_acquire(&low);
+}
+
+static void take_equal_ranks(void)
+{
+    struct vs_lock other = VS_LOCK_INIT(VS_RANK_TRACKER, "another tracker");
+    vs_lock_acquire(&low);
+    vs_lock_acquire(&other);
+}
+
+static void release_what_is_not_held(void)
+{
+    vs_lock_acquire(&low);
+    vs_lock_release(&low);
+    vs_lock_release(&low);
+}
+
+/* the lower one is released first; the higher one must still count as held */
+static void release_out_of_order_then_violate(void)
+{
+    vs_lock_acquire(&low);
+    vs_lock_acquire(&high);
+    vs_lock_release(&low);
+    vs_lock_acquire(&low);
+}
+
+static void rising_ranks_are_allowed(void **state)
+{
+    (void)state;
+    char text[1024];
+    int status = in_child(take_in_order, text, sizeof text);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_string_equal(text, "");
+}
+
+#ifndef NDEBUG
+static void aborts(void (*body)(void), const char *one, const char *other)
+{
+    char text[1024];
+    int status = in_child(body, text, sizeof text);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    if (!strstr(text, one) || !strstr(text, other))
+        fail_msg("the message names not both: %s", text);
+}
+
+static void a_lower_rank_under_a_higher_one_aborts_naming_both(void **state)
+{
+    (void)state;
+    aborts(take_against_order, "'tracker' (rank 20)", "'recorder' (rank 50)");
+}
+
+static void taking_a_held_lock_aborts_instead_of_hanging(void **state)
+{
+    (void)state;
+    aborts(take_twice, "'tracker' (rank 20)", "while holding 'tracker'");
+}
+
+static void two_locks_of_one_rank_abort(void **state)
+{
+    (void)state;
+    aborts(take_equal_ranks, "'another tracker'", "'tracker'");
+}
+
+static void releasing_a_lock_not_held_aborts(void **state)
+{
+    (void)state;
+    aborts(release_what_is_not_held, "'tracker'", "does not hold");
+}
+
+static void ranks_are_right_after_a_release_out_of_order(void **state)
+{
+    (void)state;
+    aborts(release_out_of_order_then_violate, "'tracker' (rank 20)", "'recorder' (rank 50)");
+}
+#endif
+
+static void reset_in_child(void)
+{
+    vs_lock_reset_after_fork(&high);
+    vs_lock_reset_after_fork(&low);
+    take_in_order(); /* would hang or abort otherwise */
+}
+
+static void a_lock_held_across_fork_is_free_in_the_child_after_reset(void **state)
+{
+    (void)state;
+    char text[1024];
+    vs_lock_acquire(&low);
+    vs_lock_acquire(&high);
+    int status = in_child(reset_in_child, text, sizeof text);
+    vs_lock_release(&high);
+    vs_lock_release(&low);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_string_equal(text, "");
+}
+
+static long counter; /* guarded by low */
+
+static void *count_up(void *arg)
+{
+    for (int i = 0; i < 20000; i++) {
+        vs_lock_acquire(&low);
+        counter++;
+        vs_lock_release(&low);
+    }
+    return arg;
+}
+
+static void the_lock_excludes_other_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    counter = 0;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_up, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(counter, 80000);
+}
+
+static void a_lock_made_at_run_time_behaves_like_a_static_one(void **state)
+{
+    (void)state;
+    struct vs_lock lock;
+    vs_lock_init(&lock, VS_RANK_ALLOCATOR, "allocator");
+    assert_int_equal(lock.rank, VS_RANK_ALLOCATOR);
+    assert_string_equal(lock.name, "allocator");
+    vs_lock_acquire(&lock);
+    assert_int_not_equal(pthread_mutex_trylock(&lock.mu), 0);
+    vs_lock_release(&lock);
+    assert_int_equal(pthread_mutex_trylock(&lock.mu), 0);
+    pthread_mutex_unlock(&lock.mu);
+    vs_lock_destroy(&lock);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rising_ranks_are_allowed),
+#ifndef NDEBUG
+        cmocka_unit_test(a_lower_rank_under_a_higher_one_aborts_naming_both),
+        cmocka_unit_test(taking_a_held_lock_aborts_instead_of_hanging),
+        cmocka_unit_test(two_locks_of_one_rank_abort),
+        cmocka_unit_test(releasing_a_lock_not_held_aborts),
+        cmocka_unit_test(ranks_are_right_after_a_release_out_of_order),
+#endif
+        cmocka_unit_test(a_lock_held_across_fork_is_free_in_the_child_after_reset),
+        cmocka_unit_test(the_lock_excludes_other_threads),
+        cmocka_unit_test(a_lock_made_at_run_time_behaves_like_a_static_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Log lines. The first one fixes where they go for the life of the process, so
+ * each test forks a child whose standard error is a pipe, and reads what it said. */
+#define _GNU_SOURCE
+#include "unit/base/cm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vs_log.h"
+
+static char text[16384];
+static char prefix[64];
+
+/* said_by: what *body* wrote to standard error; its exit status must be 0. */
+static void said_by(void (*body)(void))
+{
+    int pipes[2], status = 0;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dup2(pipes[1], STDERR_FILENO);
+        close(pipes[1]);
+        close(pipes[0]);
+        body();
+        _exit(0);
+    }
+    close(pipes[1]);
+    size_t n = 0;
+    for (ssize_t got; n < sizeof text - 1 && (got = read(pipes[0], text + n, sizeof text - 1 - n)) > 0;)
+        n += (size_t)got;
+    text[n] = 0;
+    close(pipes[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    snprintf(prefix, sizeof prefix, "vramscope[%d]: ", (int)pid);
+}
+
+static void say_one(void) { vs_log(VS_LOG_WARN, "disk full, %d events lost", 3); }
+
+static void a_line_has_prefix_pid_and_newline(void **state)
+{
+    (void)state;
+    said_by(say_one);
+    char expected[256];
+    snprintf(expected, sizeof expected, "%sdisk full, 3 events lost\n", prefix);
+    assert_string_equal(text, expected);
+}
+
+static char long_text[5000];
+
+static void say_long(void) { vs_log(VS_LOG_ERROR, "%s", long_text); }
+
+static void a_line_over_1023_bytes_is_cut_with_dots(void **state)
+{
+    (void)state;
+    for (size_t length = 980; length < 1040; length++) {
+        memset(long_text, 'x', length);
+        long_text[length] = 0;
+        said_by(say_long);
+        size_t whole = strlen(prefix) + length + 1;
+        assert_true(strlen(text) <= 1023);
+        assert_int_equal(text[strlen(text) - 1], '\n');
+        if (whole <= 1023) {
+            assert_int_equal(strlen(text), whole);
+            assert_null(strstr(text, "..."));
+        } else {
+            assert_int_equal(strlen(text), 1023);
+            assert_string_equal(text + 1023 - 4, "...\n");
+            assert_int_equal(text[1023 - 5], 'x');
+        }
+    }
+}
+
+static void say_at_each_level(void)
+{
+    vs_log(VS_LOG_INFO, "dropped");
+    vs_log(VS_LOG_ERROR, "kept");
+    vs_log_set_level(VS_LOG_DEBUG);
+    vs_log(VS_LOG_DEBUG, "now kept");
+    vs_log_set_level(VS_LOG_ERROR);
+    vs_log(VS_LOG_WARN, "dropped");
+}
+
+static void levels_above_the_chosen_one_are_dropped(void **state)
+{
+    (void)state;
+    said_by(say_at_each_level);
+    assert_null(strstr(text, "dropped"));
+    assert_non_null(strstr(text, ": kept\n"));
+    assert_non_null(strstr(text, ": now kept\n"));
+}
+
+static void say_once(void)
+{
+    for (int i = 0; i < 5; i++)
+        vs_log_once(VS_LOG_WARN, "first %d", i);
+    for (int i = 0; i < 5; i++)
+        vs_log_once(VS_LOG_WARN, "second %d", i);
+}
+
+static void once_means_once_for_each_place(void **state)
+{
+    (void)state;
+    said_by(say_once);
+    char expected[256];
+    snprintf(expected, sizeof expected, "%sfirst 0\n%ssecond 0\n", prefix, prefix);
+    assert_string_equal(text, expected);
+}
+
+static void check_errno(void)
+{
+    errno = 4242;
+    vs_log(VS_LOG_WARN, "said");
+    if (errno != 4242)
+        _exit(1);
+    /* nobody reads what is said from now on: the write fails, errno stays */
+    int null = open("/dev/null", O_RDONLY);
+    for (int fd = 100; fd < 110; fd++)
+        dup2(null, fd);
+    errno = 4243;
+    vs_log(VS_LOG_WARN, "lost");
+    if (errno != 4243)
+        _exit(2);
+}
+
+static void errno_is_kept(void **state)
+{
+    (void)state;
+    said_by(check_errno);
+    assert_non_null(strstr(text, ": said\n"));
+    assert_null(strstr(text, "lost"));
+}
+
+static void close_stderr_and_say(void)
+{
+    vs_log(VS_LOG_WARN, "before");
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDERR_FILENO);
+    vs_log(VS_LOG_WARN, "after");
+    if (write(STDERR_FILENO, "the program's own\n", 18) != 18)
+        _exit(1);
+}
+
+static void a_program_that_redirects_its_stderr_does_not_take_ours_along(void **state)
+{
+    (void)state;
+    said_by(close_stderr_and_say);
+    char expected[256];
+    snprintf(expected, sizeof expected, "%sbefore\n%safter\n", prefix, prefix);
+    assert_string_equal(text, expected);
+}
+
+static void look_at_descriptor(void)
+{
+    vs_log(VS_LOG_WARN, "x");
+    for (int fd = 3; fd < 100; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 && fd > 20)
+            _exit(1);
+    }
+    int flags = fcntl(100, F_GETFD);
+    if (flags < 0 || !(flags & FD_CLOEXEC))
+        _exit(2);
+}
+
+static void the_saved_descriptor_is_high_and_closed_on_exec(void **state)
+{
+    (void)state;
+    said_by(look_at_descriptor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_has_prefix_pid_and_newline),
+        cmocka_unit_test(a_line_over_1023_bytes_is_cut_with_dots),
+        cmocka_unit_test(levels_above_the_chosen_one_are_dropped),
+        cmocka_unit_test(once_means_once_for_each_place),
+        cmocka_unit_test(errno_is_kept),
+        cmocka_unit_test(a_program_that_redirects_its_stderr_does_not_take_ours_along),
+        cmocka_unit_test(the_saved_descriptor_is_high_and_closed_on_exec),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

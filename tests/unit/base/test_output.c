@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Output patterns: %n program, %p pid, %h host, %r rank. */
+#define _GNU_SOURCE
+#include "unit/base/cm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+
+static char out[4200];
+
+static int without_ranks(void **state)
+{
+    (void)state;
+    unsetenv("RANK");
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    unsetenv("SLURM_PROCID");
+    unsetenv("PMI_RANK");
+    strcpy(out, "untouched");
+    return 0;
+}
+
+static void expands(const char *pattern, const char *expected)
+{
+    assert_int_equal(vs_output_expand(pattern, "train", 4711, out, sizeof out), VS_OK);
+    assert_string_equal(out, expected);
+}
+
+static void program_pid_and_percent_are_replaced(void **state)
+{
+    (void)state;
+    expands("vramscope.%n.%p.vst", "vramscope.train.4711.vst");
+    expands("plain", "plain");
+    expands("", "");
+    expands("%%p%%", "%p%");
+    expands("%n%n", "traintrain");
+}
+
+static void host_is_this_machine_s(void **state)
+{
+    (void)state;
+    char host[256] = "";
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    expands("%h", host);
+}
+
+static void rank_is_zero_without_a_launcher(void **state)
+{
+    (void)state;
+    expands("r%r", "r0");
+}
+
+static void rank_comes_from_the_launcher_s_variable(void **state)
+{
+    (void)state;
+    setenv("PMI_RANK", "3", 1);
+    expands("r%r", "r3");
+    setenv("SLURM_PROCID", "12", 1);
+    expands("r%r", "r12");
+    setenv("OMPI_COMM_WORLD_RANK", "7", 1);
+    expands("r%r", "r7");
+    setenv("RANK", "1", 1);
+    expands("r%r", "r1");
+}
+
+static void a_rank_that_is_no_number_cannot_lead_elsewhere(void **state)
+{
+    (void)state;
+    setenv("RANK", "../../etc/passwd", 1);
+    expands("r%r", "r0");
+    setenv("SLURM_PROCID", "5", 1);
+    expands("r%r", "r5");
+    setenv("SLURM_PROCID", "", 1);
+    expands("r%r", "r0");
+}
+
+static void other_sequences_are_refused_and_write_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"%x", "a%", "%", "%N", "% n", "%5p"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(vs_output_expand(bad[i], "train", 1, out, sizeof out), VS_ERR_ARG);
+        assert_string_equal(out, "untouched");
+    }
+}
+
+static void a_result_that_does_not_fit_is_refused_and_writes_nothing(void **state)
+{
+    (void)state;
+    char small[6] = "keep";
+    assert_int_equal(vs_output_expand("%n", "train", 1, small, 5), VS_ERR_LIMIT);
+    assert_string_equal(small, "keep");
+    assert_int_equal(vs_output_expand("%n", "train", 1, small, 6), VS_OK);
+    assert_string_equal(small, "train");
+
+    static char program[5000];
+    memset(program, 'p', sizeof program - 1);
+    assert_int_equal(vs_output_expand("%n", program, 1, out, sizeof out), VS_ERR_LIMIT);
+    assert_int_equal(vs_output_expand(program, "x", 1, out, sizeof out), VS_ERR_LIMIT);
+    assert_string_equal(out, "untouched");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(program_pid_and_percent_are_replaced, without_ranks),
+        cmocka_unit_test_setup(host_is_this_machine_s, without_ranks),
+        cmocka_unit_test_setup(rank_is_zero_without_a_launcher, without_ranks),
+        cmocka_unit_test_setup(rank_comes_from_the_launcher_s_variable, without_ranks),
+        cmocka_unit_test_setup(a_rank_that_is_no_number_cannot_lead_elsewhere, without_ranks),
+        cmocka_unit_test_setup(other_sequences_are_refused_and_write_nothing, without_ranks),
+        cmocka_unit_test_setup(a_result_that_does_not_fit_is_refused_and_writes_nothing, without_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sizes, times and counts: what is read, what is refused, how it is printed. */
+#include "unit/base/cm.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+
+static uint64_t parsed(const char *text)
+{
+    uint64_t bytes = 0;
+    if (vs_size_parse(text, &bytes))
+        fail_msg("'%s' was refused", text);
+    return bytes;
+}
+
+static void binary_units_are_powers_of_1024(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("1KiB"), 1024);
+    assert_int_equal(parsed("1k"), 1024);
+    assert_int_equal(parsed("1Ki"), 1024);
+    assert_int_equal(parsed("512M"), 512 * VS_MIB);
+    assert_int_equal(parsed("8GiB"), 8 * VS_GIB);
+    assert_int_equal(parsed("8gib"), 8 * VS_GIB);
+    assert_int_equal(parsed("2T"), 2048 * VS_GIB);
+    assert_int_equal(parsed("3PiB"), 3 * 1024 * 1024 * VS_GIB);
+}
+
+static void si_units_are_powers_of_1000(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("1kB"), 1000);
+    assert_int_equal(parsed("80gb"), UINT64_C(80000000000));
+    assert_int_equal(parsed("80GB"), UINT64_C(80000000000));
+    assert_int_equal(parsed("2mb"), 2000000);
+    assert_int_equal(parsed("1TB"), UINT64_C(1000000000000));
+}
+
+static void plain_numbers_are_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("0"), 0);
+    assert_int_equal(parsed("4096"), 4096);
+    assert_int_equal(parsed("4096B"), 4096);
+    assert_int_equal(parsed("4096 bytes"), 4096);
+    assert_int_equal(parsed("18446744073709551615"), UINT64_MAX);
+}
+
+static void fractions_and_spaces_are_read(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("1.5GiB"), VS_GIB + VS_GIB / 2);
+    assert_int_equal(parsed(" 1.5 GiB "), VS_GIB + VS_GIB / 2);
+    assert_int_equal(parsed(".5k"), 512);
+    assert_int_equal(parsed("0.25 MiB"), 256 * VS_KIB);
+}
+
+static void anything_else_is_refused_and_leaves_the_result_alone(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "", " ", "-1", "-1GiB", "+1", "GiB", "1.2.3", ".", "1 Gi B", "1GiBs", "1X", "1e9", "0x10",
+        "inf", "nan", "1G 1G", "12kk", "1bytess", "8GiB/s", "\t", "1,5G",
+        "18446744073709551616", "16777216TiB", "99999999999999999999999999",
+        "0000000000000000000000000000000000000000000000000000000000000000001",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        uint64_t bytes = 77;
+        if (vs_size_parse(refused[i], &bytes) != VS_ERR_ARG)
+            fail_msg("'%s' was read as %" PRIu64, refused[i], bytes);
+        assert_int_equal(bytes, 77);
+    }
+    uint64_t bytes;
+    assert_int_equal(vs_size_parse(NULL, &bytes), VS_ERR_ARG);
+}
+
+static void the_largest_sizes_below_the_limit_are_read(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("16383PiB"), UINT64_C(16383) << 50);
+    assert_int_equal(parsed("16777215TiB"), UINT64_C(16777215) << 40);
+}
+
+static void sizes_print_in_the_largest_unit_with_one_decimal(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {
+        {0, "0 B"},
+        {512, "512 B"},
+        {1023, "1023 B"},
+        {1024, "1.0 KiB"},
+        {1536, "1.5 KiB"},
+        {VS_MIB - 1, "1.0 MiB"}, /* never "1024.0 KiB" */
+        {VS_MIB, "1.0 MiB"},
+        {VS_GIB - 1, "1.0 GiB"},
+        {VS_GIB + VS_GIB / 2, "1.5 GiB"},
+        {80 * VS_GIB, "80.0 GiB"},
+        {UINT64_MAX, "16.0 EiB"},
+    };
+    char out[VS_SIZE_TEXT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(vs_size_format(out, cases[i].bytes), cases[i].text);
+}
+
+static void a_printed_size_reads_back_within_its_rounding(void **state)
+{
+    (void)state;
+    uint64_t seed = 42;
+    char out[VS_SIZE_TEXT_MAX];
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bytes = cm_random(&seed) >> (8 + cm_random(&seed) % 56); /* below 64 PiB: no EiB unit */
+        assert_null(strstr(vs_size_format(out, bytes), "1024.0"));
+        assert_true(strlen(out) < VS_SIZE_TEXT_MAX);
+        uint64_t back = parsed(out);
+        /* one decimal of a number of at least 1.0: at most half of 0.1 off */
+        uint64_t off = back > bytes ? back - bytes : bytes - back;
+        if (off > bytes / 20)
+            fail_msg("%" PRIu64 " printed as '%s' read back as %" PRIu64, bytes, out, back);
+        if (bytes < 1024)
+            assert_int_equal(back, bytes);
+    }
+}
+
+static void times_print_in_their_unit(void **state)
+{
+    (void)state;
+    char out[VS_SIZE_TEXT_MAX];
+    assert_string_equal(vs_time_format(out, 0), "0 ns");
+    assert_string_equal(vs_time_format(out, 850), "850 ns");
+    assert_string_equal(vs_time_format(out, 12300), "12.3 us");
+    assert_string_equal(vs_time_format(out, 4560000), "4.56 ms");
+    assert_string_equal(vs_time_format(out, 1234000000), "1.234 s");
+    assert_string_equal(vs_time_format(out, UINT64_C(125000000000)), "2 min 05 s");
+    assert_true(strlen(vs_time_format(out, UINT64_MAX)) < VS_SIZE_TEXT_MAX);
+}
+
+static void counts_print_with_commas_between_thousands(void **state)
+{
+    (void)state;
+    char out[VS_SIZE_TEXT_MAX];
+    assert_string_equal(vs_count_format(out, 0), "0");
+    assert_string_equal(vs_count_format(out, 999), "999");
+    assert_string_equal(vs_count_format(out, 1000), "1,000");
+    assert_string_equal(vs_count_format(out, 1234567), "1,234,567");
+    assert_string_equal(vs_count_format(out, UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(binary_units_are_powers_of_1024),
+        cmocka_unit_test(si_units_are_powers_of_1000),
+        cmocka_unit_test(plain_numbers_are_bytes),
+        cmocka_unit_test(fractions_and_spaces_are_read),
+        cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
+        cmocka_unit_test(the_largest_sizes_below_the_limit_are_read),
+        cmocka_unit_test(sizes_print_in_the_largest_unit_with_one_decimal),
+        cmocka_unit_test(a_printed_size_reads_back_within_its_rounding),
+        cmocka_unit_test(times_print_in_their_unit),
+        cmocka_unit_test(counts_print_with_commas_between_thousands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
