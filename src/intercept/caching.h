@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The caching allocator on a real device: its device operations over the driver,
+ * and its events into the trace. One instance per context. */
+#ifndef VS_CACHING_H
+#define VS_CACHING_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intercept/context.h"
+
+/* vs_caching_alloc: serve a cuMemAlloc from the cache. True when it was decided
+ * here, with the driver's code in *result*; false when the request must go to
+ * the driver (cache off, capture in progress, own failure). */
+bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *api, CUdeviceptr *ptr,
+                      CUresult *result);
+
+/* vs_caching_free: likewise for cuMemFree. False when *ptr* is not a cached
+ * block's. */
+bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result);
+
+/* What the cache knows of an address. */
+struct vs_cached_block {
+    uint64_t addr, requested, size, segment;
+    uint64_t serial; /* unique per allocation, never reused */
+    bool live; /* false: free, waiting in the cache */
+    struct vs_context *context;
+};
+/* vs_caching_find: also for pointers inside a block. */
+bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
+
+/* vs_caching_context_gone: the context's memory no longer exists: record its
+ * blocks and segments as freed by *api* and forget them, without any device
+ * call. */
+void vs_caching_context_gone(struct vs_context *context, const char *api);
+
+/* vs_caching_create: an allocator for *context*; NULL on failure. */
+struct vs_allocator *vs_caching_create(struct vs_context *context);
+
+#endif

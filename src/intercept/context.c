@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Registry of devices, contexts and streams. Contexts are found at their first
+ * use, whichever way the program made them; the list only grows, so readers take
+ * no lock. Ids are ours unless the CUPTI collector runs, whose stream ids are
+ * then used, so that allocations and kernels agree. */
+#define _GNU_SOURCE
+#include "intercept/context.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_clock.h"
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+#include "intercept/caching.h"
+#include "intercept/collector.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+#include "intercept/tracker.h"
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
+static struct vs_arena arena;                  /* guarded by lock */
+static _Atomic(struct vs_context *) contexts;  /* newest first; release on push */
+static uint32_t context_count;                 /* guarded by lock */
+static bool device_known[VS_DEVICES_MAX];      /* guarded by lock */
+static struct vs_map streams;                  /* guarded by lock: key -> id */
+static uint64_t stream_count;                  /* guarded by lock */
+static _Atomic uint64_t sample_next_ns[VS_DEVICES_MAX];
+_Atomic int vs_capture_count;
+
+/* the last context of this thread, so that the hot path walks no list */
+static _Thread_local struct vs_context *recent __attribute__((tls_model("initial-exec")));
+
+static CUresult current_handle(CUcontext *handle)
+{
+    static _Atomic(void *) fn;
+    void *f = atomic_load_explicit(&fn, memory_order_relaxed);
+    if (!f) {
+        f = vs_driver_symbol("cuCtxGetCurrent");
+        atomic_store_explicit(&fn, f, memory_order_relaxed);
+    }
+    return f ? ((CUresult(*)(CUcontext *))f)(handle) : CUDA_ERROR_NOT_FOUND;
+}
+
+struct vs_context *vs_context_find(CUcontext handle)
+{
+    for (struct vs_context *c = atomic_load_explicit(&contexts, memory_order_acquire); c;
+         c = c->next) {
+        if (c->handle == handle && atomic_load_explicit(&c->alive, memory_order_relaxed))
+            return c;
+    }
+    return NULL;
+}
+
+struct vs_context *vs_context_next(const struct vs_context *previous)
+{
+    return previous ? previous->next : atomic_load_explicit(&contexts, memory_order_acquire);
+}
+
+static int attribute(CUdevice device, CUdevice_attribute which)
+{
+    CUresult (*get)(int *, CUdevice_attribute, CUdevice);
+    *(void **)&get = vs_driver_symbol("cuDeviceGetAttribute");
+    int value = 0;
+    return get && get(&value, which, device) == CUDA_SUCCESS ? value : 0;
+}
+
+static void record_device(CUdevice device)
+{
+    char name[256] = "", uuid[64] = "";
+    size_t total = 0;
+    int driver_version = 0;
+    CUuuid id;
+    CUresult (*get_name)(char *, int, CUdevice);
+    CUresult (*get_total)(size_t *, CUdevice);
+    CUresult (*get_uuid)(CUuuid *, CUdevice);
+    CUresult (*get_version)(int *);
+    *(void **)&get_name = vs_driver_symbol("cuDeviceGetName");
+    *(void **)&get_total = vs_driver_symbol("cuDeviceTotalMem_v2");
+    *(void **)&get_uuid = vs_driver_symbol("cuDeviceGetUuid_v2");
+    *(void **)&get_version = vs_driver_symbol("cuDriverGetVersion");
+    if (!get_name || get_name(name, sizeof name, device) != CUDA_SUCCESS)
+        snprintf(name, sizeof name, "device %d", device);
+    if (!get_total || get_total(&total, device) != CUDA_SUCCESS)
+        total = 0;
+    if (get_uuid && get_uuid(&id, device) == CUDA_SUCCESS) {
+        const unsigned char *b = (const unsigned char *)id.bytes;
+        snprintf(uuid, sizeof uuid,
+                 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+                 b[14], b[15]);
+    }
+    if (!get_version || get_version(&driver_version) != CUDA_SUCCESS)
+        driver_version = 0;
+    bool simulated = vs_driver_symbol("vramscopeSimRegisterKernel") != NULL;
+    struct vs_event event = {
+        .kind = VS_EVENT_device,
+        .device = {.device = (uint64_t)device,
+                   .name = vs_process_string(name),
+                   .uuid = vs_process_string(uuid),
+                   .total_bytes = total,
+                   .sm_count = (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+                   .cc_major = (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                   .cc_minor = (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                   .simulated = simulated,
+                   .driver_version = (uint64_t)driver_version}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_context(const struct vs_context *context, bool alive)
+{
+    struct vs_event event = {.kind = VS_EVENT_context,
+                             .context = {.context = context->id,
+                                         .device = context->device,
+                                         .handle = (uint64_t)(uintptr_t)context->handle,
+                                         .primary = context->primary,
+                                         .alive = alive}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static bool is_primary(CUcontext handle, CUdevice device)
+{
+    /* retain and release leave the count as it was, and give the handle */
+    CUcontext primary = NULL;
+    CUresult (*state)(CUdevice, unsigned *, int *);
+    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
+    unsigned flags;
+    int active = 0;
+    if (!state || state(device, &flags, &active) != CUDA_SUCCESS || !active)
+        return false;
+    if (VS_REAL(cuDevicePrimaryCtxRetain, &primary, device) != CUDA_SUCCESS)
+        return false;
+    if (VS_REAL(cuDevicePrimaryCtxRelease_v2, device) != CUDA_SUCCESS)
+        return false;
+    return primary == handle;
+}
+
+static struct vs_context *register_context(CUcontext handle)
+{
+    CUresult (*get_device)(CUdevice *);
+    *(void **)&get_device = vs_driver_symbol("cuCtxGetDevice");
+    CUdevice device;
+    if (!get_device || get_device(&device) != CUDA_SUCCESS || device < 0 ||
+        device >= VS_DEVICES_MAX)
+        return NULL;
+    bool primary = is_primary(handle, device);
+    vs_lock_acquire(&lock);
+    struct vs_context *context = vs_context_find(handle);
+    if (!context && (context = vs_arena_alloc(&arena, sizeof *context))) {
+        context->handle = handle;
+        context->id = ++context_count;
+        context->device = (uint32_t)device;
+        context->primary = primary;
+        atomic_store_explicit(&context->alive, true, memory_order_relaxed);
+        if (!device_known[device])
+            record_device(device);
+        device_known[device] = true;
+        record_context(context, true);
+        context->next = atomic_load_explicit(&contexts, memory_order_relaxed);
+        atomic_store_explicit(&contexts, context, memory_order_release);
+    }
+    vs_lock_release(&lock);
+    return context;
+}
+
+struct vs_context *vs_context_current(void)
+{
+    CUcontext handle = NULL;
+    if (current_handle(&handle) != CUDA_SUCCESS || !handle)
+        return NULL;
+    if (recent && recent->handle == handle &&
+        atomic_load_explicit(&recent->alive, memory_order_relaxed))
+        return recent;
+    struct vs_context *context = vs_context_find(handle);
+    if (!context)
+        context = register_context(handle);
+    recent = context;
+    return context;
+}
+
+void vs_context_gone(struct vs_context *context, const char *api)
+{
+    if (!atomic_exchange(&context->alive, false))
+        return;
+    vs_caching_context_gone(context, vs_api(api));
+    vs_track_context_gone(context->id, vs_api(api));
+    record_context(context, false);
+}
+
+struct vs_allocator *vs_context_allocator(struct vs_context *context)
+{
+    struct vs_allocator *allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
+    if (allocator)
+        return allocator;
+    allocator = vs_caching_create(context);
+    struct vs_allocator *expected = NULL;
+    if (allocator && !atomic_compare_exchange_strong(&context->allocator, &expected, allocator)) {
+        vs_allocator_destroy(allocator);
+        allocator = expected;
+    }
+    return allocator;
+}
+
+uint64_t vs_context_make_room(uint32_t device)
+{
+    uint64_t total = 0;
+    if (atomic_load(&vs_capture_count))
+        return 0;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
+        uint64_t released = 0;
+        if (c->device == device && allocator &&
+            vs_allocator_empty_cache(allocator, &released) == VS_OK)
+            total += released;
+    }
+    return total;
+}
+
+static void record_stream(uint64_t id, uint32_t device, CUstream handle, const char *name)
+{
+    struct vs_event event = {.kind = VS_EVENT_stream,
+                             .stream = {.stream = id,
+                                        .device = device,
+                                        .handle = (uint64_t)(uintptr_t)handle,
+                                        .name = vs_process_string(name),
+                                        .alive = 1}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static const char *default_name(CUstream stream, bool per_thread)
+{
+    if (stream == CU_STREAM_PER_THREAD || (!stream && per_thread))
+        return "per-thread default";
+    return !stream || stream == CU_STREAM_LEGACY ? "default" : "";
+}
+
+uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool per_thread)
+{
+    bool legacy = !per_thread && (!stream || stream == CU_STREAM_LEGACY);
+    uint32_t id32;
+    uint64_t key = ((uint64_t)(uintptr_t)stream << 8 ^ (uint64_t)context->id << 1 ^
+                    (uint64_t)(per_thread && !stream)) | UINT64_C(1) << 63;
+    vs_lock_acquire(&lock);
+    uint64_t *known = vs_map_get(&streams, key);
+    uint64_t id = known ? *known : 0;
+    vs_lock_release(&lock);
+    if (known)
+        return id;
+    if (vs_collector_stream_id(context->handle, stream, per_thread, &id32))
+        id = id32;
+    else if (legacy)
+        id = 0;
+    else {
+        vs_lock_acquire(&lock);
+        id = (uint64_t)context->id << 20 | ++stream_count;
+        vs_lock_release(&lock);
+    }
+    vs_lock_acquire(&lock);
+    if (vs_map_put(&streams, key, id) == VS_OK)
+        record_stream(id, context->device, stream, default_name(stream, per_thread));
+    vs_lock_release(&lock);
+    return id;
+}
+
+void vs_stream_name(CUstream stream, const char *name)
+{
+    const struct vs_context *context = vs_context_current();
+    if (!context)
+        return;
+    uint64_t id = vs_stream_id(context, stream, false);
+    record_stream(id, context->device, stream, name);
+}
+
+void vs_device_sample(const struct vs_context *context)
+{
+    _Atomic uint64_t *next = &sample_next_ns[context->device];
+    uint64_t now = vs_clock_ns(), due = atomic_load_explicit(next, memory_order_relaxed);
+    uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;
+    if (now < due || !atomic_compare_exchange_strong(next, &due, now + period))
+        return;
+    if (vs_process_state() != VS_PROCESS_ACTIVE || atomic_load(&vs_capture_count))
+        return;
+    size_t free_bytes, total_bytes;
+    if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
+        return;
+    struct vs_event event = {.kind = VS_EVENT_device_sample,
+                             .device_sample = {.device = context->device,
+                                               .free_bytes = free_bytes,
+                                               .total_bytes = total_bytes}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Devices, contexts and streams as the trace numbers them, the figures of each
+ * device, and each context's caching allocator. */
+#ifndef VS_CONTEXT_H
+#define VS_CONTEXT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/allocator.h"
+#include "base/vs_err.h"
+
+#define VS_DEVICES_MAX 64
+
+/* A context that the program uses. Never freed, so that a late reader finds it;
+ * a destroyed one is marked dead and its handle may come again as another. */
+struct vs_context {
+    CUcontext handle;   /* immutable after init */
+    uint32_t id;        /* immutable after init; from 1 */
+    uint32_t device;    /* immutable after init; ordinal */
+    bool primary;       /* immutable after init */
+    _Atomic bool alive;
+    _Atomic(struct vs_allocator *) allocator; /* NULL unless caching; made on first use */
+    struct vs_context *next;
+};
+
+/* vs_context_current: the calling thread's current context, registered in the
+ * trace when it is new. NULL when there is none, or after a failure of ours.
+ * Call with vs_thread.inside > 0. */
+struct vs_context *vs_context_current(void);
+
+/* vs_context_find: by handle, alive only; NULL when unknown. */
+struct vs_context *vs_context_find(CUcontext handle);
+
+/* vs_context_next: iterate all contexts, dead ones too; NULL starts and ends. */
+struct vs_context *vs_context_next(const struct vs_context *previous);
+
+/* vs_context_gone: the program destroyed or reset it: its memory no longer
+ * exists. Cached segments are dropped without touching the device, live blocks
+ * are recorded as freed by *api*. */
+void vs_context_gone(struct vs_context *context, const char *api);
+
+/* vs_context_allocator: the context's caching allocator, created on first use;
+ * NULL when that failed (then the caller forwards to the driver). */
+struct vs_allocator *vs_context_allocator(struct vs_context *context);
+
+/* vs_context_make_room: give cached, free segments of *device* back to the driver;
+ * returns how many bytes. Call before an out-of-memory answer reaches the
+ * program. */
+uint64_t vs_context_make_room(uint32_t device);
+
+/* vs_stream_id: the trace's number for a stream handle in *context*, registered
+ * in the trace when it is new. *per_thread*: the _ptsz form, whose NULL is the
+ * calling thread's own default stream. */
+uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool per_thread);
+
+/* vs_stream_name: name a stream (NVTX). */
+void vs_stream_name(CUstream stream, const char *name);
+
+/* vs_device_sample: record the device's free memory when the last reading is
+ * older than the option sample_ms. Costs a driver call then. */
+void vs_device_sample(const struct vs_context *context);
+
+/* vs_capture_count: streams being captured in this process right now. */
+extern _Atomic int vs_capture_count;
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PyTorch's own allocator, one level above the device: libc10_cuda reports every
+ * block it hands out or takes back by calling two functions of libc10 through the
+ * symbol table, so that standing in front of them shows each tensor's memory.
+ * These events form a second level and are never added to the device's. The
+ * contract is weak: forward always, assume nothing. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "intercept/hook.h"
+#include "intercept/process.h"
+
+/* c10::Device: two bytes passed by value in one register. */
+struct c10_device {
+    int8_t type; /* 1 = CUDA */
+    int8_t index;
+};
+#define C10_CUDA 1
+
+#define REPORT_USAGE "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+#define REPORT_OOM "_ZN3c1028reportOutOfMemoryToProfilerElmmNS_6DeviceE"
+
+typedef void (*usage_fn)(void *, int64_t, size_t, size_t, struct c10_device);
+typedef void (*oom_fn)(int64_t, size_t, size_t, struct c10_device);
+
+static int find_c10(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    if (strcmp(slash ? slash + 1 : info->dlpi_name, "libc10.so") != 0)
+        return 0;
+    *(const char **)arg = info->dlpi_name;
+    return 1;
+}
+
+/* libc10 may be loaded into a local scope, where RTLD_NEXT does not look. */
+static void *next_symbol(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_acquire);
+    if (fn)
+        return fn;
+    fn = dlsym(RTLD_NEXT, name);
+    const char *path = NULL;
+    if (!fn && dl_iterate_phdr(find_c10, &path)) {
+        void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+        fn = library ? dlsym(library, name) : NULL;
+    }
+    atomic_store_explicit(slot, fn, memory_order_release);
+    return fn;
+}
+
+static bool on_cuda(struct c10_device device)
+{
+    if (vs_thread.inside || device.type != C10_CUDA)
+        return false;
+    enum vs_process_state state = vs_process_state();
+    return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
+}
+
+VS_EXPORT void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,
+                               struct c10_device device) __asm__(REPORT_USAGE);
+void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,
+                     struct c10_device device)
+{
+    static _Atomic(void *) slot;
+    usage_fn next = (usage_fn)next_symbol(&slot, REPORT_USAGE);
+    if (on_cuda(device)) {
+        struct vs_event event;
+        vs_thread.inside++;
+        if (bytes >= 0)
+            event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
+                                      .framework_alloc = {.addr = (uint64_t)(uintptr_t)ptr,
+                                                          .size = (uint64_t)bytes,
+                                                          .device = (uint64_t)device.index,
+                                                          .total_allocated = allocated,
+                                                          .total_reserved = reserved,
+                                                          .stack = vs_process_stack()}};
+        else
+            event = (struct vs_event){.kind = VS_EVENT_framework_free,
+                                      .framework_free = {.addr = (uint64_t)(uintptr_t)ptr,
+                                                         .size = (uint64_t)-bytes,
+                                                         .device = (uint64_t)device.index,
+                                                         .total_allocated = allocated,
+                                                         .total_reserved = reserved}};
+        vs_recorder_event(vs_process_recorder(), &event);
+        vs_thread.inside--;
+    }
+    if (next)
+        next(ptr, bytes, allocated, reserved, device);
+}
+
+VS_EXPORT void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved,
+                             struct c10_device device) __asm__(REPORT_OOM);
+void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_device device)
+{
+    static _Atomic(void *) slot;
+    oom_fn next = (oom_fn)next_symbol(&slot, REPORT_OOM);
+    if (on_cuda(device)) {
+        vs_thread.inside++;
+        struct vs_event event = {.kind = VS_EVENT_framework_oom,
+                                 .framework_oom = {.requested = (uint64_t)bytes,
+                                                   .device = (uint64_t)device.index,
+                                                   .total_allocated = allocated,
+                                                   .total_reserved = reserved,
+                                                   .stack = vs_process_stack()}};
+        vs_recorder_event(vs_process_recorder(), &event);
+        vs_thread.inside--;
+    }
+    if (next)
+        next(bytes, allocated, reserved, device);
+}

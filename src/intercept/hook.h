@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every handler needs: the hook table as an enum, the call to the real
+ * function, and the per-thread guard that keeps our own work silent. */
+#ifndef VS_HOOK_H
+#define VS_HOOK_H
+
+#include <cuda.h>
+#include <driver_types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* cuda.h maps plain names to versioned ones; hooks are named exactly */
+#undef cuGetProcAddress
+#undef cuStreamEndCapture
+#undef cuStreamBeginCaptureToGraph
+#undef cuMemAllocAsync
+#undef cuMemAllocFromPoolAsync
+#undef cuMemFreeAsync
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+
+#define VS_EXPORT __attribute__((visibility("default")))
+
+enum vs_hook_id {
+#define VS_DRIVER_HOOK(name, params, args) VS_HOOK_##name,
+#define VS_RUNTIME_HOOK(name, params, args) VS_HOOK_##name,
+#include "intercept/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+    VS_HOOK_COUNT
+};
+
+/* The real functions' types and our handlers' prototypes. */
+#define VS_DRIVER_HOOK(name, params, args) \
+    typedef CUresult(*vs_fn_##name) params; \
+    VS_EXPORT CUresult name params;
+#define VS_RUNTIME_HOOK(name, params, args) \
+    typedef cudaError_t(*vs_fn_##name) params; \
+    VS_EXPORT cudaError_t name params;
+#include "intercept/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+
+/* vs_hook_real: the function that the program would have reached without us,
+ * found on first use; NULL when no loaded library has it. Any thread. */
+void *vs_hook_real(enum vs_hook_id id);
+
+/* vs_driver_symbol: a driver function that is not hooked, by exported name; NULL
+ * when the driver lacks it or is not loaded. Any thread. */
+void *vs_driver_symbol(const char *name);
+
+/* Call the real function; an entry point that the library lacks answers as if it
+ * did not exist there. */
+#define VS_REAL(name, ...)                                          \
+    (vs_hook_real(VS_HOOK_##name)                                   \
+         ? ((vs_fn_##name)vs_hook_real(VS_HOOK_##name))(__VA_ARGS__) \
+         : CUDA_ERROR_NOT_FOUND)
+struct vs_thread {
+    int inside;      /* > 0 while our own code runs on this thread: hooks forward silently */
+    const char *api; /* outermost runtime entry point on this thread, static text; or NULL */
+};
+
+extern _Thread_local struct vs_thread vs_thread __attribute__((tls_model("initial-exec")));
+
+/* vs_api: the name under which to record a call: the runtime function the
+ * program called, else *driver_name*. */
+static inline const char *vs_api(const char *driver_name)
+{
+    return vs_thread.api ? vs_thread.api : driver_name;
+}
+
+/* vs_hook_active: should this call be recorded? Starts the recording at the
+ * first call that makes this a process that uses CUDA. False inside our own
+ * work, in a forked child, and after we stepped aside. */
+bool vs_hook_active(void);
+
+#endif

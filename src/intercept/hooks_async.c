@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream-ordered memory: always the driver's pools, recorded by family. An
+ * allocation made inside a capture becomes a node of the graph, which owns it:
+ * it is not recorded as one of ours to balance. */
+#include <stdatomic.h>
+
+#include "intercept/hook.h"
+#include "intercept/process.h"
+#include "intercept/tracker.h"
+
+static bool capturing(CUstream stream)
+{
+    if (!atomic_load(&vs_capture_count))
+        return false;
+    CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
+    *(void **)&is_capturing = vs_driver_symbol("cuStreamIsCapturing");
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return is_capturing && is_capturing(stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstream stream,
+                        bool per_thread, struct vs_context *context, const char *api)
+{
+    uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
+    if (r != CUDA_SUCCESS) {
+        vs_track_failed(context, bytes, VS_FAMILY_ASYNC, id, api, r);
+        return;
+    }
+    struct vs_live live = {.addr = *ptr,
+                           .requested = bytes,
+                           .size = bytes,
+                           .device = context ? context->device : 0,
+                           .context = context ? context->id : 0,
+                           .family = VS_FAMILY_ASYNC};
+    vs_track_alloc(&live, id, api);
+    if (context)
+        vs_device_sample(context);
+}
+
+/* The four allocating forms differ in the real function and its arguments. */
+#define ALLOC_BODY(per_thread, driver_name, call)                                         \
+    if (!vs_hook_active() || capturing(stream))                                           \
+        return call;                                                                      \
+    vs_thread.inside++;                                                                   \
+    const char *api = vs_api(driver_name);                                                \
+    struct vs_context *context = vs_context_current();                                    \
+    CUresult r = call;                                                                    \
+    if (r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device)) \
+        r = call;                                                                         \
+    after_alloc(r, ptr, bytes, stream, per_thread, context, api);                         \
+    vs_thread.inside--;                                                                   \
+    return r;
+
+CUresult cuMemAllocAsync(CUdeviceptr *ptr, size_t bytes, CUstream stream)
+{
+    ALLOC_BODY(false, "cuMemAllocAsync", VS_REAL(cuMemAllocAsync, ptr, bytes, stream))
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUstream stream)
+{
+    ALLOC_BODY(true, "cuMemAllocAsync", VS_REAL(cuMemAllocAsync_ptsz, ptr, bytes, stream))
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream)
+{
+    ALLOC_BODY(false, "cuMemAllocFromPoolAsync",
+               VS_REAL(cuMemAllocFromPoolAsync, ptr, bytes, pool, stream))
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool,
+                                      CUstream stream)
+{
+    ALLOC_BODY(true, "cuMemAllocFromPoolAsync",
+               VS_REAL(cuMemAllocFromPoolAsync_ptsz, ptr, bytes, pool, stream))
+}
+
+static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
+{
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemFreeAsync");
+    struct vs_context *context = vs_context_current();
+    struct vs_live live;
+    uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
+    bool known = vs_track_free(ptr, id, api, &live);
+    CUresult r = per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
+                            : VS_REAL(cuMemFreeAsync, ptr, stream);
+    if (known && r != CUDA_SUCCESS)
+        vs_track_undo_free(&live, id, api);
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
+{
+    if (!vs_hook_active() || capturing(stream))
+        return VS_REAL(cuMemFreeAsync, ptr, stream);
+    return free_async(ptr, stream, false);
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
+{
+    if (!vs_hook_active() || capturing(stream))
+        return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);
+    return free_async(ptr, stream, true);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contexts come and go, the program synchronises, streams are captured. Creating
+ * or retaining a context is what makes a process one that uses CUDA: recording
+ * starts there, before the first kernel can run. Context-wide synchronisations of
+ * the program's own make freed cached blocks reusable at no cost to it. */
+#include <stdatomic.h>
+
+#include "intercept/caching.h"
+#include "intercept/collector.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
+{
+    vs_hook_active();
+    return VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
+}
+
+CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
+{
+    vs_hook_active();
+    return VS_REAL(cuCtxCreate_v2, ctx, flags, device);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
+                        CUdevice device)
+{
+    vs_hook_active();
+    return VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
+{
+    vs_hook_active();
+    return VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
+}
+
+static struct vs_context *primary_of(CUdevice device)
+{
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->primary && c->device == (uint32_t)device && atomic_load(&c->alive))
+            return c;
+    }
+    return NULL;
+}
+
+static bool primary_active(CUdevice device)
+{
+    CUresult (*state)(CUdevice, unsigned *, int *);
+    unsigned flags;
+    int active = 1;
+    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
+    return !state || state(device, &flags, &active) != CUDA_SUCCESS || active;
+}
+
+/* During exit the runtime's own teardown lets contexts go; what the program left
+ * allocated then counts as live at the end, not as freed. */
+static bool watching(void)
+{
+    return !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE;
+}
+
+static void before_teardown(void)
+{
+    vs_thread.inside++;
+    vs_collector_flush(false);
+    vs_thread.inside--;
+}
+
+static void after_teardown(struct vs_context *context, const char *api)
+{
+    vs_thread.inside++;
+    vs_context_gone(context, api);
+    vs_thread.inside--;
+}
+
+static void after_primary(CUdevice device, const char *api)
+{
+    struct vs_context *context = primary_of(device);
+    if (context && !primary_active(device))
+        after_teardown(context, api);
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    bool watch = watching();
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRelease, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_primary(device, "cuDevicePrimaryCtxRelease");
+    return r;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    bool watch = watching();
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRelease_v2, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_primary(device, "cuDevicePrimaryCtxRelease");
+    return r;
+}
+
+static void after_reset(CUdevice device)
+{
+    struct vs_context *context = primary_of(device);
+    if (context)
+        after_teardown(context, "cuDevicePrimaryCtxReset");
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    bool watch = watching();
+    if (watch)
+        before_teardown();
+    CUresult r = VS_REAL(cuDevicePrimaryCtxReset, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_reset(device);
+    return r;
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    bool watch = watching();
+    if (watch)
+        before_teardown();
+    CUresult r = VS_REAL(cuDevicePrimaryCtxReset_v2, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_reset(device);
+    return r;
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+    bool watch = watching();
+    struct vs_context *context = watch ? vs_context_find(ctx) : NULL;
+    if (watch)
+        before_teardown();
+    CUresult r = VS_REAL(cuCtxDestroy_v2, ctx);
+    if (context && r == CUDA_SUCCESS)
+        after_teardown(context, "cuCtxDestroy");
+    return r;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    struct vs_allocator *allocator = NULL;
+    uint64_t ticket = 0;
+    if (watching() && vs_process_caching()) {
+        vs_thread.inside++;
+        struct vs_context *context = vs_context_current();
+        if (context)
+            allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
+        if (allocator)
+            ticket = vs_allocator_sync_begin(allocator);
+        vs_thread.inside--;
+    }
+    CUresult r = VS_REAL(cuCtxSynchronize);
+    if (allocator && r == CUDA_SUCCESS)
+        vs_allocator_sync_end(allocator, ticket);
+    return r;
+}
+
+static CUresult capture_began(CUresult r)
+{
+    if (r == CUDA_SUCCESS)
+        atomic_fetch_add(&vs_capture_count, 1);
+    return r;
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
+{
+    return capture_began(VS_REAL(cuStreamBeginCapture_v2, stream, mode));
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
+{
+    return capture_began(VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                                     const CUgraphEdgeData *edges, size_t count,
+                                     CUstreamCaptureMode mode)
+{
+    return capture_began(
+        VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                                          const CUgraphEdgeData *edges, size_t count,
+                                          CUstreamCaptureMode mode)
+{
+    return capture_began(
+        VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes, edges, count, mode));
+}
+
+/* An invalidated capture ends with an error, but ends. Only a call that was no
+ * end of a capture at all leaves the count. */
+static CUresult capture_ended(CUresult r)
+{
+    bool was_none = r == CUDA_ERROR_ILLEGAL_STATE || r == CUDA_ERROR_INVALID_VALUE ||
+                    r == CUDA_ERROR_INVALID_HANDLE || r == CUDA_ERROR_NOT_INITIALIZED ||
+                    r == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ||
+                    r == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED || r == CUDA_ERROR_NOT_FOUND ||
+                    r == CUDA_ERROR_NOT_SUPPORTED;
+    if (!was_none && atomic_load(&vs_capture_count) > 0)
+        atomic_fetch_sub(&vs_capture_count, 1);
+    return r;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    return capture_ended(VS_REAL(cuStreamEndCapture, stream, graph));
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
+{
+    return capture_ended(VS_REAL(cuStreamEndCapture_ptsz, stream, graph));
+}

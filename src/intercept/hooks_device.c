@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device and managed memory: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged and
+ * the free they share. Plain cuMemAlloc may be served from the cache; the others
+ * always go to the driver. */
+#include "intercept/caching.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+#include "intercept/tracker.h"
+
+static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t requested, uint64_t size,
+                   enum vs_family family, const char *api)
+{
+    struct vs_live live = {.addr = ptr,
+                           .requested = requested,
+                           .size = size,
+                           .device = context ? context->device : 0,
+                           .context = context ? context->id : 0,
+                           .family = family};
+    vs_track_alloc(&live, 0, api);
+    if (context)
+        vs_device_sample(context);
+}
+
+/* Out of memory, but the cache held some: the caller tries once more. */
+static bool room_made(const struct vs_context *context, CUresult r)
+{
+    return r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device) > 0;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemAlloc_v2, ptr, bytes);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemAlloc");
+    struct vs_context *context = vs_context_current();
+    CUresult r;
+    if (context && vs_caching_alloc(context, bytes, api, ptr, &r)) {
+        vs_device_sample(context);
+    } else {
+        r = VS_REAL(cuMemAlloc_v2, ptr, bytes);
+        if (room_made(context, r))
+            r = VS_REAL(cuMemAlloc_v2, ptr, bytes);
+        if (r == CUDA_SUCCESS)
+            record(context, *ptr, bytes, bytes, VS_FAMILY_DEVICE, api);
+    }
+    if (r != CUDA_SUCCESS)
+        vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemAllocPitch");
+    struct vs_context *context = vs_context_current();
+    CUresult r = VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+    if (room_made(context, r))
+        r = VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+    if (r == CUDA_SUCCESS)
+        record(context, *ptr, width * height, *pitch * height, VS_FAMILY_DEVICE, api);
+    else
+        vs_track_failed(context, width * height, VS_FAMILY_DEVICE, 0, api, r);
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemAllocManaged");
+    struct vs_context *context = vs_context_current();
+    CUresult r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    if (room_made(context, r))
+        r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    if (r == CUDA_SUCCESS)
+        record(context, *ptr, bytes, bytes, VS_FAMILY_MANAGED, api);
+    else
+        vs_track_failed(context, bytes, VS_FAMILY_MANAGED, 0, api, r);
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+    if (!vs_hook_active() || !ptr)
+        return VS_REAL(cuMemFree_v2, ptr);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemFree");
+    CUresult r;
+    struct vs_live live;
+    if (!vs_caching_free(ptr, api, &r)) {
+        bool known = vs_track_free(ptr, 0, api, &live);
+        r = VS_REAL(cuMemFree_v2, ptr);
+        if (known && r != CUDA_SUCCESS)
+            vs_track_undo_free(&live, 0, api);
+    }
+    vs_thread.inside--;
+    return r;
+}

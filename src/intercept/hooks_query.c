@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Questions about memory whose plain answer would betray the cache, or mislead:
+ * free memory counts what the cache would give back; an address range is the
+ * block, not the segment; a freed block is not an allocation; and memory handed
+ * to another process or device must be exactly what the program thinks it is,
+ * or be refused. */
+#include <stdatomic.h>
+
+#include "base/vs_log.h"
+#include "intercept/caching.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+
+/* Is *ptr* inside one of our segments? Cheap when nothing is cached. */
+static bool cached(CUdeviceptr ptr, struct vs_cached_block *block)
+{
+    if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_caching())
+        return false;
+    vs_thread.inside++;
+    bool found = vs_caching_find(ptr, block);
+    vs_thread.inside--;
+    return found;
+}
+
+static uint64_t cached_free_bytes(void)
+{
+    uint64_t total = 0;
+    const struct vs_context *current = vs_context_current();
+    for (struct vs_context *c = vs_context_next(NULL); current && c; c = vs_context_next(c)) {
+        struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
+        if (c->device != current->device || !allocator)
+            continue;
+        total += vs_allocator_cached_bytes(allocator);
+    }
+    return total;
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+{
+    CUresult r = VS_REAL(cuMemGetInfo_v2, free_bytes, total_bytes);
+    if (r == CUDA_SUCCESS && free_bytes && !vs_thread.inside &&
+        vs_process_state() == VS_PROCESS_ACTIVE && vs_process_caching()) {
+        vs_thread.inside++;
+        *free_bytes += cached_free_bytes();
+        vs_thread.inside--;
+    }
+    return r;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!cached(ptr, &block))
+        return VS_REAL(cuMemGetAddressRange_v2, base, bytes, ptr);
+    if (!block.live)
+        return CUDA_ERROR_NOT_FOUND;
+    if (base)
+        *base = block.addr;
+    if (bytes)
+        *bytes = block.requested;
+    return CUDA_SUCCESS;
+}
+
+/* Answers of our own for a live cached block; false: ask the driver. */
+static bool own_attribute(void *data, CUpointer_attribute attribute,
+                          const struct vs_cached_block *block)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *(CUdeviceptr *)data = block->addr;
+        return true;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        *(size_t *)data = block->requested;
+        return true;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        *(unsigned long long *)data = block->serial;
+        return true;
+    default:
+        return false;
+    }
+}
+
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!data || !cached(ptr, &block))
+        return VS_REAL(cuPointerGetAttribute, data, attribute, ptr);
+    if (!block.live)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (own_attribute(data, attribute, &block))
+        return CUDA_SUCCESS;
+    return VS_REAL(cuPointerGetAttribute, data, attribute, ptr);
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!attributes || !data || !cached(ptr, &block))
+        return VS_REAL(cuPointerGetAttributes, count, attributes, data, ptr);
+    /* for a pointer it does not know, the driver answers every question with
+     * that attribute's nothing: let it do so about an address that is nobody's */
+    if (!block.live)
+        return VS_REAL(cuPointerGetAttributes, count, attributes, data, 0);
+    CUresult r = VS_REAL(cuPointerGetAttributes, count, attributes, data, ptr);
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < count; i++)
+        own_attribute(data[i], attributes[i], &block);
+    return r;
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (cached(ptr, &block) && (!block.live || block.addr != block.segment)) {
+        /* the driver would export the segment: the importer would see other memory */
+        vs_log_once(VS_LOG_WARN,
+                    "cudaIpcGetMemHandle refused for memory inside a cached segment; run with "
+                    "--allocator=observe to share memory between processes");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return VS_REAL(cuIpcGetMemHandle, handle, ptr);
+}
+
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t bytes,
+                                       CUmemRangeHandleType type, unsigned long long flags)
+{
+    struct vs_cached_block block;
+    if (cached(ptr, &block)) {
+        /* the registration would outlive the block in its cached segment */
+        vs_log_once(VS_LOG_WARN,
+                    "cuMemGetHandleForAddressRange refused for cached memory; run with "
+                    "--allocator=observe to share memory with other devices");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Begin, end and fork of a recording. Nothing runs in a constructor: a process
+ * that never uses CUDA pays for the symbol lookups alone and leaves no file.
+ *
+ * End: on_exit runs before the CUDA runtime's own teardown (which was registered
+ * earlier) and takes the exit status, flushes the collector and forbids further
+ * CUDA calls of ours; the library's destructor runs after every static
+ * destructor and closes the trace, so frees made there are still recorded. */
+#define _GNU_SOURCE
+#include "intercept/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "intercept/collector.h"
+#include "intercept/context.h"
+#include "intercept/hook.h"
+#include "intercept/nvtx.h"
+#include "vramscope.h"
+
+static _Atomic int state = VS_PROCESS_IDLE; /* atomic; release on change pairs with acquire */
+static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
+static struct vs_recorder *recorder; /* written under process_lock before state leaves IDLE */
+static struct vs_options options;    /* likewise */
+static bool caching;                 /* likewise */
+static _Atomic uint64_t exit_status; /* atomic */
+static _Atomic int ended;            /* atomic: the trace was closed */
+static pid_t begin_pid;              /* as recorder; a vfork child shares our memory */
+
+enum vs_process_state vs_process_state(void)
+{
+    return (enum vs_process_state)atomic_load_explicit(&state, memory_order_acquire);
+}
+
+struct vs_recorder *vs_process_recorder(void)
+{
+    return recorder;
+}
+
+const struct vs_options *vs_process_options(void)
+{
+    return &options;
+}
+
+bool vs_process_caching(void)
+{
+    return caching;
+}
+
+uint64_t vs_process_string(const char *text)
+{
+    return vs_recorder_string(recorder, text, SIZE_MAX);
+}
+
+uint64_t vs_process_stack(void)
+{
+    return vs_recorder_stack(recorder, 0);
+}
+
+void vs_process_note(int severity, const char *text)
+{
+    struct vs_event event = {.kind = VS_EVENT_note,
+                             .note = {.severity = (uint64_t)severity,
+                                      .text = vs_process_string(text)}};
+    vs_recorder_event(recorder, &event);
+}
+
+static void warn(const char *sentence, void *arg)
+{
+    (void)arg;
+    vs_log(VS_LOG_WARN, "%s", sentence);
+}
+
+static int is_torch(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    (void)arg;
+    return strstr(info->dlpi_name, "libc10_cuda.so") != NULL;
+}
+
+static void choose_policy(void)
+{
+    if (vs_option_is(&options, VS_OPT_allocator, "auto"))
+        caching = !dl_iterate_phdr(is_torch, NULL);
+    else
+        caching = vs_option_is(&options, VS_OPT_allocator, "caching");
+}
+
+static void apply_log_level(void)
+{
+    vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
+}
+
+/* The trace's name: the pattern, or NAME.PID.vst beside it when the process or
+ * one before it already wrote there, so that no trace is ever lost to another. */
+static enum vs_err trace_path(char *path)
+{
+    const char *program = program_invocation_short_name;
+    enum vs_err err = vs_output_expand(options.text[VS_OPT_output], program, (long)getpid(), path,
+                                       PATH_MAX);
+    if (err)
+        return err;
+    if (access(path, F_OK) != 0)
+        return VS_OK;
+    char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (dot && (!slash || dot > slash + 1) && strcmp(dot, ".vst") == 0)
+        *dot = 0;
+    size_t n = strlen(path);
+    int m = snprintf(path + n, PATH_MAX - n, ".%ld.vst", (long)getpid());
+    return m < 0 || (size_t)m >= PATH_MAX - n ? VS_ERR_LIMIT : VS_OK;
+}
+
+static void manifest_append(const char *path)
+{
+    const char *manifest = options.text[VS_OPT_manifest];
+    if (!*manifest)
+        return;
+    int fd = open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    char absolute[PATH_MAX + 1];
+    if (!realpath(path, absolute))
+        snprintf(absolute, sizeof absolute, "%.*s", PATH_MAX - 1, path);
+    size_t n = strlen(absolute);
+    absolute[n++] = '\n';
+    if (write(fd, absolute, n) != (ssize_t)n)
+        vs_log(VS_LOG_DEBUG, "manifest not written");
+    close(fd);
+}
+
+static void record_process(void)
+{
+    char exe[PATH_MAX] = "", command[4096] = "", host[256] = "";
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (n < 0)
+        n = 0;
+    exe[n] = 0;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, command, sizeof command - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i + 1 < length; i++) {
+        if (!command[i])
+            command[i] = ' ';
+    }
+    gethostname(host, sizeof host - 1);
+    struct vs_event event = {
+        .kind = VS_EVENT_process,
+        .process = {.pid = (uint64_t)getpid(),
+                    .ppid = (uint64_t)getppid(),
+                    .start_realtime_ns = vs_clock_realtime_ns(),
+                    .start_ns = vs_clock_ns(),
+                    .exe = vs_process_string(exe),
+                    .cmdline = vs_process_string(command),
+                    .host = vs_process_string(host),
+                    .version = vs_process_string(VRAMSCOPE_VERSION),
+                    .policy = vs_process_string(caching ? "caching" : "observe"),
+                    .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE)}};
+    vs_recorder_event(recorder, &event);
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        event = (struct vs_event){.kind = VS_EVENT_option,
+                                  .option = {.name = vs_process_string(vs_option_describe(i)->name),
+                                             .value = vs_process_string(options.text[i])}};
+        vs_recorder_event(recorder, &event);
+    }
+}
+
+static void finish(enum vs_end_reason reason)
+{
+    if (!recorder || atomic_exchange(&ended, 1))
+        return;
+    vs_recorder_close(recorder, reason, atomic_load(&exit_status));
+}
+
+static void at_exit(int status, void *arg)
+{
+    (void)arg;
+    if (vs_process_state() != VS_PROCESS_ACTIVE)
+        return;
+    atomic_store(&exit_status, (uint64_t)(status & 0xff));
+    vs_thread.inside++;
+    vs_collector_flush(true);
+    vs_thread.inside--;
+    atomic_store_explicit(&state, VS_PROCESS_EXITING, memory_order_release);
+}
+
+__attribute__((destructor)) static void at_unload(void)
+{
+    if (vs_process_state() == VS_PROCESS_ACTIVE)
+        at_exit(0, NULL);
+    if (vs_process_state() == VS_PROCESS_EXITING) {
+        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+        finish(VS_END_EXIT);
+    }
+}
+
+/* A child of fork has no CUDA and shares the parent's trace file: forget both. */
+static void in_forked_child(void)
+{
+    int was = atomic_load_explicit(&state, memory_order_relaxed);
+    vs_lock_reset_after_fork(&process_lock);
+    if (was == VS_PROCESS_IDLE)
+        return;
+    atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+    vs_recorder_abandon_in_child(recorder);
+}
+
+static void in_fork_parent_before(void)
+{
+    vs_lock_acquire(&process_lock);
+}
+
+static void in_fork_parent_after(void)
+{
+    vs_lock_release(&process_lock);
+}
+
+static void step_aside(const char *path, enum vs_err err)
+{
+    vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded", path,
+           err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
+    atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+}
+
+static void begin_locked(void)
+{
+    vs_options_init(&options);
+    vs_options_load_environment(&options, warn, NULL);
+    apply_log_level();
+    choose_policy();
+    char path[PATH_MAX] = "";
+    enum vs_err err = trace_path(path);
+    if (err) {
+        step_aside(options.text[VS_OPT_output], err);
+        return;
+    }
+    struct vs_recorder_config config = {
+        .path = path,
+        .compression = (unsigned)options.number[VS_OPT_compression],
+        .stack_depth_max = vs_option_is(&options, VS_OPT_stacks, "native")
+                               ? (unsigned)options.number[VS_OPT_stack_depth]
+                               : 0,
+        .flush_ms = (unsigned)options.number[VS_OPT_flush_ms]};
+    err = vs_recorder_open(&config, &recorder);
+    if (err) {
+        step_aside(path, err);
+        return;
+    }
+    begin_pid = getpid();
+    manifest_append(path);
+    record_process();
+    static bool registered;
+    if (!registered) {
+        registered = true;
+        on_exit(at_exit, NULL);
+        pthread_atfork(in_fork_parent_before, in_fork_parent_after, in_forked_child);
+    }
+    vs_nvtx_replay_open_ranges();
+    atomic_store_explicit(&state, VS_PROCESS_ACTIVE, memory_order_release);
+    if (options.number[VS_OPT_kernels])
+        vs_collector_start();
+}
+
+bool vs_process_begin(void)
+{
+    int now = atomic_load_explicit(&state, memory_order_acquire);
+    if (now != VS_PROCESS_IDLE)
+        return now != VS_PROCESS_SILENT;
+    int saved_errno = errno;
+    vs_thread.inside++;
+    vs_lock_acquire(&process_lock);
+    if (atomic_load_explicit(&state, memory_order_acquire) == VS_PROCESS_IDLE)
+        begin_locked();
+    vs_lock_release(&process_lock);
+    vs_thread.inside--;
+    errno = saved_errno;
+    return vs_process_state() != VS_PROCESS_SILENT;
+}
+
+bool vs_hook_active(void)
+{
+    return !vs_thread.inside && vs_process_begin();
+}
+
+/* _exit ends a process without any handler: the trace is closed here instead, so
+ * that its exit status is known. The kernel call is the real function. */
+VS_EXPORT void _exit(int status);
+void _exit(int status)
+{
+    if (vs_process_state() == VS_PROCESS_ACTIVE && !vs_thread.inside && getpid() == begin_pid) {
+        at_exit(status, NULL);
+        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+        finish(VS_END_EXIT);
+    }
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+VS_EXPORT void _Exit(int status) __attribute__((alias("_exit")));

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recording's life inside the host process: begun at the first call that
+ * makes it a CUDA process, ended at exit, abandoned in a forked child. */
+#ifndef VS_PROCESS_H
+#define VS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vs_option.h"
+#include "trace/recorder.h"
+
+enum vs_process_state {
+    VS_PROCESS_IDLE,     /* no CUDA call seen yet */
+    VS_PROCESS_ACTIVE,   /* recording */
+    VS_PROCESS_EXITING,  /* exit handlers run: record, but make no CUDA call of our own */
+    VS_PROCESS_SILENT,   /* stepped aside: forward everything, record nothing */
+};
+
+/* vs_process_state: present state; any thread. */
+enum vs_process_state vs_process_state(void);
+
+/* vs_process_begin: start recording if this process has not yet. Returns true
+ * when recording is on. Any thread; racing threads wait for the first. Cost
+ * after the first call: one atomic load. */
+bool vs_process_begin(void);
+
+/* vs_process_recorder: never NULL while the state is ACTIVE or EXITING. */
+struct vs_recorder *vs_process_recorder(void);
+
+/* vs_process_options: as parsed at begin; immutable afterwards. */
+const struct vs_options *vs_process_options(void);
+
+/* vs_process_caching: does cuMemAlloc go to our allocator? Decided at begin. */
+bool vs_process_caching(void);
+
+/* vs_process_note: a `note` event, for the report's reader. *severity* is a
+ * VS_LOG_ level. */
+void vs_process_note(int severity, const char *text);
+
+/* vs_process_stack: the caller's stack id, *skip* frames above this call left
+ * out; 0 when stacks are off. */
+uint64_t vs_process_stack(void);
+
+/* vs_process_string: vs_recorder_string of a NUL-terminated text. */
+uint64_t vs_process_string(const char *text);
+
+#endif

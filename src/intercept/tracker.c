@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The live table for memory that the driver handed out directly, and per-device
+ * counters. The table and the event go together under one lock, so that the
+ * trace's order of frees and allocations of one address is the true one. */
+#include "intercept/tracker.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "base/vs_map.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+
+struct entry {
+    struct vs_live live;
+    struct entry *next_free;
+};
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
+static struct vs_map table;        /* guarded by lock: address -> struct entry * */
+static struct vs_arena arena;      /* guarded by lock */
+static struct entry *free_entries; /* guarded by lock */
+
+struct counters {
+    _Atomic uint64_t allocated, requested, reserved;
+    _Atomic uint64_t allocated_peak, requested_peak, reserved_peak;
+    _Atomic uint64_t allocations, frees, failures;
+};
+static struct counters counters[VS_DEVICES_MAX];
+
+static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
+{
+    uint64_t old = atomic_load_explicit(peak, memory_order_relaxed);
+    while (value > old && !atomic_compare_exchange_weak_explicit(
+                              peak, &old, value, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static void add(_Atomic uint64_t *value, _Atomic uint64_t *peak, uint64_t bytes)
+{
+    uint64_t now = atomic_fetch_add_explicit(value, bytes, memory_order_relaxed) + bytes;
+    raise_peak(peak, now);
+}
+
+void vs_track_count_alloc(uint32_t device, uint64_t size, uint64_t requested)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    struct counters *c = &counters[device];
+    add(&c->allocated, &c->allocated_peak, size);
+    add(&c->requested, &c->requested_peak, requested);
+    atomic_fetch_add_explicit(&c->allocations, 1, memory_order_relaxed);
+}
+
+void vs_track_count_free(uint32_t device, uint64_t size, uint64_t requested)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    struct counters *c = &counters[device];
+    atomic_fetch_sub_explicit(&c->allocated, size, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&c->requested, requested, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->frees, 1, memory_order_relaxed);
+}
+
+void vs_track_count_reserve(uint32_t device, int64_t bytes)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    /* a negative difference wraps around to the subtraction it means */
+    struct counters *c = &counters[device];
+    uint64_t now = atomic_fetch_add_explicit(&c->reserved, (uint64_t)bytes, memory_order_relaxed) +
+                   (uint64_t)bytes;
+    if (bytes > 0)
+        raise_peak(&c->reserved_peak, now);
+}
+
+static void count(const struct vs_live *live, bool alloc)
+{
+    if (!vs_family_on_device(live->family))
+        return;
+    if (alloc) {
+        vs_track_count_alloc(live->device, live->size, live->requested);
+        vs_track_count_reserve(live->device, (int64_t)live->size);
+    } else {
+        vs_track_count_free(live->device, live->size, live->requested);
+        vs_track_count_reserve(live->device, -(int64_t)live->size);
+    }
+}
+
+static struct entry *entry_take_locked(void)
+{
+    struct entry *entry = free_entries;
+    if (entry)
+        free_entries = entry->next_free;
+    else
+        entry = vs_arena_alloc(&arena, sizeof *entry);
+    return entry;
+}
+
+static void enter_locked(const struct vs_live *live)
+{
+    struct entry *entry = entry_take_locked();
+    if (!entry || vs_map_put(&table, live->addr, (uint64_t)(uintptr_t)entry)) {
+        vs_log_once(VS_LOG_WARN, "no host memory to follow allocations; their frees will be missing");
+        return;
+    }
+    entry->live = *live;
+}
+
+void vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    struct vs_event event = {.kind = VS_EVENT_alloc,
+                             .alloc = {.addr = live->addr,
+                                       .requested = live->requested,
+                                       .size = live->size,
+                                       .family = live->family,
+                                       .device = live->device,
+                                       .context = live->context,
+                                       .stream = stream,
+                                       .api = vs_process_string(api),
+                                       .stack = vs_process_stack()}};
+    count(live, true);
+    vs_lock_acquire(&lock);
+    enter_locked(live);
+    vs_recorder_event(recorder, &event);
+    vs_lock_release(&lock);
+}
+
+bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live)
+{
+    struct vs_live was;
+    uint64_t value;
+    vs_lock_acquire(&lock);
+    bool known = vs_map_remove(&table, addr, &value);
+    if (known) {
+        struct entry *entry = (struct entry *)(uintptr_t)value;
+        was = entry->live;
+        entry->next_free = free_entries;
+        free_entries = entry;
+        struct vs_event event = {.kind = VS_EVENT_free,
+                                 .free = {.addr = addr,
+                                          .device = was.device,
+                                          .stream = stream,
+                                          .api = vs_process_string(api)}};
+        vs_recorder_event(vs_process_recorder(), &event);
+    }
+    vs_lock_release(&lock);
+    if (!known)
+        return false;
+    count(&was, false);
+    if (live)
+        *live = was;
+    return true;
+}
+
+void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api)
+{
+    vs_track_alloc(live, stream, api);
+}
+
+static bool dies_with_context(const struct vs_live *live, uint32_t context)
+{
+    return live->context == context && live->family != VS_FAMILY_ASYNC &&
+           live->family != VS_FAMILY_REGISTERED;
+}
+
+void vs_track_context_gone(uint32_t context, const char *api)
+{
+    for (;;) {
+        uint64_t addr = 0;
+        size_t cursor = 0;
+        vs_lock_acquire(&lock);
+        for (const struct vs_map_slot *s; (s = vs_map_next(&table, &cursor));) {
+            const struct entry *entry = (const struct entry *)(uintptr_t)s->value;
+            if (dies_with_context(&entry->live, context)) {
+                addr = s->key;
+                break;
+            }
+        }
+        vs_lock_release(&lock);
+        if (!addr)
+            return;
+        vs_track_free(addr, 0, api, NULL);
+    }
+}
+
+void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
+                     uint64_t stream, const char *api, int error)
+{
+    size_t free_bytes = 0, total_bytes = 0;
+    /* an unsupported question leaves zeros, which the report shows as unknown */
+    if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
+        VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
+        free_bytes = total_bytes = 0;
+    if (context && context->device < VS_DEVICES_MAX)
+        atomic_fetch_add_explicit(&counters[context->device].failures, 1, memory_order_relaxed);
+    struct vs_event event = {.kind = VS_EVENT_alloc_failed,
+                             .alloc_failed = {.requested = requested,
+                                              .family = family,
+                                              .device = context ? context->device : 0,
+                                              .context = context ? context->id : 0,
+                                              .stream = stream,
+                                              .api = vs_process_string(api),
+                                              .stack = vs_process_stack(),
+                                              .error = (uint64_t)error,
+                                              .device_free_bytes = free_bytes,
+                                              .device_total_bytes = total_bytes}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)
+{
+    if (device >= VS_DEVICES_MAX)
+        return VS_ERR_ARG;
+    struct counters *c = &counters[device];
+    *out = (struct vs_device_counters){
+        .allocated = atomic_load(&c->allocated),
+        .requested = atomic_load(&c->requested),
+        .reserved = atomic_load(&c->reserved),
+        .allocated_peak = atomic_load(&c->allocated_peak),
+        .requested_peak = atomic_load(&c->requested_peak),
+        .reserved_peak = atomic_load(&c->reserved_peak),
+        .allocations = atomic_load(&c->allocations),
+        .frees = atomic_load(&c->frees),
+        .failures = atomic_load(&c->failures)};
+    return VS_OK;
+}
+
+void vs_track_reset_peaks(uint32_t device)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    struct counters *c = &counters[device];
+    atomic_store(&c->allocated_peak, atomic_load(&c->allocated));
+    atomic_store(&c->requested_peak, atomic_load(&c->requested));
+    atomic_store(&c->reserved_peak, atomic_load(&c->reserved));
+}

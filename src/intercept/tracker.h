@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live pointers outside the caching allocator, and the counters of every device.
+ * Each logical allocation is entered once and recorded once. */
+#ifndef VS_TRACKER_H
+#define VS_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "intercept/context.h"
+#include "trace/event.h"
+
+struct vs_live {
+    uint64_t addr, requested, size;
+    uint32_t device, context;
+    enum vs_family family;
+};
+
+/* vs_track_alloc: enter *live* and record the event. The driver has returned the
+ * address already. Any thread; takes rank TRACKER. */
+void vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api);
+
+/* vs_track_free: forget *addr* and record the event, before the driver is told
+ * (afterwards another thread may already own the address). False when it was
+ * never entered. *live* (may be NULL) gets what it was. */
+bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live);
+
+/* vs_track_undo_free: the driver refused the free after all. */
+void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api);
+
+/* vs_track_context_gone: record everything of *context* that dies with it
+ * (device, managed and pinned memory; not stream-ordered pools) as freed. */
+void vs_track_context_gone(uint32_t context, const char *api);
+
+/* vs_track_failed: record a failed allocation, with the device's free memory when
+ * a context is known and the process is not exiting. */
+void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
+                     uint64_t stream, const char *api, int error);
+
+/* vs_track_device: counters of a device. Caller's struct is filled atomically per
+ * field. VS_ERR_ARG for an ordinal out of range. */
+struct vs_device_counters {
+    uint64_t allocated, requested, reserved;
+    uint64_t allocated_peak, requested_peak, reserved_peak;
+    uint64_t allocations, frees, failures;
+};
+enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out);
+void vs_track_reset_peaks(uint32_t device);
+
+/* vs_track_count_alloc/free/reserve: for the allocator's events, which carry
+ * their own pointer table. */
+void vs_track_count_alloc(uint32_t device, uint64_t size, uint64_t requested);
+void vs_track_count_free(uint32_t device, uint64_t size, uint64_t requested);
+void vs_track_count_reserve(uint32_t device, int64_t bytes);
+
+#endif

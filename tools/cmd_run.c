@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `vramscope run`: start a program with the profiler in front, wait, print what
+ * was recorded. The program's own output and exit status pass through; the
+ * summary goes to standard error. Every process it starts that uses CUDA leaves
+ * a trace of its own and adds its path to a manifest, which tells this command
+ * what to summarise. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+#include "command.h"
+#include "paths.h"
+#include "summary.h"
+
+#define EXIT_OWN_FAILURE 125
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+#define SUMMARIES_MAX 8
+
+struct run {
+    struct vs_options options;
+    bool quiet;
+    char manifest[PATH_MAX];
+    char **program; /* argv of the program, NULL-terminated */
+};
+
+static volatile sig_atomic_t child_pid;
+
+static int fail(const char *format, const char *what)
+{
+    fprintf(stderr, "vramscope run: ");
+    fprintf(stderr, format, what);
+    fputc('\n', stderr);
+    return EXIT_OWN_FAILURE;
+}
+
+static void warn_environment(const char *sentence, void *arg)
+{
+    (void)arg;
+    fprintf(stderr, "vramscope run: %s\n", sentence);
+}
+
+/* One "--name[=value]"; *used* is how many arguments it took. */
+static int parse_flag(struct run *run, char **argv, int left, int *used)
+{
+    const char *name = argv[0] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    char why[VS_OPTION_TEXT_MAX];
+    bool negated = false;
+    enum vs_option_id id;
+    if (vs_option_find(name, length, &id)) {
+        negated = length > 3 && strncmp(name, "no-", 3) == 0;
+        if (!negated || vs_option_find(name + 3, length - 3, &id) ||
+            vs_option_describe(id)->type != VS_OPTION_BOOL)
+            return fail("unknown option %s; `vramscope options` lists them", argv[0]);
+    }
+    *used = 1;
+    if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value)
+        value = negated ? "off" : "on";
+    if (!value) {
+        if (left < 2)
+            return fail("option %s needs a value", argv[0]);
+        value = argv[1];
+        *used = 2;
+    }
+    if (vs_options_set(&run->options, id, value, VS_FROM_COMMAND, why))
+        return fail("%s", why);
+    return 0;
+}
+
+static int parse(struct run *run, int argc, char **argv)
+{
+    vs_options_init(&run->options);
+    vs_options_load_environment(&run->options, warn_environment, NULL);
+    int i = 1;
+    while (i < argc && argv[i][0] == '-') {
+        int used = 1, status = 0;
+        char why[VS_OPTION_TEXT_MAX];
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) {
+            run->quiet = true;
+        } else if (strncmp(argv[i], "-o", 2) == 0) {
+            const char *value = argv[i][2] ? argv[i] + 2 : i + 1 < argc ? argv[i + 1] : NULL;
+            used = argv[i][2] ? 1 : 2;
+            if (!value)
+                return fail("option %s needs a file name", argv[i]);
+            if (vs_options_set(&run->options, VS_OPT_output, value, VS_FROM_COMMAND, why))
+                return fail("%s", why);
+        } else if (strncmp(argv[i], "--", 2) == 0) {
+            status = parse_flag(run, argv + i, argc - i, &used);
+        } else {
+            return fail("unknown option %s; see `vramscope run --help`", argv[i]);
+        }
+        if (status)
+            return status;
+        i += used;
+    }
+    if (i >= argc)
+        return fail("no program given; usage: %s", "vramscope run [options] [--] PROGRAM [ARGS…]");
+    run->program = argv + i;
+    return 0;
+}
+
+/* The trace's folder must exist and the file, where its name is fixed, must be
+ * ours to replace: a slip of the keyboard must not cost a file. */
+static int prepare_output(struct run *run)
+{
+    char absolute[2 * PATH_MAX], *text = run->options.text[VS_OPT_output], cwd[PATH_MAX];
+    if (*text != '/' && getcwd(cwd, sizeof cwd)) {
+        snprintf(absolute, sizeof absolute, "%s/%s", cwd, text);
+        if (strlen(absolute) >= VS_OPTION_TEXT_MAX)
+            return fail("the trace's path is too long: %s", absolute);
+        strcpy(text, absolute);
+        run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
+    }
+    if (strchr(text, '%')) {
+        if (vs_output_expand(text, "program", 1, absolute, sizeof absolute))
+            return fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign", text);
+        return 0;
+    }
+    struct stat st;
+    if (stat(text, &st) == 0 && !S_ISREG(st.st_mode))
+        return fail("%s is not a regular file; give the trace another name with -o", text);
+    if (stat(text, &st) == 0) {
+        char magic[8] = "";
+        FILE *f = fopen(text, "rb");
+        size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
+        if (f)
+            fclose(f);
+        if (st.st_size && !vs_summary_is_trace(magic, n))
+            return fail("%s exists and is not a vramscope trace; it is left alone", text);
+        if (unlink(text))
+            return fail("%s cannot be replaced", text);
+    }
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", text);
+    *strrchr(folder, '/') = 0;
+    if (access(*folder ? folder : "/", W_OK | X_OK) != 0) {
+        fprintf(stderr, "vramscope run: cannot write the trace in %s: %s\n", folder,
+                strerror(errno));
+        return EXIT_OWN_FAILURE;
+    }
+    return 0;
+}
+
+static void find_in_path(const char *name, char *out, size_t max)
+{
+    snprintf(out, max, "%s", name);
+    const char *path = vs_environment("PATH");
+    if (strchr(name, '/') || !path)
+        return;
+    while (*path) {
+        size_t n = strcspn(path, ":");
+        char candidate[2 * PATH_MAX];
+        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)n, path, name);
+        if (n && access(candidate, X_OK) == 0) {
+            snprintf(out, max, "%s", candidate);
+            return;
+        }
+        path += n + (path[n] == ':');
+    }
+}
+
+/* Say when preloading cannot work, instead of leaving an empty-handed user. */
+static void warn_unreachable(const char *program)
+{
+    char path[2 * PATH_MAX];
+    struct stat st;
+    find_in_path(program, path, sizeof path);
+    if (stat(path, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)))
+        fprintf(stderr, "vramscope run: %s is set-user-ID: the loader ignores LD_PRELOAD there, "
+                        "so nothing will be recorded\n", path);
+    FILE *f = fopen(path, "rb");
+    Elf64_Ehdr header;
+    if (!f)
+        return;
+    bool dynamic = true;
+    if (fread(&header, sizeof header, 1, f) == 1 && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+        header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_phentsize == sizeof(Elf64_Phdr)) {
+        dynamic = false;
+        Elf64_Phdr segment;
+        for (int i = 0; i < header.e_phnum && !dynamic; i++) {
+            if (fseek(f, (long)(header.e_phoff + (size_t)i * sizeof segment), SEEK_SET) ||
+                fread(&segment, sizeof segment, 1, f) != 1)
+                break;
+            dynamic = segment.p_type == PT_INTERP;
+        }
+    }
+    fclose(f);
+    if (!dynamic)
+        fprintf(stderr, "vramscope run: %s is fully static: nothing can be preloaded into it, so "
+                        "nothing will be recorded (a static CUDA runtime alone is fine)\n", path);
+}
+
+static int prepend_path(const char *variable, const char *first)
+{
+    const char *rest = vs_environment(variable);
+    char *value = NULL;
+    int n = rest && *rest ? asprintf(&value, "%s:%s", first, rest) : asprintf(&value, "%s", first);
+    if (n < 0)
+        return -1;
+    int status = setenv(variable, value, 1);
+    free(value);
+    return status;
+}
+
+static int prepare_manifest(struct run *run)
+{
+    const char *temporary = vs_environment("TMPDIR");
+    snprintf(run->manifest, sizeof run->manifest, "%s/vramscope-run-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    int fd = mkstemp(run->manifest);
+    if (fd < 0)
+        return fail("cannot create %s", run->manifest);
+    close(fd);
+    char why[VS_OPTION_TEXT_MAX];
+    if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))
+        return fail("%s", why);
+    return 0;
+}
+
+/* In the parent: what it changes here, the child inherits and nobody else sees. */
+static int prepare_environment(struct run *run)
+{
+    char library[PATH_MAX], simulator[PATH_MAX];
+    if (vs_path_preload(library, sizeof library))
+        return fail("%s", "libvramscope.so is not part of this installation (it was built without "
+                          "CUDA headers); reading traces works, recording does not");
+    if (strpbrk(library, " :"))
+        return fail("the path %s holds a space or colon, which LD_PRELOAD cannot express; "
+                    "install vramscope elsewhere", library);
+    if (*run->options.text[VS_OPT_simulate]) {
+        if (vs_path_simulator(simulator, sizeof simulator))
+            return fail("%s", "the simulated GPU is not part of this installation");
+        if (prepend_path("LD_LIBRARY_PATH", simulator))
+            return fail("%s", "out of memory");
+    }
+    char name[VS_OPTION_ENV_MAX];
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        if (run->options.source[i] == VS_FROM_COMMAND &&
+            setenv(vs_option_env_name(i, name), run->options.text[i], 1))
+            return fail("%s", "out of memory");
+    }
+    return prepend_path("LD_PRELOAD", library) ? fail("%s", "out of memory") : 0;
+}
+
+static void forward_signal(int number)
+{
+    if (child_pid > 0)
+        kill((pid_t)child_pid, number);
+}
+
+static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+static void set_signals(void (*terminal)(int), void (*others)(int))
+{
+    /* the terminal sends ^C and ^\ to the program as well */
+    signal(SIGINT, terminal);
+    signal(SIGQUIT, terminal);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        signal(forwarded[i], others);
+}
+
+static int execute(struct run *run, int *status)
+{
+    int report[2];
+    if (pipe2(report, O_CLOEXEC))
+        return fail("cannot create a pipe: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid < 0)
+        return fail("cannot start a process: %s", strerror(errno));
+    if (pid == 0) {
+        execvp(run->program[0], run->program);
+        int code = errno;
+        ssize_t n = write(report[1], &code, sizeof code);
+        _exit(n == sizeof code ? EXIT_NOT_FOUND : EXIT_OWN_FAILURE);
+    }
+    child_pid = pid;
+    close(report[1]);
+    set_signals(SIG_IGN, forward_signal);
+    int code = 0;
+    ssize_t n = read(report[0], &code, sizeof code);
+    close(report[0]);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+    child_pid = 0;
+    set_signals(SIG_DFL, SIG_DFL);
+    if (n != sizeof code)
+        return 0;
+    fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
+    return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static void summarise(struct run *run, int status)
+{
+    FILE *manifest = fopen(run->manifest, "r");
+    char path[PATH_MAX + 2];
+    unsigned count = 0;
+    while (manifest && fgets(path, sizeof path, manifest)) {
+        path[strcspn(path, "\n")] = 0;
+        if (count++ < SUMMARIES_MAX && !run->quiet)
+            vs_summary_print(path, stderr);
+    }
+    if (manifest)
+        fclose(manifest);
+    if (count > SUMMARIES_MAX && !run->quiet)
+        fprintf(stderr, "vramscope: %u more traces were written\n", count - SUMMARIES_MAX);
+    if (!count && !run->quiet)
+        fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
+                run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
+    if (WIFSIGNALED(status) && !run->quiet)
+        fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+}
+
+static int run_main(int argc, char **argv)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return fail("%s", "out of memory");
+    int status = 0, result = parse(run, argc, argv);
+    if (!result)
+        result = prepare_output(run);
+    if (!result) {
+        warn_unreachable(run->program[0]);
+        result = prepare_manifest(run);
+    }
+    if (!result)
+        result = prepare_environment(run);
+    if (!result)
+        result = execute(run, &status);
+    if (!result) {
+        summarise(run, status);
+        result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    if (*run->manifest)
+        unlink(run->manifest);
+    free(run);
+    return result;
+}
