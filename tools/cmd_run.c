@@ -24,6 +24,7 @@
 #include "command.h"
 #include "paths.h"
 #include "summary.h"
+#include "trace/reader.h"
 
 #define EXIT_OWN_FAILURE 125
 #define EXIT_NOT_EXECUTABLE 126
@@ -144,7 +145,7 @@ static int prepare_output(struct run *run)
         size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
         if (f)
             fclose(f);
-        if (st.st_size && !vs_summary_is_trace(magic, n))
+        if (st.st_size && !vs_reader_is_trace(magic, n))
             return fail("%s exists and is not a vramscope trace; it is left alone", text);
         if (unlink(text))
             return fail("%s cannot be replaced", text);

@@ -3,17 +3,11 @@
  * The summary after a run: the report, and the next command worth typing. */
 #include "summary.h"
 
-#include <string.h>
+#include <stdbool.h>
 
 #include "analysis/report.h"
-#include "trace/format.h"
 #include "trace/reader.h"
 #include "viewer/report_text.h"
-
-bool vs_summary_is_trace(const char *bytes, size_t n)
-{
-    return n >= strlen(VS_FILE_MAGIC) && memcmp(bytes, VS_FILE_MAGIC, strlen(VS_FILE_MAGIC)) == 0;
-}
 
 static void print_next(const struct vs_report *report, const char *path, FILE *out)
 {

@@ -35,8 +35,8 @@ vs_dlsym_entry_old:
     .cfi_endproc
     .size vs_dlsym_entry, . - vs_dlsym_entry
     .size vs_dlsym_entry_old, . - vs_dlsym_entry_old
-    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34
-    .symver vs_dlsym_entry_old, dlsym@GLIBC_2.2.5
+    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34, remove
+    .symver vs_dlsym_entry_old, dlsym@GLIBC_2.2.5, remove
 #elif defined(__aarch64__)
     .p2align 4
 vs_dlsym_entry:
@@ -63,8 +63,8 @@ vs_dlsym_entry_old:
     .cfi_endproc
     .size vs_dlsym_entry, . - vs_dlsym_entry
     .size vs_dlsym_entry_old, . - vs_dlsym_entry_old
-    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34
-    .symver vs_dlsym_entry_old, dlsym@GLIBC_2.17
+    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34, remove
+    .symver vs_dlsym_entry_old, dlsym@GLIBC_2.17, remove
 #else
 #error "dlsym_entry.S has no code for this architecture"
 #endif

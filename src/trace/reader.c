@@ -237,6 +237,11 @@ static enum vs_err open_file(struct vs_reader *r, char *why)
     return VS_OK;
 }
 
+int vs_reader_is_trace(const void *bytes, size_t n)
+{
+    return n >= VS_MAGIC_BYTES && memcmp(bytes, VS_FILE_MAGIC, VS_MAGIC_BYTES) == 0;
+}
+
 enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why)
 {
     struct vs_source live = {.fd = -1};

@@ -25,6 +25,9 @@ enum vs_condition {
     VS_TRACE_DAMAGED,    /* bytes that fail their checksum or make no sense */
 };
 
+/* vs_reader_is_trace: do the first *n* bytes of a file begin a trace? Any thread. */
+int vs_reader_is_trace(const void *bytes, size_t n);
+
 /* vs_reader_open: open a trace (and FILE.live beside it, when the trace has no
  * end). On failure *why* (VS_READER_WHY_MAX bytes) holds one line naming the
  * file, what is wrong and what to do: VS_ERR_IO (missing, a directory, no
