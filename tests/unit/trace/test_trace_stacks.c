@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stacks and their names against call chains that are known because this file is
+ * what makes them. */
+#include "unit/trace/trace_test.h"
+
+#include <dlfcn.h>
+#include <libgen.h>
+#include <pthread.h>
+
+#include "trace/symbols.h"
+
+#define FRAMES 128
+#define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
+
+struct call {
+    struct vs_recorder *recorder;
+    uint64_t stack;
+    unsigned skip;
+};
+
+static unsigned capture_line, inline_line, middle_line;
+
+__attribute__((noinline)) static void leaf(void *arg)
+{
+    struct call *call = arg;
+    capture_line = __LINE__ + 1;
+    call->stack = vs_recorder_stack(call->recorder, call->skip);
+    NO_TAIL_CALL();
+}
+
+__attribute__((always_inline)) static inline void folded_in(struct call *call)
+{
+    inline_line = __LINE__ + 1;
+    leaf(call);
+    NO_TAIL_CALL();
+}
+
+__attribute__((noinline)) static void middle(struct call *call)
+{
+    middle_line = __LINE__ + 1;
+    folded_in(call);
+    NO_TAIL_CALL();
+}
+
+__attribute__((noinline)) static void outer(struct call *call)
+{
+    middle(call);
+    NO_TAIL_CALL();
+}
+
+__attribute__((noinline)) static void deep(struct call *call, int left)
+{
+    if (left)
+        deep(call, left - 1);
+    else
+        leaf(call);
+    NO_TAIL_CALL();
+}
+
+/* A trace with the stack of `mark` events; read to the end. */
+static struct vs_reader *finish(struct vs_recorder *r, const char *path, uint64_t stack)
+{
+    struct vs_event e = {.kind = VS_EVENT_free};
+    e.free.stack = stack;
+    vs_recorder_event(r, &e);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    uint64_t seen = 0;
+    while (next_plain(reader, &got))
+        seen = got.kind == VS_EVENT_free ? got.free.stack : seen;
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    assert_true(stack != 0);
+    assert_int_equal(seen, stack);
+    return reader;
+}
+
+struct names {
+    struct vs_symbols *symbols;
+    struct vs_symbol list[256];
+    size_t count;
+};
+
+static void name_stack(struct vs_reader *reader, uint64_t stack, struct names *names)
+{
+    struct vs_frame frames[FRAMES];
+    size_t n = vs_reader_stack(reader, stack, frames, FRAMES);
+    names->count = 0;
+    assert_int_equal(vs_symbols_open(reader, &names->symbols), VS_OK);
+    for (size_t i = 0; i < n; i++)
+        names->count += vs_symbols_frame(names->symbols, &frames[i], names->list + names->count,
+                                         256 - names->count);
+}
+
+static void assert_symbol(const struct vs_symbol *s, const char *function, unsigned line,
+                          int inlined)
+{
+    assert_string_equal(s->function, function);
+    assert_int_equal(s->known, 1);
+    assert_int_equal(s->inlined, inlined);
+    if (line) {
+        assert_non_null(s->file);
+        assert_string_equal(strrchr(s->file, '/') + 1, "test_trace_stacks.c");
+        assert_int_equal(s->line, line);
+    }
+    assert_string_equal(s->module, "test_trace_stacks");
+}
+
+static void a_known_chain_is_named_with_lines_and_inlines(void **state)
+{
+    (void)state;
+    const char *path = scratch("chain.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    outer(&call);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct names names;
+    name_stack(reader, call.stack, &names);
+    assert_in_range(names.count, 6, 100);
+    assert_symbol(&names.list[0], "leaf", capture_line, 0);
+    assert_symbol(&names.list[1], "folded_in", inline_line, 1);
+    assert_symbol(&names.list[2], "middle", middle_line, 0);
+    assert_symbol(&names.list[3], "outer", 0, 0);
+    assert_string_equal(names.list[4].function, "a_known_chain_is_named_with_lines_and_inlines");
+    bool saw_main = false;
+    for (size_t i = 0; i < names.count; i++)
+        saw_main |= !strcmp(names.list[i].function, "main");
+    assert_true(saw_main);
+    assert_int_equal(vs_symbols_missing(names.symbols, NULL), 0);
+    vs_symbols_close(names.symbols);
+    vs_reader_close(reader);
+}
+
+static void skip_leaves_out_the_innermost_frames(void **state)
+{
+    (void)state;
+    const char *path = scratch("skip.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 2};
+    outer(&call);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct names names;
+    name_stack(reader, call.stack, &names);
+    assert_symbol(&names.list[0], "outer", 0, 0);
+    vs_symbols_close(names.symbols);
+    vs_reader_close(reader);
+}
+
+static void the_same_stack_has_the_same_id_and_is_written_once(void **state)
+{
+    (void)state;
+    const char *path = scratch("same.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    uint64_t ids[3] = {0};
+    volatile int times = 3; /* one call site: no unrolling */
+    for (int i = 0; i < times; i++) {
+        outer(&call);
+        ids[i] = call.stack;
+    }
+    assert_true(ids[0] && ids[0] == ids[1] && ids[1] == ids[2]);
+    struct vs_recorder_stats before, after;
+    vs_recorder_stats(call.recorder, &before);
+    times = 2;
+    for (int i = 0; i < times; i++)
+        middle(&call); /* shares everything outside this function */
+    vs_recorder_stats(call.recorder, &after);
+    assert_true(call.stack != ids[0]);
+    assert_in_range(after.stack_nodes - before.stack_nodes, 1, 6);
+    vs_reader_close(finish(call.recorder, path, call.stack));
+}
+
+static void depth_is_limited_to_the_innermost_frames(void **state)
+{
+    (void)state;
+    const char *path = scratch("deep.vst");
+    struct call call = {open_recorder(path, 1, 100), 0, 0};
+    deep(&call, 500);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct vs_frame frames[FRAMES];
+    assert_int_equal(vs_reader_stack(reader, call.stack, frames, FRAMES), 100);
+    assert_int_equal(vs_reader_stack(reader, call.stack, frames, 5), 5);
+    struct names names;
+    name_stack(reader, call.stack, &names);
+    assert_symbol(&names.list[0], "leaf", capture_line, 0);
+    for (size_t i = 1; i < names.count; i++)
+        assert_symbol(&names.list[i], "deep", 0, 0);
+    vs_symbols_close(names.symbols);
+    vs_reader_close(reader);
+}
+
+static const char *library_path(const char *name)
+{
+    static char path[512];
+    char self[400];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(n > 0);
+    self[n] = '\0';
+    snprintf(path, sizeof path, "%s/%s", dirname(self), name);
+    return path;
+}
+
+static const char *plugin_path(void)
+{
+    return library_path("libvs_victim_plugin.so");
+}
+
+typedef void plugin_function(void (*)(void *), void *);
+
+static void a_library_loaded_later_becomes_a_module(void **state)
+{
+    (void)state;
+    const char *path = scratch("plugin.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    outer(&call);
+    void *plugin = dlopen(plugin_path(), RTLD_NOW);
+    assert_non_null(plugin);
+    plugin_function *f = (plugin_function *)dlsym(plugin, "plugin_call");
+    f(leaf, &call);
+    uint64_t through = call.stack;
+    dlclose(plugin);
+    middle(&call); /* notices that it is gone */
+    call.stack = through;
+    struct vs_reader *reader = finish(call.recorder, path, through);
+
+    struct names names;
+    name_stack(reader, through, &names);
+    assert_symbol(&names.list[0], "leaf", capture_line, 0);
+    assert_string_equal(names.list[1].function, "plugin_call");
+    assert_string_equal(names.list[1].module, "libvs_victim_plugin.so");
+    assert_string_equal(strrchr(names.list[1].file, '/') + 1, "victim_plugin.c");
+    vs_symbols_close(names.symbols);
+
+    assert_int_equal(vs_reader_rewind(reader), VS_OK);
+    struct vs_event got;
+    uint64_t index = UINT64_MAX;
+    int loaded = 0, unloaded = 0;
+    while (!vs_reader_next(reader, &got)) {
+        if (got.kind != VS_EVENT_module)
+            continue;
+        if (got.module.alive && strstr(vs_reader_string(reader, got.module.path), "victim_plugin")) {
+            index = got.module.module;
+            assert_true(strlen(vs_reader_string(reader, got.module.build_id)) >= 16);
+            loaded++;
+        }
+        unloaded += !got.module.alive && got.module.module == index;
+    }
+    assert_int_equal(loaded, 1);
+    assert_int_equal(unloaded, 1);
+    vs_reader_close(reader);
+}
+
+static void without_debug_information_the_symbol_table_names_and_cxx_is_demangled(void **state)
+{
+    (void)state;
+    const char *path = scratch("plain.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    void *plain = dlopen(library_path("libvs_victim_plain.so"), RTLD_NOW);
+    assert_non_null(plain);
+    plugin_function *f = (plugin_function *)dlsym(plain, "_ZN4demo4callEPFvPvES0_");
+    assert_non_null(f);
+    f(leaf, &call);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct names names;
+    name_stack(reader, call.stack, &names);
+    assert_string_equal(names.list[1].function, "demo::call(void (*)(void*), void*)");
+    assert_int_equal(names.list[1].known, 1);
+    assert_null(names.list[1].file);
+    assert_int_equal(names.list[1].line, 0);
+    vs_symbols_close(names.symbols);
+    vs_reader_close(reader);
+    dlclose(plain);
+}
+
+static void a_module_that_is_gone_or_differs_is_an_offset_and_counted(void **state)
+{
+    (void)state;
+    const char *path = scratch("gone.vst"), *copy = scratch("libgone.so");
+    size_t bytes;
+    unsigned char *data = slurp(plugin_path(), &bytes);
+    spit(copy, data, bytes);
+    free(data);
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    void *plugin = dlopen(copy, RTLD_NOW);
+    assert_non_null(plugin);
+    plugin_function *f = (plugin_function *)dlsym(plugin, "plugin_call");
+    f(leaf, &call);
+    unlink(copy);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    for (int round = 0; round < 2; round++) {
+        struct names names;
+        const char *first = NULL;
+        name_stack(reader, call.stack, &names);
+        assert_int_equal(names.list[1].known, 0);
+        assert_null(names.list[1].file);
+        assert_memory_equal(names.list[1].function, "libgone.so+0x", 13);
+        assert_int_equal(vs_symbols_missing(names.symbols, &first), 1);
+        assert_string_equal(first, copy);
+        vs_symbols_close(names.symbols);
+        /* second round: a file is there again, but another one */
+        char self[512];
+        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+        self[n] = '\0';
+        data = slurp(self, &bytes);
+        spit(copy, data, bytes);
+        free(data);
+    }
+    dlclose(plugin);
+    vs_reader_close(reader);
+}
+
+static void a_pc_in_no_module_is_an_address(void **state)
+{
+    (void)state;
+    const char *path = scratch("jit.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    outer(&call);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct vs_symbols *symbols;
+    struct vs_symbol out[4];
+    struct vs_frame frame = {0x1234, VS_NO_MODULE};
+    assert_int_equal(vs_symbols_open(reader, &symbols), VS_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(vs_symbols_frame(symbols, &frame, out, 4), 1);
+        assert_string_equal(out[0].function, "0x1234");
+        assert_int_equal(out[0].known, 0);
+    }
+    frame.module = 4000000;
+    assert_int_equal(vs_symbols_frame(symbols, &frame, out, 4), 1);
+    assert_int_equal(out[0].known, 0);
+    vs_symbols_close(symbols);
+    vs_reader_close(reader);
+}
+
+static void no_stacks_when_they_are_off(void **state)
+{
+    (void)state;
+    struct vs_recorder *r = open_recorder(scratch("off.vst"), 1, 0);
+    assert_int_equal(vs_recorder_stack(r, 0), 0);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+static _Atomic bool reloading;
+
+static void *reload(void *arg)
+{
+    (void)arg;
+    while (reloading) {
+        void *plugin = dlopen(plugin_path(), RTLD_NOW);
+        if (plugin)
+            dlclose(plugin);
+    }
+    return NULL;
+}
+
+static void *capture_many(void *arg)
+{
+    struct call call = *(struct call *)arg;
+    for (int i = 0; i < 2000; i++)
+        deep(&call, i % 60);
+    return NULL;
+}
+
+static void capture_while_libraries_come_and_go_neither_hangs_nor_damages(void **state)
+{
+    (void)state;
+    const char *path = scratch("reload.vst");
+    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    pthread_t loader, threads[3];
+    reloading = true;
+    assert_int_equal(pthread_create(&loader, NULL, reload, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, capture_many, &call), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    reloading = false;
+    pthread_join(loader, NULL);
+    outer(&call);
+    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct names names;
+    name_stack(reader, call.stack, &names);
+    assert_symbol(&names.list[0], "leaf", capture_line, 0);
+    vs_symbols_close(names.symbols);
+    vs_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_chain_is_named_with_lines_and_inlines),
+        cmocka_unit_test(skip_leaves_out_the_innermost_frames),
+        cmocka_unit_test(the_same_stack_has_the_same_id_and_is_written_once),
+        cmocka_unit_test(depth_is_limited_to_the_innermost_frames),
+        cmocka_unit_test(a_library_loaded_later_becomes_a_module),
+        cmocka_unit_test(without_debug_information_the_symbol_table_names_and_cxx_is_demangled),
+        cmocka_unit_test(a_module_that_is_gone_or_differs_is_an_offset_and_counted),
+        cmocka_unit_test(a_pc_in_no_module_is_an_address),
+        cmocka_unit_test(no_stacks_when_they_are_off),
+        cmocka_unit_test(capture_while_libraries_come_and_go_neither_hangs_nor_damages),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
