@@ -103,13 +103,17 @@ void vs_window_close(struct vs_recorder *r, bool keep)
         unlink(r->live_path);
 }
 
+/* The one written longest ago: its bytes are the likeliest to be safe in the file
+ * by now, should the machine lose its last seconds. */
 static struct vs_window *find_free_locked(struct vs_recorder *r)
 {
+    struct vs_window *oldest = NULL;
     for (unsigned i = 0; i < VS_WINDOWS; i++) {
-        if (r->windows[i].state == VS_WINDOW_FREE)
-            return &r->windows[i];
+        struct vs_window *w = &r->windows[i];
+        if (w->state == VS_WINDOW_FREE && (!oldest || w->sequence < oldest->sequence))
+            oldest = w;
     }
-    return NULL;
+    return oldest;
 }
 
 static void activate_locked(struct vs_recorder *r, struct vs_window *w)

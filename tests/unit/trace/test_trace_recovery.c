@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Killed, cut off, damaged, full disk, forked: what was recorded is there, and
+ * what is not there is said. */
+#include "unit/trace/trace_test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "trace/format.h"
+
+/* --- SIGKILL --- */
+
+#define KILLS 30
+#define KILL_THREADS 2
+
+struct tally {
+    _Atomic uint64_t published[KILL_THREADS]; /* events whose call has returned */
+};
+
+struct victim {
+    struct vs_recorder *recorder;
+    struct tally *tally;
+    uint64_t who;
+};
+
+static void *record_forever(void *arg)
+{
+    struct victim *v = arg;
+    char name[32];
+    for (uint64_t i = 0;; i++) {
+        struct vs_event e = {.kind = VS_EVENT_range_start};
+        e.range_start.range = v->who << 40 | i;
+        snprintf(name, sizeof name, "name %u", (unsigned)(i % 1000));
+        e.range_start.name = vs_recorder_string(v->recorder, name, SIZE_MAX);
+        vs_recorder_event(v->recorder, &e);
+        atomic_store_explicit(&v->tally->published[v->who], i + 1, memory_order_release);
+    }
+    return NULL;
+}
+
+static void be_the_victim(const char *path, struct tally *tally)
+{
+    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 10};
+    struct victim victims[KILL_THREADS];
+    pthread_t thread;
+    struct vs_recorder *r = NULL;
+    if (vs_recorder_open(&config, &r))
+        _exit(1);
+    for (uint64_t i = 0; i < KILL_THREADS; i++)
+        victims[i] = (struct victim){r, tally, i};
+    if (pthread_create(&thread, NULL, record_forever, &victims[1]))
+        _exit(1);
+    record_forever(&victims[0]);
+}
+
+static void check_victim(const char *path, const struct tally *tally)
+{
+    uint64_t found[KILL_THREADS] = {0};
+    struct vs_reader *reader = NULL;
+    struct vs_event got;
+    char why[VS_READER_WHY_MAX], name[32];
+    enum vs_err err = vs_reader_open(path, &reader, why);
+    if (err) { /* killed while it was creating the file */
+        for (int i = 0; i < KILL_THREADS; i++)
+            assert_int_equal(tally->published[i], 0);
+        return;
+    }
+    while (!vs_reader_next(reader, &got)) {
+        uint64_t who = got.range_start.range >> 40, i = got.range_start.range & 0xffffffffff;
+        assert_true(who < KILL_THREADS);
+        assert_int_equal(i, found[who]++);
+        snprintf(name, sizeof name, "name %u", (unsigned)(i % 1000));
+        assert_string_equal(vs_reader_string(reader, got.range_start.name), name);
+    }
+    if (tally->published[0])
+        assert_condition(reader, VS_TRACE_LIVE);
+    for (int i = 0; i < KILL_THREADS; i++)
+        assert_in_range(found[i], tally->published[i], tally->published[i] + 1);
+    vs_reader_close(reader);
+}
+
+static void sigkill_at_any_instant_loses_nothing_that_was_recorded(void **state)
+{
+    (void)state;
+    const char *path = scratch("killed.vst");
+    struct tally *tally =
+        mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(tally != MAP_FAILED);
+    uint64_t seed = vs_clock_ns(), recorded = 0;
+    for (int i = 0; i < KILLS; i++) {
+        memset(tally, 0, sizeof *tally);
+        unlink(path);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (!pid)
+            be_the_victim(path, tally);
+        usleep((useconds_t)(random_next(&seed) % (i % 3 ? 60000 : 5000)));
+        kill(pid, SIGKILL);
+        int status;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFSIGNALED(status));
+        check_victim(path, tally);
+        recorded += tally->published[0];
+    }
+    assert_true(recorded > 1000);
+    munmap(tally, sizeof *tally);
+}
+
+static void a_running_trace_can_be_read(void **state)
+{
+    (void)state;
+    const char *path = scratch("running.vst");
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    for (uint64_t i = 0; i < 100000; i++) {
+        struct vs_event e = {.kind = VS_EVENT_range_end};
+        e.range_end.range = i;
+        vs_recorder_event(r, &e);
+    }
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t seen = 0;
+        while (!vs_reader_next(reader, &got))
+            assert_int_equal(got.range_end.range, seen++);
+        assert_int_equal(seen, 100000);
+        assert_condition(reader, VS_TRACE_LIVE);
+        assert_int_equal(vs_reader_rewind(reader), VS_OK);
+    }
+    vs_reader_close(reader);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+static void the_live_window_of_another_trace_is_ignored(void **state)
+{
+    (void)state;
+    struct vs_recorder *a = open_recorder(scratch("a.vst"), 1, 0);
+    struct vs_recorder *b = open_recorder(scratch("b.vst"), 1, 0);
+    struct vs_event e = {.kind = VS_EVENT_mark}, got;
+    vs_recorder_event(a, &e);
+    vs_recorder_event(b, &e);
+    size_t trace_bytes, live_bytes;
+    unsigned char *trace = slurp(scratch("a.vst"), &trace_bytes);
+    unsigned char *live = slurp(scratch("b.vst.live"), &live_bytes);
+    struct vs_reader *reader = NULL;
+    assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, live, live_bytes, "a", &reader, NULL),
+                     VS_OK);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
+    assert_condition(reader, VS_TRACE_TRUNCATED);
+    vs_reader_close(reader);
+    free(trace);
+    free(live);
+    vs_recorder_close(a, VS_END_EXIT, 0);
+    vs_recorder_close(b, VS_END_EXIT, 0);
+}
+
+/* --- cut off and damaged --- */
+
+#define SMALL_EVENTS 60
+
+/* A trace of several frames, and FILE.live of the moment before its end. */
+static unsigned char *small_trace(size_t *bytes, unsigned char **live, size_t *live_bytes)
+{
+    const char *path = scratch("small.vst");
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    char name[32];
+    for (uint64_t i = 0; i < SMALL_EVENTS; i++) {
+        struct vs_event e = {.kind = VS_EVENT_alloc};
+        snprintf(name, sizeof name, "api %u", (unsigned)i / 7);
+        e.alloc.api = vs_recorder_string(r, name, SIZE_MAX);
+        e.alloc.addr = i << 20;
+        e.alloc.size = i;
+        vs_recorder_event(r, &e);
+        if (i % 20 == 19 && i < SMALL_EVENTS - 1)
+            vs_recorder_flush(r);
+    }
+    if (live)
+        *live = slurp(scratch("small.vst.live"), live_bytes);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return slurp(path, bytes);
+}
+
+/* How many of small_trace's events come out; fails unless they are its first. */
+static uint64_t read_prefix(struct vs_reader *reader)
+{
+    struct vs_event got;
+    uint64_t n = 0;
+    while (!vs_reader_next(reader, &got)) {
+        if (n == SMALL_EVENTS) {
+            assert_int_equal(got.kind, VS_EVENT_end);
+            n++;
+            continue;
+        }
+        assert_int_equal(got.kind, VS_EVENT_alloc);
+        assert_int_equal(got.alloc.addr, n << 20);
+        assert_int_equal(got.alloc.size, n);
+        assert_memory_equal(vs_reader_string(reader, got.alloc.api), "api ", 4);
+        n++;
+    }
+    return n;
+}
+
+static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_told(void **state)
+{
+    (void)state;
+    size_t bytes;
+    unsigned char *trace = small_trace(&bytes, NULL, NULL);
+    uint64_t last = 0, steps = 0;
+    for (size_t n = 0; n <= bytes; n++) {
+        unsigned char *cut = malloc(n + 1); /* its own block: reads beyond it are found */
+        memcpy(cut, trace, n);
+        struct vs_reader *reader = NULL;
+        char why[VS_READER_WHY_MAX] = "", text[VS_READER_WHY_MAX] = "";
+        enum vs_err err = vs_reader_open_bytes(cut, n, NULL, 0, "cut.vst", &reader, why);
+        if (n < sizeof(struct vs_file_header)) {
+            assert_int_equal(err, n ? VS_ERR_CORRUPT : VS_ERR_FORMAT);
+            assert_memory_equal(why, "cut.vst: is ", 12);
+        } else {
+            assert_int_equal(err, VS_OK);
+            uint64_t events = read_prefix(reader);
+            assert_true(events >= last);
+            steps += events > last;
+            last = events;
+            enum vs_condition condition = vs_reader_condition(reader, text);
+            assert_int_equal(condition, n == bytes ? VS_TRACE_COMPLETE : VS_TRACE_TRUNCATED);
+            assert_true(strlen(text) > 20);
+            vs_reader_close(reader);
+        }
+        free(cut);
+    }
+    assert_int_equal(last, SMALL_EVENTS + 1);
+    assert_int_equal(steps, 3);
+    free(trace);
+}
+
+static void cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost(void **state)
+{
+    (void)state;
+    size_t bytes, live_bytes;
+    unsigned char *live, *trace = small_trace(&bytes, &live, &live_bytes);
+    struct vs_live_header header;
+    memcpy(&header, live, sizeof header);
+    uint64_t recovered = 0;
+    for (size_t n = sizeof(struct vs_file_header); n < bytes; n++) {
+        struct vs_reader *reader = NULL;
+        assert_int_equal(
+            vs_reader_open_bytes(trace, n, live, live_bytes, "cut.vst", &reader, NULL), VS_OK);
+        uint64_t events = read_prefix(reader);
+        /* every window of this short trace is still there */
+        assert_true(events >= SMALL_EVENTS);
+        assert_condition(reader, VS_TRACE_LIVE);
+        recovered += events;
+        vs_reader_close(reader);
+    }
+    assert_true(recovered > 0);
+    free(trace);
+    free(live);
+}
+
+static void a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event(void **state)
+{
+    (void)state;
+    size_t bytes;
+    unsigned char *trace = small_trace(&bytes, NULL, NULL);
+    for (size_t i = 0; i < bytes * 8; i++) {
+        struct vs_reader *reader = NULL;
+        trace[i / 8] ^= (unsigned char)(1u << i % 8);
+        if (!vs_reader_open_bytes(trace, bytes, NULL, 0, "flip.vst", &reader, NULL)) {
+            read_prefix(reader);
+            assert_true(vs_reader_condition(reader, NULL) != VS_TRACE_COMPLETE);
+            vs_reader_close(reader);
+        } else {
+            assert_true(i / 8 < sizeof(struct vs_file_header));
+        }
+        trace[i / 8] ^= (unsigned char)(1u << i % 8);
+    }
+    free(trace);
+}
+
+static void a_flipped_bit_in_the_live_window_never_crashes(void **state)
+{
+    (void)state;
+    size_t bytes, live_bytes;
+    unsigned char *live, *trace = small_trace(&bytes, &live, &live_bytes);
+    struct vs_live_header header;
+    memcpy(&header, live, sizeof header);
+    size_t data = header.header_bytes, used = 4096; /* the kinds and the first events */
+    for (size_t i = 0; i < (sizeof header + used) * 8; i++) {
+        size_t byte = i / 8 < sizeof header ? i / 8 : data + i / 8 - sizeof header;
+        struct vs_reader *reader = NULL;
+        struct vs_event got;
+        live[byte] ^= (unsigned char)(1u << i % 8);
+        assert_int_equal(vs_reader_open_bytes(trace, sizeof(struct vs_file_header), live,
+                                              live_bytes, "flip.vst", &reader, NULL),
+                         VS_OK);
+        uint64_t n = 0;
+        while (!vs_reader_next(reader, &got))
+            n++;
+        assert_true(n <= SMALL_EVENTS * 50);
+        vs_reader_close(reader);
+        live[byte] ^= (unsigned char)(1u << i % 8);
+    }
+    free(trace);
+    free(live);
+}
+
+static void bytes_after_the_end_are_told_and_harmless(void **state)
+{
+    (void)state;
+    size_t bytes;
+    unsigned char *trace = small_trace(&bytes, NULL, NULL);
+    trace = realloc(trace, bytes + 10);
+    memset(trace + bytes, 'x', 10);
+    struct vs_reader *reader = NULL;
+    char text[VS_READER_WHY_MAX];
+    assert_int_equal(vs_reader_open_bytes(trace, bytes + 10, NULL, 0, "t", &reader, NULL), VS_OK);
+    assert_int_equal(read_prefix(reader), SMALL_EVENTS + 1);
+    assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_COMPLETE);
+    assert_non_null(strstr(text, "10 bytes after its end"));
+    vs_reader_close(reader);
+    free(trace);
+}
+
+/* --- full disk --- */
+
+struct outcome {
+    uint64_t events; /* recorded before it stopped */
+    uint64_t calls;
+};
+
+static unsigned count_lines(const char *text)
+{
+    unsigned n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* Record in a child whose files may have *limit* bytes, until it stops. What it
+ * says goes to *said*. */
+static struct outcome record_until_full(const char *path, rlim_t limit, char *said, size_t said_max)
+{
+    struct outcome *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const char *log = scratch("said.txt");
+    assert_true(shared != MAP_FAILED);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(fd, STDERR_FILENO);
+        struct rlimit rl = {limit, limit};
+        setrlimit(RLIMIT_FSIZE, &rl); /* SIGXFSZ stays deadly, as in any program */
+        struct vs_recorder_config config = {.path = path, .compression = 0, .flush_ms = 1000};
+        struct vs_recorder *r = NULL;
+        struct vs_recorder_stats stats = {0};
+        if (vs_recorder_open(&config, &r))
+            _exit(2);
+        for (uint64_t i = 0; !stats.failed && i < 10000000; i++) {
+            struct vs_event e = {.kind = VS_EVENT_range_end};
+            e.range_end.range = i;
+            vs_recorder_event(r, &e);
+            shared->calls = i + 1;
+            if (i % 256 == 0)
+                vs_recorder_stats(r, &stats);
+        }
+        vs_recorder_flush(r);
+        vs_recorder_stats(r, &stats);
+        shared->events = stats.events;
+        vs_recorder_close(r, VS_END_EXIT, 0);
+        _exit(stats.failed ? 0 : 3);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    size_t bytes;
+    unsigned char *text = slurp(log, &bytes);
+    snprintf(said, said_max, "%.*s", (int)bytes, (char *)text);
+    free(text);
+    struct outcome outcome = *shared;
+    munmap(shared, sizeof *shared);
+    return outcome;
+}
+
+static uint64_t count_ranges(struct vs_reader *reader)
+{
+    struct vs_event got;
+    uint64_t n = 0;
+    while (!vs_reader_next(reader, &got))
+        assert_int_equal(got.range_end.range, n++);
+    return n;
+}
+
+static void a_full_disk_stops_the_recording_once_and_keeps_every_event_before(void **state)
+{
+    (void)state;
+    const char *path = scratch("full.vst");
+    char said[2048];
+    struct outcome outcome = record_until_full(path, 1500 << 10, said, sizeof said);
+    assert_non_null(strstr(said, path));
+    assert_non_null(strstr(said, "File too large"));
+    assert_int_equal(count_lines(said), 1);
+    struct vs_reader *reader = open_reader(path);
+    assert_int_equal(count_ranges(reader), outcome.events);
+    assert_condition(reader, VS_TRACE_LIVE); /* the last windows did not fit the file */
+    assert_true(outcome.events > 100000);
+    assert_true(outcome.calls >= outcome.events);
+    vs_reader_close(reader);
+}
+
+static void without_room_for_the_live_window_whole_frames_are_kept(void **state)
+{
+    (void)state;
+    const char *path = scratch("tight.vst");
+    char said[2048];
+    struct outcome outcome = record_until_full(path, 700 << 10, said, sizeof said);
+    assert_int_equal(count_lines(said), 2);
+    assert_non_null(strstr(said, "if the program is killed"));
+    assert_int_equal(access(scratch("tight.vst.live"), F_OK), -1);
+    struct vs_reader *reader = open_reader(path);
+    uint64_t kept = count_ranges(reader);
+    assert_in_range(kept, 50000, outcome.events);
+    assert_condition(reader, VS_TRACE_TRUNCATED);
+    vs_reader_close(reader);
+}
+
+static void a_device_that_is_full_is_an_io_error_and_stays(void **state)
+{
+    (void)state;
+    struct vs_recorder_config config = {.path = "/dev/full", .compression = 1, .flush_ms = 100};
+    struct vs_recorder *r = NULL;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_ERR_IO);
+    assert_int_equal(errno, ENOSPC);
+    assert_int_equal(access("/dev/full", F_OK), 0);
+    config.path = "/dev/null";
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    assert_int_equal(access("/dev/null", F_OK), 0);
+}
+
+/* --- other things programs do --- */
+
+static void a_forked_child_leaves_the_parents_trace_alone(void **state)
+{
+    (void)state;
+    const char *path = scratch("parent.vst"), *child_path = scratch("child.vst");
+    struct vs_recorder *r = open_recorder(path, 1, 16);
+    struct vs_event e = {.kind = VS_EVENT_mark}, got;
+    vs_recorder_event(r, &e);
+    uint32_t parent_tid = e.tid;
+    for (int abandon = 0; abandon <= 1; abandon++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (!pid) {
+            if (abandon)
+                vs_recorder_abandon_in_child(r);
+            else
+                vs_recorder_close(r, VS_END_EXIT, 0);
+            struct vs_event c = {.kind = VS_EVENT_free};
+            vs_recorder_event(r, &c);
+            vs_recorder_close(r, VS_END_EXIT, 0);
+            struct vs_recorder_config config = {.path = child_path, .compression = 1, .flush_ms = 9};
+            struct vs_recorder *own = NULL;
+            if (vs_recorder_open(&config, &own))
+                _exit(1);
+            c.tid = 0;
+            vs_recorder_event(own, &c);
+            vs_recorder_close(own, VS_END_EXIT, 0);
+            _exit(c.tid == (uint32_t)getpid() ? 0 : 2);
+        }
+        int status;
+        waitpid(pid, &status, 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+        struct vs_reader *reader = open_reader(child_path);
+        assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+        assert_int_equal(got.kind, VS_EVENT_free);
+        assert_int_not_equal(got.tid, parent_tid);
+        vs_reader_close(reader);
+    }
+    e.tid = 0;
+    vs_recorder_event(r, &e);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    struct vs_reader *reader = open_reader(path);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+        assert_int_equal(got.kind, VS_EVENT_mark);
+        assert_int_equal(got.tid, parent_tid);
+    }
+    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(got.kind, VS_EVENT_end);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+static void a_program_that_closes_every_descriptor_gets_no_byte_of_ours(void **state)
+{
+    (void)state;
+    const char *path = scratch("closed.vst"), *other = scratch("other.txt");
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 1000};
+        struct vs_recorder *r = NULL;
+        if (vs_recorder_open(&config, &r))
+            _exit(1);
+        for (int fd = 3; fd < 200; fd++)
+            close(fd);
+        int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        for (int i = 3; i < 200; i++)
+            dup2(fd, i);
+        struct vs_event e = {.kind = VS_EVENT_mark};
+        vs_recorder_event(r, &e);
+        vs_recorder_close(r, VS_END_EXIT, 0);
+        _exit(fcntl(150, F_GETFD) < 0);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    struct stat st;
+    assert_int_equal(stat(other, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(got.kind, VS_EVENT_mark);
+    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+static _Atomic bool keep_going;
+
+static void *record_until_told(void *arg)
+{
+    while (keep_going) {
+        struct vs_event e = {.kind = VS_EVENT_mark};
+        e.mark.name = vs_recorder_string(arg, "busy", SIZE_MAX);
+        vs_recorder_event(arg, &e);
+        vs_recorder_stack(arg, 0);
+    }
+    return NULL;
+}
+
+static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void **state)
+{
+    (void)state;
+    const char *path = scratch("busy.vst");
+    for (int round = 0; round < 20; round++) {
+        struct vs_recorder *r = open_recorder(path, 1, 16);
+        pthread_t threads[3];
+        keep_going = true;
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, record_until_told, r), 0);
+        usleep(2000);
+        vs_recorder_close(r, VS_END_EXIT, 0);
+        keep_going = false;
+        for (int i = 0; i < 3; i++)
+            pthread_join(threads[i], NULL);
+        struct vs_reader *reader = open_reader(path);
+        struct vs_event got = {0};
+        while (!vs_reader_next(reader, &got)) {
+        }
+        assert_int_equal(got.kind, VS_EVENT_end);
+        assert_condition(reader, VS_TRACE_COMPLETE);
+        vs_reader_close(reader);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sigkill_at_any_instant_loses_nothing_that_was_recorded),
+        cmocka_unit_test(a_running_trace_can_be_read),
+        cmocka_unit_test(the_live_window_of_another_trace_is_ignored),
+        cmocka_unit_test(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_told),
+        cmocka_unit_test(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost),
+        cmocka_unit_test(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event),
+        cmocka_unit_test(a_flipped_bit_in_the_live_window_never_crashes),
+        cmocka_unit_test(bytes_after_the_end_are_told_and_harmless),
+        cmocka_unit_test(a_full_disk_stops_the_recording_once_and_keeps_every_event_before),
+        cmocka_unit_test(without_room_for_the_live_window_whole_frames_are_kept),
+        cmocka_unit_test(a_device_that_is_full_is_an_io_error_and_stays),
+        cmocka_unit_test(a_forked_child_leaves_the_parents_trace_alone),
+        cmocka_unit_test(a_program_that_closes_every_descriptor_gets_no_byte_of_ours),
+        cmocka_unit_test(closing_under_running_threads_is_safe_and_end_is_the_last_event),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
