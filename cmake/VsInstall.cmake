@@ -14,11 +14,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(TARGET vramscope_preload)
   set_target_properties(vramscope_preload PROPERTIES EXPORT_NAME vramscope)
-  target_include_directories(vramscope_preload INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   install(TARGETS vramscope_preload EXPORT vramscopeTargets
     LIBRARY DESTINATION ${VS_INSTALL_LIBDIR})
-  install(DIRECTORY include/ DESTINATION include FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
   # stand-in libcuda, libcudart and libcupti; never where the linker looks by itself
   file(MAKE_DIRECTORY ${VS_SIMULATOR_DIR})
   install(DIRECTORY ${VS_SIMULATOR_DIR}/ DESTINATION ${VS_INSTALL_LIBDIR}/vramscope/simulator
