@@ -197,6 +197,9 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
         rest->next->prev = rest;
     block->next = rest;
     block->size = size;
+    /* a neighbour freed while this request synchronised found a TAKEN block here */
+    if (merge(a, rest, rest->next))
+        vs_stats_decrease(a->stats.inactive_split, pool->kind, 1);
     vs_free_index_insert(&pool->index, rest);
     if (was_split) {
         vs_stats_decrease(a->stats.inactive_split_bytes, pool->kind, size);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. An event handle is (stream + 1) << 32 | sequence number. */
+#include "support/fake_device.h"
+
+#include <string.h>
+
+#define ALIGNMENT (UINT64_C(2) << 20)
+
+void fake_device_init(struct fake_device *d, uint64_t capacity)
+{
+    memset(d, 0, sizeof *d);
+    pthread_mutex_init(&d->mu, NULL);
+    d->capacity = capacity;
+}
+
+void fake_device_complete(struct fake_device *d, uint64_t stream, uint64_t count)
+{
+    pthread_mutex_lock(&d->mu);
+    if (count > d->completed[stream])
+        d->completed[stream] = count;
+    pthread_mutex_unlock(&d->mu);
+}
+
+static enum vs_err place(struct fake_device *d, size_t bytes, uint64_t *addr)
+{
+    d->allocs++;
+    if (d->fail_alloc)
+        return d->fail_alloc;
+    if (d->used + bytes > d->capacity || d->segment_count == FAKE_SEGMENTS_MAX)
+        return VS_ERR_DEVICE_OOM;
+    uint64_t at = FAKE_BASE;
+    size_t i = 0;
+    while (i < d->segment_count && d->segments[i].addr - at < bytes) {
+        at = (d->segments[i].addr + d->segments[i].size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+        i++;
+    }
+    memmove(&d->segments[i + 1], &d->segments[i], (d->segment_count - i) * sizeof *d->segments);
+    d->segments[i].addr = at;
+    d->segments[i].size = bytes;
+    d->segment_count++;
+    d->used += bytes;
+    *addr = at;
+    return VS_OK;
+}
+
+static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = place(d, bytes, addr);
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err unplace(struct fake_device *d, uint64_t addr, size_t bytes)
+{
+    d->frees++;
+    if (d->fail_free)
+        return d->fail_free;
+    for (size_t i = 0; i < d->segment_count; i++) {
+        if (d->segments[i].addr != addr || d->segments[i].size != bytes)
+            continue;
+        d->segment_count--;
+        memmove(&d->segments[i], &d->segments[i + 1],
+                (d->segment_count - i) * sizeof *d->segments);
+        d->used -= bytes;
+        return VS_OK;
+    }
+    return VS_ERR_FOREIGN;
+}
+
+static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = unplace(d, addr, bytes);
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err synchronize(void *ctx)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    d->syncs++;
+    enum vs_err err = d->fail_sync;
+    void (*hook)(void *) = d->on_sync;
+    pthread_mutex_unlock(&d->mu);
+    if (hook)
+        hook(d->on_sync_arg);
+    return err;
+}
+
+static enum vs_err event_record(void *ctx, uint64_t stream, uint64_t *event)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = d->fail_record;
+    if (!err) {
+        *event = (stream + 1) << 32 | ++d->recorded[stream];
+        d->events_held++;
+    }
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err event_query(void *ctx, uint64_t event, bool *ready)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = d->fail_query;
+    if (!err)
+        *ready = (event & 0xffffffff) <= d->completed[(event >> 32) - 1];
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err event_synchronize(void *ctx, uint64_t event)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    d->event_waits++;
+    uint64_t stream = (event >> 32) - 1;
+    if ((event & 0xffffffff) > d->completed[stream])
+        d->completed[stream] = event & 0xffffffff;
+    pthread_mutex_unlock(&d->mu);
+    return VS_OK;
+}
+
+static void event_release(void *ctx, uint64_t event)
+{
+    struct fake_device *d = ctx;
+    (void)event;
+    pthread_mutex_lock(&d->mu);
+    d->events_held--;
+    pthread_mutex_unlock(&d->mu);
+}
+
+static enum vs_err memory_info(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    *free_bytes = d->capacity - d->used;
+    *total_bytes = d->capacity;
+    pthread_mutex_unlock(&d->mu);
+    return VS_OK;
+}
+
+const struct vs_device_ops fake_device_ops = {
+    segment_alloc, segment_free,      synchronize,   event_record,
+    event_query,   event_synchronize, event_release, memory_info,
+};

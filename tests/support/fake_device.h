@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A device for allocator tests: an address space with a capacity and no memory
+ * behind it. Segments go to the lowest hole, 2 MiB aligned, so that two devices
+ * driven alike give equal addresses. Events complete when the test says so.
+ * Thread-safe. */
+#ifndef FAKE_DEVICE_H
+#define FAKE_DEVICE_H
+
+#include <pthread.h>
+
+#include "allocator/allocator.h"
+
+#define FAKE_BASE UINT64_C(0x7f0000000000)
+#define FAKE_STREAMS 16
+#define FAKE_SEGMENTS_MAX 4096
+
+struct fake_device {
+    pthread_mutex_t mu;
+    uint64_t capacity, used;
+    struct { uint64_t addr, size; } segments[FAKE_SEGMENTS_MAX]; /* by rising address */
+    size_t segment_count;
+    uint64_t recorded[FAKE_STREAMS], completed[FAKE_STREAMS]; /* events per stream */
+    uint64_t events_held;
+    /* how often each operation was called */
+    uint64_t allocs, frees, syncs, event_waits;
+    /* what the operations shall return instead of working; VS_OK: work */
+    enum vs_err fail_alloc, fail_free, fail_sync, fail_record, fail_query;
+    /* called by synchronize, unlocked, before it returns; may be NULL */
+    void (*on_sync)(void *arg);
+    void *on_sync_arg;
+};
+
+void fake_device_init(struct fake_device *device, uint64_t capacity);
+extern const struct vs_device_ops fake_device_ops; /* ctx: struct fake_device */
+
+/* The first *count* events ever recorded on *stream* are complete from now on. */
+void fake_device_complete(struct fake_device *device, uint64_t stream, uint64_t count);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The recording says which segment events a request caused; the
+ * device answers from it: memory is refused while the next recorded event gives a
+ * segment back, for then the recorded allocator had been refused as well. */
+#include "support/replay_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *append(void **array, size_t *count, size_t size)
+{
+    if ((*count & (*count - 1)) == 0) {
+        *array = realloc(*array, (*count ? 2 * *count : 1) * size);
+        if (!*array)
+            abort();
+    }
+    void *item = (char *)*array + (*count)++ * size;
+    memset(item, 0, size);
+    return item;
+}
+#define APPEND(array, count) append((void **)&(array), &(count), sizeof *(array))
+
+static bool event_line(const char *line, struct replay_event *e)
+{
+    static const struct {
+        const char *format;
+        enum replay_kind kind;
+        int fields;
+    } forms[] = {
+        {"alloc %" SCNu64 " %" SCNu64 " %" SCNu64, REPLAY_ALLOC, 3},
+        {"free %" SCNu64, REPLAY_FREE, 1},
+        {"segment_alloc %" SCNu64 " %" SCNu64 " %" SCNu64, REPLAY_SEGMENT_ALLOC, 3},
+        {"segment_free %" SCNu64 " %" SCNu64, REPLAY_SEGMENT_FREE, 2},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        e->kind = forms[i].kind;
+        if (sscanf(line, forms[i].format, &e->addr, &e->size, &e->stream) == forms[i].fields)
+            return true;
+    }
+    e->kind = REPLAY_OOM;
+    return sscanf(line, "oom %" SCNu64 " %" SCNu64, &e->size, &e->stream) == 2;
+}
+
+static bool take_line(const char *line, struct replay_log *log)
+{
+    char pool[8];
+    struct replay_segment s = {0};
+    struct vs_block_layout b = {0};
+    struct replay_final f = {0};
+    struct replay_event e = {0};
+    int flag;
+    if (sscanf(line, "segment %" SCNu64 " %" SCNu64 " %7s %" SCNu64, &s.addr, &s.size, pool,
+               &s.stream) == 4) {
+        s.pool = strcmp(pool, "small") == 0 ? VS_POOL_SMALL : VS_POOL_LARGE;
+        s.first_block = log->block_count;
+        *(struct replay_segment *)APPEND(log->segments, log->segment_count) = s;
+        return true;
+    }
+    if (sscanf(line, "block %" SCNu64 " %" SCNu64 " %d", &b.size, &b.requested, &flag) == 3) {
+        b.live = flag;
+        *(struct vs_block_layout *)APPEND(log->blocks, log->block_count) = b;
+        if (log->segment_count)
+            log->segments[log->segment_count - 1].block_count++;
+        return log->segment_count > 0;
+    }
+    if (sscanf(line, "final %" SCNu64 " %" SCNu64 " %d", &f.addr, &f.size, &flag) == 3) {
+        f.active = flag;
+        *(struct replay_final *)APPEND(log->finals, log->final_count) = f;
+        return true;
+    }
+    if (!event_line(line, &e))
+        return false;
+    *(struct replay_event *)APPEND(log->events, log->event_count) = e;
+    return true;
+}
+
+void replay_load(const char *path, struct replay_log *log)
+{
+    memset(log, 0, sizeof *log);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        if (!take_line(line, log)) {
+            fprintf(stderr, "%s: not understood: %s", path, line);
+            exit(2);
+        }
+    }
+    fclose(file);
+}
+
+void replay_log_free(struct replay_log *log)
+{
+    free(log->segments);
+    free(log->blocks);
+    free(log->events);
+    free(log->finals);
+    memset(log, 0, sizeof *log);
+}
+
+static const struct replay_event *peek(const struct replay *r)
+{
+    return r->next < r->log->event_count ? &r->log->events[r->next] : NULL;
+}
+
+static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
+{
+    struct replay *r = ctx;
+    const struct replay_event *e = peek(r);
+    if (!e || e->kind == REPLAY_SEGMENT_FREE || e->kind == REPLAY_OOM)
+        return VS_ERR_DEVICE_OOM;
+    if (e->kind != REPLAY_SEGMENT_ALLOC || e->size != bytes) {
+        r->counts.segment_bad++;
+        return VS_ERR_DEVICE;
+    }
+    r->counts.segment_ok++;
+    r->next++;
+    *addr = e->addr;
+    return VS_OK;
+}
+
+static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
+{
+    struct replay *r = ctx;
+    const struct replay_event *e = peek(r);
+    if (e && e->kind == REPLAY_SEGMENT_FREE && e->addr == addr && e->size == bytes) {
+        r->next++;
+        r->counts.segment_free_ok++;
+    } else if (e) { /* at the end of the log the allocator is being destroyed */
+        r->counts.segment_free_bad++;
+    }
+    return VS_OK;
+}
+
+enum vs_err replay_begin(const struct replay_log *log, struct replay *r)
+{
+    static const struct vs_device_ops ops = {.segment_alloc = segment_alloc,
+                                             .segment_free = segment_free};
+    static const struct vs_allocator_config config = {.reuse = VS_REUSE_STREAM_ORDERED};
+    memset(r, 0, sizeof *r);
+    r->log = log;
+    enum vs_err err = vs_allocator_create(&config, &ops, r, NULL, NULL, &r->allocator);
+    for (size_t i = 0; i < log->segment_count && !err; i++) {
+        const struct replay_segment *s = &log->segments[i];
+        err = vs_allocator_adopt_segment(r->allocator, s->addr, s->size, s->pool, s->stream,
+                                         &log->blocks[s->first_block], s->block_count);
+    }
+    return err;
+}
+
+/* The request at or after the segment events at r->next, when they belong to one:
+ * a new segment, or a failure, follows the segments given back. */
+static const struct replay_event *request_behind(const struct replay *r)
+{
+    size_t i = r->next;
+    const struct replay_event *events = r->log->events;
+    while (i < r->log->event_count && events[i].kind == REPLAY_SEGMENT_FREE)
+        i++;
+    if (i == r->log->event_count)
+        return NULL;
+    if (events[i].kind == REPLAY_SEGMENT_ALLOC)
+        return i + 1 < r->log->event_count && events[i + 1].kind == REPLAY_ALLOC ? &events[i + 1]
+                                                                                  : NULL;
+    return events[i].kind == REPLAY_OOM ? &events[i] : NULL;
+}
+
+static void request(struct replay *r, const struct replay_event *e)
+{
+    struct vs_allocation got;
+    uint64_t blocks = r->allocator->block_count, segments = r->allocator->segment_count;
+    enum vs_err err = vs_allocator_malloc(r->allocator, e->size, e->stream, &got);
+    if (e->kind == REPLAY_OOM) {
+        r->counts.errors += err != VS_ERR_DEVICE_OOM;
+    } else if (err || got.addr != e->addr) {
+        r->counts.addr_mismatch++;
+    } else {
+        r->counts.addr_ok++;
+        r->counts.splits +=
+            r->allocator->block_count - blocks - (r->allocator->segment_count - segments);
+    }
+    r->next = (size_t)(e - r->log->events) + 1;
+}
+
+static void one(struct replay *r)
+{
+    const struct replay_event *e = &r->log->events[r->next];
+    uint64_t blocks = r->allocator->block_count, released;
+    switch (e->kind) {
+    case REPLAY_ALLOC:
+        request(r, e);
+        break;
+    case REPLAY_FREE:
+        r->next++;
+        if (vs_allocator_free(r->allocator, e->addr))
+            r->counts.errors++;
+        else
+            r->counts.frees++;
+        r->counts.merges += blocks - r->allocator->block_count;
+        break;
+    case REPLAY_SEGMENT_ALLOC:
+    case REPLAY_SEGMENT_FREE:
+    case REPLAY_OOM: {
+        const struct replay_event *behind = request_behind(r);
+        size_t at = r->next;
+        if (behind)
+            request(r, behind);
+        else if (vs_allocator_empty_cache(r->allocator, &released) || r->next == at)
+            r->counts.errors++, r->next = at + 1;
+        break;
+    }
+    }
+}
+
+void replay_run(struct replay *r, void (*step)(struct vs_allocator *allocator))
+{
+    while (r->next < r->log->event_count) {
+        one(r);
+        if (step)
+            step(r->allocator);
+    }
+}
+
+struct comparison {
+    struct replay *replay;
+    size_t next;
+};
+
+static void compare_block(void *ctx, const struct vs_segment_info *segment,
+                          const struct vs_block_info *block)
+{
+    struct comparison *c = ctx;
+    (void)segment;
+    if (!block)
+        return;
+    const struct replay_log *log = c->replay->log;
+    const struct replay_final *f = c->next < log->final_count ? &log->finals[c->next] : NULL;
+    c->next++;
+    if (f && f->addr == block->addr && f->size == block->size &&
+        f->active == (block->state != VS_BLOCK_FREE))
+        c->replay->counts.final_ok++;
+    else
+        c->replay->counts.final_bad++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct replay_final *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+void replay_compare(struct replay *r)
+{
+    struct comparison c = {r, 0};
+    qsort(r->log->finals, r->log->final_count, sizeof *r->log->finals, by_address);
+    vs_allocator_snapshot(r->allocator, compare_block, &c);
+    if (c.next < r->log->final_count)
+        r->counts.final_bad += r->log->final_count - c.next;
+}
+
+void replay_end(struct replay *r)
+{
+    vs_allocator_destroy(r->allocator);
+    r->allocator = NULL;
+}

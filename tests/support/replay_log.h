@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recorded allocator traces for tests and benchmarks: reads what
+ * snapshot_to_events.py writes, sets an allocator up in the state the trace starts
+ * with, drives it through the recorded requests and counts how often it did what
+ * the recording says. The device of a replay hands out the recorded addresses. */
+#ifndef REPLAY_LOG_H
+#define REPLAY_LOG_H
+
+#include "allocator/allocator_internal.h"
+
+enum replay_kind { REPLAY_ALLOC, REPLAY_FREE, REPLAY_SEGMENT_ALLOC, REPLAY_SEGMENT_FREE, REPLAY_OOM };
+
+struct replay_event {
+    enum replay_kind kind;
+    uint64_t addr, size, stream;
+};
+
+struct replay_segment {
+    uint64_t addr, size, stream;
+    enum vs_pool_kind pool;
+    size_t first_block, block_count;
+};
+
+struct replay_final {
+    uint64_t addr, size;
+    bool active;
+};
+
+struct replay_log {
+    struct replay_segment *segments;
+    size_t segment_count;
+    struct vs_block_layout *blocks;
+    size_t block_count;
+    struct replay_event *events;
+    size_t event_count;
+    struct replay_final *finals;
+    size_t final_count;
+};
+
+struct replay_counts {
+    uint64_t addr_ok, addr_mismatch, frees, splits, merges;
+    uint64_t segment_ok, segment_bad;           /* size of a new segment */
+    uint64_t segment_free_ok, segment_free_bad; /* given back when recorded, and whole */
+    uint64_t final_ok, final_bad;
+    uint64_t errors; /* calls that returned something unexpected */
+};
+
+/* A run of a log. *device_ops* expect it as their context. */
+struct replay {
+    const struct replay_log *log;
+    size_t next; /* event */
+    struct vs_allocator *allocator;
+    struct replay_counts counts;
+};
+
+/* Exits with a message when the file cannot be read or has a line not understood. */
+void replay_load(const char *path, struct replay_log *log);
+void replay_log_free(struct replay_log *log);
+
+/* The allocator of the log's initial state. */
+enum vs_err replay_begin(const struct replay_log *log, struct replay *replay) VS_MUST_CHECK;
+/* Drive it to the end; *step*, when not NULL, is called after each request. */
+void replay_run(struct replay *replay, void (*step)(struct vs_allocator *allocator));
+/* Compare the final blocks. */
+void replay_compare(struct replay *replay);
+void replay_end(struct replay *replay);
+
+#endif

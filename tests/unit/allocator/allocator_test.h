@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the allocator's tests share: an allocator on a fake device that is checked
+ * after every step, and an event log. */
+#ifndef ALLOCATOR_TEST_H
+#define ALLOCATOR_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "allocator/allocator.h"
+#include "support/fake_device.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+#define LOG_MAX 256
+struct fixture {
+    struct fake_device device;
+    struct vs_allocator *allocator;
+    struct vs_allocator_event events[LOG_MAX];
+    size_t event_count;
+};
+
+static inline void fixture_log(void *ctx, const struct vs_allocator_event *event)
+{
+    struct fixture *f = ctx;
+    if (f->event_count < LOG_MAX)
+        f->events[f->event_count++] = *event;
+}
+
+static inline void fixture_start(struct fixture *f, const struct vs_allocator_config *config,
+                                 uint64_t capacity)
+{
+    static const struct vs_event_sink sink = {fixture_log};
+    memset(f, 0, sizeof *f);
+    fake_device_init(&f->device, capacity);
+    assert_int_equal(
+        vs_allocator_create(config, &fake_device_ops, &f->device, &sink, f, &f->allocator), VS_OK);
+}
+
+static inline void fixture_stop(struct fixture *f)
+{
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    vs_allocator_destroy(f->allocator);
+    assert_int_equal(f->device.segment_count, 0);
+    assert_int_equal(f->device.events_held, 0);
+}
+
+/* A request that must succeed. */
+static inline struct vs_allocation take_on(struct fixture *f, uint64_t bytes, uint64_t stream)
+{
+    struct vs_allocation got;
+    assert_int_equal(vs_allocator_malloc(f->allocator, bytes, stream, &got), VS_OK);
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    return got;
+}
+
+static inline uint64_t take(struct fixture *f, uint64_t bytes)
+{
+    return take_on(f, bytes, 0).addr;
+}
+
+/* A request that must fail with *want*. */
+static inline void refuse(struct fixture *f, uint64_t bytes, enum vs_err want)
+{
+    struct vs_allocation got = {1, 2, 3};
+    assert_int_equal(vs_allocator_malloc(f->allocator, bytes, 0, &got), want);
+    assert_int_equal(got.addr, 1); /* unwritten */
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+}
+
+static inline void give(struct fixture *f, uint64_t addr)
+{
+    assert_int_equal(vs_allocator_free(f->allocator, addr), VS_OK);
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+}
+
+static inline struct vs_allocator_stats stats_of(struct fixture *f)
+{
+    struct vs_allocator_stats stats;
+    vs_allocator_stats(f->allocator, &stats);
+    return stats;
+}
+
+#define assert_stat(stat, current_, peak_, allocated_, freed_)  \
+    do {                                                        \
+        struct vs_stat stat_ = (stat);                          \
+        assert_int_equal(stat_.current, (current_));            \
+        assert_int_equal(stat_.peak, (peak_));                  \
+        assert_int_equal(stat_.allocated, (allocated_));        \
+        assert_int_equal(stat_.freed, (freed_));                \
+    } while (0)
+
+static const struct vs_allocator_config pytorch_config = {.reuse = VS_REUSE_STREAM_ORDERED};
+static const struct vs_allocator_config after_sync_config = {.reuse = VS_REUSE_AFTER_SYNC};
+
+#endif

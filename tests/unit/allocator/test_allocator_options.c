@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PyTorch's allocator options: max_split_size, max_non_split_rounding, memory
+ * fraction, garbage collection; and which configurations are refused. */
+#include "allocator_test.h"
+
+static void oversize_blocks_serve_only_near_fits(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = 4 * MIB};
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    uint64_t a = take(&f, 64 * MIB);
+    struct vs_allocator_stats s = stats_of(&f);
+    assert_stat(s.oversize_allocations, 1, 1, 1, 0);
+    assert_stat(s.oversize_segments, 1, 1, 1, 0);
+    assert_int_equal(s.max_split_size, 32 * MIB);
+    give(&f, a);
+    assert_int_not_equal(take(&f, 2 * MIB), a);       /* below the limit: not from here */
+    assert_int_not_equal(take(&f, 40 * MIB), a);      /* 24 MiB of rounding: too much */
+    struct vs_allocation near = take_on(&f, 60 * MIB + 512, 0);
+    assert_int_equal(near.addr, a);
+    assert_int_equal(near.size, 64 * MIB); /* whole */
+    s = stats_of(&f);
+    assert_stat(s.oversize_allocations, 2, 2, 3, 1);
+    fixture_stop(&f);
+}
+
+static void under_pressure_one_oversize_block_that_suffices_goes_first(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
+    struct fixture f;
+    fixture_start(&f, &c, 200 * MIB);
+    uint64_t a = take(&f, 40 * MIB), b = take(&f, 60 * MIB), d = take(&f, 80 * MIB);
+    give(&f, a);
+    give(&f, b);
+    give(&f, d);
+    f.event_count = 0;
+    take(&f, 50 * MIB);
+    assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
+    assert_int_equal(f.events[0].size, 60 * MIB);
+    assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
+    assert_int_equal(stats_of(&f).num_alloc_retries, 0);
+    fixture_stop(&f);
+}
+
+static void under_pressure_the_largest_oversize_blocks_go_until_they_suffice(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
+    struct fixture f;
+    fixture_start(&f, &c, 200 * MIB);
+    uint64_t a = take(&f, 40 * MIB), b = take(&f, 60 * MIB), d = take(&f, 80 * MIB);
+    give(&f, a);
+    give(&f, b);
+    give(&f, d);
+    f.event_count = 0;
+    take(&f, 100 * MIB);
+    assert_int_equal(f.event_count, 4);
+    assert_int_equal(f.events[0].size, 80 * MIB);
+    assert_int_equal(f.events[1].size, 60 * MIB);
+    assert_int_equal(f.events[2].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
+    assert_int_equal(stats_of(&f).num_alloc_retries, 0);
+    fixture_stop(&f);
+}
+
+static void the_memory_fraction_limits_what_is_reserved(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.memory_fraction = 0.5};
+    struct fixture f;
+    fixture_start(&f, &c, 100 * MIB);
+    uint64_t a = take(&f, 30 * MIB);
+    uint64_t asked = f.device.allocs;
+    refuse(&f, 22 * MIB, VS_ERR_DEVICE_OOM);
+    assert_int_equal(f.device.allocs, asked); /* refused before the device was asked */
+    take(&f, 20 * MIB);
+    give(&f, a);
+    assert_int_equal(take(&f, 24 * MIB), a); /* the cache is not limited */
+    assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.5), VS_ERR_ARG);
+    refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
+    assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.0), VS_OK);
+    take(&f, 40 * MIB);
+    fixture_stop(&f);
+}
+
+static void garbage_collection_takes_the_segments_idle_longest(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.memory_fraction = 0.99, .garbage_collection_threshold = 0.5};
+    struct fixture f;
+    fixture_start(&f, &c, 400 * MIB); /* collects above 198 MiB */
+    uint64_t old = take(&f, 30 * MIB), young = take(&f, 40 * MIB), used = take(&f, 90 * MIB);
+    give(&f, old);
+    for (int i = 0; i < 10; i++)
+        give(&f, take(&f, 50 * MIB)); /* one segment, always young; ages the first */
+    give(&f, young);
+    f.event_count = 0;
+    take(&f, 60 * MIB);
+    assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
+    assert_int_equal(f.events[0].addr, old);
+    assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
+    assert_int_equal(stats_of(&f).num_alloc_retries, 0);
+    assert_int_equal(stats_of(&f).num_sync_all_streams, 0);
+    give(&f, used);
+    fixture_stop(&f);
+}
+
+static void garbage_collection_is_off_without_a_memory_fraction(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.garbage_collection_threshold = 0.1};
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    give(&f, take(&f, 300 * MIB));
+    take(&f, 400 * MIB);
+    assert_int_equal(f.device.frees, 0);
+    fixture_stop(&f);
+}
+
+static void rounding_options_reach_requests(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.roundup_power2_divisions = {[0] = 4, [1] = 2}};
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    assert_int_equal(take_on(&f, 5000, 0).size, 5120);
+    assert_int_equal(take_on(&f, 2 * MIB + 1, 0).size, 3 * MIB);
+    fixture_stop(&f);
+}
+
+static void configurations_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static struct fake_device device;
+    fake_device_init(&device, GIB);
+    struct vs_allocator *a = NULL;
+    const struct vs_allocator_config bad[] = {
+        {.max_split_size = 20 * MIB - 1},
+        {.garbage_collection_threshold = 1.0},
+        {.garbage_collection_threshold = -0.1},
+        {.memory_fraction = 1.01},
+        {.memory_fraction = -1},
+        {.roundup_power2_divisions = {[5] = 3}},
+        {.reuse = (enum vs_reuse)7},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(vs_allocator_create(&bad[i], &fake_device_ops, &device, NULL, NULL, &a),
+                         VS_ERR_ARG);
+    struct vs_device_ops ops = fake_device_ops;
+    ops.memory_info = NULL;
+    struct vs_allocator_config fraction = {.memory_fraction = 0.5};
+    assert_int_equal(vs_allocator_create(&fraction, &ops, &device, NULL, NULL, &a), VS_ERR_ARG);
+    ops.synchronize = NULL;
+    assert_int_equal(vs_allocator_create(&after_sync_config, &ops, &device, NULL, NULL, &a), VS_ERR_ARG);
+    assert_null(a);
+    fraction.total_memory = GIB;
+    assert_int_equal(vs_allocator_create(&fraction, &ops, &device, NULL, NULL, &a), VS_OK);
+    vs_allocator_destroy(a);
+    vs_allocator_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(oversize_blocks_serve_only_near_fits),
+        cmocka_unit_test(under_pressure_one_oversize_block_that_suffices_goes_first),
+        cmocka_unit_test(under_pressure_the_largest_oversize_blocks_go_until_they_suffice),
+        cmocka_unit_test(the_memory_fraction_limits_what_is_reserved),
+        cmocka_unit_test(garbage_collection_takes_the_segments_idle_longest),
+        cmocka_unit_test(garbage_collection_is_off_without_a_memory_fraction),
+        cmocka_unit_test(rounding_options_reach_requests),
+        cmocka_unit_test(configurations_out_of_range_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

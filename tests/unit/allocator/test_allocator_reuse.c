@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * When freed memory may be handed out again: events of other streams
+ * (record_stream), and synchronisation before reuse. */
+#include "allocator_test.h"
+
+#include "allocator/allocator_internal.h"
+
+static void record(struct fixture *f, uint64_t addr, uint64_t stream)
+{
+    assert_int_equal(vs_allocator_record_stream(f->allocator, addr, stream), VS_OK);
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+}
+
+/* --- stream ordered --- */
+
+static void a_block_used_elsewhere_waits_for_the_event_there(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 512);
+    record(&f, a, 3);
+    record(&f, a, 3); /* a second time counts once */
+    give(&f, a);
+    assert_int_equal(f.device.recorded[3], 1);
+    struct vs_allocator_stats s = stats_of(&f);
+    assert_int_equal(s.allocated_bytes[VS_STAT_ALL].current, 0);
+    assert_int_equal(s.active_bytes[VS_STAT_ALL].current, 512);
+    assert_int_equal(s.requested_bytes[VS_STAT_ALL].current, 512);
+    assert_int_equal(f.events[f.event_count - 1].kind, VS_ALLOCATOR_FREE);
+    uint64_t b = take(&f, 512);
+    assert_int_not_equal(b, a);
+    fake_device_complete(&f.device, 3, 1);
+    uint64_t c = take(&f, 512); /* the next request notices */
+    assert_int_equal(c, a);
+    assert_int_equal(f.device.events_held, 0);
+    assert_int_equal(stats_of(&f).active_bytes[VS_STAT_ALL].current, 1024);
+    give(&f, b);
+    give(&f, c);
+    fixture_stop(&f);
+}
+
+static void the_blocks_own_stream_needs_no_event(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take_on(&f, 512, 2).addr;
+    record(&f, a, 2);
+    give(&f, a);
+    assert_int_equal(f.device.recorded[2], 0);
+    assert_int_equal(take_on(&f, 512, 2).addr, a);
+    fixture_stop(&f);
+}
+
+static void a_block_used_on_two_streams_waits_for_both(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 512);
+    record(&f, a, 3);
+    record(&f, a, 1);
+    give(&f, a);
+    fake_device_complete(&f.device, 1, 1);
+    assert_int_not_equal(take(&f, 512), a);
+    fake_device_complete(&f.device, 3, 1);
+    assert_int_equal(take(&f, 512), a);
+    fixture_stop(&f);
+}
+
+static void a_pending_block_is_not_merged_with_its_neighbour(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512);
+    record(&f, b, 1);
+    give(&f, b);
+    give(&f, a);
+    struct vs_allocation found;
+    bool live = true;
+    assert_int_equal(vs_allocator_find(f.allocator, b + 5, &found, &live), VS_OK);
+    assert_false(live);
+    assert_int_equal(found.addr, b);
+    assert_int_equal(found.size, 512);
+    assert_int_equal(vs_allocator_free(f.allocator, b), VS_ERR_STATE);
+    fake_device_complete(&f.device, 1, 1);
+    assert_int_equal(take(&f, 1024), a);
+    give(&f, c);
+    fixture_stop(&f);
+}
+
+static void events_of_one_stream_complete_in_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a[3];
+    for (int i = 0; i < 3; i++) {
+        a[i] = take(&f, 512);
+        record(&f, a[i], 1);
+    }
+    take(&f, 512);
+    for (int i = 0; i < 3; i++)
+        give(&f, a[i]);
+    fake_device_complete(&f.device, 1, 2);
+    assert_int_equal(take(&f, 512), a[0]);
+    assert_int_equal(f.device.events_held, 1);
+    fixture_stop(&f);
+}
+
+static void empty_cache_waits_for_pending_events(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 512);
+    record(&f, a, 1);
+    give(&f, a);
+    uint64_t released;
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
+    assert_int_equal(released, 2 * MIB);
+    assert_int_equal(f.device.event_waits, 1);
+    assert_int_equal(stats_of(&f).num_sync_all_streams, 1);
+    fixture_stop(&f);
+}
+
+static void out_of_memory_waits_for_pending_events_before_it_gives_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 20 * MIB);
+    uint64_t a = take(&f, 20 * MIB);
+    record(&f, a, 1);
+    give(&f, a);
+    assert_int_equal(take(&f, 12 * MIB), a);
+    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
+    fixture_stop(&f);
+}
+
+static void where_no_event_can_be_recorded_the_block_stays_pending(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 512), b = take(&f, 512);
+    record(&f, a, 1);
+    record(&f, b, 2);
+    f.device.fail_record = VS_ERR_STATE; /* capture */
+    give(&f, a);
+    give(&f, b);
+    fake_device_complete(&f.device, 1, 100);
+    uint64_t c = take(&f, 512);
+    assert_int_not_equal(c, a);
+    f.device.fail_record = VS_OK;
+    assert_int_equal(take(&f, 512), a); /* recorded now, and found complete */
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take(&f, 512), b);
+    fixture_stop(&f);
+}
+
+static void a_failing_event_query_leaves_the_block_pending(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 512);
+    record(&f, a, 1);
+    give(&f, a);
+    fake_device_complete(&f.device, 1, 1);
+    f.device.fail_query = VS_ERR_STATE;
+    assert_int_not_equal(take(&f, 512), a);
+    f.device.fail_query = VS_OK;
+    assert_int_equal(take(&f, 512), a);
+    fixture_stop(&f);
+}
+
+static void without_event_operations_record_stream_is_unsupported(void **state)
+{
+    (void)state;
+    static struct fake_device device;
+    fake_device_init(&device, GIB);
+    struct vs_device_ops ops = fake_device_ops;
+    ops.event_record = NULL;
+    struct vs_allocator *a;
+    assert_int_equal(vs_allocator_create(&pytorch_config, &ops, &device, NULL, NULL, &a), VS_ERR_ARG);
+    ops.event_query = NULL;
+    ops.event_synchronize = NULL;
+    ops.event_release = NULL;
+    assert_int_equal(vs_allocator_create(&pytorch_config, &ops, &device, NULL, NULL, &a), VS_OK);
+    struct vs_allocation got;
+    assert_int_equal(vs_allocator_malloc(a, 512, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_record_stream(a, got.addr, 1), VS_ERR_UNSUPPORTED);
+    assert_int_equal(vs_allocator_record_stream(a, got.addr, 0), VS_OK);
+    vs_allocator_destroy(a);
+}
+
+/* --- after a synchronisation --- */
+
+static void memory_fresh_from_the_device_needs_no_synchronisation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    for (int i = 0; i < 20; i++)
+        take(&f, 100 * KIB);
+    assert_int_equal(f.device.syncs, 0);
+    fixture_stop(&f);
+}
+
+static void a_freed_block_is_handed_out_only_after_a_synchronisation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512), b = take(&f, 512);
+    give(&f, a);
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 1);
+    give(&f, a);
+    give(&f, b);
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 2);
+    assert_int_equal(take(&f, 512), b); /* covered by the same synchronisation */
+    assert_int_equal(f.device.syncs, 2);
+    assert_int_equal(stats_of(&f).num_reuse_syncs, 2);
+    fixture_stop(&f);
+}
+
+static void a_synchronisation_of_the_program_after_the_free_is_enough(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512);
+    give(&f, a);
+    uint64_t ticket = vs_allocator_sync_begin(f.allocator);
+    vs_allocator_sync_end(f.allocator, ticket);
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 0);
+    fixture_stop(&f);
+}
+
+static void a_synchronisation_begun_before_the_free_does_not_cover_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512);
+    uint64_t ticket = vs_allocator_sync_begin(f.allocator);
+    give(&f, a);
+    vs_allocator_sync_end(f.allocator, ticket);
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 1);
+    fixture_stop(&f);
+}
+
+static void a_synchronisation_that_never_ended_covers_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512);
+    give(&f, a);
+    uint64_t first = vs_allocator_sync_begin(f.allocator);
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 1);
+    give(&f, a);
+    vs_allocator_sync_end(f.allocator, first); /* late, and older than the free */
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 2);
+    fixture_stop(&f);
+}
+
+static void tickets_may_end_out_of_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512);
+    uint64_t older = vs_allocator_sync_begin(f.allocator);
+    give(&f, a);
+    uint64_t newer = vs_allocator_sync_begin(f.allocator);
+    vs_allocator_sync_end(f.allocator, newer);
+    vs_allocator_sync_end(f.allocator, older);
+    vs_allocator_sync_end(f.allocator, newer + 100); /* nobody's ticket: ignored */
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 0);
+    give(&f, a);
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(f.device.syncs, 1);
+    fixture_stop(&f);
+}
+
+static void a_merged_block_is_as_unsafe_as_its_newest_part(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512);
+    give(&f, a);
+    vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
+    give(&f, b);
+    assert_int_equal(take(&f, 1024), a);
+    assert_int_equal(f.device.syncs, 1);
+    give(&f, c);
+    fixture_stop(&f);
+}
+
+static void a_refused_synchronisation_fails_the_request_and_keeps_the_block(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 512);
+    give(&f, a);
+    f.device.fail_sync = VS_ERR_STATE;
+    struct vs_allocator_stats before = stats_of(&f);
+    refuse(&f, 512, VS_ERR_STATE);
+    struct vs_allocator_stats after = stats_of(&f);
+    assert_memory_equal(&before, &after, sizeof before);
+    f.device.fail_sync = VS_OK;
+    assert_int_equal(take(&f, 512), a);
+    fixture_stop(&f);
+}
+
+static void streams_are_ignored_when_reuse_waits_for_synchronisation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take_on(&f, 512, 3).addr;
+    record(&f, a, 4);
+    give(&f, a);
+    assert_int_equal(f.device.recorded[4], 0);
+    assert_int_equal(take_on(&f, 512, UINT64_MAX).addr, a);
+    fixture_stop(&f);
+}
+
+/* Runs inside the synchronisation of a request, as another thread would. */
+struct intruder {
+    struct fixture *f;
+    uint64_t neighbour, other;
+    bool abandon;
+};
+
+static void intrude(void *arg)
+{
+    struct intruder *in = arg;
+    struct fixture *f = in->f;
+    f->device.on_sync = NULL;
+    if (in->abandon) {
+        vs_allocator_abandon(f->allocator);
+        f->device.segment_count = 0;
+        f->device.used = 0;
+        return;
+    }
+    give(f, in->neighbour); /* must neither block nor merge with the block being taken */
+    in->other = take(f, 2048);
+    assert_int_equal(vs_allocator_empty_cache(f->allocator, NULL), VS_OK);
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+}
+
+static void other_threads_go_on_while_a_request_synchronises(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        bool refused = variant % 2;
+        uint64_t bytes = variant / 2 ? 512 : 1024; /* a part of the block, or all of it */
+        struct fixture f;
+        fixture_start(&f, &after_sync_config, GIB);
+        uint64_t a = take(&f, 1024), b = take(&f, 512), c = take(&f, 4096);
+        struct intruder in = {.f = &f, .neighbour = b};
+        give(&f, a);
+        f.device.on_sync = intrude;
+        f.device.on_sync_arg = &in;
+        f.device.fail_sync = VS_OK;
+        if (refused) {
+            /* the inner request takes fresh memory, so only the outer one sees this */
+            f.device.fail_sync = VS_ERR_DEVICE;
+            refuse(&f, bytes, VS_ERR_DEVICE);
+            f.device.fail_sync = VS_OK;
+        } else {
+            assert_int_equal(take(&f, bytes), a);
+        }
+        assert_true(in.other > c); /* not the block being taken, nor its neighbour */
+        fixture_stop(&f);
+    }
+}
+
+static void abandoning_during_a_synchronisation_fails_the_request(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 1024);
+    struct intruder in = {.f = &f, .abandon = true};
+    give(&f, a);
+    f.device.on_sync = intrude;
+    f.device.on_sync_arg = &in;
+    refuse(&f, 1024, VS_ERR_STATE);
+    assert_int_equal(take(&f, 1024), FAKE_BASE);
+    fixture_stop(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_used_elsewhere_waits_for_the_event_there),
+        cmocka_unit_test(the_blocks_own_stream_needs_no_event),
+        cmocka_unit_test(a_block_used_on_two_streams_waits_for_both),
+        cmocka_unit_test(a_pending_block_is_not_merged_with_its_neighbour),
+        cmocka_unit_test(events_of_one_stream_complete_in_order),
+        cmocka_unit_test(empty_cache_waits_for_pending_events),
+        cmocka_unit_test(out_of_memory_waits_for_pending_events_before_it_gives_up),
+        cmocka_unit_test(where_no_event_can_be_recorded_the_block_stays_pending),
+        cmocka_unit_test(a_failing_event_query_leaves_the_block_pending),
+        cmocka_unit_test(without_event_operations_record_stream_is_unsupported),
+        cmocka_unit_test(memory_fresh_from_the_device_needs_no_synchronisation),
+        cmocka_unit_test(a_freed_block_is_handed_out_only_after_a_synchronisation),
+        cmocka_unit_test(a_synchronisation_of_the_program_after_the_free_is_enough),
+        cmocka_unit_test(a_synchronisation_begun_before_the_free_does_not_cover_it),
+        cmocka_unit_test(a_synchronisation_that_never_ended_covers_nothing),
+        cmocka_unit_test(tickets_may_end_out_of_order),
+        cmocka_unit_test(a_merged_block_is_as_unsafe_as_its_newest_part),
+        cmocka_unit_test(a_refused_synchronisation_fails_the_request_and_keeps_the_block),
+        cmocka_unit_test(streams_are_ignored_when_reuse_waits_for_synchronisation),
+        cmocka_unit_test(other_threads_go_on_while_a_request_synchronises),
+        cmocka_unit_test(abandoning_during_a_synchronisation_fails_the_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The placement rules as tables: rounding, pools, segment sizes, splitting; and
+ * the free index's order. */
+#include "allocator/placement.h"
+
+#include <stdlib.h>
+
+#include "allocator/allocator_internal.h"
+#include "allocator_test.h"
+
+static void requests_round_up_to_512_byte_multiples(void **state)
+{
+    (void)state;
+    static const uint64_t table[][2] = {
+        {1, 512},       {511, 512},     {512, 512},           {513, 1024},
+        {1024, 1024},   {1025, 1536},   {MIB - 1, MIB},       {MIB, MIB},
+        {MIB + 1, MIB + 512}, {10 * MIB - 1, 10 * MIB}, {80 * GIB + 1, 80 * GIB + 512},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(vs_round_request(&pytorch_config, table[i][0]), table[i][1]);
+}
+
+static void power_of_two_divisions_round_to_their_steps(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = pytorch_config;
+    for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
+        c.roundup_power2_divisions[i] = 4;
+    static const uint64_t table[][2] = {
+        /* up to 512 times the divisions: multiples of 512 as ever */
+        {100, 512}, {1200, 1536}, {2048, 2048},
+        /* 2048..4096 in steps of 512, 4096..8192 in steps of 1024 */
+        {2049, 2560}, {4096, 4096}, {4097, 5120}, {1200 * KIB, 1280 * KIB},
+        {1024 * KIB + 1, 1280 * KIB}, {7 * MIB + 1, 8 * MIB}, {100 * MIB, 112 * MIB},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(vs_round_request(&c, table[i][0]), table[i][1]);
+    assert_int_equal(vs_round_to_division(3, 16), 4); /* a step of 0: the next power of two */
+}
+
+static void divisions_apply_by_the_slot_of_the_size(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = pytorch_config;
+    c.roundup_power2_divisions[0] = 2;  /* below 2 MiB */
+    c.roundup_power2_divisions[3] = 8;  /* 8..16 MiB */
+    c.roundup_power2_divisions[15] = 1; /* 32 GiB and up: off */
+    assert_int_equal(vs_round_request(&c, 1100 * KIB), 1536 * KIB);
+    assert_int_equal(vs_round_request(&c, 5000), 6144);
+    assert_int_equal(vs_round_request(&c, 3 * MIB + 1), 3 * MIB + 512);
+    assert_int_equal(vs_round_request(&c, 9 * MIB + 1), 10 * MIB);
+    assert_int_equal(vs_round_request(&c, 65 * GIB + 1), 65 * GIB + 512);
+}
+
+static void the_pool_follows_the_rounded_size(void **state)
+{
+    (void)state;
+    assert_int_equal(vs_pool_of(512), VS_POOL_SMALL);
+    assert_int_equal(vs_pool_of(MIB), VS_POOL_SMALL);
+    assert_int_equal(vs_pool_of(MIB + 512), VS_POOL_LARGE);
+}
+
+static void segments_are_2_mib_20_mib_or_a_multiple_of_2_mib(void **state)
+{
+    (void)state;
+    static const uint64_t table[][2] = {
+        {512, 2 * MIB},        {MIB, 2 * MIB},         {MIB + 512, 20 * MIB},
+        {10 * MIB - 512, 20 * MIB}, {10 * MIB, 10 * MIB}, {10 * MIB + 512, 12 * MIB},
+        {12 * MIB, 12 * MIB},  {65 * MIB + 512, 66 * MIB},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(vs_segment_size(table[i][0]), table[i][1]);
+}
+
+static void small_blocks_split_from_512_bytes_large_ones_above_1_mib(void **state)
+{
+    (void)state;
+    assert_true(vs_should_split(VS_POOL_SMALL, 1024, 512, UINT64_MAX));
+    assert_false(vs_should_split(VS_POOL_SMALL, 512, 512, UINT64_MAX));
+    assert_false(vs_should_split(VS_POOL_LARGE, 3 * MIB, 2 * MIB, UINT64_MAX));
+    assert_true(vs_should_split(VS_POOL_LARGE, 3 * MIB + 512, 2 * MIB, UINT64_MAX));
+}
+
+static void requests_of_max_split_size_are_not_split(void **state)
+{
+    (void)state;
+    uint64_t max = 32 * MIB;
+    assert_true(vs_should_split(VS_POOL_LARGE, 40 * MIB, max - 512, max));
+    assert_false(vs_should_split(VS_POOL_LARGE, 40 * MIB, max, max));
+}
+
+static void beyond_max_split_size_only_near_fits_are_taken(void **state)
+{
+    (void)state;
+    uint64_t max = 32 * MIB, slack = 20 * MIB;
+    assert_true(vs_may_take(max - 512, 2 * MIB, max, slack));
+    assert_false(vs_may_take(max, 2 * MIB, max, slack));
+    assert_true(vs_may_take(max + slack - 512, max, max, slack));
+    assert_false(vs_may_take(max + slack, max, max, slack));
+    assert_true(vs_may_take(GIB, 2 * MIB, UINT64_MAX, slack));
+}
+
+/* The index against a linear scan, over random sets with many equal sizes. */
+#define SET 300
+static const struct vs_block *scan_at(struct vs_block *const *set, size_t n, uint64_t size,
+                                      uint64_t addr)
+{
+    const struct vs_block *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct vs_block *b = set[i];
+        if (b->size < size || (b->size == size && b->addr < addr))
+            continue;
+        if (!best || b->size < best->size || (b->size == best->size && b->addr < best->addr))
+            best = b;
+    }
+    return best;
+}
+
+static const struct vs_block *scan_before(struct vs_block *const *set, size_t n, uint64_t size,
+                                          uint64_t addr)
+{
+    const struct vs_block *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct vs_block *b = set[i];
+        if (b->size > size || (b->size == size && b->addr >= addr))
+            continue;
+        if (!best || b->size > best->size || (b->size == best->size && b->addr > best->addr))
+            best = b;
+    }
+    return best;
+}
+
+static uint64_t random_size(void)
+{
+    uint64_t granules = UINT64_C(1) << (rand() % 20);
+    return VS_BLOCK_MIN * (granules + (uint64_t)rand() % granules / (1 + (uint64_t)(rand() % 3)));
+}
+
+static void the_free_index_gives_what_a_linear_scan_gives(void **state)
+{
+    (void)state;
+    static struct vs_block blocks[SET];
+    struct vs_block *set[SET];
+    struct vs_free_index index = {0};
+    size_t n = 0, next = 0;
+    srand(7);
+    for (int step = 0; step < 20000; step++) {
+        if (n < SET && (n < SET / 2 || rand() % 2)) {
+            struct vs_block *b = &blocks[n < SET ? next : 0];
+            next = (next + 1) % SET;
+            if (b->addr && b->state == VS_BLOCK_FREE)
+                continue;
+            *b = (struct vs_block){.addr = FAKE_BASE + 512 * (uint64_t)step,
+                                   .size = random_size(), .state = VS_BLOCK_FREE};
+            set[n++] = b;
+            vs_free_index_insert(&index, b);
+        } else {
+            size_t i = (size_t)rand() % n;
+            vs_free_index_remove(&index, set[i]);
+            set[i]->state = VS_BLOCK_LIVE;
+            set[i] = set[--n];
+        }
+        uint64_t size = random_size(), addr = FAKE_BASE + 512 * ((uint64_t)rand() % 20000), count;
+        assert_ptr_equal(vs_free_index_at(&index, size, 0), scan_at(set, n, size, 0));
+        if (n) {
+            size = set[(size_t)rand() % n]->size;
+            assert_ptr_equal(vs_free_index_at(&index, size, addr), scan_at(set, n, size, addr));
+            assert_ptr_equal(vs_free_index_before(&index, size, addr),
+                             scan_before(set, n, size, addr));
+        }
+        assert_true(vs_free_index_check(&index, &count));
+        assert_int_equal(count, n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_round_up_to_512_byte_multiples),
+        cmocka_unit_test(power_of_two_divisions_round_to_their_steps),
+        cmocka_unit_test(divisions_apply_by_the_slot_of_the_size),
+        cmocka_unit_test(the_pool_follows_the_rounded_size),
+        cmocka_unit_test(segments_are_2_mib_20_mib_or_a_multiple_of_2_mib),
+        cmocka_unit_test(small_blocks_split_from_512_bytes_large_ones_above_1_mib),
+        cmocka_unit_test(requests_of_max_split_size_are_not_split),
+        cmocka_unit_test(beyond_max_split_size_only_near_fits_are_taken),
+        cmocka_unit_test(the_free_index_gives_what_a_linear_scan_gives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
