@@ -70,7 +70,7 @@ static inline uint64_t take(struct fixture *f, uint64_t bytes)
 /* A request that must fail with *want*. */
 static inline void refuse(struct fixture *f, uint64_t bytes, enum vs_err want)
 {
-    struct vs_allocation got = {1, 2, 3};
+    struct vs_allocation got = {.addr = 1, .requested = 2, .size = 3};
     assert_int_equal(vs_allocator_malloc(f->allocator, bytes, 0, &got), want);
     assert_int_equal(got.addr, 1); /* unwritten */
     assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
