@@ -91,7 +91,7 @@ static void on_event(void *ctx, const struct vs_allocator_event *event)
 
 static void step_malloc(struct run *r)
 {
-    struct vs_allocation a = {0, 0, 0}, b = {0, 0, 0};
+    struct vs_allocation a = {0}, b = {0};
     uint64_t bytes = draw_size(r), stream = draw(r, 3) ? 0 : draw(r, 4);
     enum vs_err have = vs_allocator_malloc(r->real, bytes, stream, &a);
     enum vs_err want = model_malloc(r->model, bytes, stream, &b);
@@ -165,7 +165,7 @@ static void step_probe(struct run *r)
     uint64_t addr = FAKE_BASE + draw(r, UINT64_C(300) << 20);
     if (r->live_count && draw(r, 2))
         addr = r->live[draw(r, (uint64_t)r->live_count)] + draw(r, 4096) * 512 - MIB;
-    struct vs_allocation a = {0, 0, 0}, b = {0, 0, 0};
+    struct vs_allocation a = {0}, b = {0};
     bool live = false, want_live = false;
     enum vs_err have = vs_allocator_find(r->real, addr, &a, &live);
     assert_int_equal(have, model_find(r->model, addr, &b, &want_live));
