@@ -288,8 +288,9 @@ enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out
     if (i < 0)
         return VS_ERR_FOREIGN;
     *live = m->blocks[i].busy;
-    *out = (struct vs_allocation){m->blocks[i].addr, *live ? m->blocks[i].requested : 0,
-                                  m->blocks[i].size};
+    *out = (struct vs_allocation){.addr = m->blocks[i].addr,
+                                  .requested = *live ? m->blocks[i].requested : 0,
+                                  .size = m->blocks[i].size};
     return VS_OK;
 }
 
@@ -531,7 +532,7 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
         b = &m->blocks[i];
     }
     recount(m);
-    *out = (struct vs_allocation){b->addr, bytes, b->size};
+    *out = (struct vs_allocation){.addr = b->addr, .requested = bytes, .size = b->size};
     return VS_OK;
 }
 
