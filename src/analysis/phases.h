@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Phases and steps, from the NVTX ranges of a trace. Every thread has a stack of
+ * open ranges; where an event happened is its thread's stack, or, for a thread
+ * that opened none, that of the main thread. A phase is a path of range names
+ * with step numbers taken out ("step / forward"), so that there are few of them
+ * however many steps there were; a place is a phase with the step's number.
+ *
+ * Steps are the outermost ranges with a step-like name ("step 12", "iteration 3",
+ * "ProfilerStep#7", "train_step") on the first thread that opens one.
+ * Not thread-safe. */
+#ifndef VS_PHASES_H
+#define VS_PHASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
+
+#define VS_PHASES_MAX 4096   /* more distinct paths than this become one */
+#define VS_RANGE_DEPTH_MAX 64 /* ranges nested deeper are counted, not shown */
+#define VS_PLACE_TEXT_MAX 512
+
+/* A step-like name, taken apart. */
+struct vs_step_name {
+    size_t prefix_length; /* bytes before the number, separators included */
+    size_t stem_length;   /* without the separators: what a phase is called */
+    bool numbered;
+    uint64_t number;
+};
+/* vs_step_name_parse: false when *name* does not look like a step. */
+bool vs_step_name_parse(const char *name, struct vs_step_name *out);
+
+/* Where something happened. Zero: outside any range. */
+struct vs_place {
+    uint32_t phase;  /* index into vs_phases.items; 0 = outside any range */
+    bool step_known;
+    uint64_t step;   /* the program's number, or counted from 0 when it gave none */
+};
+
+struct vs_phase {
+    uint32_t parent;
+    bool is_step;
+    const char *name;   /* without the step's number */
+    const char *prefix; /* of a step: what stands before the number */
+    uint64_t times;     /* ranges opened */
+    uint64_t time_ns;   /* sum of their lengths, inner ranges included */
+    uint64_t allocs, alloc_bytes; /* made while this was the innermost range */
+    uint64_t *peaks;    /* highest allocated per device index while open; may be NULL */
+    unsigned peak_count;
+};
+
+struct vs_range {
+    uint64_t domain;
+    uint64_t time_ns;
+    struct vs_place place;
+    bool is_step;
+};
+
+struct vs_thread {
+    uint32_t tid;
+    uint32_t depth;    /* open ranges, including those too deep to keep */
+    struct vs_range *ranges; /* VS_RANGE_DEPTH_MAX, allocated on first use */
+    uint64_t last_alloc; /* address of the thread's latest allocation, while it is its latest */
+};
+
+struct vs_steps {
+    bool open;
+    uint32_t tid;       /* thread whose ranges count; 0 = none yet */
+    uint64_t range;     /* id of the start/end range that is the step; 0 = a pushed one */
+    uint64_t begun, done;
+    uint64_t number;    /* of the step under way, or of the latest */
+    uint64_t time_ns;   /* when it began */
+    uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
+    uint64_t longest_number;
+};
+
+/* Zero-initialise, then vs_phases_init. */
+struct vs_phases {
+    struct vs_phase *items; /* [0] stands for "outside any range" */
+    size_t count, capacity;
+    struct vs_map by_key;   /* hash of (parent, name) -> index + 1 */
+    struct vs_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct vs_map by_tid;
+    size_t last_thread;
+    uint32_t main_tid;      /* 0 until known */
+    struct vs_map open_steps; /* start/end ranges with a step's name: range id -> number + 1 */
+    struct vs_steps steps;
+    struct vs_arena names;
+    uint64_t unmatched_pops;
+};
+
+enum vs_err vs_phases_init(struct vs_phases *phases) VS_MUST_CHECK;
+
+/* vs_phases_thread: the thread's record, added when new. Valid until the next
+ * call with another tid. */
+enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
+    VS_MUST_CHECK;
+
+/* vs_phases_push, _pop: range_push and range_pop on *tid*. A pop without an open
+ * range of its domain is counted and ignored. *step_ended* of pop: set to true
+ * when that was the end of a step. */
+enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
+                           uint64_t domain, uint64_t time_ns, struct vs_place *place)
+    VS_MUST_CHECK;
+enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
+                          uint64_t time_ns, bool *step_ended) VS_MUST_CHECK;
+
+/* vs_phases_start, _end: start/end ranges; they only delimit steps. */
+enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
+                            const char *name, uint64_t time_ns) VS_MUST_CHECK;
+void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended);
+
+/* vs_phases_place: where *tid* is now. */
+struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid);
+
+/* vs_phases_level: *allocated* bytes are live on *device* (index) while *phase*
+ * is open; raises the peaks of it and of those around it. */
+enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                            uint64_t allocated) VS_MUST_CHECK;
+
+/* vs_phases_finish: count the time of ranges that are still open. Call once. */
+void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns);
+
+/* vs_phases_text: "step 12 / forward"; "" outside any range. *out* has
+ * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end. Returns out. */
+char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);
+
+void vs_phases_free(struct vs_phases *phases);
+
+#endif

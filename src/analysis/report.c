@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The two passes over a trace; see the header. The first pass finds the peaks and
+ * everything about the end; the second replays to each peak and looks at who
+ * holds the memory there, so that nothing has to be remembered on the way. */
+#include "analysis/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/report_fill.h"
+#include "analysis/vec.h"
+
+#define LINES_MAX 100 /* notes, options, dropped kinds kept of each */
+
+struct lines {
+    struct vs_report_pair *pairs; /* value NULL while only the first is used */
+    uint64_t *severities;
+    size_t count, pair_capacity, severity_capacity;
+};
+
+static enum vs_err add_line(struct vs_report *report, struct lines *lines, const char *name,
+                            const char *value, uint64_t severity)
+{
+    if (lines->count == LINES_MAX)
+        return VS_OK;
+    enum vs_err err =
+        vs_vec_grow(&lines->pairs, &lines->pair_capacity, lines->count + 1, sizeof *lines->pairs);
+    if (!err)
+        err = vs_vec_grow(&lines->severities, &lines->severity_capacity, lines->count + 1,
+                          sizeof *lines->severities);
+    if (err)
+        return err;
+    struct vs_report_pair pair = {vs_summary_copy(&report->memory, name),
+                                  vs_summary_copy(&report->memory, value)};
+    if (!pair.name || !pair.value)
+        return VS_ERR_NOMEM;
+    lines->pairs[lines->count] = pair;
+    lines->severities[lines->count++] = severity;
+    return VS_OK;
+}
+
+struct pass {
+    struct vs_reader *reader;
+    struct vs_report *report;
+    struct vs_activity activity;
+    struct lines notes, options, dropped;
+};
+
+static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
+{
+    const struct vs_reader *reader = pass->reader;
+    char count[VS_READER_WHY_MAX];
+    switch (event->kind) {
+    case VS_EVENT_note:
+        return add_line(pass->report, &pass->notes, vs_reader_string(reader, event->note.text), "",
+                        event->note.severity);
+    case VS_EVENT_option:
+        return add_line(pass->report, &pass->options, vs_reader_string(reader, event->option.name),
+                        vs_reader_string(reader, event->option.value), 0);
+    case VS_EVENT_dropped:
+        snprintf(count, sizeof count, "%llu", (unsigned long long)event->dropped.count);
+        return add_line(pass->report, &pass->dropped,
+                        vs_reader_string(reader, event->dropped.what), count, 0);
+    default:
+        return vs_activity_event(&pass->activity, event);
+    }
+}
+
+static enum vs_err first_pass(struct pass *pass, struct vs_replay *replay)
+{
+    enum vs_err err = vs_reader_rewind(pass->reader);
+    struct vs_event event;
+    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+        err = vs_replay_event(replay, &event);
+        if (!err)
+            err = note_event(pass, &event);
+    }
+    if (err != VS_ERR_END)
+        return err;
+    vs_replay_finish(replay);
+    return VS_OK;
+}
+
+/* Move *lines* into the report's arena; *pairs* or *notes* takes them. */
+static enum vs_err keep_lines(struct vs_report *report, const struct lines *lines,
+                              const struct vs_report_pair **pairs,
+                              const struct vs_report_note **notes)
+{
+    size_t size = pairs ? sizeof **pairs : sizeof **notes;
+    void *memory = vs_arena_alloc(&report->memory, (lines->count + 1) * size);
+    if (!memory)
+        return VS_ERR_NOMEM;
+    if (pairs) {
+        if (lines->count)
+            memcpy(memory, lines->pairs, lines->count * size);
+        *pairs = memory;
+        return VS_OK;
+    }
+    struct vs_report_note *out = memory;
+    for (size_t i = 0; i < lines->count; i++)
+        out[i] = (struct vs_report_note){lines->severities[i], lines->pairs[i].name};
+    *notes = out;
+    return VS_OK;
+}
+
+static enum vs_err keep_all_lines(struct pass *pass)
+{
+    struct vs_report *report = pass->report;
+    report->note_count = pass->notes.count;
+    report->option_count = pass->options.count;
+    report->dropped_count = pass->dropped.count;
+    enum vs_err err = keep_lines(report, &pass->notes, NULL, &report->notes);
+    if (!err)
+        err = keep_lines(report, &pass->options, &report->options, NULL);
+    if (!err)
+        err = keep_lines(report, &pass->dropped, &report->dropped, NULL);
+    return err;
+}
+
+static void free_lines(struct lines *lines)
+{
+    free(lines->pairs);
+    free(lines->severities);
+}
+
+static enum vs_err second_pass(struct vs_reader *reader, struct vs_report *report,
+                               struct vs_symbols *symbols, size_t sites_max)
+{
+    uint64_t last = vs_report_last_peak(report);
+    if (last == 0)
+        return VS_OK;
+    struct vs_replay *replay;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (err)
+        return err;
+    struct vs_summary summary = {&report->memory, replay, symbols, sites_max};
+    err = vs_reader_rewind(reader);
+    struct vs_event event;
+    while (!err && replay->events < last && (err = vs_reader_next(reader, &event)) == VS_OK) {
+        err = vs_replay_event(replay, &event);
+        if (!err)
+            err = vs_report_fill_peaks(report, &summary, replay->events);
+    }
+    vs_replay_close(replay);
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char *path,
+                         const struct vs_report_options *options)
+{
+    struct vs_report *report = pass->report;
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_symbols *symbols = NULL;
+    enum vs_err err = first_pass(pass, replay);
+    if (err)
+        return err;
+    report->condition = vs_reader_condition(pass->reader, why);
+    report->condition_text = vs_summary_copy(&report->memory, why);
+    report->path = vs_summary_copy(&report->memory, path);
+    report->trace_bytes = vs_reader_bytes(pass->reader);
+    if (!report->condition_text || !report->path)
+        return VS_ERR_NOMEM;
+    err = vs_symbols_open(pass->reader, &symbols);
+    if (err)
+        return err;
+    struct vs_summary summary = {&report->memory, replay, symbols, options->sites_max};
+    err = vs_report_fill(report, &summary, &pass->activity, options->kernels_max);
+    if (!err)
+        err = keep_all_lines(pass);
+    if (!err)
+        err = second_pass(pass->reader, report, symbols, options->sites_max);
+    if (!err) {
+        const char *first = NULL;
+        report->missing_modules = vs_symbols_missing(symbols, &first);
+        report->missing_module = first ? vs_summary_copy(&report->memory, first) : NULL;
+    }
+    vs_symbols_close(symbols);
+    return err;
+}
+
+enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
+                            const struct vs_report_options *options, struct vs_report **out)
+{
+    static const struct vs_report_options defaults;
+    struct pass pass = {.reader = reader, .report = calloc(1, sizeof *pass.report)};
+    struct vs_replay *replay = NULL;
+    if (!pass.report)
+        return VS_ERR_NOMEM;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (!err)
+        err = build(&pass, replay, path, options ? options : &defaults);
+    vs_replay_close(replay);
+    vs_activity_free(&pass.activity);
+    free_lines(&pass.notes);
+    free_lines(&pass.options);
+    free_lines(&pass.dropped);
+    if (err) {
+        vs_report_free(pass.report);
+        return err;
+    }
+    *out = pass.report;
+    return VS_OK;
+}
+
+void vs_report_free(struct vs_report *report)
+{
+    if (!report)
+        return;
+    struct vs_arena memory = report->memory; /* the arena's chunks do not hold the report */
+    vs_arena_free_all(&memory);
+    free(report);
+}
+
+double vs_report_external_fragmentation(const struct vs_report_peak *peak)
+{
+    if (peak->free_bytes == 0)
+        return 0;
+    return 1 - (double)peak->largest_hole / (double)peak->free_bytes;
+}

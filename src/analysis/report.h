@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Everything `vramscope report` shows, worked out from a trace in two passes in
+ * bounded memory, and not yet rendered. A report owns its strings: it outlives
+ * the reader. Bytes are bytes, times are nanoseconds since the process started
+ * unless a name says otherwise. Read-only after vs_report_build; any thread. */
+#ifndef VS_REPORT_H
+#define VS_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "trace/event.h"
+#include "trace/reader.h"
+
+struct vs_report_frame {
+    const char *function; /* never NULL */
+    const char *file;     /* NULL when unknown */
+    const char *module;
+    unsigned line;        /* 0 when unknown */
+    bool inlined, known;
+};
+
+/* A call site: who wanted the memory. Stacks that read the same are one site. */
+struct vs_report_site {
+    const struct vs_report_frame *frames; /* innermost first; plumbing left out */
+    size_t frame_count;                   /* 0 when no stack was recorded */
+    const char *api;                      /* "cudaMalloc", …; "" when unknown */
+    unsigned family;
+    uint64_t bytes, count; /* held at the moment the list is about */
+    uint64_t allocs, frees, alloc_bytes, largest; /* up to that moment */
+    uint64_t temporaries;  /* freed before the thread allocated anything else */
+    uint64_t lifetime_mean_ns; /* of those freed */
+    bool growing;          /* holds more at the end of nearly every step */
+    uint64_t growth_bytes, growth_per_step;
+    uint64_t growth_since; /* the program's number of the step of the first rise */
+};
+
+/* The heaviest first. */
+struct vs_report_sites {
+    const struct vs_report_site *items;
+    size_t count;
+    uint64_t total_bytes;   /* over all sites, listed or not */
+    uint64_t omitted_count; /* sites not in the list */
+    uint64_t omitted_bytes;
+};
+
+struct vs_report_family {
+    uint64_t allocs, frees, failures;
+    uint64_t bytes; /* asked for, summed over time */
+    uint64_t peak_bytes, live_bytes, live_count; /* live: at the end */
+};
+
+struct vs_report_peak {
+    uint64_t bytes;
+    uint64_t time_ns;
+    uint64_t event; /* 1-based index in the trace; 0 when nothing was ever allocated */
+    const char *place; /* "step 3 / backward"; "" outside any range */
+    uint64_t allocated, requested, reserved; /* at that moment */
+    uint64_t free_bytes, largest_hole, holes; /* inside segments at that moment */
+};
+
+/* 1 - largest hole / free bytes; 0 when nothing is free. */
+double vs_report_external_fragmentation(const struct vs_report_peak *peak);
+
+struct vs_report_kernel {
+    const char *name;
+    uint64_t count, time_ns, shortest_ns, longest_ns;
+};
+
+struct vs_report_tally {
+    uint64_t count, bytes, time_ns;
+};
+
+struct vs_report_device {
+    uint64_t device; /* the driver's ordinal */
+    const char *name, *uuid;
+    uint64_t total_bytes, sm_count, cc_major, cc_minor;
+    bool simulated;
+    struct vs_report_family family[VS_FAMILY_COUNT]; /* host families stay zero */
+    struct vs_report_peak peak_allocated, peak_requested;
+    struct vs_report_peak peak_reserved; /* of the moments at that height, the fullest */
+    uint64_t peak_reserved_first_ns;     /* when that height was first reached */
+    const char *peak_reserved_first_place;
+    uint64_t family_at_peak[VS_FAMILY_COUNT]; /* live bytes at the peak of allocated */
+    uint64_t allocated, requested, reserved; /* at the end */
+    uint64_t lost_bytes, lost_count; /* still live when their context went away */
+    uint64_t segment_allocs, segment_frees;
+    struct vs_report_sites at_peak; /* of allocated */
+    struct vs_report_sites at_end;  /* live, or lost with their context */
+    struct vs_report_sites growing; /* sites that grow every step; bytes = at the end */
+    bool growth_steady;             /* the device's allocated bytes grow every step */
+    uint64_t growth_per_step;
+    bool has_framework;             /* a framework's own allocator was seen above */
+    uint64_t framework_allocs, framework_frees, framework_allocated;
+    uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
+    const struct vs_report_kernel *kernels; /* by time, longest first */
+    size_t kernel_count;
+    struct vs_report_tally kernel_total, copies[VS_COPY_KIND_COUNT], sets, syncs;
+};
+
+struct vs_report_host {
+    struct vs_report_family family[VS_FAMILY_COUNT]; /* pinned and registered */
+    uint64_t peak_bytes, peak_time_ns;
+    const char *peak_place;
+    uint64_t live_bytes;
+    struct vs_report_sites at_end;
+};
+
+struct vs_report_phase {
+    const char *name;  /* innermost name */
+    const char *path;  /* "step / forward" */
+    unsigned depth;    /* 0 for outermost */
+    uint64_t times, time_ns;
+    uint64_t allocs, alloc_bytes; /* made while it was innermost */
+    const uint64_t *peaks; /* highest allocated while it was open, per devices[] entry */
+};
+
+struct vs_report_failure {
+    uint64_t event, time_ns;
+    uint32_t tid;
+    bool framework, recovered, host;
+    uint64_t device; /* the driver's ordinal */
+    unsigned family;
+    uint64_t requested, error, stack;
+    uint64_t device_free, device_total; /* 0/0 when not known */
+    uint64_t allocated, reserved;
+    const char *api, *place;
+    struct vs_report_site site; /* its frames; bytes = requested */
+};
+
+struct vs_report_pair {
+    const char *name, *value;
+};
+
+struct vs_report_note {
+    uint64_t severity; /* as in the trace: a vs_log_level */
+    const char *text;
+};
+
+struct vs_report_steps {
+    uint64_t begun, done;
+    uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
+    uint64_t longest_number;
+};
+
+struct vs_report {
+    /* the process */
+    const char *program; /* base name of the executable */
+    const char *exe, *cmdline, *host, *version, *policy;
+    uint64_t pid, ppid;
+    uint64_t start_realtime_ns; /* since the Unix epoch */
+    uint64_t start_ns;          /* CLOCK_MONOTONIC; what other times count from */
+    uint64_t duration_ns;
+    bool has_end;               /* the trace has an `end` */
+    uint64_t end_reason, end_status; /* enum vs_end_reason */
+    /* the trace */
+    const char *path;
+    uint64_t trace_bytes, events;
+    enum vs_condition condition;
+    const char *condition_text;
+    uint64_t unmatched_frees, unmatched_pops, ignored;
+    size_t missing_modules;      /* objects whose symbols could not be read */
+    const char *missing_module;  /* one of them, or NULL */
+
+    const struct vs_report_pair *options;
+    size_t option_count;
+    const struct vs_report_device *devices;
+    size_t device_count;
+    struct vs_report_host host_memory;
+    const struct vs_report_phase *phases; /* in tree order */
+    size_t phase_count;
+    struct vs_report_steps steps;
+    const struct vs_report_failure *failures; /* the latest ones, oldest first */
+    size_t failure_count;
+    uint64_t failure_total;
+    const struct vs_report_note *notes;
+    size_t note_count;
+    const struct vs_report_pair *dropped; /* what, how many (as text) */
+    size_t dropped_count;
+    struct vs_arena memory; /* owns everything above */
+};
+
+struct vs_report_options {
+    size_t sites_max;   /* call sites per list; 0 = 50 */
+    size_t kernels_max; /* kernels per device; 0 = 50 */
+};
+
+/* vs_report_build: read the whole trace (from its start) and work the report out.
+ * *path* is only shown. Returns VS_OK whatever the trace's condition (see
+ * report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one pass,
+ * and a second up to the last peak. */
+enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
+                            const struct vs_report_options *options, struct vs_report **out)
+    VS_MUST_CHECK;
+
+void vs_report_free(struct vs_report *report); /* NULL does nothing */
+
+#endif

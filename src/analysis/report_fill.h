@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The two halves of vs_report_build: what the end of the first pass tells, and
+ * what each peak of the second pass tells. Internal to analysis. */
+#ifndef VS_REPORT_FILL_H
+#define VS_REPORT_FILL_H
+
+#include "analysis/activity.h"
+#include "analysis/replay.h"
+#include "analysis/report.h"
+#include "analysis/summary.h"
+
+/* vs_report_fill: everything but the lists at the peaks, from the state at the
+ * end of the trace. VS_ERR_NOMEM. */
+enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
+                           const struct vs_activity *activity, size_t kernels_max) VS_MUST_CHECK;
+
+/* vs_report_fill_peaks: call after each event of the second pass with its 1-based
+ * index; does nothing unless that is a peak of some device. VS_ERR_NOMEM. */
+enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
+                                 uint64_t event) VS_MUST_CHECK;
+
+/* vs_report_last_peak: the index of the last event that vs_report_fill_peaks
+ * waits for; 0 when there is none. */
+uint64_t vs_report_last_peak(const struct vs_report *report);
+
+#endif

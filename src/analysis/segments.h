@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The segments that a caching allocator holds from the device at one moment of
+ * the replay, ordered by address, so that "which segment is this block in" is a
+ * binary search. Not thread-safe. */
+#ifndef VS_SEGMENTS_H
+#define VS_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+struct vs_segment {
+    uint64_t addr, size;
+    uint64_t context, stream, pool;
+    unsigned device; /* index in the replay, not the trace's number */
+};
+
+/* Zero-initialise. */
+struct vs_segments {
+    struct vs_segment *items; /* ascending by addr */
+    size_t count, capacity;
+};
+
+/* vs_segments_add: insert. A segment already starting there is replaced and
+ * handed back in *replaced* (size 0 when there was none). VS_ERR_NOMEM. */
+enum vs_err vs_segments_add(struct vs_segments *set, const struct vs_segment *segment,
+                            struct vs_segment *replaced) VS_MUST_CHECK;
+
+/* vs_segments_remove: take out the segment that starts at *addr*; false when
+ * there is none. */
+bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_segment *removed);
+
+/* vs_segments_find: the segment that contains *addr*, or NULL. Valid until the
+ * next add or remove. */
+const struct vs_segment *vs_segments_find(const struct vs_segments *set, uint64_t addr);
+
+void vs_segments_free(struct vs_segments *set);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Site lists; see the header. Symbols are looked up only for the heaviest
+ * stacks: those, merged where they read the same, are what gets shown. */
+#include "analysis/summary.h"
+
+#include <string.h>
+
+#include "analysis/naming.h"
+#include "analysis/vec.h"
+
+#define SITES_DEFAULT 50
+
+const char *vs_summary_copy(struct vs_arena *memory, const char *text)
+{
+    if (!text)
+        text = "";
+    size_t length = strlen(text);
+    char *copy = vs_arena_alloc(memory, length + 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+struct candidate {
+    uint64_t bytes, count;
+    uint32_t site;
+};
+
+static int heavier(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+static int heavier_site(const void *a, const void *b)
+{
+    const struct vs_report_site *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+static enum vs_err gather(const struct vs_summary *summary, unsigned account,
+                          enum vs_summary_kind kind, struct candidate **out, size_t *out_count)
+{
+    const struct vs_sites *sites = &summary->replay->sites;
+    struct candidate *list = NULL;
+    size_t count = 0, capacity = 0;
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        struct candidate one = {.bytes = site->live_bytes, .count = site->live_count,
+                                .site = (uint32_t)i};
+        if (kind == VS_SITES_LEFT) {
+            one.bytes += site->lost_bytes;
+            one.count += site->lost_count;
+        }
+        if (site->device != account || one.bytes == 0)
+            continue;
+        if (kind == VS_SITES_GROWING &&
+            !vs_growth_steady(&site->growth, summary->replay->phases.steps.done))
+            continue;
+        enum vs_err err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
+        if (err) {
+            free(list);
+            return err;
+        }
+        list[count++] = one;
+    }
+    if (count)
+        qsort(list, count, sizeof *list, heavier);
+    *out = list;
+    *out_count = count;
+    return VS_OK;
+}
+
+static const char *copy_or_null(struct vs_arena *memory, const char *text, bool *failed)
+{
+    if (!text)
+        return NULL;
+    const char *copy = vs_summary_copy(memory, text);
+    *failed |= !copy;
+    return copy;
+}
+
+enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
+                              struct vs_report_site *site)
+{
+    struct vs_chain_frame chain[VS_CHAIN_MAX];
+    size_t count = 0;
+    if (stack)
+        count = vs_naming_chain(summary->replay->reader, summary->symbols, stack, chain,
+                                VS_CHAIN_MAX);
+    site->frames = NULL;
+    site->frame_count = 0;
+    if (count == 0)
+        return VS_OK;
+    struct vs_report_frame *frames = vs_arena_alloc(summary->memory, count * sizeof *frames);
+    if (!frames)
+        return VS_ERR_NOMEM;
+    bool failed = false;
+    for (size_t i = 0; i < count; i++)
+        frames[i] = (struct vs_report_frame){
+            .function = copy_or_null(summary->memory, chain[i].function, &failed),
+            .file = copy_or_null(summary->memory, chain[i].file, &failed),
+            .module = copy_or_null(summary->memory, chain[i].module, &failed),
+            .line = chain[i].line, .inlined = chain[i].inlined, .known = chain[i].known};
+    if (failed)
+        return VS_ERR_NOMEM;
+    site->frames = frames;
+    site->frame_count = count;
+    return VS_OK;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool reads_the_same(const struct vs_report_site *a, const struct vs_report_site *b)
+{
+    if (a->frame_count != b->frame_count || a->family != b->family)
+        return false;
+    if (a->frame_count == 0)
+        return same_text(a->api, b->api);
+    for (size_t i = 0; i < a->frame_count; i++) {
+        const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[i];
+        if (x->line != y->line || !same_text(x->function, y->function) ||
+            !same_text(x->file, y->file))
+            return false;
+    }
+    return true;
+}
+
+static void merge(struct vs_report_site *into, const struct vs_report_site *from)
+{
+    uint64_t frees = into->frees + from->frees;
+    if (frees)
+        into->lifetime_mean_ns = (uint64_t)(((double)into->lifetime_mean_ns * (double)into->frees +
+                                             (double)from->lifetime_mean_ns * (double)from->frees) /
+                                            (double)frees);
+    into->bytes += from->bytes;
+    into->count += from->count;
+    into->allocs += from->allocs;
+    into->frees = frees;
+    into->alloc_bytes += from->alloc_bytes;
+    into->temporaries += from->temporaries;
+    if (from->largest > into->largest)
+        into->largest = from->largest;
+    if (from->growing) {
+        if (!into->growing || from->growth_since < into->growth_since)
+            into->growth_since = from->growth_since;
+        into->growing = true;
+        into->growth_bytes += from->growth_bytes;
+        into->growth_per_step += from->growth_per_step;
+    }
+}
+
+static enum vs_err name_site(const struct vs_summary *summary, const struct candidate *one,
+                             struct vs_report_site *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_site *site = &replay->sites.items[one->site];
+    *out = (struct vs_report_site){
+        .family = site->family, .bytes = one->bytes, .count = one->count,
+        .allocs = site->allocs, .frees = site->frees, .alloc_bytes = site->bytes,
+        .largest = site->largest, .temporaries = site->temporaries,
+        .lifetime_mean_ns = site->frees ? site->lifetime_ns / site->frees : 0,
+        .growing = vs_growth_steady(&site->growth, replay->phases.steps.done)};
+    if (out->growing) {
+        out->growth_bytes = site->growth.last > site->growth.base
+                                ? site->growth.last - site->growth.base : 0;
+        out->growth_per_step = vs_growth_per_step(&site->growth);
+        out->growth_since = site->growth.first_step_number;
+    }
+    out->api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, site->api));
+    return out->api ? vs_summary_frames(summary, site->stack, out) : VS_ERR_NOMEM;
+}
+
+enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
+                             enum vs_summary_kind kind, struct vs_report_sites *out)
+{
+    size_t sites_max = summary->sites_max ? summary->sites_max : SITES_DEFAULT;
+    struct candidate *list = NULL;
+    size_t count = 0, named = 0;
+    *out = (struct vs_report_sites){0};
+    enum vs_err err = gather(summary, account, kind, &list, &count);
+    if (err || count == 0)
+        return err;
+    size_t looked_at = count < sites_max * 4 ? count : sites_max * 4;
+    struct vs_report_site *items = vs_arena_alloc(summary->memory, looked_at * sizeof *items);
+    if (!items)
+        err = VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < looked_at; i++) {
+        struct vs_report_site one;
+        err = name_site(summary, &list[i], &one);
+        if (err)
+            break;
+        size_t k = 0;
+        while (k < named && !reads_the_same(&items[k], &one))
+            k++;
+        if (k < named)
+            merge(&items[k], &one);
+        else
+            items[named++] = one;
+    }
+    for (size_t i = 0; i < count; i++)
+        out->total_bytes += list[i].bytes;
+    for (size_t i = looked_at; i < count; i++)
+        out->omitted_bytes += list[i].bytes;
+    out->omitted_count = count - looked_at;
+    free(list);
+    if (err)
+        return err;
+    qsort(items, named, sizeof *items, heavier_site);
+    out->items = items;
+    out->count = named < sites_max ? named : sites_max;
+    for (size_t i = out->count; i < named; i++)
+        out->omitted_bytes += items[i].bytes;
+    out->omitted_count += named - out->count;
+    return VS_OK;
+}
+
+enum vs_err vs_summary_failure(const struct vs_summary *summary,
+                               const struct vs_failure *failure, struct vs_report_failure *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    char place[VS_PLACE_TEXT_MAX];
+    vs_phases_text(&replay->phases, failure->place, place);
+    *out = (struct vs_report_failure){
+        .event = failure->event, .time_ns = failure->time_ns - vs_replay_start_ns(replay),
+        .tid = failure->tid, .framework = failure->framework, .recovered = failure->recovered,
+        .host = failure->account == VS_HOST_INDEX,
+        .device = replay->accounts[failure->account]->device, .family = failure->family,
+        .requested = failure->requested, .error = failure->error, .stack = failure->stack,
+        .device_free = failure->device_free, .device_total = failure->device_total,
+        .allocated = failure->allocated, .reserved = failure->reserved,
+        .api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, failure->api)),
+        .place = vs_summary_copy(summary->memory, place),
+        .site = {.family = failure->family, .bytes = failure->requested, .count = 1}};
+    out->site.api = out->api;
+    if (!out->api || !out->place)
+        return VS_ERR_NOMEM;
+    return vs_summary_frames(summary, failure->stack, &out->site);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The timeline as Chrome trace JSON (chrome://tracing, ui.perfetto.dev), written
+ * while the trace is read: one pass, memory bounded by what is live and by the
+ * records held back for ordering.
+ *
+ * Tracks: the process with one track per host thread (NVTX ranges as B/E,
+ * start/end ranges as async b/e, marks, large allocations and failures as
+ * instants); one more "process" per device with a track per stream (kernels,
+ * copies, memsets as X) and the counters "allocated" and "reserved", in bytes,
+ * whose maxima are the report's peaks exactly. Time 0 is the process's start. */
+#ifndef VS_CHROME_H
+#define VS_CHROME_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/vs_err.h"
+#include "trace/reader.h"
+
+struct vs_chrome_options {
+    uint64_t instant_min; /* allocations of at least this get an instant; 0 = 1 % of the device or
+                             64 MiB, whichever is less */
+    uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
+};
+
+struct vs_chrome_stats {
+    uint64_t written; /* trace events written */
+    uint64_t clipped; /* slices that overlapped another on their track */
+};
+
+/* vs_chrome_write: read *reader* from its start and write to *out*. *stats* may
+ * be NULL. VS_ERR_IO when *out* takes no more (errno says why), VS_ERR_NOMEM. The
+ * trace's condition is the caller's to look at. */
+enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
+                            const struct vs_chrome_options *options,
+                            struct vs_chrome_stats *stats) VS_MUST_CHECK;
+
+#endif

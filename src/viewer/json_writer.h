@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON straight into a stream, never held in memory: commas, escapes and
+ * indentation are its business, nesting is the caller's. Text is made valid
+ * UTF-8 on the way (each foreign byte becomes U+FFFD). Not thread-safe. */
+#ifndef VS_JSON_WRITER_H
+#define VS_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define VS_JSON_DEPTH_MAX 32
+
+struct vs_json {
+    FILE *out;
+    bool pretty; /* one member per line, two spaces a level */
+    unsigned depth;
+    bool used[VS_JSON_DEPTH_MAX]; /* the level has a member already */
+};
+
+/* In each: *key* is the member's name inside an object, NULL inside an array and
+ * for the outermost value. Write errors show in ferror(out). */
+void vs_json_begin_object(struct vs_json *json, const char *key);
+void vs_json_end_object(struct vs_json *json);
+void vs_json_begin_array(struct vs_json *json, const char *key);
+void vs_json_end_array(struct vs_json *json);
+void vs_json_string(struct vs_json *json, const char *key, const char *text); /* NULL: null */
+void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
+void vs_json_bool(struct vs_json *json, const char *key, bool value);
+/* vs_json_ratio: a number with six decimals; not finite becomes null. */
+void vs_json_ratio(struct vs_json *json, const char *key, double value);
+
+/* vs_json_text: *text* as a JSON string with its quotes. */
+void vs_json_text(FILE *out, const char *text);
+
+#endif

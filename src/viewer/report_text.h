@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text summary: what `vramscope report` prints and `vramscope run` prints at
+ * the end. */
+#ifndef VS_REPORT_TEXT_H
+#define VS_REPORT_TEXT_H
+
+#include "analysis/report.h"
+#include "viewer/text_style.h"
+
+/* vs_report_text: print *report*. Write errors show in ferror(style->out). */
+void vs_report_text(const struct vs_report *report, const struct vs_style *style);
+
+/* vs_report_ending: "exit 0", "exit 3", "killed by SIGSEGV", "no end recorded (killed or still
+ * running)" into *out* (96 bytes). Returns out. */
+char *vs_report_ending(char *out, const struct vs_report *report);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Colour, width and call chains as text; see the header. */
+#include "viewer/text_style.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+#include "base/vs_size.h"
+
+#define WIDTH_DEFAULT 100
+#define WIDTH_MIN 60
+#define WIDTH_MAX 240
+
+void vs_style_init(struct vs_style *style, FILE *out)
+{
+    *style = (struct vs_style){.out = out, .width = WIDTH_DEFAULT, .sites = 5, .kernels = 5};
+    if (!isatty(fileno(out)))
+        return;
+    const char *no_color = vs_environment("NO_COLOR"), *term = vs_environment("TERM");
+    style->colour = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_MIN)
+        style->width = size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
+}
+
+const char *vs_paint(const struct vs_style *style, enum vs_paint paint)
+{
+    static const char *const codes[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31;1m",
+                                        "\x1b[33m"};
+    return style->colour ? codes[paint] : "";
+}
+
+const char *vs_unpaint(const struct vs_style *style)
+{
+    return style->colour ? "\x1b[0m" : "";
+}
+
+size_t vs_text_width(const char *text)
+{
+    size_t columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+char *vs_text_clip(char *out, const char *text, size_t columns)
+{
+    bool cut = vs_text_width(text) > columns;
+    size_t keep = cut && columns ? columns - 1 : columns, seen = 0;
+    char *p = out;
+    for (; *text; text++) {
+        if (((unsigned char)*text & 0xc0) != 0x80 && seen++ == keep)
+            break;
+        *p++ = *text;
+    }
+    if (cut && columns) {
+        memcpy(p, "…", strlen("…"));
+        p += strlen("…");
+    }
+    *p = 0;
+    return out;
+}
+
+/* The function's name without its parameters: "f(int, float)" -> "f". Template
+ * arguments stay; "operator()" and "(anonymous namespace)" are left alone. */
+static int function_length(const char *function)
+{
+    size_t length = strlen(function);
+    if (length == 0 || function[length - 1] != ')')
+        return (int)length;
+    int depth = 0;
+    for (size_t i = length; i-- > 0;) {
+        if (function[i] == ')')
+            depth++;
+        else if (function[i] == '(' && --depth == 0)
+            return i == 0 ? (int)length : (int)i;
+    }
+    return (int)length;
+}
+
+static size_t append(char *out, size_t at, const char *text, int length)
+{
+    int n = snprintf(out + at, VS_CHAIN_TEXT_MAX - at, "%.*s", length, text);
+    size_t end = at + (n > 0 ? (size_t)n : 0);
+    return end < VS_CHAIN_TEXT_MAX ? end : VS_CHAIN_TEXT_MAX - 1;
+}
+
+char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
+{
+    size_t at = 0;
+    out[0] = 0;
+    if (site->frame_count == 0) {
+        snprintf(out, VS_CHAIN_TEXT_MAX, "%s (no stack recorded)",
+                 *site->api ? site->api : vs_family_name(site->family));
+        return out;
+    }
+    for (size_t i = 0; i < site->frame_count && i < frames; i++) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        if (i)
+            at = append(out, at, " < ", 3);
+        at = append(out, at, frame->function, function_length(frame->function));
+        if (frame->file && frame->line) {
+            const char *slash = strrchr(frame->file, '/');
+            char where[300];
+            snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file,
+                     frame->line);
+            at = append(out, at, where, (int)strlen(where));
+        }
+    }
+    if (site->frame_count > frames)
+        append(out, at, " < …", (int)strlen(" < …"));
+    return out;
+}
+
+char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        snprintf(out, 16, "-");
+    else
+        snprintf(out, 16, "%.1f %%", 100.0 * (double)part / (double)whole);
+    return out;
+}
+
+static void full_chain(const struct vs_style *style, const struct vs_report_site *site)
+{
+    for (size_t i = 1; i < site->frame_count; i++) {
+        struct vs_report_site one = *site;
+        char text[VS_CHAIN_TEXT_MAX];
+        one.frames += i;
+        one.frame_count = 1;
+        fprintf(style->out, "%38s%s\n", "", vs_text_site(text, &one, 1));
+    }
+}
+
+void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites)
+{
+    size_t shown = sites->count < style->sites ? sites->count : style->sites;
+    uint64_t rest = sites->total_bytes;
+    char size[VS_SIZE_TEXT_MAX], share[16], count[VS_SIZE_TEXT_MAX];
+    for (size_t i = 0; i < shown; i++) {
+        const struct vs_report_site *site = &sites->items[i];
+        char chain[VS_CHAIN_TEXT_MAX], clipped[4 * WIDTH_MAX + 8];
+        vs_text_site(chain, site, style->full ? 1 : 4);
+        if (!style->full)
+            vs_text_clip(clipped, chain, style->width > 76 ? style->width - 36 : 40);
+        vs_count_format(count, site->count);
+        fprintf(style->out, "    %12s  %7s  %6s×  %s\n", vs_size_format(size, site->bytes),
+                vs_text_percent(share, site->bytes, sites->total_bytes), count,
+                style->full ? chain : clipped);
+        if (style->full)
+            full_chain(style, site);
+        rest -= site->bytes < rest ? site->bytes : rest;
+    }
+    uint64_t more = sites->count - shown + sites->omitted_count;
+    if (more && rest)
+        fprintf(style->out, "    %12s  %7s  %7s  %sin %s more call site%s%s\n",
+                vs_size_format(size, rest), vs_text_percent(share, rest, sites->total_bytes), "",
+                vs_paint(style, VS_DIM), vs_count_format(count, more), more == 1 ? "" : "s",
+                vs_unpaint(style));
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope export: a trace in another tool's format. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vs_size.h"
+#include "command.h"
+#include "viewer/chrome.h"
+
+#define BUFFER_BYTES (1 << 20)
+#define COUNTER_NS 10000 /* points of a counter closer than this are merged, maxima kept */
+
+static const char usage[] =
+    "usage: vramscope export [OPTIONS] -f FORMAT TRACE\n"
+    "\n"
+    "Writes a trace in another tool's format.\n"
+    "\n"
+    "  -f, --format FORMAT   chrome: JSON for ui.perfetto.dev and chrome://tracing; kernels,\n"
+    "                        copies and memsets per stream, NVTX ranges per thread, counters\n"
+    "                        of allocated and reserved bytes per device, large allocations\n"
+    "                        and failures\n"
+    "  -o, --output FILE     default: standard output (also \"-\")\n"
+    "      --instant-min SIZE  allocations from this size on are marked (1 % of the device or\n"
+    "                        64 MiB, whichever is less)\n"
+    "      --all-points      every counter point; by default those closer than 10 us are\n"
+    "                        merged, maxima kept\n"
+    "      --partial         use what is readable of a trace that is cut off or damaged\n"
+    "\n"
+    "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
+    "wrong (a FILE that could not be finished is removed).\n";
+
+struct arguments {
+    const char *format, *output;
+    bool partial;
+    struct vs_chrome_options chrome;
+};
+
+static int parse(int argc, char **argv, struct arguments *args)
+{
+    static const struct option options[] = {
+        {"format", required_argument, NULL, 'f'},      {"output", required_argument, NULL, 'o'},
+        {"instant-min", required_argument, NULL, 'i'}, {"all-points", no_argument, NULL, 'a'},
+        {"partial", no_argument, NULL, 'p'},           {"help", no_argument, NULL, 'h'},
+        {0}};
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":hf:o:", options, NULL)) != -1) {
+        switch (c) {
+        case 'f': args->format = optarg; break;
+        case 'o': args->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
+        case 'i':
+            if (vs_size_parse(optarg, &args->chrome.instant_min) || !args->chrome.instant_min)
+                return vs_tool_usage(argv[0], "--instant-min takes a size such as 64MiB");
+            break;
+        case 'a': args->chrome.counter_ns = 0; break;
+        case 'p': args->partial = true; break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (!args->format)
+        return vs_tool_usage(argv[0], "which format? give -f chrome");
+    if (strcmp(args->format, "chrome") != 0)
+        return vs_tool_usage(argv[0], "there is no format '%s'; there is: chrome", args->format);
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    return VS_EXIT_OK;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int write_to(const char *who, struct vs_reader *reader, const char *path, FILE *out,
+                    const struct arguments *args)
+{
+    const char *target = args->output ? args->output : "standard output";
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_chrome_stats stats;
+    enum vs_err err = vs_chrome_write(reader, out, &args->chrome, &stats);
+    if (err == VS_ERR_IO)
+        return vs_tool_fail(who, "%s: cannot be written: %s", target, strerror(errno));
+    if (err)
+        return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+    enum vs_condition condition = vs_reader_condition(reader, why);
+    if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
+        return VS_EXIT_UNUSABLE;
+    if (stats.clipped)
+        fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
+                who, (unsigned long long)stats.clipped);
+    return VS_EXIT_OK;
+}
+
+static int export_main(int argc, char **argv)
+{
+    struct arguments args = {.chrome = {.counter_ns = COUNTER_NS}};
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *path = argv[optind];
+    struct vs_reader *reader;
+    if (!vs_tool_open(argv[0], path, &reader))
+        return VS_EXIT_UNUSABLE;
+    FILE *out = stdout;
+    if (args.output && same_file(args.output, path)) {
+        code = vs_tool_fail(argv[0], "%s: is the trace itself; give another output", args.output);
+        goto out;
+    }
+    if (args.output)
+        out = fopen(args.output, "w");
+    if (!out) {
+        code = vs_tool_fail(argv[0], "%s: cannot be written: %s", args.output, strerror(errno));
+        goto out;
+    }
+    char *buffer = malloc(BUFFER_BYTES);
+    if (buffer)
+        setvbuf(out, buffer, _IOFBF, BUFFER_BYTES);
+    code = write_to(argv[0], reader, path, out, &args);
+    if (out == stdout) {
+        code = vs_tool_finish(argv[0], out, code);
+        setvbuf(stdout, NULL, _IONBF, 0); /* the buffer goes away before the stream does */
+    } else if (fclose(out) != 0 && !code) {
+        code = vs_tool_fail(argv[0], "%s: cannot be written: %s", args.output, strerror(errno));
+    }
+    free(buffer);
+    struct stat info;
+    if (code && args.output && stat(args.output, &info) == 0 && S_ISREG(info.st_mode))
+        unlink(args.output);
+out:
+    vs_reader_close(reader);
+    return code;
+}
+
+const struct vs_command vs_cmd_export = {
+    "export", "the trace in another tool's format (-f chrome)", usage, export_main};

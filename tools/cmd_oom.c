@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope oom: why an allocation failed and what would have helped. */
+#include <getopt.h>
+#include <string.h>
+
+#include "command.h"
+#include "viewer/oom_text.h"
+
+static const char usage[] =
+    "usage: vramscope oom [OPTIONS] TRACE\n"
+    "\n"
+    "Post-mortem of a failed allocation: the request with its call site, phase and step;\n"
+    "where the device's bytes were at that moment; a verdict (true capacity,\n"
+    "fragmentation, growth per step, single spike, memory outside the program, refused,\n"
+    "absurd request, host memory) with its evidence; who held the memory; and what would\n"
+    "have helped, in figures from the trace. Without --nth: the last failure that the\n"
+    "program did not get over, or else the last one.\n"
+    "\n"
+    "  --nth N         failure number N of the trace, from 1\n"
+    "  --json          JSON (schema vramscope.oom/1)\n"
+    "  --top N         call sites shown (5)\n"
+    "  --full          whole call stacks, one frame per line\n"
+    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "  --color WHEN    auto (default), always or never\n"
+    "\n"
+    "Exit codes: 0 printed, also when nothing failed (it says so, with the headroom);\n"
+    "2 the trace is unusable, has no such failure, or the usage is wrong.\n";
+
+struct arguments {
+    bool json, partial, full, colour_given, colour;
+    unsigned long long nth, top;
+};
+
+static int parse(int argc, char **argv, struct arguments *args)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},        {"partial", no_argument, NULL, 'p'},
+        {"full", no_argument, NULL, 'f'},        {"top", required_argument, NULL, 't'},
+        {"nth", required_argument, NULL, 'n'},   {"color", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},        {0}};
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (c) {
+        case 'j': args->json = true; break;
+        case 'p': args->partial = true; break;
+        case 'f': args->full = true; break;
+        case 't':
+            if (!vs_tool_count(optarg, 1, 1000, &args->top))
+                return vs_tool_usage(argv[0], "--top takes a number from 1 to 1000");
+            break;
+        case 'n':
+            if (!vs_tool_count(optarg, 1, ~0ull, &args->nth))
+                return vs_tool_usage(argv[0], "--nth takes a number from 1 on");
+            break;
+        case 'c':
+            args->colour_given = strcmp(optarg, "auto") != 0;
+            if (!vs_tool_colour(optarg, &args->colour))
+                return vs_tool_usage(argv[0], "--color takes auto, always or never");
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    return VS_EXIT_OK;
+}
+
+static void print(const struct vs_oom *oom, const struct vs_report *report,
+                  const struct arguments *args)
+{
+    struct vs_style style;
+    if (args->json) {
+        vs_oom_json(oom, report, stdout);
+        return;
+    }
+    vs_style_init(&style, stdout);
+    if (args->colour_given)
+        style.colour = args->colour;
+    if (args->top)
+        style.sites = (size_t)args->top;
+    style.full = args->full;
+    if (oom)
+        vs_oom_text(oom, report, &style);
+    else
+        vs_oom_text_none(report, &style);
+}
+
+static int oom_main(int argc, char **argv)
+{
+    struct arguments args = {0};
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *path = argv[optind];
+    struct vs_reader *reader;
+    struct vs_report *report;
+    if (!vs_tool_report(argv[0], path, args.partial, "--partial", 0, &reader, &report))
+        return VS_EXIT_UNUSABLE;
+    struct vs_oom *oom = NULL;
+    enum vs_err err = VS_OK;
+    if (report->failure_total || args.nth)
+        err = vs_oom_build(reader, report, args.nth, &oom);
+    if (err == VS_ERR_NOT_FOUND)
+        code = vs_tool_fail(argv[0], "%s: has no failure number %llu; it has %llu (the latest %zu "
+                            "are kept)", path, args.nth, (unsigned long long)report->failure_total,
+                            report->failure_count);
+    else if (err)
+        code = vs_tool_fail(argv[0], "%s: %s while reading it", path, vs_err_text(err));
+    else
+        print(oom, report, &args);
+    vs_oom_free(oom);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    return vs_tool_finish(argv[0], stdout, code);
+}
+
+const struct vs_command vs_cmd_oom = {
+    "oom", "why an allocation failed, and what would have helped", usage, oom_main};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope report: what happened, as text or JSON. */
+#include <getopt.h>
+#include <string.h>
+
+#include "command.h"
+#include "viewer/report_json.h"
+#include "viewer/report_text.h"
+
+static const char usage[] =
+    "usage: vramscope report [OPTIONS] TRACE\n"
+    "\n"
+    "Prints what a traced program did with device memory: peaks of allocated, requested\n"
+    "and reserved bytes with their time and phase, utilisation and fragmentation,\n"
+    "allocations by family, the heaviest call sites at the peak, what was still live at\n"
+    "the end or grew from step to step, kernels, copies, phases and failures; each\n"
+    "device by itself.\n"
+    "\n"
+    "  --json          JSON (schema vramscope.report/1): bytes, and ns since the start\n"
+    "  --top N         call sites and kernels per list (text: 5, JSON: 50)\n"
+    "  --full          whole call stacks, one frame per line\n"
+    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "  --color WHEN    auto (default), always or never; NO_COLOR is respected\n"
+    "\n"
+    "Terms: allocated = bytes set aside for live allocations; requested = bytes asked for\n"
+    "in them; reserved = bytes held from the device, cached ones included.\n"
+    "Exit codes: 0 printed, 2 the trace is unusable or the usage wrong.\n";
+
+struct arguments {
+    bool json, partial, full, colour_given, colour;
+    size_t top;
+};
+
+static int parse(int argc, char **argv, struct arguments *args)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},       {"partial", no_argument, NULL, 'p'},
+        {"full", no_argument, NULL, 'f'},       {"top", required_argument, NULL, 't'},
+        {"color", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
+        {0}};
+    unsigned long long top;
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (c) {
+        case 'j': args->json = true; break;
+        case 'p': args->partial = true; break;
+        case 'f': args->full = true; break;
+        case 't':
+            if (!vs_tool_count(optarg, 1, 100000, &top))
+                return vs_tool_usage(argv[0], "--top takes a number from 1 to 100000");
+            args->top = (size_t)top;
+            break;
+        case 'c':
+            args->colour_given = strcmp(optarg, "auto") != 0;
+            if (!vs_tool_colour(optarg, &args->colour))
+                return vs_tool_usage(argv[0], "--color takes auto, always or never");
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    return VS_EXIT_OK;
+}
+
+static int report_main(int argc, char **argv)
+{
+    struct arguments args = {0};
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    struct vs_reader *reader;
+    struct vs_report *report;
+    if (!vs_tool_report(argv[0], argv[optind], args.partial, "--partial", args.top, &reader,
+                        &report))
+        return VS_EXIT_UNUSABLE;
+    if (args.json) {
+        vs_report_json(report, stdout);
+    } else {
+        struct vs_style style;
+        vs_style_init(&style, stdout);
+        if (args.colour_given)
+            style.colour = args.colour;
+        if (args.top)
+            style.sites = style.kernels = args.top;
+        style.full = args.full;
+        vs_report_text(report, &style);
+    }
+    vs_report_free(report);
+    vs_reader_close(reader);
+    return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+}
+
+const struct vs_command vs_cmd_report = {
+    "report", "what happened: peaks, call sites, leaks, fragmentation, kernels", usage, report_main};
