@@ -21,6 +21,13 @@
 #include "command.h"
 #include "paths.h"
 
+static const char usage[] =
+    "usage: vramscope doctor [--json]\n"
+    "\n"
+    "Shows what works on this machine: the installation, the driver and its devices,\n"
+    "CUPTI, permissions. Exit 0 when programs can be recorded here, on a real GPU or on\n"
+    "the simulated one; 1 when on neither; 2 for wrong usage.\n";
+
 enum verdict { GOOD, WARNING, BAD };
 
 struct finding {
@@ -239,3 +246,7 @@ static int doctor_main(int argc, char **argv)
     free(f);
     return status;
 }
+
+const struct vs_command vs_cmd_doctor = {
+    "doctor", "device, driver, CUPTI, permissions: what will and won't work here", usage,
+    doctor_main};

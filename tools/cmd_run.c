@@ -23,13 +23,31 @@
 #include "base/vs_option.h"
 #include "command.h"
 #include "paths.h"
-#include "summary.h"
 #include "trace/reader.h"
 
 #define EXIT_OWN_FAILURE 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 #define SUMMARIES_MAX 8
+
+static const char usage[] =
+    "usage: vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs PROGRAM with the profiler in front. Its output and exit status pass through;\n"
+    "a summary of each trace follows on standard error.\n"
+    "\n"
+    "  -o FILE             the trace; %n program, %p pid, %h host, %r rank\n"
+    "                      (default vramscope.%n.%p.vst; an older trace is replaced)\n"
+    "  --allocator=HOW     auto, caching or observe: serve device memory from a cache with\n"
+    "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
+    "  --simulate DEVICE   on a simulated GPU: h100-80g, or t4-16g,capacity=2GiB,devices=2\n"
+    "  --no-kernels        memory only: no kernels, no copies\n"
+    "  --stacks=none       no call stacks\n"
+    "  -q, --quiet         no summary\n"
+    "\n"
+    "Every option of `vramscope options` is accepted as --name=value. Exit status: the\n"
+    "program's own; 128+n when signal n killed it; 127 not found, 126 not executable; 125 when\n"
+    "vramscope itself could not start it.\n";
 
 struct run {
     struct vs_options options;
@@ -316,8 +334,8 @@ static void summarise(struct run *run, int status)
     unsigned count = 0;
     while (manifest && fgets(path, sizeof path, manifest)) {
         path[strcspn(path, "\n")] = 0;
-        if (count++ < SUMMARIES_MAX && !run->quiet)
-            vs_summary_print(path, stderr);
+        if (count++ < SUMMARIES_MAX && !run->quiet && !vs_tool_summary("vramscope run", path, stderr))
+            fprintf(stderr, "vramscope run: no summary of %s\n", path);
     }
     if (manifest)
         fclose(manifest);
@@ -356,3 +374,6 @@ static int run_main(int argc, char **argv)
     free(run);
     return result;
 }
+
+const struct vs_command vs_cmd_run = {
+    "run", "record a program; prints a summary; exits with the program's status", usage, run_main};

@@ -12,16 +12,12 @@
 #endif
 
 static const struct vs_command *const commands[] = {
-#ifdef VS_HAVE_CMD_RUN
     &vs_cmd_run,
-#endif
     &vs_cmd_report,
     &vs_cmd_oom,
     &vs_cmd_check,
     &vs_cmd_export,
-#ifdef VS_HAVE_CMD_DOCTOR
     &vs_cmd_doctor,
-#endif
     &vs_cmd_options,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "analysis/phases.h"
-#include "analysis/segments.h"
+#include "analysis/segment_index.h"
 #include "analysis/sites.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"

@@ -89,6 +89,14 @@ static void on_event(void *ctx, const struct vs_allocator_event *event)
     r->unsafe_count = kept;
 }
 
+/* The model knows addresses and sizes; segment and serial are held elsewhere. */
+static void assert_same_allocation(const struct vs_allocation *a, const struct vs_allocation *b)
+{
+    assert_int_equal(a->addr, b->addr);
+    assert_int_equal(a->requested, b->requested);
+    assert_int_equal(a->size, b->size);
+}
+
 static void step_malloc(struct run *r)
 {
     struct vs_allocation a = {0}, b = {0};
@@ -96,7 +104,7 @@ static void step_malloc(struct run *r)
     enum vs_err have = vs_allocator_malloc(r->real, bytes, stream, &a);
     enum vs_err want = model_malloc(r->model, bytes, stream, &b);
     assert_int_equal(have, want);
-    assert_memory_equal(&a, &b, sizeof a);
+    assert_same_allocation(&a, &b);
     if (have) {
         r->ooms++;
         return;
@@ -169,7 +177,7 @@ static void step_probe(struct run *r)
     bool live = false, want_live = false;
     enum vs_err have = vs_allocator_find(r->real, addr, &a, &live);
     assert_int_equal(have, model_find(r->model, addr, &b, &want_live));
-    assert_memory_equal(&a, &b, sizeof a);
+    assert_same_allocation(&a, &b);
     assert_int_equal(live, want_live);
     if (live && a.addr == addr)
         return; /* a proper free is step_free's */

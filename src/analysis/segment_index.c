@@ -2,7 +2,7 @@
  *
  * Ordered array of segments; see the header. Programs hold thousands of them at
  * most, and they arrive mostly in rising order, so a flat array wins. */
-#include "analysis/segments.h"
+#include "analysis/segment_index.h"
 
 #include "analysis/vec.h"
 
