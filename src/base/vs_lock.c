@@ -70,8 +70,8 @@ void vs_lock_acquire(struct vs_lock *lock)
 
 void vs_lock_release(struct vs_lock *lock)
 {
+    rank_pop(lock); /* first: unlocking what this thread does not hold is undefined */
     pthread_mutex_unlock(&lock->mu);
-    rank_pop(lock);
 }
 
 void vs_lock_reset_after_fork(struct vs_lock *lock)
