@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the command, the library with its header and
-# its CMake and pkg-config descriptions, the simulated GPU. The layout is that of
-# the build tree (the command finds its library as ../lib/libvramscope.so), so the
-# folder is "lib" itself, whatever a distribution calls its library folder.
+# What `cmake --install` puts where, besides the command (tools/): the library with
+# its headers and its CMake and pkg-config descriptions, and the simulated GPU. The
+# layout is that of the build tree (the command finds its library as
+# ../lib/libvramscope.so), so the folder is "lib" itself, whatever a distribution
+# calls its library folder.
 include(CMakePackageConfigHelpers)
 set(VS_INSTALL_LIBDIR lib)
 set(VS_INSTALL_CMAKEDIR ${VS_INSTALL_LIBDIR}/cmake/vramscope)
 
-if(TARGET vramscope)
-  install(TARGETS vramscope RUNTIME DESTINATION bin)
-endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(TARGET vramscope_preload)
