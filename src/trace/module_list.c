@@ -144,7 +144,8 @@ static bool grow_locked(struct vs_recorder *r, size_t need)
         vs_recorder_out_of_memory_locked(r);
         return false;
     }
-    memcpy(larger, r->modules, r->module_count * sizeof *larger);
+    if (r->module_count) /* memcpy from NULL is undefined even for no bytes */
+        memcpy(larger, r->modules, r->module_count * sizeof *larger);
     vs_pages_unmap(r->modules, r->module_capacity * sizeof *larger);
     r->modules = larger;
     r->module_capacity = capacity;
