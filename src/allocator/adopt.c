@@ -3,7 +3,6 @@
  * Entering segments that exist already: replay and what-if start from the state
  * a trace begins with. */
 #include "allocator/allocator_internal.h"
-#include "allocator/statistics.h"
 
 static bool layout_valid(uint64_t size, const struct vs_block_layout *blocks, size_t count)
 {
@@ -37,20 +36,20 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
                                   .segment = segment,
                                   .prev = block};
         block->next = rest;
-        block->size = layout->size;
+        vs_block_set(block, layout->size, VS_BLOCK_TAKEN);
     }
     *out = rest;
     if (!layout->live) {
-        block->state = VS_BLOCK_FREE;
+        vs_block_set_state(block, VS_BLOCK_FREE);
         vs_free_index_insert(&pool->index, block);
         segment->idle_since = a->searches[pool->kind];
         if (vs_block_is_split(block)) {
-            vs_stats_increase(a->stats.inactive_split, pool->kind, 1);
-            vs_stats_increase(a->stats.inactive_split_bytes, pool->kind, block->size);
+            vs_counter_increase(&a->counters.inactive_split, pool->kind, 1);
+            vs_counter_increase(&a->counters.inactive_split_bytes, pool->kind, block->size);
         }
         return VS_OK;
     }
-    block->state = VS_BLOCK_LIVE;
+    vs_block_set_state(block, VS_BLOCK_LIVE);
     block->used.requested = layout->requested;
     block->used.uses = NULL;
     block->used.events = 0;

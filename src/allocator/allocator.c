@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
-#include "allocator/statistics.h"
 
 #define CACHE_LINE ((size_t)64)
 #define SLAB_BYTES ((size_t)8192)
@@ -82,7 +81,7 @@ static uint64_t merge(struct vs_allocator *a, struct vs_block *block, struct vs_
             block->next->prev = block;
     }
     uint64_t size = other->size;
-    block->size += size;
+    vs_block_set(block, block->size + size, VS_BLOCK_FREE);
     vs_block_recycle_locked(a, other);
     return size;
 }
@@ -93,15 +92,10 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
                         int64_t split_bytes)
 {
     struct vs_pool *pool = block->segment->pool;
-    struct vs_block *neighbours[2] = {block->prev, block->next};
-    for (int i = 0; i < 2; i++) {
-        uint64_t swallowed = merge(a, block, neighbours[i]);
-        if (swallowed) {
-            split_count--;
-            split_bytes -= (int64_t)swallowed;
-        }
-    }
-    block->state = VS_BLOCK_FREE;
+    uint64_t before = merge(a, block, block->prev), after = merge(a, block, block->next);
+    split_count -= (before > 0) + (after > 0);
+    split_bytes -= (int64_t)(before + after);
+    vs_block_set_state(block, VS_BLOCK_FREE);
     vs_free_index_insert(&pool->index, block);
     if (vs_block_is_split(block)) {
         split_count++;
@@ -109,8 +103,8 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
     } else {
         block->segment->idle_since = a->searches[pool->kind];
     }
-    vs_stats_change(a->stats.inactive_split, pool->kind, split_count);
-    vs_stats_change(a->stats.inactive_split_bytes, pool->kind, split_bytes);
+    vs_counter_change(&a->counters.inactive_split, pool->kind, split_count);
+    vs_counter_change(&a->counters.inactive_split_bytes, pool->kind, split_bytes);
 }
 
 void vs_block_cache_locked(struct vs_allocator *a, struct vs_block *block)
@@ -129,9 +123,9 @@ void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *bloc
     block->idle.safe_after =
         a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
     insert_free(a, block, 0, 0);
-    vs_stats_decrease(a->stats.active, pool->kind, 1);
-    vs_stats_decrease(a->stats.active_bytes, pool->kind, size);
-    vs_stats_decrease(a->stats.requested_bytes, pool->kind, requested);
+    vs_counter_decrease(&a->counters.active, pool->kind, 1);
+    vs_counter_decrease(&a->counters.active_bytes, pool->kind, size);
+    vs_counter_decrease(&a->counters.requested_bytes, pool->kind, requested);
 }
 
 /* --- requests --- */
@@ -146,7 +140,7 @@ static struct vs_block *search(struct vs_allocator *a, const struct vs_request *
         !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
         return NULL;
     vs_free_index_remove(&request->pool->index, block);
-    block->state = VS_BLOCK_TAKEN;
+    vs_block_set_state(block, VS_BLOCK_TAKEN);
     return block;
 }
 
@@ -161,7 +155,7 @@ static enum vs_err make_safe(struct vs_allocator *a)
     vs_lock_acquire(&a->lock);
     if (err)
         return err;
-    a->stats.num_reuse_syncs++;
+    a->counters.num_reuse_syncs++;
     if (ticket > a->sync_completed)
         a->sync_completed = ticket;
     return VS_OK;
@@ -170,13 +164,13 @@ static enum vs_err make_safe(struct vs_allocator *a)
 void vs_allocator_count_alloc_locked(struct vs_allocator *a, enum vs_pool_kind kind, uint64_t size,
                                      uint64_t requested)
 {
-    vs_stats_increase(a->stats.allocation, kind, 1);
-    vs_stats_increase(a->stats.allocated_bytes, kind, size);
-    vs_stats_increase(a->stats.active, kind, 1);
-    vs_stats_increase(a->stats.active_bytes, kind, size);
-    vs_stats_increase(a->stats.requested_bytes, kind, requested);
+    vs_counter_increase(&a->counters.allocation, kind, 1);
+    vs_counter_increase(&a->counters.allocated_bytes, kind, size);
+    vs_counter_increase(&a->counters.active, kind, 1);
+    vs_counter_increase(&a->counters.active_bytes, kind, size);
+    vs_counter_increase(&a->counters.requested_bytes, kind, requested);
     if (size >= a->max_split)
-        vs_stat_increase(&a->stats.oversize_allocations, 1);
+        vs_counter_increase(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
 }
 
 /* Cut the tail of a TAKEN block off into *rest*, a free block of its own. */
@@ -186,8 +180,7 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     struct vs_pool *pool = block->segment->pool;
     *rest = (struct vs_block){
         .addr = block->addr + size,
-        .size = block->size - size,
-        .state = VS_BLOCK_FREE,
+        .size_and_state = (block->size - size) | (uint64_t)VS_BLOCK_FREE << 56,
         .segment = block->segment,
         .prev = block,
         .next = block->next,
@@ -196,16 +189,16 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     if (rest->next)
         rest->next->prev = rest;
     block->next = rest;
-    block->size = size;
+    vs_block_set(block, size, VS_BLOCK_TAKEN);
     /* a neighbour freed while this request synchronised found a TAKEN block here */
     if (merge(a, rest, rest->next))
-        vs_stats_decrease(a->stats.inactive_split, pool->kind, 1);
+        vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
     vs_free_index_insert(&pool->index, rest);
     if (was_split) {
-        vs_stats_decrease(a->stats.inactive_split_bytes, pool->kind, size);
+        vs_counter_decrease(&a->counters.inactive_split_bytes, pool->kind, size);
     } else {
-        vs_stats_increase(a->stats.inactive_split, pool->kind, 1);
-        vs_stats_increase(a->stats.inactive_split_bytes, pool->kind, rest->size);
+        vs_counter_increase(&a->counters.inactive_split, pool->kind, 1);
+        vs_counter_increase(&a->counters.inactive_split_bytes, pool->kind, rest->size);
     }
 }
 
@@ -232,10 +225,10 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
     if (rest) {
         split(a, block, rest, request->rounded, was_split);
     } else if (was_split) {
-        vs_stats_decrease(a->stats.inactive_split, request->kind, 1);
-        vs_stats_decrease(a->stats.inactive_split_bytes, request->kind, block->size);
+        vs_counter_decrease(&a->counters.inactive_split, request->kind, 1);
+        vs_counter_decrease(&a->counters.inactive_split_bytes, request->kind, block->size);
     }
-    block->state = VS_BLOCK_LIVE;
+    vs_block_set_state(block, VS_BLOCK_LIVE);
     block->used.requested = request->requested;
     block->used.uses = NULL;
     block->used.events = 0;
@@ -255,7 +248,7 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
 static void count_oom(struct vs_allocator *a, const struct vs_request *request)
 {
     uint64_t free_bytes = 0, total_bytes = 0;
-    a->stats.num_ooms++;
+    a->counters.num_ooms++;
     if (a->ops.memory_info && a->ops.memory_info(a->ops_ctx, &free_bytes, &total_bytes))
         free_bytes = 0;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_OOM, request->kind, free_bytes, request->requested,
@@ -348,10 +341,10 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
     struct vs_block *block = (struct vs_block *)(uintptr_t)value;
     struct vs_pool *pool = block->segment->pool;
     mark_start(block, false);
-    vs_stats_decrease(a->stats.allocation, pool->kind, 1);
-    vs_stats_decrease(a->stats.allocated_bytes, pool->kind, block->size);
+    vs_counter_decrease(&a->counters.allocation, pool->kind, 1);
+    vs_counter_decrease(&a->counters.allocated_bytes, pool->kind, block->size);
     if (block->size >= a->max_split)
-        vs_stat_decrease(&a->stats.oversize_allocations, 1);
+        vs_counter_decrease(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
                              block->size, pool->owner->stream);
     if (block->used.uses)
@@ -451,28 +444,28 @@ void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
 void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)
 {
     vs_lock_acquire(&a->lock);
-    *out = a->stats;
+    vs_statistics_export(&a->counters, a->max_split, out);
     vs_lock_release(&a->lock);
 }
 
 void vs_allocator_reset_peaks(struct vs_allocator *a)
 {
     vs_lock_acquire(&a->lock);
-    vs_statistics_reset_peaks(&a->stats);
+    vs_statistics_reset_peaks(&a->counters);
     vs_lock_release(&a->lock);
 }
 
 void vs_allocator_reset_accumulated(struct vs_allocator *a)
 {
     vs_lock_acquire(&a->lock);
-    vs_statistics_reset_accumulated(&a->stats);
+    vs_statistics_reset_accumulated(&a->counters);
     vs_lock_release(&a->lock);
 }
 
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)
 {
     vs_lock_acquire(&a->lock);
-    uint64_t bytes = a->reserved_bytes - a->stats.active_bytes[VS_STAT_ALL].current;
+    uint64_t bytes = a->reserved_bytes - vs_counter_level(&a->counters.active_bytes);
     vs_lock_release(&a->lock);
     return bytes;
 }

@@ -13,6 +13,7 @@
 #include "allocator/allocator.h"
 #include "allocator/free_index.h"
 #include "allocator/placement.h"
+#include "allocator/statistics.h"
 #include "base/vs_arena.h"
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
@@ -32,8 +33,13 @@ struct vs_note {
 /* 64 bytes, one cache line. */
 struct vs_block {
     uint64_t addr;
-    uint64_t size : 56;  /* bytes */
-    uint64_t state : 8;  /* enum vs_block_state */
+    union {
+        struct {
+            uint64_t size : 56; /* bytes */
+            uint64_t state : 8; /* enum vs_block_state */
+        };
+        uint64_t size_and_state;
+    };
     struct vs_segment *segment;
     struct vs_block *prev, *next; /* neighbours by address in the segment */
     union {
@@ -129,7 +135,7 @@ struct vs_allocator {
 
     struct vs_arena arena;
     struct vs_node_list free_blocks, free_segments, free_starts, free_streams, free_notes, free_queues;
-    struct vs_allocator_stats stats;
+    struct vs_counters counters;
 };
 
 /* --- allocator.c: blocks; the caller holds the lock --- */
@@ -146,6 +152,21 @@ void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *bloc
 /* Statistics of a block becoming LIVE, inactive_split apart. */
 void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,
                                      uint64_t size, uint64_t requested);
+
+/* vs_block_set: size and state in one store. Assigning the fields one by one would
+ * store a single byte into a word that is read as a whole right after, which the
+ * processor cannot forward: tens of cycles each time. */
+static inline void vs_block_set(struct vs_block *block, uint64_t size, enum vs_block_state state)
+{
+    uint64_t word = size | (uint64_t)state << 56;
+    __asm__("" : "+r"(word)); /* the compiler would make a byte store of it again */
+    block->size_and_state = word;
+}
+
+static inline void vs_block_set_state(struct vs_block *block, enum vs_block_state state)
+{
+    vs_block_set(block, block->size, state);
+}
 
 static inline bool vs_block_is_split(const struct vs_block *block)
 {

@@ -170,7 +170,9 @@ static const char *check_events(const struct vs_allocator *a, const struct recou
 
 static const char *check_statistics(const struct vs_allocator *a, const struct recount *r)
 {
-    const struct vs_allocator_stats *have = &a->stats, *want = &r->stats;
+    struct vs_allocator_stats exported;
+    const struct vs_allocator_stats *have = &exported, *want = &r->stats;
+    vs_statistics_export(&a->counters, a->max_split, &exported);
 #define VS_COMPARE(name)                                                     \
     for (int i = 0; i < VS_STAT_POOLS; i++) {                                \
         if (have->name[i].current != want->name[i].current)                  \

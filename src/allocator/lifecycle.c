@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
-#include "allocator/statistics.h"
 
 static bool config_valid(const struct vs_allocator_config *config)
 {
@@ -99,7 +98,6 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
     if (sink)
         a->sink = *sink;
     a->sink_ctx = sink_ctx;
-    a->stats.max_split_size = config->max_split_size ? (int64_t)config->max_split_size : -1;
     reset_tables(a);
     enum vs_err err = set_fraction(a, config->memory_fraction);
     if (err) {
@@ -142,7 +140,7 @@ void vs_allocator_abandon(struct vs_allocator *a)
     a->generation++;
     unmap_tables(a);
     reset_tables(a);
-    vs_statistics_forget(&a->stats);
+    vs_statistics_forget(&a->counters);
     vs_lock_release(&a->lock);
 }
 
@@ -151,7 +149,5 @@ void vs_allocator_fork_child(struct vs_allocator *a)
     vs_lock_reset_after_fork(&a->lock);
     a->generation++;
     reset_tables(a);
-    int64_t max_split_size = a->stats.max_split_size;
-    memset(&a->stats, 0, sizeof a->stats);
-    a->stats.max_split_size = max_split_size;
+    memset(&a->counters, 0, sizeof a->counters);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
-#include "allocator/statistics.h"
 
 #define SEGMENTS_MIN ((size_t)512)
 
@@ -202,10 +201,10 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     index_insert(a, segment);
     pool->owner->segments++;
     a->reserved_bytes += size;
-    vs_stats_increase(a->stats.segment, pool->kind, 1);
-    vs_stats_increase(a->stats.reserved_bytes, pool->kind, size);
+    vs_counter_increase(&a->counters.segment, pool->kind, 1);
+    vs_counter_increase(&a->counters.reserved_bytes, pool->kind, size);
     if (size >= a->max_split)
-        vs_stat_increase(&a->stats.oversize_segments, 1);
+        vs_counter_increase(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
     *out = segment;
     return VS_OK;
 }
@@ -228,7 +227,7 @@ static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request
         (void)ignored;
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
-    a->stats.num_device_alloc++;
+    a->counters.num_device_alloc++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_ALLOC, request->kind, addr, size, size,
                              request->stream);
     *out = segment->first;
@@ -244,14 +243,14 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
     if (err)
         return err;
     vs_free_index_remove(&pool->index, block);
-    a->stats.num_device_free++;
+    a->counters.num_device_free++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
                              segment->size, pool->owner->stream);
     a->reserved_bytes -= segment->size;
-    vs_stats_decrease(a->stats.segment, pool->kind, 1);
-    vs_stats_decrease(a->stats.reserved_bytes, pool->kind, segment->size);
+    vs_counter_decrease(&a->counters.segment, pool->kind, 1);
+    vs_counter_decrease(&a->counters.reserved_bytes, pool->kind, segment->size);
     if (segment->size >= a->max_split)
-        vs_stat_decrease(&a->stats.oversize_segments, 1);
+        vs_counter_decrease(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
     index_remove(a, segment);
     segment_nodes_give(a, segment);
     pool->owner->segments--;
@@ -392,6 +391,6 @@ enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, const struct vs_req
     err = vs_segment_release_cached_locked(a, &released);
     if (err == VS_ERR_STATE)
         return err;
-    a->stats.num_alloc_retries++;
+    a->counters.num_alloc_retries++;
     return grow(a, request, out);
 }

@@ -75,7 +75,7 @@ static void record_deferred(struct vs_allocator *a)
 
 void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
 {
-    block->state = VS_BLOCK_PENDING;
+    vs_block_set_state(block, VS_BLOCK_PENDING);
     for (struct vs_note *note = block->used.uses, *next; note; note = next) {
         next = note->next;
         note->next = NULL;
@@ -120,7 +120,7 @@ void vs_events_poll_locked(struct vs_allocator *a)
 enum vs_err vs_events_wait_locked(struct vs_allocator *a)
 {
     enum vs_err first_error = VS_OK;
-    a->stats.num_sync_all_streams++;
+    a->counters.num_sync_all_streams++;
     record_deferred(a);
     for (struct vs_event_queue *queue = a->queues, *next; queue; queue = next) {
         next = queue->next;
