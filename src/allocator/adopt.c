@@ -41,7 +41,7 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
     *out = rest;
     if (!layout->live) {
         vs_block_set_state(block, VS_BLOCK_FREE);
-        vs_free_index_insert(&pool->index, block);
+        vs_free_insert(&pool->index, block);
         segment->idle_since = a->searches[pool->kind];
         if (vs_block_is_split(block)) {
             vs_counter_increase(&a->counters.inactive_split, pool->kind, 1);

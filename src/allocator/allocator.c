@@ -45,7 +45,7 @@ void vs_block_recycle_locked(struct vs_allocator *a, struct vs_block *block)
     vs_node_give_locked(&a->free_blocks, block);
 }
 
-static void mark_start(struct vs_block *block, bool live)
+static inline void mark_start(struct vs_block *block, bool live)
 {
     struct vs_segment *segment = block->segment;
     if (!segment->starts)
@@ -65,7 +65,7 @@ static uint64_t merge(struct vs_allocator *a, struct vs_block *block, struct vs_
 {
     if (!other || other->state != VS_BLOCK_FREE)
         return 0;
-    vs_free_index_remove(&block->segment->pool->index, other);
+    vs_free_remove(&block->segment->pool->index, other);
     if (other->idle.safe_after > block->idle.safe_after)
         block->idle.safe_after = other->idle.safe_after;
     if (other == block->prev) {
@@ -96,7 +96,7 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
     split_count -= (before > 0) + (after > 0);
     split_bytes -= (int64_t)(before + after);
     vs_block_set_state(block, VS_BLOCK_FREE);
-    vs_free_index_insert(&pool->index, block);
+    vs_free_insert(&pool->index, block);
     if (vs_block_is_split(block)) {
         split_count++;
         split_bytes += (int64_t)block->size;
@@ -139,7 +139,7 @@ static struct vs_block *search(struct vs_allocator *a, const struct vs_request *
     if (!block ||
         !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
         return NULL;
-    vs_free_index_remove(&request->pool->index, block);
+    vs_free_remove(&request->pool->index, block);
     vs_block_set_state(block, VS_BLOCK_TAKEN);
     return block;
 }
@@ -193,7 +193,7 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     /* a neighbour freed while this request synchronised found a TAKEN block here */
     if (merge(a, rest, rest->next))
         vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
-    vs_free_index_insert(&pool->index, rest);
+    vs_free_insert(&pool->index, rest);
     if (was_split) {
         vs_counter_decrease(&a->counters.inactive_split_bytes, pool->kind, size);
     } else {

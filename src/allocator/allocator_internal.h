@@ -168,6 +168,30 @@ static inline void vs_block_set_state(struct vs_block *block, enum vs_block_stat
     vs_block_set(block, block->size, state);
 }
 
+/* Most bins hold one block or none: those cases without a call. */
+static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *block)
+{
+    unsigned bin = vs_free_bin(block->size);
+    if (index->bins[bin]) {
+        vs_free_index_insert(index, block);
+        return;
+    }
+    index->bins[bin] = block;
+    index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
+    block->idle.left = block->idle.right = NULL;
+}
+
+static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *block)
+{
+    unsigned bin = vs_free_bin(block->size);
+    if (index->bins[bin] != block || block->idle.left || block->idle.right) {
+        vs_free_index_remove(index, block);
+        return;
+    }
+    index->bins[bin] = NULL;
+    index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+}
+
 static inline bool vs_block_is_split(const struct vs_block *block)
 {
     return block->prev || block->next;

@@ -6,14 +6,6 @@
 
 #include "allocator/allocator_internal.h"
 
-static unsigned bin_of(uint64_t size)
-{
-    uint64_t granules = size / VS_BLOCK_MIN;
-    if (granules < 4)
-        return (unsigned)granules;
-    unsigned log = vs_floor_log2(granules);
-    return 4 * (log - 1) + (unsigned)((granules >> (log - 2)) & 3);
-}
 _Static_assert(4 * (47 - 1) + 3 < VS_FREE_BINS, "bins for any 56-bit size");
 
 static uint64_t priority(const struct vs_block *block)
@@ -28,7 +20,7 @@ static bool before(const struct vs_block *block, uint64_t size, uint64_t addr)
 
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
 {
-    unsigned bin = bin_of(block->size);
+    unsigned bin = vs_free_bin(block->size);
     struct vs_block **link = &index->bins[bin];
     index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
     uint64_t mine = priority(block);
@@ -53,7 +45,7 @@ void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
 
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
 {
-    unsigned bin = bin_of(block->size);
+    unsigned bin = vs_free_bin(block->size);
     struct vs_block **link = &index->bins[bin];
     while (*link != block)
         link = before(*link, block->size, block->addr) ? &(*link)->idle.right : &(*link)->idle.left;
@@ -76,7 +68,7 @@ void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
 
 struct vs_block *vs_free_index_at(const struct vs_free_index *index, uint64_t size, uint64_t addr)
 {
-    unsigned bin = bin_of(size);
+    unsigned bin = vs_free_bin(size);
     struct vs_block *best = NULL, *node = index->bins[bin];
     while (node) {
         if (before(node, size, addr)) {
@@ -104,7 +96,7 @@ struct vs_block *vs_free_index_at(const struct vs_free_index *index, uint64_t si
 struct vs_block *vs_free_index_before(const struct vs_free_index *index, uint64_t size,
                                       uint64_t addr)
 {
-    unsigned bin = bin_of(size);
+    unsigned bin = vs_free_bin(size);
     struct vs_block *best = NULL, *node = index->bins[bin];
     while (node) {
         if (before(node, size, addr)) {
@@ -138,7 +130,7 @@ static bool check_node(const struct vs_block *node, unsigned bin, const struct v
     const struct vs_block *left = node->idle.left, *right = node->idle.right;
     if (!check_node(left, bin, last, count))
         return false;
-    if (node->state != VS_BLOCK_FREE || bin_of(node->size) != bin ||
+    if (node->state != VS_BLOCK_FREE || vs_free_bin(node->size) != bin ||
         (*last && !before(*last, node->size, node->addr)) ||
         (left && priority(left) > priority(node)) || (right && priority(right) > priority(node)))
         return false;

@@ -23,7 +23,19 @@ struct vs_free_index {
     struct vs_block *bins[VS_FREE_BINS];
 };
 
-/* The block is not in any index; its address and size stay fixed while it is. */
+/* The bin of a size: multiples of 512 B, below 2^56. */
+static inline unsigned vs_free_bin(uint64_t size)
+{
+    uint64_t granules = size >> 9;
+    if (granules < 4)
+        return (unsigned)granules;
+    unsigned log = 63u - (unsigned)__builtin_clzll(granules);
+    return 4 * (log - 1) + (unsigned)((granules >> (log - 2)) & 3);
+}
+
+/* The block is not in any index; its address and size stay fixed while it is.
+ * Callers use vs_free_insert and vs_free_remove (allocator_internal.h), which do
+ * the bins of one block themselves. */
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block);
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block);
 

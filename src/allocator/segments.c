@@ -242,7 +242,7 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
     enum vs_err err = a->ops.segment_free(a->ops_ctx, segment->addr, segment->size);
     if (err)
         return err;
-    vs_free_index_remove(&pool->index, block);
+    vs_free_remove(&pool->index, block);
     a->counters.num_device_free++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
                              segment->size, pool->owner->stream);
