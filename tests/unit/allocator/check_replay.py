@@ -25,10 +25,10 @@ import tempfile
 MIB = 1 << 20
 
 
-def replay(tool, converter, snapshot, folder):
+def replay(tool, converter, snapshot, folder, check_every=1):
     events = os.path.join(folder, os.path.basename(snapshot) + ".events")
     subprocess.run([sys.executable, converter, snapshot, events], check=True)
-    run = subprocess.run([tool, events], stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([tool, str(check_every), events], stdout=subprocess.PIPE, text=True)
     counts = {}
     for word in run.stdout.split():
         name, value = word.split("=")
@@ -39,7 +39,7 @@ def replay(tool, converter, snapshot, folder):
 def real(tool, converter, traces, folder):
     failed = 0
     for path in traces:
-        status, counts = replay(tool, converter, path, folder)
+        status, counts = replay(tool, converter, path, folder, check_every=7)
         print(os.path.basename(path), "ok" if status == 0 else "DIFFERS", counts)
         failed |= status
     return failed
@@ -48,7 +48,7 @@ def real(tool, converter, traces, folder):
 def oracle(tool, converter, traces, folder, script):
     failed = 0
     for path in traces:
-        _, ours = replay(tool, converter, path, folder)
+        _, ours = replay(tool, converter, path, folder, check_every=0)
         out = subprocess.run([sys.executable, script, path], check=True, stdout=subprocess.PIPE,
                              text=True).stdout
         _, _, theirs, _, final_ok, _, final_bad, _ = ast.literal_eval(out.strip().splitlines()[-1])

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replays converted snapshots through the allocator, checked after each step, and
- * prints the counts of each as one line "name=value ...". Exit status 1 when any
- * placement, segment or final block differs from the recording. */
+ * Replays converted snapshots through the allocator and prints the counts of each
+ * as one line "name=value ...". Exit status 1 when any placement, segment or final
+ * block differs from the recording. The first argument says after how many steps
+ * every invariant is walked, again and again; 0: at the end only. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "support/replay_log.h"
+
+static unsigned long interval, steps_since;
 
 static void check(struct vs_allocator *allocator)
 {
@@ -15,6 +18,12 @@ static void check(struct vs_allocator *allocator)
         fprintf(stderr, "replay_trace: an invariant is broken\n");
         exit(1);
     }
+}
+
+static void step(struct vs_allocator *allocator)
+{
+    if (interval && ++steps_since % interval == 0)
+        check(allocator);
 }
 
 static int replay_one(const char *path)
@@ -28,7 +37,8 @@ static int replay_one(const char *path)
         return 1;
     }
     check(r.allocator);
-    replay_run(&r, check);
+    replay_run(&r, step);
+    check(r.allocator);
     replay_compare(&r);
     const struct replay_counts *c = &r.counts;
     printf("addr_ok=%" PRIu64 " addr_mismatch=%" PRIu64 " frees=%" PRIu64 " split=%" PRIu64
@@ -48,7 +58,9 @@ static int replay_one(const char *path)
 int main(int argc, char **argv)
 {
     int failed = 0;
-    for (int i = 1; i < argc; i++)
+    if (argc > 1)
+        interval = strtoul(argv[1], NULL, 10);
+    for (int i = 2; i < argc; i++)
         failed |= replay_one(argv[i]);
     return failed;
 }

@@ -386,6 +386,11 @@ static void other_threads_go_on_while_a_request_synchronises(void **state)
             assert_int_equal(take(&f, bytes), a);
         }
         assert_true(in.other > c); /* not the block being taken, nor its neighbour */
+        /* what remains has joined the neighbour freed meanwhile, which that
+         * synchronisation does not cover */
+        uint64_t syncs = f.device.syncs, taken = refused ? 0 : bytes;
+        assert_int_equal(take(&f, 1536 - taken), a + taken);
+        assert_int_equal(f.device.syncs, syncs + 1);
         fixture_stop(&f);
     }
 }
