@@ -86,7 +86,8 @@ static int gather_one(struct dl_phdr_info *info, size_t size, void *arg)
         g->out_of_memory = true;
         return 1;
     }
-    memcpy(path, info->dlpi_name, length);
+    if (length)
+        memcpy(path, info->dlpi_name, length);
     f->path = path;
     f->base = info->dlpi_addr;
     f->start = UINT64_MAX;
@@ -144,7 +145,7 @@ static bool grow_locked(struct vs_recorder *r, size_t need)
         vs_recorder_out_of_memory_locked(r);
         return false;
     }
-    if (r->module_count) /* memcpy from NULL is undefined even for no bytes */
+    if (r->module_count)
         memcpy(larger, r->modules, r->module_count * sizeof *larger);
     vs_pages_unmap(r->modules, r->module_capacity * sizeof *larger);
     r->modules = larger;

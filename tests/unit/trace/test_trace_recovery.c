@@ -448,6 +448,7 @@ static void a_device_that_is_full_is_an_io_error_and_stays(void **state)
 static void a_forked_child_leaves_the_parents_trace_alone(void **state)
 {
     (void)state;
+    SKIP_UNDER_TSAN();
     const char *path = scratch("parent.vst"), *child_path = scratch("child.vst");
     struct vs_recorder *r = open_recorder(path, 1, 16);
     struct vs_event e = {.kind = VS_EVENT_mark}, got;
@@ -502,6 +503,7 @@ static void a_forked_child_leaves_the_parents_trace_alone(void **state)
 static void a_program_that_closes_every_descriptor_gets_no_byte_of_ours(void **state)
 {
     (void)state;
+    SKIP_UNDER_TSAN();
     const char *path = scratch("closed.vst"), *other = scratch("other.txt");
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -555,7 +557,7 @@ static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void
     (void)state;
     const char *path = scratch("busy.vst");
     for (int round = 0; round < 20; round++) {
-        struct vs_recorder *r = open_recorder(path, 1, 16);
+        struct vs_recorder *r = open_recorder(path, 1, THREAD_STACK_DEPTH);
         pthread_t threads[3];
         keep_going = true;
         for (int i = 0; i < 3; i++)

@@ -26,6 +26,16 @@
 #include "trace/reader_internal.h"
 #include "trace/recorder.h"
 
+/* ThreadSanitizer cannot follow a child that starts threads, nor a library that
+ * takes a lock while a thread ends (libunwind does). */
+#ifdef __SANITIZE_THREAD__
+#define SKIP_UNDER_TSAN() skip()
+#define THREAD_STACK_DEPTH 0
+#else
+#define SKIP_UNDER_TSAN() ((void)0)
+#define THREAD_STACK_DEPTH 16
+#endif
+
 #define MAYBE_UNUSED __attribute__((unused))
 
 static char scratch_dir[256];
