@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Traces of every format version so far give the events they always gave:
+ * tests/golden/vN.vst against its dump vN.txt. Neither is ever regenerated. */
+#include "unit/trace/trace_test.h"
+
+#include "trace/trace_dump.h"
+
+/* Both files of version *name* from the folder in VS_GOLDEN_DIR. */
+static void check_version(const char *name)
+{
+    char path[512], *text = NULL;
+    size_t text_bytes = 0, expected_bytes;
+    snprintf(path, sizeof path, "%s/%s.vst", VS_GOLDEN_DIR, name);
+    struct vs_reader *reader = open_reader(path);
+    for (int pass = 0; pass < 2; pass++) {
+        FILE *out = open_memstream(&text, &text_bytes);
+        assert_non_null(out);
+        assert_int_equal(vs_trace_dump(reader, out, true), VS_OK);
+        fclose(out);
+        assert_condition(reader, VS_TRACE_COMPLETE);
+        snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_DIR, name);
+        unsigned char *expected = slurp(path, &expected_bytes);
+        expected[expected_bytes] = '\0';
+        assert_string_equal(text, (char *)expected);
+        free(expected);
+        free(text);
+        assert_int_equal(vs_reader_rewind(reader), VS_OK);
+    }
+    vs_reader_close(reader);
+}
+
+static void version_1_reads_as_it_always_did(void **state)
+{
+    (void)state;
+    check_version("v1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_1_reads_as_it_always_did),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
