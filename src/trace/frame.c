@@ -174,7 +174,7 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
 static enum vs_err load_recovered(struct vs_reader *r, const char *problem, bool cut)
 {
     const struct vs_recovered_window *w = vs_recovery_find(&r->recovery, r->next_sequence);
-    if (!w) {
+    if (!w || w->base_ns < r->time_ns) {
         finish_tail(r, problem, cut);
         return VS_ERR_END;
     }
@@ -226,6 +226,8 @@ enum vs_err vs_frame_load(struct vs_reader *r)
             return err;
         if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.sequence != r->next_sequence)
             problem = "is out of order";
+        if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.base_ns < r->time_ns)
+            problem = "goes back in time";
         if (problem)
             return load_recovered(r, problem, cut);
         r->frame_offset = r->offset;

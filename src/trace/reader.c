@@ -140,6 +140,7 @@ static void rewind_to_start(struct vs_reader *r)
 {
     r->offset = r->header.header_bytes;
     r->next_sequence = 1;
+    r->time_ns = 0;
     r->frame_recovered = false;
     r->next = r->end = NULL;
     r->strings_seen = r->nodes_seen = 0;

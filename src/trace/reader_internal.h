@@ -105,7 +105,7 @@ struct vs_reader {
     size_t raw_capacity, stored_capacity;
     void *zstd;
 
-    /* decoding; reset at each frame */
+    /* decoding; reset at each frame. time_ns never decreases */
     uint64_t time_ns, last_address, last_t;
     uint32_t tid, frame_events;
 

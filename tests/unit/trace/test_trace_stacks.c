@@ -270,6 +270,66 @@ static void without_debug_information_the_symbol_table_names_and_cxx_is_demangle
     dlclose(plain);
 }
 
+static struct {
+    struct vs_recorder *(*open)(const char *);
+    uint64_t (*hook)(struct vs_recorder *, uint64_t (*)(struct vs_recorder *));
+    uint64_t (*capture)(struct vs_recorder *);
+    void (*close)(struct vs_recorder *, uint64_t);
+} victim;
+
+__attribute__((noinline)) static uint64_t driver(struct vs_recorder *r)
+{
+    uint64_t id = victim.capture(r);
+    NO_TAIL_CALL();
+    return id;
+}
+
+__attribute__((noinline)) static uint64_t program(struct vs_recorder *r)
+{
+    uint64_t id = victim.hook(r, driver);
+    NO_TAIL_CALL();
+    return id;
+}
+
+static void frames_of_the_recording_library_are_left_out_wherever_they_are(void **state)
+{
+    (void)state;
+    const char *path = scratch("own.vst");
+    void *library = dlopen(library_path("libvs_victim_recorder.so"), RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    *(void **)&victim.open = dlsym(library, "victim_open");
+    *(void **)&victim.hook = dlsym(library, "victim_hook");
+    *(void **)&victim.capture = dlsym(library, "victim_capture");
+    *(void **)&victim.close = dlsym(library, "victim_close");
+    struct vs_recorder *r = victim.open(path);
+    assert_non_null(r);
+    uint64_t stack = program(r);
+    victim.close(r, stack);
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    while (!vs_reader_next(reader, &got)) {
+    }
+    struct names names;
+    name_stack(reader, stack, &names);
+    assert_symbol(&names.list[0], "driver", 0, 0);
+    assert_symbol(&names.list[1], "program", 0, 0);
+    for (size_t i = 0; i < names.count; i++)
+        assert_string_not_equal(names.list[i].module, "libvs_victim_recorder.so");
+    vs_symbols_close(names.symbols);
+    vs_reader_close(reader);
+}
+
+static void nothing_of_libunwind_enters_the_programs_scope(void **state)
+{
+    (void)state;
+    struct call call = {open_recorder(scratch("scope.vst"), 1, 64), 0, 0};
+    outer(&call);
+    assert_true(call.stack != 0); /* it is loaded */
+    assert_null(dlsym(RTLD_DEFAULT, "unw_backtrace"));
+    assert_null(dlsym(RTLD_DEFAULT, "_U_dyn_register"));
+    vs_recorder_close(call.recorder, VS_END_EXIT, 0);
+}
+
 static void a_module_that_is_gone_or_differs_is_an_offset_and_counted(void **state)
 {
     (void)state;
@@ -392,6 +452,8 @@ int main(void)
         cmocka_unit_test(depth_is_limited_to_the_innermost_frames),
         cmocka_unit_test(a_library_loaded_later_becomes_a_module),
         cmocka_unit_test(without_debug_information_the_symbol_table_names_and_cxx_is_demangled),
+        cmocka_unit_test(frames_of_the_recording_library_are_left_out_wherever_they_are),
+        cmocka_unit_test(nothing_of_libunwind_enters_the_programs_scope),
         cmocka_unit_test(a_module_that_is_gone_or_differs_is_an_offset_and_counted),
         cmocka_unit_test(a_pc_in_no_module_is_an_address),
         cmocka_unit_test(no_stacks_when_they_are_off),
