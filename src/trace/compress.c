@@ -33,9 +33,13 @@ static void load(void)
                             "(install libzstd1 for a smaller one)");
 }
 
-void *vs_compress_open(void)
+void vs_compress_load(void)
 {
     pthread_once(&once, load);
+}
+
+void *vs_compress_open(void)
+{
     return zstd.create ? zstd.create() : NULL;
 }
 

@@ -7,8 +7,12 @@
 
 #include <stddef.h>
 
-/* vs_compress_open: a compression context; NULL when libzstd.so.1 is not there
- * (said once). Calls malloc: background thread only. */
+/* vs_compress_load: load libzstd.so.1, once per process; said once when it is not
+ * there. Not for the background thread: the loader's lock may be held by a thread
+ * that waits for it (a constructor that records). */
+void vs_compress_load(void);
+/* vs_compress_open: a compression context; NULL when zstd is not loaded. Calls
+ * malloc: background thread only. */
 void *vs_compress_open(void);
 void vs_compress_close(void *context);
 

@@ -19,7 +19,7 @@
 
 size_t vs_source_read(const struct vs_source *source, uint64_t offset, void *to, size_t bytes)
 {
-    if (offset >= source->size)
+    if (!bytes || offset >= source->size)
         return 0;
     if (bytes > source->size - offset)
         bytes = (size_t)(source->size - offset);
@@ -50,8 +50,10 @@ bool vs_frame_has_trailer(const struct vs_source *file)
            trailer.checksum == XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
 }
 
+/* At least *bytes* in *buffer*, and never none, so that its pointer is valid. */
 static bool reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
 {
+    bytes = bytes ? bytes : 1;
     if (bytes <= *capacity)
         return true;
     unsigned char *larger = malloc(bytes);

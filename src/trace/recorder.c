@@ -12,6 +12,7 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
+#include "trace/compress.h"
 #include "trace/recorder_internal.h"
 
 /* and for the lock: exit() may be called by a handler that interrupted us */
@@ -115,6 +116,8 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     make_uuid(r->uuid);
     if (r->depth_max && !vs_unwind_load())
         r->depth_max = 0;
+    if (config->compression)
+        vs_compress_load();
     vs_module_list_own_range(&r->own_start, &r->own_end);
 
     enum vs_err err = VS_ERR_NOMEM;
@@ -329,6 +332,7 @@ static void finish_here_locked(struct vs_recorder *r)
 
 static void release_locked(struct vs_recorder *r)
 {
+    r->file_bytes = r->writer.offset;
     vs_window_close(r, !r->finished);
     vs_writer_close(r);
     vs_map_free(&r->string_ids);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A recorder whose helpers are missing: no zstd, no libunwind, no thread, no room
+ * for FILE.live, a device that takes little at a time. This program stands in
+ * front of the C library's functions to refuse them. */
+#include "unit/trace/trace_test.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/vs_log.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static bool refuse_libraries, refuse_thread, refuse_room, write_little;
+
+EXPORT void *dlopen(const char *name, int flags);
+void *dlopen(const char *name, int flags)
+{
+    if (refuse_libraries && name && (strstr(name, "libzstd") || strstr(name, "libunwind")))
+        return NULL;
+    void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    return real(name, flags);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                          void *arg);
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    if (refuse_thread)
+        return EAGAIN;
+    __typeof__(&pthread_create) real =
+        (__typeof__(&pthread_create))dlsym(RTLD_NEXT, "pthread_create");
+    return real(thread, attr, start, arg);
+}
+
+EXPORT int posix_fallocate(int fd, off_t offset, off_t bytes);
+int posix_fallocate(int fd, off_t offset, off_t bytes)
+{
+    if (refuse_room)
+        return ENOSPC;
+    __typeof__(&posix_fallocate) real =
+        (__typeof__(&posix_fallocate))dlsym(RTLD_NEXT, "posix_fallocate");
+    return real(fd, offset, bytes);
+}
+
+EXPORT ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
+{
+    static _Atomic unsigned turn;
+    __typeof__(&pwrite) real = (__typeof__(&pwrite))dlsym(RTLD_NEXT, "pwrite");
+    if (write_little && turn++ % 3 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return real(fd, from, write_little && bytes > 1000 ? 1000 : bytes, offset);
+}
+
+/* What is said on stderr goes to a file from here on; vs_log keeps the descriptor
+ * it finds at its first line. */
+static const char *capture_log(void)
+{
+    static char name[512];
+    snprintf(name, sizeof name, "%s", scratch("log.txt"));
+    int saved = dup(STDERR_FILENO), fd = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+    vs_log(VS_LOG_ERROR, "log begins");
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    return name;
+}
+
+static const char *log_name;
+
+static int setup(void **state)
+{
+    int rc = make_scratch(state);
+    log_name = capture_log();
+    return rc;
+}
+
+static unsigned times_said(const char *part)
+{
+    size_t bytes;
+    unsigned n = 0;
+    char *text = (char *)slurp(log_name, &bytes);
+    text[bytes] = '\0';
+    for (char *p = text; (p = strstr(p, part)); p++)
+        n++;
+    free(text);
+    return n;
+}
+
+#define EVENTS 300000
+
+static void record_some(const char *path, unsigned depth)
+{
+    struct vs_recorder *r = open_recorder(path, 1, depth);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        struct vs_event e = {.kind = VS_EVENT_free};
+        e.free.addr = i;
+        e.free.stack = i < 2 ? vs_recorder_stack(r, 0) : 0;
+        vs_recorder_event(r, &e);
+        if (i == EVENTS / 2)
+            vs_recorder_flush(r);
+    }
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+static uint64_t check_some(const char *path)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    uint64_t stacks = 0;
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        assert_true(next_plain(reader, &got));
+        assert_int_equal(got.free.addr, i);
+        stacks += got.free.stack != 0;
+    }
+    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+    return stacks;
+}
+
+/* First: the libraries are looked for once per process. */
+static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void **state)
+{
+    (void)state;
+    const char *path = scratch("bare.vst");
+    refuse_libraries = true;
+    record_some(path, 16);
+    record_some(path, 16);
+    refuse_libraries = false;
+    assert_int_equal(check_some(path), 0);
+    assert_int_equal(times_said("libzstd.so.1 is not there"), 1);
+    assert_int_equal(times_said("libunwind.so.8 is not there"), 1);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size > EVENTS * 3); /* nothing was compressed */
+}
+
+static void without_a_thread_the_recording_threads_write(void **state)
+{
+    (void)state;
+    const char *path = scratch("alone.vst");
+    refuse_thread = true;
+    record_some(path, 0);
+    refuse_thread = false;
+    check_some(path);
+    assert_int_equal(times_said("no thread to write the trace"), 1);
+}
+
+static void without_room_for_the_live_window_it_records_all_the_same(void **state)
+{
+    (void)state;
+    const char *path = scratch("roomless.vst");
+    refuse_room = true;
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    assert_int_equal(access(scratch("roomless.vst.live"), F_OK), -1);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    record_some(path, 0);
+    refuse_room = false;
+    check_some(path);
+    assert_int_equal(times_said("No space left on device"), 2); /* once per trace */
+}
+
+static void short_and_interrupted_writes_are_continued(void **state)
+{
+    (void)state;
+    const char *path = scratch("little.vst");
+    write_little = true;
+    record_some(path, 0);
+    write_little = false;
+    check_some(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_zstd_and_libunwind_it_stores_plainly_and_says_so_once),
+        cmocka_unit_test(without_a_thread_the_recording_threads_write),
+        cmocka_unit_test(without_room_for_the_live_window_it_records_all_the_same),
+        cmocka_unit_test(short_and_interrupted_writes_are_continued),
+    };
+    return cmocka_run_group_tests(tests, setup, remove_scratch);
+}
