@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes traces of known content through the recorder, for the tests of what
+ * reads them. Every call takes one event's time (1 us unless changed), so that
+ * times are known too. Failures end the test. Not thread-safe. */
+#ifndef VS_TRACE_BUILDER_H
+#define VS_TRACE_BUILDER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/event.h"
+#include "trace/recorder.h"
+
+#define VS_BUILDER_PID 4242
+
+struct vs_builder {
+    struct vs_recorder *recorder;
+    char dir[64];
+    char path[128];     /* the trace */
+    uint64_t start_ns;  /* the process's start */
+    uint64_t now_ns;    /* time of the next event */
+    uint64_t tick_ns;
+    uint32_t tid;       /* thread of the next event; the main thread at first */
+    uint64_t stack;     /* stack id of the next memory events */
+};
+
+/* vs_builder_open: a trace in a new directory, with a `process` event of the given
+ * policy ("caching", "observe"). */
+void vs_builder_open(struct vs_builder *builder, const char *policy);
+
+void vs_builder_device(struct vs_builder *builder, uint64_t device, const char *name,
+                       uint64_t total);
+void vs_builder_context(struct vs_builder *builder, uint64_t context, uint64_t device, bool alive);
+void vs_builder_alloc(struct vs_builder *builder, uint64_t device, enum vs_family family,
+                      uint64_t addr, uint64_t requested, uint64_t size);
+void vs_builder_free(struct vs_builder *builder, uint64_t device, uint64_t addr);
+void vs_builder_failed(struct vs_builder *builder, uint64_t device, enum vs_family family,
+                       uint64_t requested, uint64_t device_free, uint64_t device_total);
+void vs_builder_segment(struct vs_builder *builder, uint64_t device, uint64_t addr, uint64_t size);
+void vs_builder_segment_free(struct vs_builder *builder, uint64_t device, uint64_t addr,
+                             uint64_t size);
+void vs_builder_push(struct vs_builder *builder, const char *name);
+void vs_builder_pop(struct vs_builder *builder);
+/* vs_builder_step: push "step N". */
+void vs_builder_step(struct vs_builder *builder, unsigned number);
+/* vs_builder_kernel: on *stream*, *start_ns* and *length_ns* since the process's start. */
+void vs_builder_kernel(struct vs_builder *builder, uint64_t device, uint64_t stream,
+                       const char *name, uint64_t start_ns, uint64_t length_ns);
+void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t stream,
+                       enum vs_copy_kind kind, uint64_t bytes, uint64_t start_ns,
+                       uint64_t length_ns);
+
+/* vs_builder_event: any other event; time and thread filled in. */
+void vs_builder_event(struct vs_builder *builder, struct vs_event event);
+uint64_t vs_builder_string(struct vs_builder *builder, const char *text);
+
+/* vs_builder_close: end the trace; the file stays. */
+void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uint64_t status);
+
+/* vs_builder_remove: delete the file and its directory. */
+void vs_builder_remove(struct vs_builder *builder);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Step names, range stacks, phases. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases.h"
+#include "analysis/sites.h"
+
+static void step_names_of_the_usual_frameworks_are_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool numbered;
+        uint64_t number;
+    } good[] = {
+        {"step 12", true, 12},        {"Step:3", true, 3},        {"iteration 7", true, 7},
+        {"ProfilerStep#41", true, 41}, {"train_step", false, 0},  {"step", false, 0},
+        {"step_5", true, 5},          {"Iteration 12/100", true, 12}, {"iter 3 of 9", true, 3},
+        {"batch 0", true, 0},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct vs_step_name step;
+        assert_true(vs_step_name_parse(good[i].name, &step));
+        assert_int_equal(step.numbered, good[i].numbered);
+        assert_int_equal(step.number, good[i].number);
+    }
+}
+
+static void names_that_only_begin_like_a_step_are_not(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"stepping", "step 3 forward", "forward", "Optimizer.step",
+                                      "", "iterator", "batchnorm", "epoch 3", "step x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct vs_step_name step;
+        assert_false(vs_step_name_parse(bad[i], &step));
+    }
+}
+
+static struct vs_place push(struct vs_phases *phases, uint32_t tid, const char *name,
+                            uint64_t domain, uint64_t time_ns)
+{
+    struct vs_place place;
+    assert_int_equal(vs_phases_push(phases, tid, name, domain, time_ns, &place), VS_OK);
+    return place;
+}
+
+static bool pop(struct vs_phases *phases, uint32_t tid, uint64_t domain, uint64_t time_ns)
+{
+    bool ended;
+    assert_int_equal(vs_phases_pop(phases, tid, domain, time_ns, &ended), VS_OK);
+    return ended;
+}
+
+static void a_place_reads_as_step_and_phase(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    char text[VS_PLACE_TEXT_MAX];
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    push(&phases, 1, "step 12", 0, 10);
+    push(&phases, 1, "forward", 0, 11);
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
+                        "step 12 / forward");
+    assert_false(pop(&phases, 1, 0, 12));
+    assert_true(pop(&phases, 1, 0, 13));
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "");
+    push(&phases, 1, "ProfilerStep#13", 0, 14);
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
+                        "ProfilerStep#13");
+    vs_phases_free(&phases);
+}
+
+static void steps_share_one_phase_and_unnumbered_ones_are_counted(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    uint32_t first = push(&phases, 1, "train_step", 0, 0).phase;
+    assert_true(pop(&phases, 1, 0, 5));
+    struct vs_place second = push(&phases, 1, "train_step", 0, 10);
+    assert_true(pop(&phases, 1, 0, 13));
+    assert_int_equal(second.phase, first);
+    assert_int_equal(second.step, 1);
+    assert_int_equal(phases.items[first].times, 2);
+    assert_int_equal(phases.items[first].time_ns, 8);
+    assert_int_equal(phases.steps.done, 2);
+    assert_int_equal(phases.steps.longest_ns, 5);
+    assert_int_equal(phases.steps.longest_number, 0);
+    vs_phases_free(&phases);
+}
+
+static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    char text[VS_PLACE_TEXT_MAX];
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    phases.main_tid = 1;
+    push(&phases, 1, "backward", 0, 0);
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 77), text), "backward");
+    push(&phases, 77, "loader", 0, 1);
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 77), text), "loader");
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "backward");
+    vs_phases_free(&phases);
+}
+
+static void pops_match_their_domain_and_unmatched_ones_are_ignored(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    char text[VS_PLACE_TEXT_MAX];
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    pop(&phases, 1, 0, 0);
+    assert_int_equal(phases.unmatched_pops, 1);
+    push(&phases, 1, "outer", 5, 1);
+    push(&phases, 1, "inner", 9, 2);
+    pop(&phases, 1, 5, 3); /* closes outer, though inner is on top */
+    pop(&phases, 1, 7, 4);
+    assert_int_equal(phases.unmatched_pops, 2);
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
+                        "outer / inner");
+    pop(&phases, 1, 9, 5);
+    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "");
+    vs_phases_free(&phases);
+}
+
+static void ranges_deeper_than_kept_still_match_their_pops(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
+        push(&phases, 1, "deep", 0, 0);
+    for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
+        pop(&phases, 1, 0, 1);
+    assert_int_equal(phases.unmatched_pops, 0);
+    assert_int_equal(vs_phases_place(&phases, 1).phase, 0);
+    vs_phases_free(&phases);
+}
+
+static void only_the_first_stepping_thread_delimits_steps(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    push(&phases, 1, "step 0", 0, 0);
+    push(&phases, 2, "step 0", 0, 1);
+    assert_false(pop(&phases, 2, 0, 2));
+    assert_true(pop(&phases, 1, 0, 3));
+    assert_int_equal(phases.steps.done, 1);
+    vs_phases_free(&phases);
+}
+
+static void growth(struct vs_growth *g, const uint64_t *levels, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vs_growth_update(g, levels[i], i, i, i == 0);
+}
+
+static void growth_needs_three_rises_and_hardly_any_fall(void **state)
+{
+    (void)state;
+    const uint64_t leak[] = {0, 10, 20, 30}, twice[] = {0, 10, 20, 20}, saw[] = {0, 9, 0, 9, 0, 9},
+                   warm[] = {0, 500, 500, 500, 500}, other[] = {5, 15, 15, 25, 25, 35, 35};
+    struct vs_growth g[5] = {{0}};
+    growth(&g[0], leak, 4);
+    assert_true(vs_growth_steady(&g[0], 3));
+    assert_int_equal(vs_growth_per_step(&g[0]), 10);
+    growth(&g[1], twice, 4);
+    assert_false(vs_growth_steady(&g[1], 3));
+    growth(&g[2], saw, 6);
+    assert_false(vs_growth_steady(&g[2], 5));
+    growth(&g[3], warm, 5);
+    assert_false(vs_growth_steady(&g[3], 4));
+    growth(&g[4], other, 7); /* every second step is steady too */
+    assert_true(vs_growth_steady(&g[4], 6));
+    assert_false(vs_growth_steady(&g[4], 60)); /* but not when it stopped long ago */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(step_names_of_the_usual_frameworks_are_steps),
+        cmocka_unit_test(names_that_only_begin_like_a_step_are_not),
+        cmocka_unit_test(a_place_reads_as_step_and_phase),
+        cmocka_unit_test(steps_share_one_phase_and_unnumbered_ones_are_counted),
+        cmocka_unit_test(a_thread_without_ranges_is_where_the_main_thread_is),
+        cmocka_unit_test(pops_match_their_domain_and_unmatched_ones_are_ignored),
+        cmocka_unit_test(ranges_deeper_than_kept_still_match_their_pops),
+        cmocka_unit_test(only_the_first_stepping_thread_delimits_steps),
+        cmocka_unit_test(growth_needs_three_rises_and_hardly_any_fall),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
