@@ -53,10 +53,11 @@ static bool fragmentation(const struct vs_oom *oom)
     return many_pieces || met_before;
 }
 
-/* Does *bytes* stand out from everything that completed steps did? */
+/* Does *bytes* stand out from everything that completed steps did, at its own call
+ * site (*before*) and at any other (*others*)? */
 static bool stands_out(const struct vs_oom *oom, uint64_t bytes, uint64_t before, uint64_t others)
 {
-    if (bytes == 0 || before >= bytes / 2)
+    if (bytes == 0 || before >= bytes / 2 || others >= bytes / 2)
         return false;
     return bytes / 4 > others || bytes > oom->total / 4;
 }

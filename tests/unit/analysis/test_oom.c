@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdicts of the post-mortem: one trace for each, and its near misses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/oom.h"
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define CAPACITY (512 * MIB)
+#define CONTEXT (64 * MIB) /* what the driver itself takes */
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
+
+static struct vs_reader *reader;
+static struct vs_report *report;
+
+static struct vs_oom *diagnose(struct vs_builder *b, uint64_t nth)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_oom *oom = NULL;
+    if (b->recorder)
+        vs_builder_close(b, VS_END_EXIT, 1);
+    if (!reader) {
+        assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
+        assert_int_equal(vs_report_build(reader, b->path, NULL, &report), VS_OK);
+    }
+    assert_int_equal(vs_oom_build(reader, report, nth, &oom), VS_OK);
+    return oom;
+}
+
+static void done(struct vs_builder *b, struct vs_oom *oom)
+{
+    vs_oom_free(oom);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    reader = NULL;
+    vs_builder_remove(b);
+}
+
+__attribute__((noinline)) static uint64_t site_weights(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+__attribute__((noinline)) static uint64_t site_activation(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+__attribute__((noinline)) static uint64_t site_leak(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+__attribute__((noinline)) static uint64_t site_spike(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+static void start(struct vs_builder *b)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Small GPU", CAPACITY);
+    b->stack = site_weights(b);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
+}
+
+/* One step: four activations of *each* MiB, freed in the backward. */
+static void step(struct vs_builder *b, unsigned number, uint64_t each, uint64_t leak)
+{
+    vs_builder_step(b, number);
+    vs_builder_push(b, "forward");
+    b->stack = site_activation(b);
+    for (unsigned i = 0; i < 4; i++)
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(1000 + 100 * i), each, each);
+    vs_builder_pop(b);
+    vs_builder_push(b, "backward");
+    for (unsigned i = 0; i < 4; i++)
+        vs_builder_free(b, 0, A(1000 + 100 * i));
+    vs_builder_pop(b);
+    if (leak) {
+        b->stack = site_leak(b);
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(10000 + 100 * number), leak, leak);
+    }
+    vs_builder_pop(b);
+}
+
+/* Live activations of an unfinished step, then the failure of one more. */
+static void fail_in_forward(struct vs_builder *b, unsigned number, unsigned live, uint64_t each,
+                            uint64_t request, uint64_t held_before)
+{
+    vs_builder_step(b, number);
+    vs_builder_push(b, "forward");
+    b->stack = site_activation(b);
+    for (unsigned i = 0; i < live; i++)
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(1000 + 100 * i), each, each);
+    uint64_t ours = held_before + live * each;
+    vs_builder_failed(b, 0, VS_FAMILY_DEVICE, request, CAPACITY - CONTEXT - ours, CAPACITY);
+}
+
+static const struct vs_remedy *remedy_of(const struct vs_oom *oom, enum vs_remedy_kind kind)
+{
+    for (size_t i = 0; i < oom->remedy_count; i++)
+        if (oom->remedies[i].kind == kind)
+            return &oom->remedies[i];
+    return NULL;
+}
+
+static void a_first_step_too_big_is_true_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    fail_in_forward(&b, 0, 5, 60 * MIB, 60 * MIB, 100 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_int_equal(oom->free_bytes, 48 * MIB);
+    assert_int_equal(oom->outside, CONTEXT);
+    assert_int_equal(oom->allocated, 400 * MIB);
+    assert_int_equal(oom->missing, 12 * MIB);
+    assert_string_equal(oom->failure.place, "step 0 / forward");
+    assert_string_equal(oom->sites.items[0].frames[0].function, "site_activation");
+    assert_int_equal(oom->step_bytes, 300 * MIB);
+    assert_int_equal(remedy_of(oom, VS_REMEDY_BIGGER_DEVICE)->bytes, CAPACITY + 12 * MIB);
+    assert_true(remedy_of(oom, VS_REMEDY_SMALLER_STEP)->fits);
+    done(&b, oom);
+}
+
+static void a_request_above_the_device_in_the_first_step_is_true_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    fail_in_forward(&b, 0, 1, 8 * MIB, 9 * GIB, 100 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    done(&b, oom);
+}
+
+static void a_slightly_larger_later_step_is_true_capacity_not_a_spike(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 5; i++)
+        step(&b, i, 80 * MIB, 0);
+    fail_in_forward(&b, 5, 3, 95 * MIB, 95 * MIB, 100 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_int_equal(oom->steps_done, 5);
+    assert_int_equal(oom->steps_peak, 420 * MIB);
+    done(&b, oom);
+}
+
+static void a_leak_per_step_is_growth(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 6; i++)
+        step(&b, i, 60 * MIB, 20 * MIB);
+    fail_in_forward(&b, 6, 3, 60 * MIB, 60 * MIB, 220 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_GROWTH);
+    assert_int_equal(oom->growth_bytes, 120 * MIB);
+    assert_int_equal(oom->growth_per_step, 20 * MIB);
+    assert_int_equal(oom->growth_since, 0);
+    assert_int_equal(oom->growing.count, 1);
+    assert_string_equal(oom->growing.items[0].frames[0].function, "site_leak");
+    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_FREE_GROWTH);
+    assert_true(oom->remedies[0].fits);
+    done(&b, oom);
+}
+
+static void the_leaking_request_itself_failing_is_growth(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 5; i++)
+        step(&b, i, 10 * MIB, 60 * MIB);
+    vs_builder_step(&b, 5);
+    b.stack = site_leak(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * MIB, 48 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_GROWTH);
+    assert_string_equal(oom->failure.site.frames[0].function, "site_leak");
+    done(&b, oom);
+}
+
+static void growth_too_small_to_matter_is_not_the_verdict(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 5; i++)
+        step(&b, i, 60 * MIB, MIB / 4);
+    /* 40 MiB are missing, and the leak holds little more than one */
+    fail_in_forward(&b, 5, 3, 80 * MIB, 147 * MIB - MIB / 4, 101 * MIB + MIB / 4);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_true(oom->growth_bytes > 0);
+    assert_int_not_equal(oom->verdict, VS_VERDICT_GROWTH);
+    done(&b, oom);
+}
+
+static void memory_kept_for_only_two_steps_is_not_growth(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    step(&b, 0, 60 * MIB, 20 * MIB);
+    step(&b, 1, 60 * MIB, 20 * MIB);
+    fail_in_forward(&b, 2, 4, 70 * MIB, 70 * MIB, 140 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->growth_bytes, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    done(&b, oom);
+}
+
+static void one_request_unlike_any_other_is_a_spike(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 4; i++)
+        step(&b, i, 40 * MIB, 0);
+    vs_builder_step(&b, 4);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_true(oom->spike_is_request);
+    assert_int_equal(oom->spike_bytes, 400 * MIB);
+    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_AVOID_SPIKE);
+    assert_int_equal(oom->remedies[0].other, 260 * MIB); /* what the run needs without it */
+    done(&b, oom);
+}
+
+static void a_spike_above_the_device_is_still_a_spike(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 3; i++)
+        step(&b, i, 40 * MIB, 0);
+    vs_builder_step(&b, 3);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 700 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    done(&b, oom);
+}
+
+static void a_live_spike_that_makes_others_fail_is_a_spike(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 4; i++)
+        step(&b, i, 40 * MIB, 0);
+    vs_builder_step(&b, 4);
+    b.stack = site_spike(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(5000), 320 * MIB, 320 * MIB);
+    b.stack = site_activation(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 40 * MIB, 28 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_false(oom->spike_is_request);
+    assert_int_equal(oom->spike_bytes, 320 * MIB);
+    assert_string_equal(oom->spike_site.frames[0].function, "site_spike");
+    done(&b, oom);
+}
+
+static void a_large_request_that_every_step_makes_is_not_a_spike(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 4; i++) {
+        vs_builder_step(&b, i);
+        b.stack = site_spike(&b);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(5000), 200 * MIB, 200 * MIB);
+        vs_builder_free(&b, 0, A(5000));
+        vs_builder_pop(&b);
+    }
+    vs_builder_step(&b, 4);
+    b.stack = site_activation(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1000), 100 * MIB, 100 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1200), 100 * MIB, 100 * MIB);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 200 * MIB, 148 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    done(&b, oom);
+}
+
+static void a_spike_is_seen_without_step_marks_when_memory_goes_round(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    b.stack = site_activation(&b);
+    for (unsigned i = 0; i < 40; i++) {
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1000), 20 * MIB, 20 * MIB);
+        vs_builder_free(&b, 0, A(1000));
+    }
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 420 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    done(&b, oom);
+}
+
+/* A cache of 20 MiB segments with every second 5 MiB block free. */
+static void fill_with_holes(struct vs_builder *b)
+{
+    vs_builder_open(b, "caching");
+    vs_builder_device(b, 0, "Small GPU", CAPACITY);
+    b->stack = site_activation(b);
+    for (unsigned s = 0; s < 20; s++) {
+        vs_builder_segment(b, 0, A(100 * s), 20 * MIB);
+        for (unsigned i = 0; i < 4; i++)
+            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(100 * s + 5 * i), 5 * MIB, 5 * MIB);
+    }
+    for (unsigned s = 0; s < 20; s++) {
+        vs_builder_free(b, 0, A(100 * s));
+        vs_builder_free(b, 0, A(100 * s + 10));
+    }
+}
+
+static void enough_in_pieces_too_small_is_fragmentation(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    fill_with_holes(&b);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 120 * MIB, 48 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_FRAGMENTATION);
+    assert_int_equal(oom->cached, 200 * MIB);
+    assert_int_equal(oom->largest_hole, 5 * MIB);
+    assert_int_equal(oom->holes, 40);
+    assert_int_equal(oom->empty_bytes, 0);
+    assert_non_null(remedy_of(oom, VS_REMEDY_USE_HOLES));
+    assert_int_equal(remedy_of(oom, VS_REMEDY_SMALLER_REQUEST)->bytes, 48 * MIB);
+    done(&b, oom);
+}
+
+static void more_than_all_pieces_together_is_true_capacity(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    fill_with_holes(&b);
+    b.stack = site_spike(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 249 * MIB, 48 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    done(&b, oom);
+}
+
+static void a_few_small_holes_do_not_make_it_fragmentation(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    b.stack = site_activation(&b);
+    vs_builder_step(&b, 0);
+    for (unsigned s = 0; s < 20; s++) { /* each segment's last MiB is unused */
+        vs_builder_segment(&b, 0, A(100 * s), 20 * MIB);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100 * s), 19 * MIB, 19 * MIB);
+    }
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * MIB, 48 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->cached, 20 * MIB);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    done(&b, oom);
+}
+
+static void a_size_no_device_has_is_absurd(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, UINT64_MAX - 4095, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_ABSURD);
+    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_FIX_SIZE);
+    done(&b, oom);
+}
+
+static void a_refusal_with_enough_free_is_called_one(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_REFUSED);
+    done(&b, oom);
+}
+
+static void a_device_full_of_others_is_outside_memory(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Shared GPU", 80 * GIB);
+    b.stack = site_activation(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB, 80 * GIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_OUTSIDE);
+    assert_int_equal(oom->outside, 75 * GIB);
+    done(&b, oom);
+}
+
+static void page_locked_memory_is_the_hosts_matter(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_PINNED, 64 * GIB, 0, 0);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_HOST);
+    done(&b, oom);
+}
+
+static void the_failure_that_ended_the_run_is_chosen_and_nth_overrides(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 390 * MIB, 348 * MIB, CAPACITY);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(9000), 395 * MIB, 395 * MIB); /* gets over #2 */
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->number, 1);
+    assert_true(oom->ended);
+    vs_oom_free(oom);
+    oom = diagnose(&b, 2);
+    assert_int_equal(oom->failure.requested, 390 * MIB);
+    assert_false(oom->ended);
+    struct vs_oom *none = NULL;
+    assert_int_equal(vs_oom_build(reader, report, 3, &none), VS_ERR_NOT_FOUND);
+    assert_null(none);
+    done(&b, oom);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_first_step_too_big_is_true_capacity),
+        cmocka_unit_test(a_request_above_the_device_in_the_first_step_is_true_capacity),
+        cmocka_unit_test(a_slightly_larger_later_step_is_true_capacity_not_a_spike),
+        cmocka_unit_test(a_leak_per_step_is_growth),
+        cmocka_unit_test(the_leaking_request_itself_failing_is_growth),
+        cmocka_unit_test(growth_too_small_to_matter_is_not_the_verdict),
+        cmocka_unit_test(memory_kept_for_only_two_steps_is_not_growth),
+        cmocka_unit_test(one_request_unlike_any_other_is_a_spike),
+        cmocka_unit_test(a_spike_above_the_device_is_still_a_spike),
+        cmocka_unit_test(a_live_spike_that_makes_others_fail_is_a_spike),
+        cmocka_unit_test(a_large_request_that_every_step_makes_is_not_a_spike),
+        cmocka_unit_test(a_spike_is_seen_without_step_marks_when_memory_goes_round),
+        cmocka_unit_test(enough_in_pieces_too_small_is_fragmentation),
+        cmocka_unit_test(more_than_all_pieces_together_is_true_capacity),
+        cmocka_unit_test(a_few_small_holes_do_not_make_it_fragmentation),
+        cmocka_unit_test(a_size_no_device_has_is_absurd),
+        cmocka_unit_test(a_refusal_with_enough_free_is_called_one),
+        cmocka_unit_test(a_device_full_of_others_is_outside_memory),
+        cmocka_unit_test(page_locked_memory_is_the_hosts_matter),
+        cmocka_unit_test(the_failure_that_ended_the_run_is_chosen_and_nth_overrides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
