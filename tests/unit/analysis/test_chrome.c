@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The Chrome timeline, read back with a JSON parser: slices nest, time does not
+ * go back on a track, counters reach exactly the reported peaks. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "analysis/report.h"
+#include "support/trace_builder.h"
+#include "viewer/chrome.h"
+#include "viewer/json_writer.h"
+#include "viewer/slices.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
+
+struct timeline {
+    struct json_object *root, *events;
+    struct vs_report *report;
+    struct vs_chrome_stats stats;
+};
+
+static struct timeline export(struct vs_builder *b, uint64_t counter_ns)
+{
+    struct timeline t;
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX], *text = NULL;
+    size_t length = 0;
+    struct vs_chrome_options options = {.counter_ns = counter_ns};
+    vs_builder_close(b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
+    assert_int_equal(vs_report_build(reader, b->path, NULL, &t.report), VS_OK);
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vs_chrome_write(reader, out, &options, &t.stats), VS_OK);
+    fclose(out);
+    vs_reader_close(reader);
+    struct json_tokener *tokener = json_tokener_new();
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    t.root = json_tokener_parse_ex(tokener, text, (int)length);
+    if (!t.root)
+        fail_msg("not JSON: %s", json_tokener_error_desc(json_tokener_get_error(tokener)));
+    json_tokener_free(tokener);
+    free(text);
+    t.events = json_object_object_get(t.root, "traceEvents");
+    assert_non_null(t.events);
+    return t;
+}
+
+static void finish(struct vs_builder *b, struct timeline *t)
+{
+    json_object_put(t->root);
+    vs_report_free(t->report);
+    vs_builder_remove(b);
+}
+
+static const char *str(struct json_object *event, const char *key)
+{
+    return json_object_get_string(json_object_object_get(event, key));
+}
+
+static int64_t num(struct json_object *event, const char *key)
+{
+    return json_object_get_int64(json_object_object_get(event, key));
+}
+
+/* µs with three decimals as whole ns */
+static int64_t ns(struct json_object *event, const char *key)
+{
+    return (int64_t)(json_object_get_double(json_object_object_get(event, key)) * 1000 + 0.5);
+}
+
+static int64_t arg(struct json_object *event, const char *key)
+{
+    return num(json_object_object_get(event, "args"), key);
+}
+
+static struct json_object *at(const struct timeline *t, size_t i)
+{
+    return json_object_array_get_idx(t->events, i);
+}
+
+static size_t count(const struct timeline *t, char phase, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < json_object_array_length(t->events); i++)
+        n += *str(at(t, i), "ph") == phase && (!name || strcmp(str(at(t, i), "name"), name) == 0);
+    return n;
+}
+
+static int64_t counter_max(const struct timeline *t, int64_t pid, const char *name)
+{
+    int64_t max = 0;
+    for (size_t i = 0; i < json_object_array_length(t->events); i++) {
+        struct json_object *e = at(t, i);
+        if (*str(e, "ph") == 'C' && num(e, "pid") == pid && strcmp(str(e, "name"), name) == 0 &&
+            arg(e, "bytes") > max)
+            max = arg(e, "bytes");
+    }
+    return max;
+}
+
+/* Everything the format asks of a track, over all tracks. */
+static void check_tracks(const struct timeline *t)
+{
+    size_t total = json_object_array_length(t->events);
+    for (size_t i = 0; i < total; i++) {
+        struct json_object *e = at(t, i);
+        char phase = *str(e, "ph");
+        if (phase == 'M')
+            continue;
+        int64_t pid = num(e, "pid"), tid = num(e, "tid"), end = ns(e, "ts");
+        if (phase == 'X')
+            end += ns(e, "dur");
+        for (size_t k = i + 1; k < total; k++) { /* the next one on the same track */
+            struct json_object *f = at(t, k);
+            char other = *str(f, "ph");
+            bool same = num(f, "pid") == pid && num(f, "tid") == tid && other != 'M' &&
+                        (phase == 'C') == (other == 'C') &&
+                        (phase != 'C' || strcmp(str(e, "name"), str(f, "name")) == 0);
+            if (!same)
+                continue;
+            assert_true(ns(f, "ts") >= (phase == 'X' ? end : ns(e, "ts")));
+            break;
+        }
+    }
+}
+
+/* B and E of each host thread pair up as brackets do. */
+static void check_brackets(const struct timeline *t, int64_t tid)
+{
+    const char *open[64];
+    size_t depth = 0;
+    for (size_t i = 0; i < json_object_array_length(t->events); i++) {
+        struct json_object *e = at(t, i);
+        char phase = *str(e, "ph");
+        if ((phase != 'B' && phase != 'E') || num(e, "tid") != tid)
+            continue;
+        if (phase == 'B') {
+            open[depth++] = str(e, "name");
+        } else {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], str(e, "name"));
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void busy_trace(struct vs_builder *b)
+{
+    vs_builder_open(b, "caching");
+    vs_builder_device(b, 0, "First", 4 * GIB);
+    vs_builder_device(b, 1, "Second", 4 * GIB);
+    for (unsigned s = 0; s < 3; s++) {
+        vs_builder_step(b, s);
+        vs_builder_push(b, "forward");
+        for (unsigned i = 0; i < 50; i++) {
+            vs_builder_segment(b, 0, A(100 * i), 20 * MIB);
+            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(100 * i), (i % 7 + 1) * MIB,
+                             (i % 7 + 1) * MIB);
+            vs_builder_alloc(b, 1, VS_FAMILY_ASYNC, A(10000 + 100 * i), (i + 1) * 4096,
+                             (i + 1) * 4096);
+            vs_builder_kernel(b, 0, i % 3, "matmul", 100000 * s + 1500 * i, 400 + i);
+        }
+        vs_builder_pop(b);
+        for (unsigned i = 0; i < 50; i++) {
+            vs_builder_free(b, 0, A(100 * i));
+            vs_builder_segment_free(b, 0, A(100 * i), 20 * MIB);
+            vs_builder_free(b, 1, A(10000 + 100 * i));
+        }
+        vs_builder_pop(b);
+    }
+}
+
+static void counters_reach_exactly_the_reported_peaks(void **state)
+{
+    (void)state;
+    const uint64_t windows[] = {0, 10000, 1000000000};
+    for (int w = 0; w < 3; w++) { /* every point, some merged, all merged */
+        struct vs_builder b;
+        busy_trace(&b);
+        struct timeline t = export(&b, windows[w]);
+        for (int d = 0; d < 2; d++) {
+            const struct vs_report_device *device = &t.report->devices[d];
+            assert_true(device->peak_allocated.bytes > 0);
+            assert_int_equal(counter_max(&t, d, "allocated"), device->peak_allocated.bytes);
+            assert_int_equal(counter_max(&t, d, "reserved"), device->peak_reserved.bytes);
+        }
+        check_tracks(&t);
+        check_brackets(&t, VS_BUILDER_PID);
+        finish(&b, &t);
+    }
+}
+
+static void merging_points_makes_fewer_of_them(void **state)
+{
+    (void)state;
+    struct vs_builder b, c;
+    busy_trace(&b);
+    struct timeline all = export(&b, 0);
+    busy_trace(&c);
+    struct timeline few = export(&c, 50000);
+    assert_true(count(&few, 'C', NULL) * 5 < count(&all, 'C', NULL));
+    assert_int_equal(count(&all, 'C', "reserved"), 2 * 3 * 100); /* two devices, each change */
+    finish(&b, &all);
+    finish(&c, &few);
+}
+
+static void kernels_out_of_order_come_out_in_order(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    vs_builder_kernel(&b, 0, 7, "late", 9000, 100);
+    vs_builder_kernel(&b, 0, 7, "early", 1000, 100);
+    vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 1 << 20, 5000, 700);
+    vs_builder_kernel(&b, 0, 9, "elsewhere", 1050, 9000);
+    struct timeline t = export(&b, 0);
+    assert_int_equal(count(&t, 'X', NULL), 4);
+    assert_int_equal(count(&t, 'X', "Memcpy HtoD"), 1);
+    assert_int_equal(t.stats.clipped, 0);
+    check_tracks(&t);
+    finish(&b, &t);
+}
+
+static void overlapping_slices_of_one_stream_are_cut_and_counted(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    vs_builder_kernel(&b, 0, 7, "one", 1000, 500);
+    vs_builder_kernel(&b, 0, 7, "two", 1400, 500);
+    vs_builder_kernel(&b, 0, 7, "inside", 1450, 10);
+    struct timeline t = export(&b, 0);
+    assert_int_equal(t.stats.clipped, 2);
+    assert_int_equal(count(&t, 'X', NULL), 3);
+    check_tracks(&t);
+    finish(&b, &t);
+}
+
+static void ranges_left_open_and_stray_pops_still_nest(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_pop(&b);
+    vs_builder_push(&b, "outer");
+    vs_builder_push(&b, "inner");
+    vs_builder_pop(&b);
+    vs_builder_push(&b, "never closed");
+    b.tid = 99;
+    vs_builder_push(&b, "other thread");
+    struct timeline t = export(&b, 0);
+    assert_int_equal(count(&t, 'B', NULL), 4);
+    assert_int_equal(count(&t, 'E', NULL), 4);
+    check_brackets(&t, VS_BUILDER_PID);
+    check_brackets(&t, 99);
+    finish(&b, &t);
+}
+
+static void crossing_domains_are_closed_and_opened_again(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    uint64_t d1 = vs_builder_string(&b, "library"), d2 = vs_builder_string(&b, "program");
+    uint64_t one = vs_builder_string(&b, "one"), two = vs_builder_string(&b, "two");
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_push,
+                                           .range_push = {.name = one, .domain = d1}});
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_push,
+                                           .range_push = {.name = two, .domain = d2}});
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = d1}});
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = d2}});
+    struct timeline t = export(&b, 0);
+    assert_int_equal(count(&t, 'B', "one"), 1);
+    assert_int_equal(count(&t, 'B', "two"), 2);
+    check_brackets(&t, VS_BUILDER_PID);
+    check_tracks(&t);
+    finish(&b, &t);
+}
+
+static void start_end_ranges_are_paired_by_id(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    uint64_t name = vs_builder_string(&b, "async work");
+    for (uint64_t id = 1; id <= 2; id++)
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_start,
+                                               .range_start = {.range = id, .name = name}});
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = 1}});
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = 7}});
+    struct timeline t = export(&b, 0);
+    assert_int_equal(count(&t, 'b', "async work"), 2);
+    assert_int_equal(count(&t, 'e', "async work"), 2); /* the open one is closed at the end */
+    finish(&b, &t);
+}
+
+static void names_with_quotes_and_foreign_bytes_survive(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU \"x\" \\ \t", GIB);
+    vs_builder_kernel(&b, 0, 7, "k<\"a\", '\\n'>\x01", 1000, 10);
+    vs_builder_kernel(&b, 0, 7, "bad \xff\xc0\xaf bytes", 2000, 10);
+    vs_builder_kernel(&b, 0, 7, "größe 矩阵", 3000, 10);
+    struct timeline t = export(&b, 0);
+    assert_int_equal(count(&t, 'X', "k<\"a\", '\\n'>\x01"), 1);
+    assert_int_equal(count(&t, 'X', "größe 矩阵"), 1);
+    assert_int_equal(count(&t, 'X', NULL), 3);
+    finish(&b, &t);
+}
+
+static void the_json_writer_repairs_text_by_itself(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    vs_json_text(out, "a\xff\"\xe2\x82\n\xed\xa0\x80\xf0\x9f\x98\x80");
+    fclose(out);
+    assert_string_equal(text, "\"a\xef\xbf\xbd\\\"\xef\xbf\xbd\xef\xbf\xbd\\u000a"
+                              "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80\"");
+    free(text);
+}
+
+static void large_allocations_failures_and_marks_are_instants(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB); /* 1 % is 10.24 MiB */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB, 10 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 11 * MIB, 11 * MIB);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, 900 * MIB, GIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_mark, .mark = {.name = vs_builder_string(&b, "epoch done")}});
+    struct timeline t = export(&b, 0);
+    assert_int_equal(count(&t, 'i', "[memory]"), 1);
+    assert_int_equal(count(&t, 'i', "[OutOfMemory]"), 1);
+    assert_int_equal(count(&t, 'i', "epoch done"), 1);
+    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
+        struct json_object *e = at(&t, i);
+        if (strcmp(str(e, "name"), "[memory]") == 0) {
+            assert_int_equal(arg(e, "Bytes"), 11 * MIB);
+            assert_int_equal(arg(e, "Total Allocated"), 21 * MIB);
+        } else if (strcmp(str(e, "name"), "[OutOfMemory]") == 0) {
+            assert_int_equal(arg(e, "Bytes"), 2 * GIB);
+        }
+    }
+    finish(&b, &t);
+}
+
+static void tracks_have_names_and_the_file_its_properties(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "GPU", GIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_stream,
+        .stream = {.stream = 7, .name = vs_builder_string(&b, "copies"), .alive = 1}});
+    vs_builder_kernel(&b, 0, 7, "k", 1000, 10);
+    struct timeline t = export(&b, 0);
+    bool process = false, device = false, stream = false;
+    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
+        struct json_object *e = at(&t, i), *args = json_object_object_get(e, "args");
+        if (*str(e, "ph") != 'M' || !json_object_object_get(args, "name"))
+            continue;
+        process |= strcmp(str(args, "name"), "train_demo") == 0 && num(e, "pid") == VS_BUILDER_PID;
+        device |= strcmp(str(args, "name"), "GPU 0: GPU (simulated)") == 0;
+        stream |= strcmp(str(args, "name"), "stream 7 (copies)") == 0 && num(e, "tid") == 7;
+    }
+    assert_true(process && device && stream);
+    assert_int_equal(num(t.root, "schemaVersion"), 1);
+    assert_string_equal(str(t.root, "displayTimeUnit"), "ms");
+    assert_int_equal(num(t.root, "baseTimeNanoseconds"), INT64_C(1700000000000000000));
+    struct json_object *properties = json_object_object_get(t.root, "deviceProperties");
+    assert_int_equal(json_object_array_length(properties), 1);
+    assert_int_equal(num(json_object_array_get_idx(properties, 0), "totalGlobalMem"), GIB);
+    finish(&b, &t);
+}
+
+static void a_full_heap_hands_out_the_earliest_slice(void **state)
+{
+    (void)state;
+    struct vs_slices slices = {0};
+    struct vs_slice out, in = {0};
+    bool ready;
+    uint64_t last = 0, given = 0, total = 3 * VS_SLICES_HELD_MAX;
+    for (uint64_t i = 0; i < total; i++) {
+        in.start_ns = 10 * (i ^ 1); /* neighbours swapped */
+        in.end_ns = in.start_ns + 10;
+        assert_int_equal(vs_slices_add(&slices, &in, &out, &ready), VS_OK);
+        if (ready) {
+            assert_true(out.start_ns >= last);
+            last = out.end_ns;
+            given++;
+        }
+    }
+    while (vs_slices_take(&slices, &out)) {
+        assert_true(out.start_ns >= last);
+        last = out.end_ns;
+        given++;
+    }
+    assert_int_equal(given, total);
+    assert_int_equal(slices.clipped, 0);
+    vs_slices_free(&slices);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_reach_exactly_the_reported_peaks),
+        cmocka_unit_test(merging_points_makes_fewer_of_them),
+        cmocka_unit_test(kernels_out_of_order_come_out_in_order),
+        cmocka_unit_test(overlapping_slices_of_one_stream_are_cut_and_counted),
+        cmocka_unit_test(ranges_left_open_and_stray_pops_still_nest),
+        cmocka_unit_test(crossing_domains_are_closed_and_opened_again),
+        cmocka_unit_test(start_end_ranges_are_paired_by_id),
+        cmocka_unit_test(names_with_quotes_and_foreign_bytes_survive),
+        cmocka_unit_test(the_json_writer_repairs_text_by_itself),
+        cmocka_unit_test(large_allocations_failures_and_marks_are_instants),
+        cmocka_unit_test(tracks_have_names_and_the_file_its_properties),
+        cmocka_unit_test(a_full_heap_hands_out_the_earliest_slice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The reading verbs as a user meets them: output, error lines, exit codes. The
+ * command is run as a process of its own. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
+
+struct outcome {
+    int code;
+    char out[65536], err[4096];
+};
+
+static void read_all(const char *path, char *buffer, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(buffer, 1, size - 1, file);
+    buffer[n] = 0;
+    fclose(file);
+    unlink(path);
+}
+
+/* Run `vramscope ARGS` (a shell line) in *dir*. */
+static void run(struct outcome *o, const char *dir, const char *format, ...)
+{
+    char args[1024], line[2048], path[160];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(args, sizeof args, format, list);
+    va_end(list);
+    snprintf(line, sizeof line, "cd %s && %s %s >out.txt 2>err.txt", dir, VS_TEST_COMMAND, args);
+    int status = system(line);
+    assert_true(WIFEXITED(status));
+    o->code = WEXITSTATUS(status);
+    snprintf(path, sizeof path, "%s/out.txt", dir);
+    read_all(path, o->out, sizeof o->out);
+    snprintf(path, sizeof path, "%s/err.txt", dir);
+    read_all(path, o->err, sizeof o->err);
+}
+
+static char scratch[] = "/tmp/vs_test_verbs_XXXXXX"; /* where verbs run that need no trace */
+
+static size_t lines_in(const char *text)
+{
+    size_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+__attribute__((noinline)) static uint64_t alloc_buffers(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+/* Peak 48 MiB allocated in step 1, 8 MiB left at the end. */
+static void small_trace(struct vs_builder *b)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Test GPU", GIB);
+    b->stack = alloc_buffers(b);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
+    for (unsigned s = 0; s < 2; s++) {
+        vs_builder_step(b, s);
+        vs_builder_push(b, "forward");
+        vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(100), (20 + 20 * s) * MIB, (20 + 20 * s) * MIB);
+        vs_builder_kernel(b, 0, 7, "matmul_kernel", 2000 + 1000 * s, 600);
+        vs_builder_memcpy(b, 0, 7, VS_COPY_HTOD, 4096, 2700 + 1000 * s, 100);
+        vs_builder_free(b, 0, A(100));
+        vs_builder_pop(b);
+        vs_builder_pop(b);
+    }
+}
+
+static void write_file(const struct vs_builder *b, const char *name, const char *text, size_t n)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, n, file), n);
+    fclose(file);
+}
+
+static void remove_file(const struct vs_builder *b, const char *name)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void report_prints_what_was_recorded(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 3);
+    run(&o, b.dir, "report trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.err, "");
+    static const char *const parts[] = {
+        "train_demo", "pid 4242", "exit 3", "Test GPU", "(simulated)", "peak allocated",
+        "48.0 MiB", "step 1 / forward", "alloc_buffers (test_verbs.c:", "small_trace",
+        "live at the end: 8.0 MiB", "matmul_kernel", "HtoD", "next: vramscope export trace.vst"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_contains(o.out, parts[i]);
+    assert_null(strchr(o.out, '\x1b')); /* no colour into a file */
+    run(&o, b.dir, "report --color always trace.vst");
+    assert_contains(o.out, "\x1b[1m");
+    vs_builder_remove(&b);
+}
+
+static void report_json_has_the_schema_and_exact_numbers(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_SIGNAL, 9);
+    run(&o, b.dir, "report --json trace.vst");
+    assert_int_equal(o.code, 0);
+    struct json_object *root = json_tokener_parse(o.out), *devices, *peak, *process;
+    assert_non_null(root);
+    assert_string_equal(json_object_get_string(json_object_object_get(root, "schema")),
+                        "vramscope.report/1");
+    assert_true(json_object_object_get_ex(root, "process", &process));
+    assert_string_equal(json_object_get_string(json_object_object_get(process, "end")), "signal");
+    assert_true(json_object_object_get_ex(root, "devices", &devices));
+    struct json_object *device = json_object_array_get_idx(devices, 0);
+    assert_true(json_object_object_get_ex(device, "peak_allocated", &peak));
+    assert_int_equal(json_object_get_int64(json_object_object_get(peak, "bytes")), 48 * MIB);
+    assert_string_equal(json_object_get_string(json_object_object_get(peak, "phase")),
+                        "step 1 / forward");
+    struct json_object *sites = json_object_object_get(
+        json_object_object_get(device, "sites_at_peak_allocated"), "sites");
+    struct json_object *frames =
+        json_object_object_get(json_object_array_get_idx(sites, 0), "frames");
+    assert_string_equal(json_object_get_string(json_object_object_get(
+                            json_object_array_get_idx(frames, 0), "function")), "alloc_buffers");
+    json_object_put(root);
+    vs_builder_remove(&b);
+}
+
+static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    write_file(&b, "empty.vst", "", 0);
+    write_file(&b, "text.vst", "step,loss\n1,2.5\n2,2.4\n3,2.3\n", 28);
+    char whole[65536];
+    FILE *file = fopen(b.path, "r");
+    assert_non_null(file);
+    size_t n = fread(whole, 1, sizeof whole, file);
+    fclose(file);
+    assert_true(n > 200 && n < sizeof whole);
+    write_file(&b, "cut.vst", whole, n / 2);
+    static const char *const names[] = {"empty.vst", "text.vst", "cut.vst", ".", "missing.vst"};
+    static const char *const verbs[] = {"report", "oom", "check --max-peak 1GiB",
+                                        "export -f chrome -o t.json"};
+    for (size_t v = 0; v < 4; v++) {
+        for (size_t i = 0; i < 5; i++) {
+            char start[64];
+            snprintf(start, sizeof start, "vramscope %.*s: %s", (int)strcspn(verbs[v], " "),
+                     verbs[v], names[i]);
+            run(&o, b.dir, "%s %s", verbs[v], names[i]);
+            if (o.code != 2 || lines_in(o.err) != 1 || strncmp(o.err, start, strlen(start)) != 0)
+                fail_msg("%s %s: code %d, said: %s", verbs[v], names[i], o.code, o.err);
+            assert_string_equal(o.out, "");
+        }
+    }
+    run(&o, b.dir, "report cut.vst");
+    assert_contains(o.err, "add --partial");
+    remove_file(&b, "empty.vst");
+    remove_file(&b, "text.vst");
+    remove_file(&b, "cut.vst");
+    vs_builder_remove(&b);
+}
+
+/* A trace with frames enough that half of it still holds events. */
+static void partial_shows_what_is_readable(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_recorder_flush(b.recorder);
+    struct stat info;
+    assert_int_equal(stat(b.path, &info), 0);
+    off_t first = info.st_size; /* one whole frame */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(900), 500 * MIB, 500 * MIB);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(truncate(b.path, first), 0);
+    run(&o, b.dir, "report trace.vst");
+    assert_int_equal(o.code, 2);
+    run(&o, b.dir, "report --partial trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "48.0 MiB");
+    assert_contains(o.out, "warning");
+    run(&o, b.dir, "check --max-peak 1GiB trace.vst"); /* the missing part could exceed */
+    assert_int_equal(o.code, 2);
+    run(&o, b.dir, "check --max-peak 1GiB --allow-partial trace.vst");
+    assert_int_equal(o.code, 0);
+    vs_builder_remove(&b);
+}
+
+static void check_exits_0_1_2_and_names_the_sites(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "check --max-peak 48MiB trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "is within");
+    run(&o, b.dir, "check --max-peak 40MiB trace.vst");
+    assert_int_equal(o.code, 1);
+    assert_contains(o.out, "exceeds 40.0 MiB by 8.0 MiB (20.0 %)");
+    assert_contains(o.out, "alloc_buffers");
+    assert_contains(o.out, "step 1 / forward");
+    run(&o, b.dir, "check --max-peak 1GiB --max-live-at-end 0 trace.vst");
+    assert_int_equal(o.code, 1);
+    assert_contains(o.out, "live at the end 8.0 MiB exceeds 0 B");
+    run(&o, b.dir, "check --max-peak 40MiB trace.vst missing.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.out, "exceeds"); /* the usable one is judged all the same */
+    static const char *const wrong[] = {"", "--max-peak", "--max-peak x trace.vst", "trace.vst",
+                                        "--max-peak 1GiB", "--max-peak 1GiB --metric y trace.vst",
+                                        "--max-peak 1GiB --device 3 trace.vst",
+                                        "--max-peak 1GiB --format z trace.vst",
+                                        "--max-peak 1GiB --nonsense trace.vst"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        run(&o, b.dir, "check %s", wrong[i]);
+        assert_int_equal(o.code, 2);
+        assert_int_equal(lines_in(o.err), 1);
+    }
+    vs_builder_remove(&b);
+}
+
+static void check_writes_what_ci_systems_read(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "check --max-peak 40MiB --format github trace.vst");
+    assert_int_equal(o.code, 1);
+    assert_contains(o.out, "::error title=GPU memory budget::trace.vst: device 0 peak allocated");
+    assert_contains(o.out, "20.0 %25");
+    assert_int_equal(lines_in(o.out), 1);
+    run(&o, b.dir, "check --max-peak 40MiB --format junit trace.vst");
+    assert_contains(o.out, "<testsuite name=\"trace.vst\" tests=\"1\" failures=\"1\">");
+    assert_contains(o.out, "[50331648 &gt; 41943040 bytes]");
+    run(&o, b.dir, "check --max-peak 40MiB --format json trace.vst");
+    struct json_object *root = json_tokener_parse(o.out);
+    assert_non_null(root);
+    assert_int_equal(json_object_get_int64(json_object_object_get(root, "exit_code")), 1);
+    json_object_put(root);
+    vs_builder_remove(&b);
+}
+
+static void a_killed_program_is_reported_but_does_not_pass_a_check(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    pid_t child = fork();
+    if (child == 0) {
+        small_trace(&b);
+        char link_path[64];
+        snprintf(link_path, sizeof link_path, "/tmp/vs_test_killed.%d", (int)getppid());
+        if (symlink(b.dir, link_path) != 0)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    char link_path[64];
+    snprintf(link_path, sizeof link_path, "/tmp/vs_test_killed.%d", (int)getpid());
+    ssize_t n = readlink(link_path, b.dir, sizeof b.dir - 1);
+    assert_true(n > 0);
+    b.dir[n] = 0;
+    unlink(link_path);
+    snprintf(b.path, sizeof b.path, "%s/trace.vst", b.dir);
+    run(&o, b.dir, "report trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "no end recorded");
+    assert_contains(o.out, "48.0 MiB");
+    run(&o, b.dir, "check --max-peak 1GiB trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--allow-partial");
+    run(&o, b.dir, "check --max-peak 1GiB --allow-partial trace.vst");
+    assert_int_equal(o.code, 0);
+    vs_builder_remove(&b);
+}
+
+static void oom_prints_the_verdict_or_the_headroom(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "oom trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "no allocation failed");
+    assert_contains(o.out, "headroom 976.0 MiB");
+    run(&o, b.dir, "oom --nth 1 trace.vst");
+    assert_int_equal(o.code, 2);
+    vs_builder_remove(&b);
+
+    small_trace(&b);
+    vs_builder_step(&b, 2);
+    b.stack = alloc_buffers(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 1000 * MIB, 900 * MIB, GIB);
+    vs_builder_close(&b, VS_END_EXIT, 1);
+    run(&o, b.dir, "oom trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "out of memory  1000.0 MiB by cudaMalloc on device 0, Test GPU");
+    assert_contains(o.out, "verdict  single spike");
+    assert_contains(o.out, "step 2");
+    assert_contains(o.out, "alloc_buffers (test_verbs.c:");
+    assert_contains(o.out, "what would have helped");
+    run(&o, b.dir, "report trace.vst");
+    assert_contains(o.out, "next: vramscope oom trace.vst");
+    run(&o, b.dir, "oom --json trace.vst");
+    struct json_object *root = json_tokener_parse(o.out);
+    assert_non_null(root);
+    assert_string_equal(json_object_get_string(json_object_object_get(root, "verdict")),
+                        "single_spike");
+    assert_true(json_object_array_length(json_object_object_get(root, "evidence")) >= 2);
+    json_object_put(root);
+    vs_builder_remove(&b);
+}
+
+static void export_writes_a_file_or_standard_output(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "export trace.vst -f chrome -o t.json");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.out, "");
+    char path[160];
+    snprintf(path, sizeof path, "%s/t.json", b.dir);
+    struct json_object *root = json_object_from_file(path);
+    assert_non_null(root);
+    json_object_put(root);
+    remove_file(&b, "t.json");
+    run(&o, b.dir, "export -f chrome -o - trace.vst");
+    assert_int_equal(o.code, 0);
+    root = json_tokener_parse(o.out);
+    assert_non_null(root);
+    json_object_put(root);
+    run(&o, b.dir, "export -f chrome -o trace.vst trace.vst"); /* would destroy its input */
+    assert_int_equal(o.code, 2);
+    run(&o, b.dir, "report trace.vst");
+    assert_int_equal(o.code, 0);
+    run(&o, b.dir, "export -f svg trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "there is: chrome");
+    run(&o, b.dir, "export -f chrome -o /dev/full trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "/dev/full: cannot be written: No space left on device");
+    vs_builder_remove(&b);
+}
+
+static void a_full_disk_is_said_not_ignored(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    char line[512], said[256] = "";
+    snprintf(line, sizeof line, "%s report %s 2>&1 >/dev/full", VS_TEST_COMMAND, b.path);
+    FILE *pipe = popen(line, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(said, sizeof said, pipe));
+    int status = pclose(pipe);
+    assert_int_equal(WEXITSTATUS(status), 2);
+    assert_contains(said, "cannot write the output");
+    vs_builder_remove(&b);
+}
+
+static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
+{
+    (void)state;
+    struct outcome o;
+    static const char *const verbs[] = {"report", "oom", "check", "export", "options"};
+    run(&o, scratch, "--help");
+    assert_int_equal(o.code, 0);
+    for (size_t i = 0; i < 5; i++)
+        assert_contains(o.out, verbs[i]);
+    for (size_t i = 0; i < 5; i++) {
+        char start[64];
+        snprintf(start, sizeof start, "usage: vramscope %s", verbs[i]);
+        run(&o, scratch, "%s --help", verbs[i]);
+        assert_int_equal(o.code, 0);
+        assert_int_equal(strncmp(o.out, start, strlen(start)), 0);
+        assert_contains(o.out, "Exit codes");
+        run(&o, scratch, "help %s", verbs[i]);
+        assert_int_equal(strncmp(o.out, start, strlen(start)), 0);
+    }
+    run(&o, scratch, "reprot x");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "did you mean 'report'?");
+    run(&o, scratch, "xyzzy");
+    assert_int_equal(o.code, 2);
+    run(&o, scratch, "--version");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "vramscope 0.");
+    run(&o, scratch, "%s", "");
+    assert_int_equal(o.code, 2);
+}
+
+static void options_tell_value_source_and_variable(void **state)
+{
+    (void)state;
+    struct outcome o;
+    setenv("VRAMSCOPE_STACK_DEPTH", "17", 1);
+    run(&o, scratch, "options");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "17  (environment)");
+    assert_contains(o.out, "VRAMSCOPE_STACK_DEPTH");
+    run(&o, scratch, "options --json");
+    struct json_object *root = json_tokener_parse(o.out), *list;
+    assert_non_null(root);
+    assert_true(json_object_object_get_ex(root, "options", &list));
+    bool seen = false;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *one = json_object_array_get_idx(list, i);
+        if (strcmp(json_object_get_string(json_object_object_get(one, "name")), "stack_depth"))
+            continue;
+        seen = true;
+        assert_string_equal(json_object_get_string(json_object_object_get(one, "value")), "17");
+        assert_string_equal(json_object_get_string(json_object_object_get(one, "default")), "64");
+    }
+    assert_true(seen);
+    json_object_put(root);
+    setenv("VRAMSCOPE_STACK_DEPTH", "many", 1);
+    run(&o, scratch, "options");
+    assert_contains(o.err, "many");
+    unsetenv("VRAMSCOPE_STACK_DEPTH");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(report_prints_what_was_recorded),
+        cmocka_unit_test(report_json_has_the_schema_and_exact_numbers),
+        cmocka_unit_test(unusable_input_gets_one_clear_line_and_exit_2),
+        cmocka_unit_test(partial_shows_what_is_readable),
+        cmocka_unit_test(check_exits_0_1_2_and_names_the_sites),
+        cmocka_unit_test(check_writes_what_ci_systems_read),
+        cmocka_unit_test(a_killed_program_is_reported_but_does_not_pass_a_check),
+        cmocka_unit_test(oom_prints_the_verdict_or_the_headroom),
+        cmocka_unit_test(export_writes_a_file_or_standard_output),
+        cmocka_unit_test(a_full_disk_is_said_not_ignored),
+        cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
+        cmocka_unit_test(options_tell_value_source_and_variable),
+    };
+    if (!mkdtemp(scratch))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(scratch);
+    return failed;
+}
