@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one private agreement between the stand-in driver and the stand-in CUPTI:
+ * CUPTI finds vramscopeSimObserve and vramscopeSimIdentify with dlsym on
+ * libcuda.so.1 and is told what ran. Times are CLOCK_MONOTONIC nanoseconds; per
+ * stream, start never precedes the previous end. */
+#ifndef VS_SIM_ACTIVITY_H
+#define VS_SIM_ACTIVITY_H
+
+#include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum vs_sim_activity_kind {
+    VS_SIM_ACTIVITY_KERNEL = 1,
+    VS_SIM_ACTIVITY_COPY = 2,
+    VS_SIM_ACTIVITY_SET = 3,
+    VS_SIM_ACTIVITY_SYNC = 4,
+};
+
+enum vs_sim_memory_kind { /* of either end of a copy, and of what a memset writes */
+    VS_SIM_MEMORY_PAGEABLE = 1,
+    VS_SIM_MEMORY_PINNED = 2,
+    VS_SIM_MEMORY_DEVICE = 3,
+    VS_SIM_MEMORY_MANAGED = 4,
+};
+
+enum vs_sim_sync_kind {
+    VS_SIM_SYNC_EVENT = 1,
+    VS_SIM_SYNC_STREAM_WAIT = 2,
+    VS_SIM_SYNC_STREAM = 3,
+    VS_SIM_SYNC_CONTEXT = 4,
+};
+
+struct vs_sim_activity {
+    enum vs_sim_activity_kind kind;
+    uint64_t submit_ns, start_ns, end_ns;
+    uint32_t device, context, stream, correlation; /* stream 0: none */
+    union {
+        struct {
+            const char *name; /* lives as long as the process */
+            unsigned grid[3], block[3], shared_bytes;
+            uint64_t serial;  /* of launches in this process */
+        } kernel;
+        struct {
+            uint64_t bytes;
+            uint8_t from, to; /* enum vs_sim_memory_kind */
+            uint8_t async;
+            uint32_t from_device, to_device;
+        } copy;
+        struct {
+            uint64_t bytes;
+            uint32_t value;
+            uint8_t memory;
+            uint8_t async;
+        } set;
+        struct {
+            enum vs_sim_sync_kind kind;
+            uint32_t event; /* 0 where no event is meant */
+        } sync;
+    } u;
+};
+
+enum vs_sim_resource {
+    VS_SIM_CONTEXT_CREATED = 1,
+    VS_SIM_CONTEXT_DESTROYING = 2,
+    VS_SIM_STREAM_CREATED = 3,
+    VS_SIM_STREAM_DESTROYING = 4,
+};
+
+#define VS_SIM_WANT(kind) (1u << (kind)) /* kind: enum vs_sim_activity_kind */
+#define VS_SIM_WANT_RESOURCES (1u << 16)
+#define VS_SIM_WANT_SUBMISSIONS (1u << 17)
+
+struct vs_sim_observer {
+    uint32_t bytes; /* sizeof this struct: both sides must have been built alike */
+    /* *done* is called by the thread that ran the work, before anybody can see it
+     * finished; it must not call CUDA. */
+    void (*done)(const struct vs_sim_activity *activity);
+    /* Called by the thread that submits work which will be reported by *done*. */
+    void (*submitted)(uint32_t correlation);
+    void (*resource)(enum vs_sim_resource what, CUcontext context, CUstream stream);
+};
+
+/* vramscopeSimObserve: report what *want* (VS_SIM_WANT bits, 0: nothing) names to
+ * *observer*, which must live as long as the process. Returns 1, or 0 when the
+ * driver does not run or was built differently. Any thread. */
+typedef int vramscope_sim_observe_fn(const struct vs_sim_observer *observer, uint32_t want);
+
+struct vs_sim_identity {
+    uint32_t device, context, stream;
+};
+
+/* vramscopeSimIdentify: the ids that activity carries. NULL *context*: the current
+ * one. *per_thread*: what stream 0 means. Returns a CUresult. */
+typedef CUresult vramscope_sim_identify_fn(CUcontext context, CUstream stream, int per_thread,
+                                           struct vs_sim_identity *identity);
+
+#endif

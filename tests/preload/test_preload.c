@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Victim programs without us, under observe and under caching: same output, same
+ * exit status, and a trace that agrees with the victim's own tally. Paths of the
+ * programs come from CMake. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/reader.h"
+
+enum front { ALONE, OBSERVE, CACHING };
+
+struct outcome {
+    int status; /* as waitpid gives it */
+    char out[8192], err[8192];
+    char trace[PATH_MAX]; /* first trace written, "" when none */
+    unsigned traces;
+};
+
+static char folder[PATH_MAX];
+
+static void clean_folder(void)
+{
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (e->d_name[0] == '.')
+            continue;
+        assert_return_code(unlinkat(dirfd(d), e->d_name, 0), errno);
+    }
+    closedir(d);
+}
+
+static void find_traces(struct outcome *o)
+{
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        if (n < 4 || strcmp(e->d_name + n - 4, ".vst") != 0)
+            continue;
+        if (!o->traces++)
+            snprintf(o->trace, sizeof o->trace, "%s/%s", folder, e->d_name);
+    }
+    closedir(d);
+}
+
+static void read_all(int fd, char *out, size_t max)
+{
+    size_t n = 0;
+    for (ssize_t m; (m = read(fd, out + n, max - 1 - n)) > 0;)
+        n += (size_t)m;
+    out[n] = 0;
+    close(fd);
+}
+
+static void child_environment(enum front front)
+{
+    setenv("LD_LIBRARY_PATH", VS_SIMULATOR_PATH, 1);
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB", 1);
+    if (front == ALONE)
+        return;
+    char pattern[PATH_MAX + 32], preload[2 * PATH_MAX];
+    snprintf(pattern, sizeof pattern, "%s/%%n.%%p.vst", folder);
+    setenv("VRAMSCOPE_OUTPUT", pattern, 1);
+    setenv("VRAMSCOPE_ALLOCATOR", front == OBSERVE ? "observe" : "caching", 1);
+    /* a sanitizer's runtime must be the first library */
+    snprintf(preload, sizeof preload, "%s%s", VS_SANITIZER_PRELOAD, VS_PRELOAD_PATH);
+    setenv("LD_PRELOAD", preload, 1);
+}
+
+static void run_with(struct outcome *o, enum front front, void (*prepare)(void),
+                     const char *program, const char *mode)
+{
+    memset(o, 0, sizeof *o);
+    clean_folder();
+    int out[2], err[2];
+    assert_return_code(pipe(out), errno);
+    assert_return_code(pipe(err), errno);
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_return_code(pid, errno);
+    if (pid == 0) {
+        dup2(out[1], 1);
+        dup2(err[1], 2);
+        for (int fd = 3; fd < 64; fd++)
+            close(fd);
+        child_environment(front);
+        if (prepare)
+            prepare();
+        execl(program, program, mode, (char *)NULL);
+        _exit(126);
+    }
+    close(out[1]);
+    close(err[1]);
+    read_all(out[0], o->out, sizeof o->out);
+    read_all(err[0], o->err, sizeof o->err);
+    assert_int_equal(waitpid(pid, &o->status, 0), pid);
+    find_traces(o);
+}
+
+static void run(struct outcome *o, enum front front, const char *program, const char *mode)
+{
+    run_with(o, front, NULL, program, mode);
+}
+
+/* What a trace says, counted by hand rather than by the analysis. */
+struct count {
+    uint64_t allocs[VS_FAMILY_COUNT], frees, failed, segments, segment_frees;
+    uint64_t requested_live, requested_peak; /* device family */
+    uint64_t kernels, copies, copy_bytes, sets;
+    uint64_t live; /* all families */
+    bool ended;
+    uint64_t end_reason, end_status;
+    enum vs_condition condition;
+    char phases[2048], apis[2048];
+};
+
+#define LIVE_MAX 8192
+static struct {
+    uint64_t addr, requested, family;
+} live[LIVE_MAX];
+
+static void note_name(char *list, size_t max, const char *name)
+{
+    char item[128];
+    snprintf(item, sizeof item, "[%s]", name);
+    if (!strstr(list, item) && strlen(list) + strlen(item) < max)
+        strcat(list, item);
+}
+
+static void count_alloc(struct count *c, const struct vs_reader *r, const struct vs_event *e)
+{
+    c->allocs[e->alloc.family]++;
+    c->live++;
+    note_name(c->apis, sizeof c->apis, vs_reader_string(r, e->alloc.api));
+    for (size_t i = 0; i < LIVE_MAX; i++) {
+        if (live[i].addr)
+            continue;
+        live[i].addr = e->alloc.addr;
+        live[i].requested = e->alloc.requested;
+        live[i].family = e->alloc.family;
+        break;
+    }
+    if (e->alloc.family == VS_FAMILY_DEVICE) {
+        assert_true(e->alloc.size >= e->alloc.requested);
+        c->requested_live += e->alloc.requested;
+        if (c->requested_live > c->requested_peak)
+            c->requested_peak = c->requested_live;
+    }
+}
+
+static void count_free(struct count *c, const struct vs_event *e)
+{
+    for (size_t i = 0; i < LIVE_MAX; i++) {
+        if (live[i].addr != e->free.addr)
+            continue;
+        if (live[i].family == VS_FAMILY_DEVICE)
+            c->requested_live -= live[i].requested;
+        live[i].addr = 0;
+        c->frees++;
+        c->live--;
+        return;
+    }
+    fail_msg("a free of an address that is not live: %llx", (unsigned long long)e->free.addr);
+}
+
+static void count_one(struct count *c, const struct vs_reader *r, const struct vs_event *e)
+{
+    switch (e->kind) {
+    case VS_EVENT_alloc: count_alloc(c, r, e); break;
+    case VS_EVENT_free: count_free(c, e); break;
+    case VS_EVENT_alloc_failed: c->failed++; break;
+    case VS_EVENT_segment_alloc: c->segments++; break;
+    case VS_EVENT_segment_free: c->segment_frees++; break;
+    case VS_EVENT_kernel: c->kernels++; break;
+    case VS_EVENT_memcpy:
+        c->copies++;
+        c->copy_bytes += e->memcpy.bytes;
+        assert_true(e->memcpy.end_ns >= e->memcpy.start_ns);
+        break;
+    case VS_EVENT_memset: c->sets++; break;
+    case VS_EVENT_range_push:
+        note_name(c->phases, sizeof c->phases, vs_reader_string(r, e->range_push.name));
+        break;
+    case VS_EVENT_mark:
+        note_name(c->phases, sizeof c->phases, vs_reader_string(r, e->mark.name));
+        break;
+    case VS_EVENT_end:
+        c->ended = true;
+        c->end_reason = e->end.reason;
+        c->end_status = e->end.status;
+        break;
+    default: break;
+    }
+}
+
+static void count_trace(struct count *c, const char *path)
+{
+    struct vs_reader *r;
+    struct vs_event e;
+    char why[VS_READER_WHY_MAX] = "";
+    uint64_t last = 0;
+    memset(c, 0, sizeof *c);
+    memset(live, 0, sizeof live);
+    enum vs_err err = vs_reader_open(path, &r, why);
+    if (err)
+        fail_msg("%s", why);
+    while ((err = vs_reader_next(r, &e)) == VS_OK) {
+        assert_true(e.time_ns >= last);
+        last = e.time_ns;
+        count_one(c, r, &e);
+    }
+    assert_int_equal(err, VS_ERR_END);
+    c->condition = vs_reader_condition(r, NULL);
+    vs_reader_close(r);
+}
+
+static void assert_same(const struct outcome *with, const struct outcome *alone)
+{
+    assert_string_equal(with->out, alone->out);
+    assert_int_equal(with->status, alone->status);
+    assert_string_equal(with->err, alone->err);
+}
+
+static const char *const builds[] = {VS_VICTIM_SHARED, VS_VICTIM_STATIC};
+
+/* Runs *mode* in both builds and both ways, and gives the counts. */
+static void everywhere(const char *mode, struct count counts[2][2])
+{
+    struct outcome *alone = malloc(sizeof *alone), *with = malloc(sizeof *with);
+    for (int b = 0; b < 2; b++) {
+        run(alone, ALONE, builds[b], mode);
+        assert_int_equal(alone->traces, 0);
+        for (int front = OBSERVE; front <= CACHING; front++) {
+            run(with, (enum front)front, builds[b], mode);
+            assert_same(with, alone);
+            assert_true(with->traces >= 1);
+            if (counts)
+                count_trace(&counts[b][front - OBSERVE], with->trace);
+        }
+    }
+    free(alone);
+    free(with);
+}
+
+static void device_counts_equal_the_programs_own_in_both_builds_and_both_ways(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("device", c);
+    struct outcome o;
+    run(&o, ALONE, VS_VICTIM_SHARED, "device");
+    unsigned long allocations, frees;
+    size_t at_end, peak;
+    assert_int_equal(sscanf(o.out, "allocations %lu frees %lu live %zu peak %zu", &allocations,
+                            &frees, &at_end, &peak), 4);
+    for (int b = 0; b < 2; b++) {
+        for (int f = 0; f < 2; f++) {
+            assert_int_equal(c[b][f].allocs[VS_FAMILY_DEVICE], allocations);
+            assert_int_equal(c[b][f].frees, frees);
+            assert_int_equal(c[b][f].requested_peak, peak);
+            assert_int_equal(c[b][f].requested_live, at_end);
+            assert_int_equal(c[b][f].condition, VS_TRACE_COMPLETE);
+            assert_true(c[b][f].ended);
+        }
+        assert_int_equal(c[b][0].segments, 0);
+        assert_true(c[b][1].segments > 0);
+    }
+    assert_non_null(strstr(c[0][0].apis, "[cudaMalloc]"));
+    assert_non_null(strstr(c[1][0].apis, "[cuMemAlloc]"));
+}
+
+static void every_family_is_recorded_once_under_its_name(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("families", c);
+    for (int b = 0; b < 2; b++) {
+        for (int f = 0; f < 2; f++) {
+            assert_int_equal(c[b][f].allocs[VS_FAMILY_DEVICE], 3);
+            assert_int_equal(c[b][f].allocs[VS_FAMILY_MANAGED], 1);
+            assert_int_equal(c[b][f].allocs[VS_FAMILY_PINNED], 2);
+            assert_int_equal(c[b][f].allocs[VS_FAMILY_ASYNC], 1);
+            assert_int_equal(c[b][f].frees, 7);
+            assert_int_equal(c[b][f].live, 0);
+        }
+    }
+}
+
+static void out_of_memory_looks_the_same_and_cached_memory_makes_room(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("oom", c);
+    assert_int_equal(c[0][0].failed, 1);
+    assert_int_equal(c[0][1].failed, 1);
+    assert_true(c[0][1].segment_frees > 0);
+}
+
+static void questions_about_pointers_get_the_same_answers(void **state)
+{
+    (void)state;
+    everywhere("query", NULL);
+}
+
+static void a_device_reset_ends_what_was_live(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("reset", c);
+    for (int b = 0; b < 2; b++) {
+        for (int f = 0; f < 2; f++) {
+            assert_int_equal(c[b][f].allocs[VS_FAMILY_DEVICE], 3);
+            assert_int_equal(c[b][f].frees, 3);
+        }
+    }
+}
+
+static void threads_are_counted_without_loss(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("threads", c);
+    assert_int_equal(c[0][0].live, 0);
+    assert_int_equal(c[0][1].live, 0);
+    assert_int_equal(c[0][0].allocs[VS_FAMILY_DEVICE], c[1][1].allocs[VS_FAMILY_DEVICE]);
+}
+
+static void frees_in_exit_handlers_and_destructors_are_recorded(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"atexit", "destructor"};
+    for (int m = 0; m < 2; m++) {
+        struct count c[2][2];
+        everywhere(modes[m], c);
+        for (int b = 0; b < 2; b++) {
+            assert_int_equal(c[b][0].frees, 1);
+            assert_int_equal(c[b][1].frees, 1);
+            assert_int_equal(c[b][1].end_status, 5 + m);
+        }
+    }
+}
+
+static void underscore_exit_ends_the_trace_with_its_status(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("_exit", c);
+    assert_int_equal(c[0][0].condition, VS_TRACE_COMPLETE);
+    assert_int_equal(c[0][0].end_status, 9);
+}
+
+static void killed_programs_leave_everything_they_did(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"sigkill", "sigsegv", "abort"};
+    for (int m = 0; m < 3; m++) {
+        struct count c[2][2];
+        everywhere(modes[m], c);
+        for (int f = 0; f < 2; f++) {
+            assert_int_equal(c[0][f].allocs[VS_FAMILY_DEVICE], 2);
+            assert_int_equal(c[0][f].frees, 1);
+            assert_false(c[0][f].ended);
+            assert_int_equal(c[0][f].condition, VS_TRACE_LIVE);
+        }
+    }
+}
+
+static void a_forked_child_leaves_the_parents_trace_alone(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("fork", c);
+    assert_int_equal(c[0][1].allocs[VS_FAMILY_DEVICE], 2);
+    assert_int_equal(c[0][1].condition, VS_TRACE_COMPLETE);
+    struct outcome o;
+    run(&o, CACHING, VS_VICTIM_SHARED, "fork");
+    assert_int_equal(o.traces, 1);
+}
+
+static void processes_that_fork_before_using_cuda_each_leave_a_trace(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, OBSERVE, VS_VICTIM_SHARED, "fork-first");
+    assert_int_equal(o.status, 0);
+    assert_int_equal(o.traces, 2);
+}
+
+static void exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    run(&alone, ALONE, VS_VICTIM_SHARED, "exec");
+    run(&with, OBSERVE, VS_VICTIM_SHARED, "exec");
+    assert_same(&with, &alone);
+    assert_int_equal(with.traces, 2); /* same pid and name, yet nothing lost */
+}
+
+static void nvtx_ranges_arrive_also_those_opened_before_cuda(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("nvtx", c);
+    assert_string_equal(c[0][0].phases, "[before cuda][step 0][forward][half][step 1][step 2]");
+    assert_string_equal(c[1][1].phases, c[0][0].phases);
+}
+
+static void closed_standard_streams_are_left_closed(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("closed-stdio", c);
+    assert_int_equal(c[0][0].frees, 1);
+}
+
+static void dlsym_answers_as_it_would_without_us(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("dlsym", c);
+    assert_int_equal(c[0][0].allocs[VS_FAMILY_DEVICE], 1);
+    assert_non_null(strstr(c[0][0].apis, "[cuMemAlloc]"));
+}
+
+static void copies_and_memsets_are_collected_with_their_bytes(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("copies", c);
+    for (int b = 0; b < 2; b++) {
+        assert_int_equal(c[b][0].copies, 40);
+        assert_int_equal(c[b][0].copy_bytes, (uint64_t)40 << 20);
+        assert_int_equal(c[b][1].sets, 20);
+    }
+}
+
+static void a_driver_program_is_seen_through_its_own_contexts(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    run(&alone, ALONE, VS_DRIVER_VICTIM, "");
+    assert_int_equal(alone.status, 0);
+    for (int f = OBSERVE; f <= CACHING; f++) {
+        struct count c;
+        run(&with, (enum front)f, VS_DRIVER_VICTIM, "");
+        assert_same(&with, &alone);
+        count_trace(&c, with.trace);
+        assert_int_equal(c.allocs[VS_FAMILY_DEVICE], 4);
+        assert_int_equal(c.frees, 4); /* one of them by the context's end */
+    }
+}
+
+static void freed_memory_is_not_reused_under_queued_work(void **state)
+{
+    (void)state;
+    struct outcome o;
+    for (int f = ALONE; f <= CACHING; f++) {
+        run(&o, (enum front)f, VS_REUSE_VICTIM, "");
+        assert_string_equal(o.out, "bytes overwritten: 0\n");
+        assert_int_equal(o.status, 0);
+    }
+}
+
+static void a_process_without_cuda_leaves_no_file(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, CACHING, VS_VICTIM_SHARED, "nothing");
+    assert_int_equal(WEXITSTATUS(o.status), 7);
+    assert_string_equal(o.out, "no CUDA here\n");
+    assert_string_equal(o.err, "");
+    assert_int_equal(o.traces, 0);
+}
+
+static void unwritable_output(void)
+{
+    setenv("VRAMSCOPE_OUTPUT", "/nonexistent-folder/trace.vst", 1);
+}
+
+static void a_trace_that_cannot_be_written_costs_one_line_and_nothing_else(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    run(&alone, ALONE, VS_VICTIM_SHARED, "device");
+    run_with(&with, CACHING, unwritable_output, VS_VICTIM_SHARED, "device");
+    assert_string_equal(with.out, alone.out);
+    assert_int_equal(with.status, alone.status);
+    assert_non_null(strstr(with.err, "cannot write the trace /nonexistent-folder/trace.vst"));
+    assert_ptr_equal(strchr(with.err, '\n'), with.err + strlen(with.err) - 1);
+}
+
+static void small_files_only(void)
+{
+    struct rlimit limit = {20000, 20000};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void a_full_disk_stops_the_recording_not_the_program(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    run(&alone, ALONE, VS_VICTIM_SHARED, "threads");
+    run_with(&with, OBSERVE, small_files_only, VS_VICTIM_SHARED, "threads");
+    assert_string_equal(with.out, alone.out);
+    assert_int_equal(with.status, alone.status);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/vramscope-preload-XXXXXX", temporary ? temporary : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    clean_folder();
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_without_cuda_leaves_no_file),
+        cmocka_unit_test(device_counts_equal_the_programs_own_in_both_builds_and_both_ways),
+        cmocka_unit_test(every_family_is_recorded_once_under_its_name),
+        cmocka_unit_test(out_of_memory_looks_the_same_and_cached_memory_makes_room),
+        cmocka_unit_test(questions_about_pointers_get_the_same_answers),
+        cmocka_unit_test(a_device_reset_ends_what_was_live),
+        cmocka_unit_test(threads_are_counted_without_loss),
+        cmocka_unit_test(frees_in_exit_handlers_and_destructors_are_recorded),
+        cmocka_unit_test(underscore_exit_ends_the_trace_with_its_status),
+        cmocka_unit_test(killed_programs_leave_everything_they_did),
+        cmocka_unit_test(a_forked_child_leaves_the_parents_trace_alone),
+        cmocka_unit_test(processes_that_fork_before_using_cuda_each_leave_a_trace),
+        cmocka_unit_test(exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept),
+        cmocka_unit_test(nvtx_ranges_arrive_also_those_opened_before_cuda),
+        cmocka_unit_test(closed_standard_streams_are_left_closed),
+        cmocka_unit_test(dlsym_answers_as_it_would_without_us),
+        cmocka_unit_test(copies_and_memsets_are_collected_with_their_bytes),
+        cmocka_unit_test(a_driver_program_is_seen_through_its_own_contexts),
+        cmocka_unit_test(freed_memory_is_not_reused_under_queued_work),
+        cmocka_unit_test(a_trace_that_cannot_be_written_costs_one_line_and_nothing_else),
+        cmocka_unit_test(a_full_disk_stops_the_recording_not_the_program),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `vramscope run` as a user meets it: output and status pass through, the summary
+ * comes on standard error, mistakes get one clear line. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[PATH_MAX];
+static char out[65536], err[65536];
+
+static void slurp(const char *name, char *text, size_t max)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    text[fread(text, 1, max - 1, f)] = 0;
+    fclose(f);
+}
+
+/* Runs `vramscope ARGS` by the shell in the test's folder; gives the exit status. */
+static int vramscope(const char *args)
+{
+    char command[4 * PATH_MAX];
+    snprintf(command, sizeof command, "cd '%s' && '%s' %s >out.txt 2>err.txt", folder,
+             VS_COMMAND, args);
+    int status = system(command);
+    slurp("out.txt", out, sizeof out);
+    slurp("err.txt", err, sizeof err);
+    return WEXITSTATUS(status);
+}
+
+static int exists(const char *name)
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+#define SIMULATED "run --simulate t4-16g,capacity=1GiB "
+
+static void output_and_status_pass_through_and_a_summary_follows(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o a.vst -- " VS_VICTIM " atexit"), 5);
+    assert_string_equal(out, "will free at exit\n");
+    assert_non_null(strstr(err, "peak allocated"));
+    assert_non_null(strstr(err, "1.0 MiB"));
+    assert_true(exists("a.vst"));
+    assert_false(exists("a.vst.live"));
+    struct stat st;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/a.vst", folder);
+    assert_return_code(stat(path, &st), errno);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void the_double_dash_may_be_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o b.vst " VS_VICTIM " destructor"), 6);
+}
+
+static void a_signal_becomes_128_plus_its_number(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o c.vst -- " VS_VICTIM " sigkill"), 128 + 9);
+    assert_non_null(strstr(err, "killed by signal 9"));
+    assert_non_null(strstr(err, "peak allocated"));
+    assert_int_equal(vramscope(SIMULATED "-o c.vst -- " VS_VICTIM " sigsegv"), 128 + 11);
+}
+
+static void quiet_prints_nothing_of_ours(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q -o d.vst -- " VS_VICTIM " atexit"), 5);
+    assert_string_equal(err, "");
+}
+
+static void a_program_that_cannot_be_run_says_so_as_a_shell_would(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run -- ./no-such-program"), 127);
+    assert_non_null(strstr(err, "vramscope run: cannot run ./no-such-program: No such file"));
+    assert_int_equal(vramscope("run -- /etc/passwd"), 126);
+}
+
+static void a_program_without_cuda_is_told_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run -- " VS_VICTIM " nothing"), 7);
+    assert_non_null(strstr(err, "without using CUDA; no trace was written"));
+}
+
+static void a_file_that_is_no_trace_is_never_overwritten(void **state)
+{
+    (void)state;
+    char text[64] = "";
+    assert_int_equal(system(NULL) ? 0 : 1, 0);
+    char command[PATH_MAX + 64];
+    snprintf(command, sizeof command, "echo precious > '%s/notes.txt'", folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(vramscope(SIMULATED "-o notes.txt -- " VS_VICTIM " device"), 125);
+    assert_non_null(strstr(err, "is not a vramscope trace; it is left alone"));
+    slurp("notes.txt", text, sizeof text);
+    assert_string_equal(text, "precious\n");
+}
+
+static void an_older_trace_is_replaced(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q -o e.vst -- " VS_VICTIM " device"), 0);
+    assert_int_equal(vramscope(SIMULATED "-o e.vst -- " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "1.0 MiB"));
+}
+
+static void every_process_under_one_name_keeps_its_own_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o f.vst -- sh -c '" VS_VICTIM " device && " VS_VICTIM
+                                         " device'"), 0);
+    char *second = strstr(err, "peak allocated");
+    assert_non_null(second);
+    assert_non_null(strstr(second + 1, "peak allocated"));
+}
+
+static void mistakes_in_options_get_one_line_and_125(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args, *expect;
+    } cases[] = {
+        {"run", "no program given"},
+        {"run --colour -- true", "unknown option --colour"},
+        {"run --stack-depth=900 -- true", "expected a number from 1 to 128"},
+        {"run --allocator=fast -- true", "expected one of auto|caching|observe"},
+        {"run -o", "needs a file name"},
+        {"run -o x%z.vst -- true", "may follow a percent sign"},
+        {"run -o /nonexistent/t.vst -- true", "cannot write the trace in /nonexistent"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(vramscope(cases[i].args), 125);
+        if (!strstr(err, cases[i].expect))
+            fail_msg("%s: %s", cases[i].args, err);
+        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+    }
+}
+
+static void a_bad_variable_is_named_once_and_the_default_used(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_STACK_DEPTH", "many", 1);
+    setenv("VRAMSCOPE_NONSENSE", "1", 1);
+    assert_int_equal(vramscope(SIMULATED "-o g.vst -- " VS_VICTIM " atexit"), 5);
+    unsetenv("VRAMSCOPE_STACK_DEPTH");
+    unsetenv("VRAMSCOPE_NONSENSE");
+    assert_non_null(strstr(err, "VRAMSCOPE_NONSENSE"));
+    assert_non_null(strstr(err, "expected a number from 1 to 128"));
+}
+
+static void cupti_switched_off_still_records_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--no-kernels -o h.vst -- " VS_VICTIM " copies"), 0);
+    assert_non_null(strstr(err, "peak allocated"));
+}
+
+static void doctor_and_options_answer(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("doctor"), 0);
+    assert_non_null(strstr(out, "preload library"));
+    assert_int_equal(vramscope("doctor --json"), 0);
+    assert_non_null(strstr(out, "vramscope.doctor/1"));
+    assert_int_equal(vramscope("doctor --loud"), 2);
+    assert_int_equal(vramscope("options"), 0);
+    assert_non_null(strstr(out, "VRAMSCOPE_STACK_DEPTH"));
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/vramscope-run-XXXXXX", temporary ? temporary : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_and_status_pass_through_and_a_summary_follows),
+        cmocka_unit_test(the_double_dash_may_be_left_out),
+        cmocka_unit_test(a_signal_becomes_128_plus_its_number),
+        cmocka_unit_test(quiet_prints_nothing_of_ours),
+        cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
+        cmocka_unit_test(a_program_without_cuda_is_told_apart),
+        cmocka_unit_test(a_file_that_is_no_trace_is_never_overwritten),
+        cmocka_unit_test(an_older_trace_is_replaced),
+        cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
+        cmocka_unit_test(mistakes_in_options_get_one_line_and_125),
+        cmocka_unit_test(a_bad_variable_is_named_once_and_the_default_used),
+        cmocka_unit_test(cupti_switched_off_still_records_memory),
+        cmocka_unit_test(doctor_and_options_answer),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

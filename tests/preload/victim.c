@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that knows nothing of vramscope and behaves in one way per run,
+ * chosen by its first argument. It keeps its own tally and prints it; the test
+ * compares output and exit status with and without the profiler in front, and
+ * the trace with the tally. Built against the shared and the static runtime. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+
+static unsigned long allocations, frees;
+static size_t live_bytes, peak_bytes;
+static struct {
+    void *ptr;
+    size_t bytes;
+} live[4096];
+
+static void check(cudaError_t e, const char *what)
+{
+    if (e == cudaSuccess)
+        return;
+    printf("%s: %s\n", what, cudaGetErrorName(e));
+    exit(3);
+}
+
+static void enter(void *ptr, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++) {
+        if (live[i].ptr)
+            continue;
+        live[i].ptr = ptr;
+        live[i].bytes = bytes;
+        break;
+    }
+    allocations++;
+    live_bytes += bytes;
+    if (live_bytes > peak_bytes)
+        peak_bytes = live_bytes;
+}
+
+static void leave(void *ptr)
+{
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++) {
+        if (live[i].ptr != ptr)
+            continue;
+        live_bytes -= live[i].bytes;
+        live[i].ptr = NULL;
+        break;
+    }
+    frees++;
+}
+
+static void *device_alloc(size_t bytes)
+{
+    void *p = NULL;
+    check(cudaMalloc(&p, bytes), "cudaMalloc");
+    enter(p, bytes);
+    return p;
+}
+
+static void device_free(void *p)
+{
+    leave(p);
+    check(cudaFree(p), "cudaFree");
+}
+
+static void print_tally(void)
+{
+    printf("allocations %lu frees %lu live %zu peak %zu\n", allocations, frees, live_bytes,
+           peak_bytes);
+    fflush(stdout);
+}
+
+static int mode_device(void)
+{
+    void *p[64];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 64; i++)
+            p[i] = device_alloc((size_t)(i * i + 1) * 1000 + (size_t)round);
+        for (int i = 0; i < 64; i++)
+            device_free(p[(i * 37) % 64]);
+    }
+    p[0] = device_alloc(5 * MIB); /* left alive */
+    print_tally();
+    return 0;
+}
+
+static int mode_families(void)
+{
+    void *device, *managed, *pinned, *host, *async, *pitched;
+    size_t pitch;
+    struct cudaPitchedPtr volume;
+    cudaStream_t stream;
+    check(cudaStreamCreate(&stream), "cudaStreamCreate");
+    check(cudaMalloc(&device, MIB), "cudaMalloc");
+    check(cudaMallocManaged(&managed, 2 * MIB, cudaMemAttachGlobal), "cudaMallocManaged");
+    check(cudaMallocHost(&pinned, 3 * MIB), "cudaMallocHost");
+    check(cudaHostAlloc(&host, 4 * MIB, cudaHostAllocDefault), "cudaHostAlloc");
+    check(cudaMallocAsync(&async, 5 * MIB, stream), "cudaMallocAsync");
+    check(cudaMallocPitch(&pitched, &pitch, 100, 10), "cudaMallocPitch");
+    check(cudaMalloc3D(&volume, make_cudaExtent(64, 8, 4)), "cudaMalloc3D");
+    check(cudaMemset(device, 7, MIB), "cudaMemset");
+    check(cudaMemcpy(pinned, device, MIB, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    printf("byte %d\n", ((unsigned char *)pinned)[MIB - 1]);
+    check(cudaFreeAsync(async, stream), "cudaFreeAsync");
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    check(cudaFree(volume.ptr), "cudaFree 3D");
+    check(cudaFree(pitched), "cudaFree pitched");
+    check(cudaFreeHost(host), "cudaFreeHost");
+    check(cudaFreeHost(pinned), "cudaFreeHost");
+    check(cudaFree(managed), "cudaFree managed");
+    check(cudaFree(device), "cudaFree");
+    check(cudaFree(NULL), "cudaFree NULL");
+    check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+    puts("families done");
+    return 0;
+}
+
+static int mode_oom(void)
+{
+    size_t free_before, free_after, total;
+    void *small[20], *big = (void *)1, *p;
+    check(cudaMemGetInfo(&free_before, &total), "cudaMemGetInfo");
+    for (int i = 0; i < 20; i++)
+        check(cudaMalloc(&small[i], 30 * MIB), "cudaMalloc");
+    cudaError_t e = cudaMalloc(&big, total);
+    printf("too big: %s last %s then %s\n", cudaGetErrorName(e),
+           cudaGetErrorName(cudaGetLastError()), cudaGetErrorName(cudaGetLastError()));
+    for (int i = 0; i < 20; i++)
+        check(cudaFree(small[i]), "cudaFree");
+    check(cudaMemGetInfo(&free_after, &total), "cudaMemGetInfo");
+    printf("free memory as before: %d\n", free_after == free_before);
+    /* cached memory must make room for one large request, and for other families */
+    check(cudaMalloc(&p, free_after - 64 * MIB), "large after small");
+    check(cudaFree(p), "cudaFree");
+    check(cudaMallocManaged(&p, 16 * MIB, cudaMemAttachGlobal), "cudaMallocManaged");
+    check(cudaFree(p), "cudaFree");
+    printf("double free: %s\n", cudaGetErrorName(cudaFree(p)));
+    (void)cudaGetLastError();
+    printf("foreign free: %s\n", cudaGetErrorName(cudaFree(&total)));
+    return 0;
+}
+
+static int mode_query(void)
+{
+    void *p, *q;
+    check(cudaMalloc(&p, 1000), "cudaMalloc");
+    check(cudaMalloc(&q, 5000), "cudaMalloc");
+    struct cudaPointerAttributes a;
+    check(cudaPointerGetAttributes(&a, (char *)p + 10), "cudaPointerGetAttributes");
+    printf("type %d device %d same %d\n", a.type, a.device, a.devicePointer == (char *)p + 10);
+    check(cudaFree(p), "cudaFree");
+    check(cudaPointerGetAttributes(&a, p), "cudaPointerGetAttributes");
+    printf("after free: type %d\n", a.type);
+    check(cudaFree(q), "cudaFree");
+    return 0;
+}
+
+static int mode_reset(void)
+{
+    device_alloc(10 * MIB);
+    device_alloc(MIB);
+    check(cudaDeviceReset(), "cudaDeviceReset");
+    void *p;
+    check(cudaMalloc(&p, 2 * MIB), "cudaMalloc after reset");
+    check(cudaMemset(p, 1, 2 * MIB), "cudaMemset");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check(cudaFree(p), "cudaFree");
+    puts("reset done");
+    return 0;
+}
+
+static void *thread_body(void *arg)
+{
+    unsigned seed = (unsigned)(size_t)arg;
+    void *p[16] = {0};
+    for (int i = 0; i < 400; i++) {
+        int k = rand_r(&seed) % 16;
+        if (p[k]) {
+            check(cudaFree(p[k]), "cudaFree");
+            p[k] = NULL;
+        } else {
+            check(cudaMalloc(&p[k], (size_t)(rand_r(&seed) % 100000 + 1)), "cudaMalloc");
+        }
+    }
+    for (int i = 0; i < 16; i++)
+        check(cudaFree(p[i]), "cudaFree");
+    return NULL;
+}
+
+static int mode_threads(void)
+{
+    pthread_t t[6];
+    for (size_t i = 0; i < 6; i++)
+        pthread_create(&t[i], NULL, thread_body, (void *)(i + 1));
+    for (int i = 0; i < 6; i++)
+        pthread_join(t[i], NULL);
+    puts("threads done");
+    return 0;
+}
+
+static void *late;
+
+__attribute__((destructor)) static void free_in_destructor(void)
+{
+    if (late)
+        cudaFree(late);
+}
+
+static void free_at_exit(void)
+{
+    cudaFree(late);
+    late = NULL;
+}
+
+static int mode_atexit(void)
+{
+    atexit(free_at_exit);
+    check(cudaMalloc(&late, MIB), "cudaMalloc");
+    puts("will free at exit");
+    return 5;
+}
+
+static int mode_destructor(void)
+{
+    check(cudaMalloc(&late, MIB), "cudaMalloc");
+    puts("will free in a destructor");
+    return 6;
+}
+
+static int mode_underscore_exit(void)
+{
+    device_alloc(MIB);
+    print_tally();
+    _exit(9);
+}
+
+static int mode_kill(int number)
+{
+    device_alloc(MIB);
+    device_free(device_alloc(2 * MIB));
+    print_tally();
+    raise(number);
+    return 0;
+}
+
+static int mode_fork(void)
+{
+    device_alloc(MIB);
+    pid_t pid = fork();
+    if (pid == 0) {
+        puts("child");
+        fflush(stdout);
+        exit(4);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    device_alloc(MIB);
+    printf("child status %d\n", WEXITSTATUS(status));
+    print_tally();
+    return 0;
+}
+
+static int mode_fork_first(void)
+{
+    pid_t pid = fork();
+    int status = 0;
+    if (pid)
+        waitpid(pid, &status, 0);
+    device_alloc(MIB);
+    if (pid)
+        printf("child status %d\n", WEXITSTATUS(status));
+    print_tally();
+    return 0;
+}
+
+static int mode_exec(char **argv)
+{
+    device_alloc(MIB);
+    char *again[] = {argv[0], (char *)"device", NULL};
+    fflush(stdout);
+    execv("/proc/self/exe", again);
+    return 1;
+}
+
+static int mode_nvtx(void)
+{
+    nvtxRangePushA("before cuda");
+    device_alloc(MIB);
+    nvtxRangePop();
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "step %d", i);
+        nvtxRangePushA(name);
+        nvtxRangePushA("forward");
+        void *p = device_alloc((size_t)(i + 1) * MIB);
+        nvtxRangePop();
+        nvtxMarkA("half");
+        device_free(p);
+        nvtxRangePop();
+    }
+    print_tally();
+    return 0;
+}
+
+static int mode_closed_stdio(void)
+{
+    device_alloc(MIB);
+    print_tally();
+    close(0);
+    close(1);
+    close(2);
+    void *p = device_alloc(MIB);
+    device_free(p);
+    return 0;
+}
+
+/* dlsym must behave as if we were not there */
+static int mode_dlsym(void)
+{
+    void *libc = dlopen("libc.so.6", RTLD_LAZY);
+    printf("getpid %d\n", dlsym(libc, "getpid") == (void *)dlsym(RTLD_DEFAULT, "getpid"));
+    printf("next %d\n", dlsym(RTLD_NEXT, "cudaMallocNothing") == NULL);
+    dlerror();
+    printf("missing %d", dlsym(libc, "no_such_symbol_here") == NULL);
+    printf(" error %d\n", dlerror() != NULL);
+    printf("null %d\n", dlsym(NULL, "cuNoSuchThing") == NULL);
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    int (*alloc)(unsigned long long *, size_t), (*release)(unsigned long long);
+    check(cudaFree(NULL), "cudaFree");
+    *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
+    *(void **)&release = dlsym(driver, "cuMemFree_v2");
+    unsigned long long p = 0;
+    int a = alloc(&p, MIB), f = release(p);
+    printf("driver %d %d\n", a, f);
+    return 0;
+}
+
+static int mode_copies(void)
+{
+    enum { COUNT = 20 };
+    char *host = malloc(MIB);
+    void *p = device_alloc(MIB);
+    for (int i = 0; i < COUNT; i++) {
+        memset(host, i, MIB);
+        check(cudaMemcpy(p, host, MIB, cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemset(p, i + 1, MIB / 2), "cudaMemset");
+        check(cudaMemcpy(host, p, MIB, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        if (host[0] != i + 1 || host[MIB - 1] != i)
+            puts("wrong bytes");
+    }
+    device_free(p);
+    free(host);
+    puts("copies done");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(void);
+    } modes[] = {
+        {"device", mode_device},     {"families", mode_families},
+        {"oom", mode_oom},           {"query", mode_query},
+        {"reset", mode_reset},       {"threads", mode_threads},
+        {"atexit", mode_atexit},     {"destructor", mode_destructor},
+        {"_exit", mode_underscore_exit}, {"fork", mode_fork},
+        {"fork-first", mode_fork_first}, {"nvtx", mode_nvtx},
+        {"closed-stdio", mode_closed_stdio}, {"dlsym", mode_dlsym},
+        {"copies", mode_copies},
+    };
+    const char *mode = argc > 1 ? argv[1] : "";
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strcmp(mode, modes[i].name) == 0)
+            return modes[i].run();
+    }
+    if (strcmp(mode, "sigkill") == 0)
+        return mode_kill(SIGKILL);
+    if (strcmp(mode, "sigsegv") == 0)
+        return mode_kill(SIGSEGV);
+    if (strcmp(mode, "abort") == 0)
+        return mode_kill(SIGABRT);
+    if (strcmp(mode, "exec") == 0)
+        return mode_exec(argv);
+    if (strcmp(mode, "nothing") == 0) {
+        puts("no CUDA here");
+        return 7;
+    }
+    fprintf(stderr, "victim: unknown mode\n");
+    return 2;
+}
