@@ -356,8 +356,13 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
     clock_gettime(CLOCK_REALTIME, &ts);
     ts.tv_sec += CLOSE_LOCK_S;
     /* not vs_lock_acquire: the rank does not matter at the end, hanging does */
-    if (pthread_mutex_timedlock(&r->lock.mu, &ts))
-        return; /* everything so far is in FILE.live */
+    if (pthread_mutex_timedlock(&r->lock.mu, &ts)) {
+        /* everything so far is in FILE.live; whoever records on its way out must
+         * not wait for that lock either */
+        atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+        errno = saved_errno;
+        return;
+    }
     bool first = !r->closed, join = false;
     r->closed = true;
     if (first && !r->failed) {

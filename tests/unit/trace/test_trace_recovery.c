@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "trace/format.h"
+#include "trace/recorder_internal.h"
 
 /* --- SIGKILL --- */
 
@@ -539,6 +539,40 @@ static void a_program_that_closes_every_descriptor_gets_no_byte_of_ours(void **s
     vs_reader_close(reader);
 }
 
+static void exit_from_a_handler_inside_the_recorder_does_not_hang(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    const char *path = scratch("inside.vst");
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 1000};
+        struct vs_recorder *r = NULL;
+        if (vs_recorder_open(&config, &r))
+            _exit(1);
+        struct vs_event e = {.kind = VS_EVENT_mark};
+        vs_recorder_event(r, &e);
+        vs_lock_acquire(&r->lock); /* interrupted here; the handler calls exit */
+        vs_recorder_close(r, VS_END_SIGNAL, SIGTERM);
+        vs_recorder_event(r, &e); /* a destructor that frees device memory */
+        _exit(0);
+    }
+    uint64_t start = vs_clock_ns();
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_true(vs_clock_ns() - start < UINT64_C(8000000000));
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(got.kind, VS_EVENT_mark);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
+    assert_condition(reader, VS_TRACE_LIVE);
+    vs_reader_close(reader);
+}
+
 static _Atomic bool keep_going;
 
 static void *record_until_told(void *arg)
@@ -593,6 +627,7 @@ int main(void)
         cmocka_unit_test(a_device_that_is_full_is_an_io_error_and_stays),
         cmocka_unit_test(a_forked_child_leaves_the_parents_trace_alone),
         cmocka_unit_test(a_program_that_closes_every_descriptor_gets_no_byte_of_ours),
+        cmocka_unit_test(exit_from_a_handler_inside_the_recorder_does_not_hang),
         cmocka_unit_test(closing_under_running_threads_is_safe_and_end_is_the_last_event),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
