@@ -101,7 +101,7 @@ static void common_remedies(struct vs_oom *oom)
 {
     if (oom->missing == 0)
         return;
-    if (oom->step_bytes > 0 && oom->steps_begun > 0)
+    if (oom->step_bytes > 0 && oom->in_step)
         remedy(oom, VS_REMEDY_SMALLER_STEP, oom->step_bytes / 2, oom->step_bytes,
                oom->step_bytes / 2 >= oom->missing);
     if (oom->sites.count > 0)

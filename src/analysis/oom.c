@@ -126,15 +126,17 @@ static void fill_growth(struct vs_oom *oom, const struct vs_replay *replay, unsi
     }
 }
 
-/* The largest live allocation of the step under way, and what that step holds. */
+/* The largest live allocation of the step under way (or made since the last one
+ * ended), and what was allocated in it. */
 static const struct vs_live *fill_step(struct vs_oom *oom, const struct vs_replay *replay,
                                        unsigned account)
 {
     const struct vs_live *largest = NULL;
-    const struct vs_steps *steps = &replay->phases.steps;
-    for (size_t i = 0; steps->open && i < replay->live_slots; i++) {
+    uint64_t epoch = vs_replay_epoch(replay);
+    oom->in_step = replay->phases.steps.open;
+    for (size_t i = 0; epoch && i < replay->live_slots; i++) {
         const struct vs_live *live = &replay->lives[i];
-        if (!live->used || live->device != account || !live->counted || live->step != steps->begun)
+        if (!live->used || live->device != account || !live->counted || live->epoch != epoch)
             continue;
         oom->step_bytes += live->size;
         if (!largest || live->size > largest->size)
@@ -211,9 +213,12 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     if (!err && replay->failure_count == 0)
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
     if (!err) {
-        struct vs_summary summary = {&oom->memory, replay, symbols, SITES_MAX};
+        struct vs_wrappers wrappers;
+        struct vs_summary summary = {&oom->memory, replay, symbols, SITES_MAX, &wrappers};
         const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
-        err = vs_summary_failure(&summary, failure, &oom->failure);
+        err = vs_summary_wrappers(&summary, &wrappers);
+        if (!err)
+            err = vs_summary_failure(&summary, failure, &oom->failure);
         oom->failure.recovered = wanted->recovered;
         if (!err)
             oom->device_name = vs_summary_copy(

@@ -68,7 +68,8 @@ struct vs_oom {
     struct vs_report_sites growing;   /* of those, the ones that grow every step */
     uint64_t growth_bytes, growth_per_step, growth_since; /* summed over all that grow */
     uint64_t steps_begun, steps_done;
-    uint64_t step_bytes;    /* live then and allocated in the step under way */
+    bool in_step;           /* a step was under way */
+    uint64_t step_bytes;    /* live then and allocated in that step, or since the last one ended */
     uint64_t steps_peak;    /* highest allocated in completed steps */
     uint64_t earlier_peak;  /* highest allocated before the failure */
     uint64_t spike_bytes;   /* the allocation that stands out; 0 = none */

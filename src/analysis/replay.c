@@ -209,7 +209,7 @@ static enum vs_err fill_live(struct vs_replay *replay, struct vs_live *live,
     live->size = event->alloc.size;
     live->time_ns = event->time_ns;
     live->context = event->alloc.context;
-    live->step = replay->phases.steps.open ? replay->phases.steps.begun : 0;
+    live->epoch = vs_replay_epoch(replay);
     live->family = (uint8_t)family;
     live->device = (uint8_t)index;
     live->counted = family != VS_FAMILY_IPC;

@@ -32,7 +32,7 @@
 struct vs_live {
     uint64_t addr, requested, size;
     uint64_t time_ns, context;
-    uint64_t step;   /* steps begun when it was made; 0 = before any */
+    uint64_t epoch;  /* vs_replay_epoch when it was made */
     uint32_t site;
     uint8_t family, device;
     bool used;       /* false: on the free list */
@@ -150,6 +150,13 @@ uint64_t vs_replay_start_ns(const struct vs_replay *replay);
 /* vs_replay_account: the index of the trace's device number; VS_ACCOUNT_NONE when
  * it never appeared. */
 unsigned vs_replay_account(const struct vs_replay *replay, uint64_t device);
+
+/* vs_replay_epoch: a number that changes whenever a step begins or ends; 0 before
+ * the first step. */
+static inline uint64_t vs_replay_epoch(const struct vs_replay *replay)
+{
+    return replay->phases.steps.begun + replay->phases.steps.done;
+}
 
 /* vs_replay_policy: "caching", "observe", or "" when the trace does not say. */
 const char *vs_replay_policy(const struct vs_replay *replay);

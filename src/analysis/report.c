@@ -125,7 +125,8 @@ static void free_lines(struct lines *lines)
 }
 
 static enum vs_err second_pass(struct vs_reader *reader, struct vs_report *report,
-                               struct vs_symbols *symbols, size_t sites_max)
+                               struct vs_symbols *symbols, const struct vs_wrappers *wrappers,
+                               size_t sites_max)
 {
     uint64_t last = vs_report_last_peak(report);
     if (last == 0)
@@ -134,7 +135,7 @@ static enum vs_err second_pass(struct vs_reader *reader, struct vs_report *repor
     enum vs_err err = vs_replay_open(reader, &replay);
     if (err)
         return err;
-    struct vs_summary summary = {&report->memory, replay, symbols, sites_max};
+    struct vs_summary summary = {&report->memory, replay, symbols, sites_max, wrappers};
     err = vs_reader_rewind(reader);
     struct vs_event event;
     while (!err && replay->events < last && (err = vs_reader_next(reader, &event)) == VS_OK) {
@@ -164,12 +165,15 @@ static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char
     err = vs_symbols_open(pass->reader, &symbols);
     if (err)
         return err;
-    struct vs_summary summary = {&report->memory, replay, symbols, options->sites_max};
-    err = vs_report_fill(report, &summary, &pass->activity, options->kernels_max);
+    struct vs_wrappers wrappers;
+    struct vs_summary summary = {&report->memory, replay, symbols, options->sites_max, &wrappers};
+    err = vs_summary_wrappers(&summary, &wrappers);
+    if (!err)
+        err = vs_report_fill(report, &summary, &pass->activity, options->kernels_max);
     if (!err)
         err = keep_all_lines(pass);
     if (!err)
-        err = second_pass(pass->reader, report, symbols, options->sites_max);
+        err = second_pass(pass->reader, report, symbols, &wrappers, options->sites_max);
     if (!err) {
         const char *first = NULL;
         report->missing_modules = vs_symbols_missing(symbols, &first);

@@ -28,6 +28,8 @@ struct vs_report_frame {
 struct vs_report_site {
     const struct vs_report_frame *frames; /* innermost first; plumbing left out */
     size_t frame_count;                   /* 0 when no stack was recorded */
+    size_t wrappers; /* leading frames that nearly every site shares: the program's own
+                        allocation function; below frame_count */
     const char *api;                      /* "cudaMalloc", …; "" when unknown */
     unsigned family;
     uint64_t bytes, count; /* held at the moment the list is about */

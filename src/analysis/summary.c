@@ -74,6 +74,93 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
     return VS_OK;
 }
 
+/* --- wrappers --- */
+
+#define STACKS_LOOKED_AT 200
+#define WRAPPER_SITES_MIN 4
+#define WRAPPER_CALLERS_MIN 3
+
+struct short_chain {
+    const char *functions[VS_WRAPPERS_MAX + 1];
+    size_t count;
+};
+
+static int more_allocated(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+/* Is *name*, at *level*, shared by four in five chains and called from several
+ * functions? Those of *chains* where it is not are dropped from further levels. */
+static bool is_wrapper(struct short_chain *chains, size_t count, size_t level, const char *name)
+{
+    const char *callers[WRAPPER_CALLERS_MIN];
+    size_t shared = 0, caller_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct short_chain *c = &chains[i];
+        if (c->count < level + 2 || strcmp(c->functions[level], name) != 0)
+            continue;
+        shared++;
+        size_t k = 0;
+        while (k < caller_count && strcmp(callers[k], c->functions[level + 1]) != 0)
+            k++;
+        if (k == caller_count && caller_count < WRAPPER_CALLERS_MIN)
+            callers[caller_count++] = c->functions[level + 1];
+    }
+    return count >= WRAPPER_SITES_MIN && shared * 5 >= count * 4 &&
+           caller_count == WRAPPER_CALLERS_MIN;
+}
+
+static void find_wrappers(struct short_chain *chains, size_t count, struct vs_wrappers *out)
+{
+    for (size_t level = 0; level < VS_WRAPPERS_MAX; level++) {
+        const char *name = NULL;
+        for (size_t i = 0; i < count && !name; i++)
+            if (chains[i].count > level && strlen(chains[i].functions[level]) < VS_WRAPPER_NAME_MAX &&
+                is_wrapper(chains, count, level, chains[i].functions[level]))
+                name = chains[i].functions[level];
+        if (!name)
+            return;
+        strcpy(out->names[out->count++], name);
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+            if (chains[i].count > level && strcmp(chains[i].functions[level], name) == 0)
+                chains[kept++] = chains[i];
+        count = kept;
+    }
+}
+
+enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
+{
+    const struct vs_sites *sites = &summary->replay->sites;
+    *out = (struct vs_wrappers){.count = 0};
+    struct candidate *list = calloc(sites->count + 1, sizeof *list);
+    struct short_chain *chains = calloc(STACKS_LOOKED_AT, sizeof *chains);
+    size_t count = 0, named = 0;
+    enum vs_err err = list && chains ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < sites->count; i++)
+        if (sites->items[i].stack)
+            list[count++] = (struct candidate){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
+    if (!err)
+        qsort(list, count, sizeof *list, more_allocated);
+    for (size_t i = 0; !err && i < count && i < STACKS_LOOKED_AT; i++) {
+        struct vs_chain_frame frames[VS_WRAPPERS_MAX + 1];
+        size_t n = vs_naming_chain(summary->replay->reader, summary->symbols,
+                                   sites->items[list[i].site].stack, frames, VS_WRAPPERS_MAX + 1);
+        if (n == 0)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            chains[named].functions[k] = frames[k].function;
+        chains[named++].count = n;
+    }
+    if (!err)
+        find_wrappers(chains, named, out);
+    free(list);
+    free(chains);
+    return err;
+}
+
 static const char *copy_or_null(struct vs_arena *memory, const char *text, bool *failed)
 {
     if (!text)
@@ -93,6 +180,7 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
                                 VS_CHAIN_MAX);
     site->frames = NULL;
     site->frame_count = 0;
+    site->wrappers = 0;
     if (count == 0)
         return VS_OK;
     struct vs_report_frame *frames = vs_arena_alloc(summary->memory, count * sizeof *frames);
@@ -109,6 +197,10 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
         return VS_ERR_NOMEM;
     site->frames = frames;
     site->frame_count = count;
+    const struct vs_wrappers *wrappers = summary->wrappers;
+    while (wrappers && site->wrappers < wrappers->count && site->wrappers + 1 < count &&
+           strcmp(frames[site->wrappers].function, wrappers->names[site->wrappers]) == 0)
+        site->wrappers++;
     return VS_OK;
 }
 

@@ -21,12 +21,27 @@ enum vs_summary_kind {
     VS_SITES_GROWING, /* only sites that grow every step */
 };
 
+/* Functions through which nearly all allocations of the program go, innermost
+ * first: they say nothing about who wanted the memory. */
+#define VS_WRAPPERS_MAX 3
+#define VS_WRAPPER_NAME_MAX 256
+struct vs_wrappers {
+    char names[VS_WRAPPERS_MAX][VS_WRAPPER_NAME_MAX];
+    size_t count;
+};
+
 struct vs_summary {
     struct vs_arena *memory;
     const struct vs_replay *replay;
     struct vs_symbols *symbols;
     size_t sites_max;
+    const struct vs_wrappers *wrappers; /* NULL: none known */
 };
+
+/* vs_summary_wrappers: find the program's wrappers from the sites that allocated
+ * most. Cost: looks up the symbols of at most 200 stacks. */
+enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
+    VS_MUST_CHECK;
 
 /* vs_summary_sites: the heaviest sites of *account* (a device index or
  * VS_HOST_INDEX) now. VS_ERR_NOMEM. Cost: sorts the sites, looks up symbols of at

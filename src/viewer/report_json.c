@@ -28,6 +28,7 @@ static const char *reason_name(uint64_t reason)
 
 void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site)
 {
+    vs_json_uint(json, "wrapper_frames", site->wrappers);
     vs_json_begin_array(json, "frames");
     for (size_t i = 0; i < site->frame_count; i++) {
         const struct vs_report_frame *frame = &site->frames[i];

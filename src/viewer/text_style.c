@@ -11,7 +11,7 @@
 #include "base/vs_option.h"
 #include "base/vs_size.h"
 
-#define WIDTH_DEFAULT 100
+#define WIDTH_DEFAULT 110
 #define WIDTH_MIN 60
 #define WIDTH_MAX 240
 
@@ -98,20 +98,24 @@ char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
                  *site->api ? site->api : vs_family_name(site->family));
         return out;
     }
-    for (size_t i = 0; i < site->frame_count && i < frames; i++) {
+    const char *file = NULL;
+    for (size_t i = site->wrappers; i < site->frame_count && i < site->wrappers + frames; i++) {
         const struct vs_report_frame *frame = &site->frames[i];
-        if (i)
+        char where[300] = "";
+        if (i > site->wrappers)
             at = append(out, at, " < ", 3);
         at = append(out, at, frame->function, function_length(frame->function));
-        if (frame->file && frame->line) {
+        if (frame->file && frame->line && file && strcmp(file, frame->file) == 0) {
+            snprintf(where, sizeof where, ":%u", frame->line);
+        } else if (frame->file && frame->line) {
             const char *slash = strrchr(frame->file, '/');
-            char where[300];
             snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file,
                      frame->line);
-            at = append(out, at, where, (int)strlen(where));
+            file = frame->file;
         }
+        at = append(out, at, where, (int)strlen(where));
     }
-    if (site->frame_count > frames)
+    if (site->frame_count > site->wrappers + frames)
         append(out, at, " < …", (int)strlen(" < …"));
     return out;
 }
@@ -127,12 +131,13 @@ char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
 
 static void full_chain(const struct vs_style *style, const struct vs_report_site *site)
 {
-    for (size_t i = 1; i < site->frame_count; i++) {
+    for (size_t i = 0; i < site->frame_count; i++) {
         struct vs_report_site one = *site;
         char text[VS_CHAIN_TEXT_MAX];
         one.frames += i;
         one.frame_count = 1;
-        fprintf(style->out, "%38s%s\n", "", vs_text_site(text, &one, 1));
+        one.wrappers = 0;
+        fprintf(style->out, "%*s%s\n", i ? 38 : 0, "", vs_text_site(text, &one, 1));
     }
 }
 
@@ -144,15 +149,14 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
     for (size_t i = 0; i < shown; i++) {
         const struct vs_report_site *site = &sites->items[i];
         char chain[VS_CHAIN_TEXT_MAX], clipped[4 * WIDTH_MAX + 8];
-        vs_text_site(chain, site, style->full ? 1 : 4);
-        if (!style->full)
-            vs_text_clip(clipped, chain, style->width > 76 ? style->width - 36 : 40);
         vs_count_format(count, site->count);
-        fprintf(style->out, "    %12s  %7s  %6s×  %s\n", vs_size_format(size, site->bytes),
-                vs_text_percent(share, site->bytes, sites->total_bytes), count,
-                style->full ? chain : clipped);
-        if (style->full)
+        fprintf(style->out, "    %12s  %7s  %6s×  ", vs_size_format(size, site->bytes),
+                vs_text_percent(share, site->bytes, sites->total_bytes), count);
+        if (style->full && site->frame_count)
             full_chain(style, site);
+        else
+            fprintf(style->out, "%s\n", vs_text_clip(clipped, vs_text_site(chain, site, 4),
+                                                     style->width > 76 ? style->width - 36 : 40));
         rest -= site->bytes < rest ? site->bytes : rest;
     }
     uint64_t more = sites->count - shown + sites->omitted_count;

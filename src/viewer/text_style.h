@@ -23,7 +23,7 @@ struct vs_style {
 };
 
 /* vs_style_init: colour and width for *out*: colour only on a terminal and
- * without NO_COLOR; 100 columns when it is not a terminal. */
+ * without NO_COLOR; 110 columns when it is not a terminal. */
 void vs_style_init(struct vs_style *style, FILE *out);
 
 enum vs_paint { VS_PLAIN, VS_BOLD, VS_DIM, VS_GOOD, VS_BAD, VS_WARN };
@@ -40,7 +40,8 @@ char *vs_text_clip(char *out, const char *text, size_t columns);
 
 #define VS_CHAIN_TEXT_MAX 4096
 /* vs_text_site: "f (a.c:12) < g (a.c:30) < main": at most *frames* functions,
- * " < …" when there are more; the API's name when no stack was recorded. *out*
+ * " < …" when there are more, the file only where it changes, without the
+ * program's own allocation functions; the API's name when no stack was recorded. *out*
  * has VS_CHAIN_TEXT_MAX bytes. Returns out. */
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
 
