@@ -31,16 +31,21 @@ typedef void (*vramscope_sim_kernel)(const struct vramscope_sim_launch *launch, 
                                      unsigned long last);
 
 /* Registers *fn* as the host function of the kernel called *name* (the name in
- * the device code: plain for extern "C" kernels, mangled otherwise). Returns 1
- * on the simulated GPU, 0 elsewhere. Any thread. */
-static inline int vramscope_sim_register(const char *name, vramscope_sim_kernel fn)
+ * the device code: plain for extern "C" kernels, mangled otherwise). A launch is
+ * asynchronous, so the simulator copies the arguments when it is issued:
+ * arg_bytes[i] is sizeof the i-th parameter, *arg_count* how many there are (0
+ * and NULL for a kernel without parameters). Both are copied. Registering a name
+ * again replaces it for later launches. Returns 1 on the simulated GPU, 0
+ * elsewhere or when an argument of this call is unusable. Any thread. */
+static inline int vramscope_sim_register(const char *name, vramscope_sim_kernel fn,
+                                         const size_t *arg_bytes, unsigned arg_count)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (!driver)
         return 0;
-    int (*reg)(const char *, vramscope_sim_kernel);
+    int (*reg)(const char *, vramscope_sim_kernel, const size_t *, unsigned);
     *(void **)&reg = dlsym(driver, "vramscopeSimRegisterKernel");
-    int done = reg ? reg(name, fn) : 0;
+    int done = reg ? reg(name, fn, arg_bytes, arg_count) : 0;
     dlclose(driver);
     return done;
 }
