@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events: an event names the newest place it was recorded at, as (stream, number).
+ * The engine that passes the place writes down the time, unless the event has been
+ * recorded again or destroyed meanwhile, which its generation tells. */
+#include "simulator/vs_sim_driver.h"
+
+#include <stdlib.h>
+
+#include "base/vs_clock.h"
+
+#define EVENT_MARK 0x76734556u
+#define EVENT_GONE 0x76734547u
+
+struct vs_sim_event {
+    atomic_uint mark;
+    uint32_t id;
+    unsigned flags;
+    struct vs_sim_context *ctx;
+    unsigned epoch;               /* of ctx when created */
+    pthread_mutex_t mu;           /* guards what follows */
+    uint64_t generation;          /* of the newest record; 0: never recorded */
+    struct vs_sim_stream *stream; /* NULL: never recorded */
+    uint64_t seq;
+    uint64_t time_ns;             /* of the newest record, once passed */
+    struct vs_sim_event *next;    /* among the unused ones */
+    struct vs_sim_event *all;     /* every event ever */
+};
+
+static pthread_mutex_t events_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_sim_event *unused, *all; /* guarded by events_mu */
+static atomic_uint next_event_id = 1;
+
+static struct vs_sim_event *event_blank(void)
+{
+    pthread_mutex_lock(&events_mu);
+    struct vs_sim_event *ev = unused;
+    if (ev)
+        unused = ev->next;
+    pthread_mutex_unlock(&events_mu);
+    if (ev)
+        return ev;
+    ev = calloc(1, sizeof *ev);
+    if (!ev)
+        return NULL;
+    pthread_mutex_init(&ev->mu, NULL);
+    pthread_mutex_lock(&events_mu);
+    ev->all = all;
+    all = ev;
+    pthread_mutex_unlock(&events_mu);
+    return ev;
+}
+
+static CUresult event_of(CUevent handle, struct vs_sim_event **event)
+{
+    struct vs_sim_event *ev = (struct vs_sim_event *)handle;
+    if (!ev || atomic_load(&ev->mark) != EVENT_MARK)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (ev->epoch != atomic_load(&ev->ctx->epoch))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *event = ev;
+    return CUDA_SUCCESS;
+}
+
+void vs_sim_event_reached(struct vs_sim_event *ev, uint64_t generation, uint64_t time_ns)
+{
+    pthread_mutex_lock(&ev->mu);
+    if (ev->generation == generation)
+        ev->time_ns = time_ns;
+    pthread_mutex_unlock(&ev->mu);
+}
+
+CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!phEvent ||
+        (Flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (Flags & CU_EVENT_INTERPROCESS)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    struct vs_sim_event *ev = event_blank();
+    if (!ev)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&ev->mu);
+    ev->flags = Flags;
+    ev->ctx = ctx;
+    ev->epoch = atomic_load(&ctx->epoch);
+    ev->id = atomic_fetch_add(&next_event_id, 1);
+    ev->stream = NULL;
+    ev->generation++; /* an engine may still hold the number of an earlier life */
+    ev->seq = ev->time_ns = 0;
+    pthread_mutex_unlock(&ev->mu);
+    atomic_store(&ev->mark, EVENT_MARK);
+    *phEvent = (CUevent)ev;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent hEvent)
+{
+    struct vs_sim_event *ev = (struct vs_sim_event *)hEvent;
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    unsigned live = EVENT_MARK;
+    if (!ev || !atomic_compare_exchange_strong(&ev->mark, &live, EVENT_GONE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    pthread_mutex_lock(&ev->mu);
+    ev->generation++;
+    pthread_mutex_unlock(&ev->mu);
+    pthread_mutex_lock(&events_mu);
+    ev->next = unused;
+    unused = ev;
+    pthread_mutex_unlock(&events_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent hEvent) { return cuEventDestroy_v2(hEvent); }
+
+static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = event_of(handle, &ev);
+    if (!e)
+        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
+    if (e)
+        return e;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags) /* external records exist in captures only, which there are none of */
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (s->ctx != ev->ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_RECORD);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&ev->mu);
+    op->u.record.event = ev;
+    op->u.record.generation = ++ev->generation;
+    e = vs_sim_submit(s, op, &ev->seq);
+    if (e == CUDA_SUCCESS) {
+        ev->stream = s;
+        ev->time_ns = 0;
+    }
+    pthread_mutex_unlock(&ev->mu);
+    return e;
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream) { return record(hEvent, hStream, 0, false); }
+CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) { return record(hEvent, hStream, 0, true); }
+
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return record(hEvent, hStream, flags, false);
+}
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return record(hEvent, hStream, flags, true);
+}
+
+/* Where the event stands: false when it was never recorded. */
+static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq, uint64_t *time_ns)
+{
+    pthread_mutex_lock(&ev->mu);
+    *s = ev->stream;
+    *seq = ev->seq;
+    if (time_ns)
+        *time_ns = ev->time_ns;
+    pthread_mutex_unlock(&ev->mu);
+    return *s != NULL;
+}
+
+CUresult cuEventQuery(CUevent hEvent)
+{
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s;
+    uint64_t seq;
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = event_of(hEvent, &ev);
+    if (e)
+        return e;
+    if (place(ev, &s, &seq, NULL) && atomic_load(&s->completed) < seq)
+        return CUDA_ERROR_NOT_READY;
+    return (CUresult)atomic_load(&ev->ctx->fault);
+}
+
+CUresult cuEventSynchronize(CUevent hEvent)
+{
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s;
+    uint64_t seq, begin = vs_clock_ns();
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = event_of(hEvent, &ev);
+    if (e)
+        return e;
+    if (place(ev, &s, &seq, NULL))
+        vs_sim_wait(s, seq);
+    vs_sim_pools_release_idle();
+    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
+        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC, .submit_ns = begin, .start_ns = begin,
+                                    .end_ns = vs_clock_ns(), .device = (uint32_t)ev->ctx->device->ordinal,
+                                    .context = ev->ctx->id, .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
+        a.u.sync.kind = VS_SIM_SYNC_EVENT;
+        a.u.sync.event = ev->id;
+        vs_sim_report(&a);
+    }
+    return (CUresult)atomic_load(&ev->ctx->fault);
+}
+
+CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    struct vs_sim_event *ev[2];
+    struct vs_sim_stream *s;
+    uint64_t seq, time_ns[2];
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = event_of(hStart, &ev[0]);
+    if (!e)
+        e = event_of(hEnd, &ev[1]);
+    if (e)
+        return e;
+    if (!pMilliseconds)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (ev[0]->ctx != ev[1]->ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (int i = 0; i < 2; i++) {
+        if ((ev[i]->flags & CU_EVENT_DISABLE_TIMING) || !place(ev[i], &s, &seq, NULL))
+            return CUDA_ERROR_INVALID_HANDLE;
+        if (atomic_load(&s->completed) < seq)
+            e = CUDA_ERROR_NOT_READY;
+        place(ev[i], &s, &seq, &time_ns[i]);
+    }
+    if (e)
+        return e;
+    *pMilliseconds = (float)((double)((int64_t)time_ns[1] - (int64_t)time_ns[0]) / 1e6);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
+}
+
+static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flags, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s, *on;
+    uint64_t seq;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
+    if (!e)
+        e = event_of(handle, &ev);
+    if (e)
+        return e;
+    if (flags)
+        return flags == CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (!place(ev, &on, &seq, NULL) || on == s)
+        return CUDA_SUCCESS; /* never recorded, or ordered already */
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!vs_sim_op_depend(op, on, seq)) {
+        vs_sim_op_drop(s, op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return vs_sim_submit(s, op, NULL);
+}
+
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    return wait_event(hStream, hEvent, Flags, false);
+}
+
+CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    return wait_event(hStream, hEvent, Flags, true);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The process: cuInit reads VRAMSCOPE_SIMULATE once; nothing happens before it.
+ * Also who may call at all (not the child of a fork, not a host function), error
+ * names, and waiting for simulated time. */
+#include "simulator/vs_sim_driver.h"
+
+#include <cudaProfiler.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+
+#define SLEEP_EARLY_NS 60000 /* wake this much early, then yield until the time has come */
+
+struct vs_sim_spec vs_sim_spec;
+
+static pthread_once_t init_once = PTHREAD_ONCE_INIT;
+static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED; /* written once under init_once */
+static atomic_bool initialised, forked;
+static _Thread_local int host_function_depth;
+
+static void forked_child(void)
+{
+    atomic_store(&forked, true); /* no engine threads here: the device is lost to the child */
+}
+
+static bool devices_create(void)
+{
+    for (unsigned i = 0; i < vs_sim_spec.devices; i++) {
+        struct vs_sim_device *d = &vs_sim_devices[i];
+        d->ordinal = (int)i;
+        pthread_mutex_init(&d->mu, NULL);
+        d->primary = vs_sim_context_new(d, true);
+        if (!d->primary)
+            return false;
+    }
+    return true;
+}
+
+static void init(void)
+{
+    char why[VS_SIM_WHY_MAX];
+    if (vs_sim_spec_parse(getenv("VRAMSCOPE_SIMULATE"), &vs_sim_spec, why) != VS_OK) {
+        char line[VS_SIM_WHY_MAX + 64];
+        int n = snprintf(line, sizeof line, "vramscope simulator: %s\n", why);
+        if (write(STDERR_FILENO, line, (size_t)n) < 0)
+            errno = 0; /* nobody to tell */
+        init_result = CUDA_ERROR_NO_DEVICE;
+        return;
+    }
+    pthread_atfork(NULL, NULL, forked_child);
+    init_result = devices_create() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    atomic_store(&initialised, init_result == CUDA_SUCCESS);
+}
+
+CUresult cuInit(unsigned int Flags)
+{
+    if (Flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (atomic_load(&forked))
+        return CUDA_ERROR_NOT_INITIALIZED;
+    pthread_once(&init_once, init);
+    return init_result;
+}
+
+CUresult vs_sim_enter(void)
+{
+    if (!atomic_load_explicit(&initialised, memory_order_acquire) || atomic_load(&forked))
+        return CUDA_ERROR_NOT_INITIALIZED;
+    return host_function_depth ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+}
+
+void vs_sim_host_function_begin(void) { host_function_depth++; }
+void vs_sim_host_function_end(void) { host_function_depth--; }
+
+CUresult cuDriverGetVersion(int *driverVersion)
+{
+    if (!driverVersion)
+        return CUDA_ERROR_INVALID_VALUE;
+    *driverVersion = VS_SIM_DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuProfilerInitialize(const char *configFile, const char *outputFile, CUoutput_mode outputMode)
+{
+    (void)configFile, (void)outputFile, (void)outputMode;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* No profiler listens to these but the interposed one, so there is nothing to do. */
+CUresult cuProfilerStart(void) { return vs_sim_enter(); }
+CUresult cuProfilerStop(void) { return vs_sim_enter(); }
+
+/* ---- simulated time ---- */
+
+void vs_sim_delay_until(uint64_t time_ns)
+{
+    uint64_t now = vs_clock_ns();
+    if (now + SLEEP_EARLY_NS < time_ns) {
+        uint64_t wake = time_ns - SLEEP_EARLY_NS;
+        struct timespec ts = {.tv_sec = (time_t)(wake / 1000000000u), .tv_nsec = (long)(wake % 1000000000u)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+            ;
+    }
+    while (vs_clock_ns() < time_ns)
+        sched_yield();
+}
+
+void vs_sim_delay_us(unsigned us)
+{
+    if (us)
+        vs_sim_delay_until(vs_clock_ns() + us * UINT64_C(1000));
+}
+
+/* ---- error names ---- */
+
+struct error_text {
+    CUresult error;
+    const char *name, *text;
+};
+
+#define E(code, text) {code, #code, text}
+static const struct error_text errors[] = {
+    E(CUDA_SUCCESS, "no error"),
+    E(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
+    E(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
+    E(CUDA_ERROR_NOT_INITIALIZED, "initialization error"),
+    E(CUDA_ERROR_DEINITIALIZED, "driver shutting down"),
+    E(CUDA_ERROR_STUB_LIBRARY, "CUDA driver is a stub library"),
+    E(CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"),
+    E(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"),
+    E(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid"),
+    E(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
+    E(CUDA_ERROR_MAP_FAILED, "mapping of buffer object failed"),
+    E(CUDA_ERROR_ALREADY_MAPPED, "resource already mapped"),
+    E(CUDA_ERROR_NOT_MAPPED, "resource not mapped"),
+    E(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit is not supported on this architecture"),
+    E(CUDA_ERROR_CONTEXT_ALREADY_IN_USE, "exclusive-thread device already in use by a different thread"),
+    E(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "peer access is not supported between these two devices"),
+    E(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
+    E(CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS"),
+    E(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
+    E(CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state"),
+    E(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
+    E(CUDA_ERROR_NOT_READY, "device not ready"),
+    E(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
+    E(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
+    E(CUDA_ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated"),
+    E(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "peer access is already enabled"),
+    E(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access has not been enabled"),
+    E(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, "cannot set while device is active in this process"),
+    E(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed"),
+    E(CUDA_ERROR_ASSERT, "device-side assert triggered"),
+    E(CUDA_ERROR_TOO_MANY_PEERS, "peer mapping resources exhausted"),
+    E(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "part or all of the requested memory range is already mapped"),
+    E(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "pointer does not correspond to a registered memory region"),
+    E(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
+    E(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
+    E(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
+    E(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing"),
+    E(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture"),
+    E(CUDA_ERROR_TIMEOUT, "wait operation timed out"),
+    E(CUDA_ERROR_UNKNOWN, "unknown error"),
+};
+#undef E
+
+static const struct error_text *error_find(CUresult error)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].error == error)
+            return &errors[i];
+    return NULL;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **pStr)
+{
+    if (!pStr)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct error_text *e = error_find(error);
+    *pStr = e ? e->name : NULL;
+    return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **pStr)
+{
+    if (!pStr)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct error_text *e = error_find(error);
+    *pStr = e ? e->text : NULL;
+    return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

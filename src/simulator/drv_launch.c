@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernel launches: check the shape, copy the arguments if a host function will
+ * read them, queue. */
+#include "simulator/vs_sim_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct shape {
+    unsigned grid[3], block[3], shared;
+};
+
+static bool shape_ok(const struct shape *s, struct vs_sim_function *f)
+{
+    uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+    for (int i = 0; i < 3; i++)
+        if (!s->grid[i] || !s->block[i])
+            return false;
+    return s->grid[0] <= 2147483647u && s->grid[1] <= 65535 && s->grid[2] <= 65535 && s->block[2] <= 64 &&
+           threads <= 1024 && s->shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
+}
+
+static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **extra)
+{
+    struct vs_sim_host_kernel *host = op->host;
+    if (!host || !host->arg_count)
+        return CUDA_SUCCESS;
+    if (!params) /* a packed buffer: the layout is known to device code only */
+        return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    op->args = op->args_inline;
+    if (host->arg_total > sizeof op->args_inline) {
+        op->args = aligned_alloc(16, host->arg_total);
+        if (!op->args)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (unsigned i = 0; i < host->arg_count; i++)
+        memcpy(op->args + host->offset[i], params[i], host->bytes[i]);
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch(const void *function, const struct shape *shape, CUstream handle, bool per_thread,
+                       void **params, void **extra)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (e)
+        return e;
+    struct vs_sim_function *f = vs_sim_function_of(function);
+    if (!f || stream->ctx != ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!shape_ok(shape, f) || (params && extra))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_KERNEL);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->u.launch.function = f;
+    op->u.launch.host = vs_sim_function_host(f);
+    memcpy(op->u.launch.grid, shape->grid, sizeof shape->grid);
+    memcpy(op->u.launch.block, shape->block, sizeof shape->block);
+    op->u.launch.shared_bytes = shape->shared;
+    e = copy_args(&op->u.launch, params, extra);
+    if (e) {
+        vs_sim_op_drop(stream, op);
+        return e;
+    }
+    op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_KERNEL);
+    return vs_sim_submit(stream, op, NULL);
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                        unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                        unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+{
+    struct shape s = {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+    return launch(f, &s, hStream, false, kernelParams, extra);
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                             unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                             unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+{
+    struct shape s = {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+    return launch(f, &s, hStream, true, kernelParams, extra);
+}
+
+/* Hints and what holds here anyway pass; an attribute with an effect that is not
+ * simulated is refused. */
+static CUresult attribute_ok(const CUlaunchAttribute *a)
+{
+    switch (a->id) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: return a->value.cooperative ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra, bool per_thread)
+{
+    if (!config || (config->numAttrs && !config->attrs))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        CUresult e = attribute_ok(&config->attrs[i]);
+        if (e)
+            return e;
+    }
+    struct shape s = {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                      {config->blockDimX, config->blockDimY, config->blockDimZ},
+                      config->sharedMemBytes};
+    return launch(f, &s, config->hStream, per_thread, params, extra);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    return launch_ex(config, f, kernelParams, extra, false);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    return launch_ex(config, f, kernelParams, extra, true);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the stand-in driver: devices, contexts, streams, events and memory, and
+ * what its files ask of each other. Every exported CUDA function of the drv_*.c
+ * files begins with vs_sim_enter or vs_sim_enter_context.
+ *
+ * Streams, events and contexts are never given back to malloc: a destroyed one is
+ * kept for reuse, its sequence numbers going on. So a (stream, number) pair can be
+ * waited for at any later time, and a stale handle is recognised by its mark
+ * instead of crashing.
+ *
+ * Lock order: event.mu → context.submit_mu → stream.mu; memory (drv_range.c) and
+ * pool locks are taken with none of these held, pool before memory. Engine
+ * threads take event.mu and submit_mu only with nothing else held. */
+#ifndef VS_SIM_DRIVER_H
+#define VS_SIM_DRIVER_H
+
+#define __CUDA_API_VERSION_INTERNAL     /* declares every version of every function */
+#define __CUDA_API_PUSH_VISIBILITY_DEFAULT /* and exports those we define */
+#include <cuda.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simulator/vs_sim_activity.h"
+#include "simulator/vs_sim_spec.h"
+#include "vramscope_simulator.h"
+
+#define VS_SIM_EXPORT __attribute__((visibility("default")))
+#define VS_SIM_DRIVER_VERSION 13000
+#define VS_SIM_PAGE_BYTES (UINT64_C(2) << 20) /* physical granularity of device memory */
+#define VS_SIM_SMALL_BYTES (UINT64_C(1) << 20) /* smaller requests share pages */
+#define VS_SIM_UNIT_BYTES 512                  /* their granularity */
+
+/* ---- process (drv_init.c) ---- */
+
+extern struct vs_sim_spec vs_sim_spec; /* immutable after cuInit */
+
+/* vs_sim_enter: CUDA_SUCCESS when the caller may use CUDA: initialised, not in
+ * the child of a fork, not inside a host function. */
+CUresult vs_sim_enter(void);
+
+struct vs_sim_context;
+/* vs_sim_enter_context: vs_sim_enter, then the calling thread's context into
+ * *ctx*: CUDA_ERROR_INVALID_CONTEXT without one, CUDA_ERROR_CONTEXT_IS_DESTROYED
+ * for a dead one, its sticky error once it has one. */
+CUresult vs_sim_enter_context(struct vs_sim_context **ctx);
+
+/* vs_sim_host_function_begin/end: bracket a host function on this thread. */
+void vs_sim_host_function_begin(void);
+void vs_sim_host_function_end(void);
+
+/* vs_sim_delay_us: let *us* microseconds pass. */
+void vs_sim_delay_us(unsigned us);
+/* vs_sim_delay_until: return at CLOCK_MONOTONIC *time_ns* or as soon after it as
+ * the machine manages; sleeps what is long enough to sleep. */
+void vs_sim_delay_until(uint64_t time_ns);
+
+/* ---- memory: address ranges (drv_range.c) ---- */
+
+enum vs_sim_range_kind {
+    VS_SIM_RANGE_DEVICE = 1, /* cuMemAlloc, cuMemAllocPitch */
+    VS_SIM_RANGE_POOL,       /* cuMemAllocAsync */
+    VS_SIM_RANGE_GLOBAL,     /* a module's variable */
+    VS_SIM_RANGE_MANAGED,
+    VS_SIM_RANGE_HOST,       /* cuMemHostAlloc, cuMemAllocHost */
+    VS_SIM_RANGE_REGISTERED, /* the program's own memory, cuMemHostRegister */
+};
+
+struct vs_sim_pool;
+
+struct vs_sim_range {
+    uintptr_t base;
+    size_t bytes;               /* as requested */
+    enum vs_sim_range_kind kind;
+    unsigned flags;             /* as given to the allocating call */
+    uint64_t id;                /* CU_POINTER_ATTRIBUTE_BUFFER_ID; never reused */
+    struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one */
+    struct vs_sim_pool *pool;   /* POOL only */
+    int device;                 /* ordinal; -1 for host memory */
+    int resident;               /* MANAGED: ordinal whose capacity holds it, or -1 */
+    int preferred;              /* MANAGED: preferred location, CU_DEVICE_CPU, or -2 */
+    int prefetched;             /* MANAGED: last prefetch target, or -2 */
+    bool read_mostly, sync_memops;
+};
+
+/* vs_sim_range_add: *range* with its id set to a fresh one (also in *range*).
+ * CUDA_ERROR_ALREADY_MAPPED when it overlaps another, CUDA_ERROR_OUT_OF_MEMORY
+ * when the host has no memory. */
+CUresult vs_sim_range_add(struct vs_sim_range *range);
+/* vs_sim_range_find: a copy of the range that holds *address*. False: none does. */
+bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy);
+/* vs_sim_range_covers: vs_sim_range_find, and the range holds all *bytes*. */
+bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy);
+/* vs_sim_range_remove: drop the range that begins at *base* and has *id* (0: any
+ * id), its last state into *copy* (may be NULL). False: there is no such range. */
+bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy);
+/* vs_sim_range_update: replace the range of the same base and id. */
+void vs_sim_range_update(const struct vs_sim_range *range);
+/* vs_sim_range_of_context: any one range that *ctx* owns.
+ * False when it owns none. Linear; for context destruction. */
+bool vs_sim_range_of_context(const struct vs_sim_context *ctx, struct vs_sim_range *copy);
+
+/* ---- memory: device space (drv_space.c) ---- */
+
+/* vs_sim_space_alloc: *bytes* of *device* at an address that was not in use
+ * lately, readable, zero-filled, fenced by unmapped pages. Requests under
+ * VS_SIM_SMALL_BYTES share 2 MiB pages in units of 512 bytes; others take whole
+ * pages. CUDA_ERROR_OUT_OF_MEMORY when the device's free memory does not hold it. */
+CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address);
+/* vs_sim_space_free: give back what vs_sim_space_alloc returned for *bytes*. */
+void vs_sim_space_free(int device, uintptr_t address, size_t bytes);
+/* vs_sim_space_charge: take *bytes* of the device's capacity for something that
+ * has no address (a context, resident managed memory). False: not that much free. */
+bool vs_sim_space_charge(int device, uint64_t bytes);
+void vs_sim_space_uncharge(int device, uint64_t bytes);
+/* vs_sim_space_free_bytes: what cuMemGetInfo calls free. */
+uint64_t vs_sim_space_free_bytes(int device);
+
+/* vs_sim_host_map: *bytes* of zeroed host memory, page aligned, NULL when the
+ * system refuses. Not charged to any device. vs_sim_host_unmap takes the same size. */
+void *vs_sim_host_map(size_t bytes);
+void vs_sim_host_unmap(void *pages, size_t bytes);
+
+/* ---- devices (drv_device.c) ---- */
+
+struct vs_sim_device {
+    int ordinal;
+    struct vs_sim_context *primary;    /* immutable after cuInit */
+    pthread_mutex_t mu;                /* guards the next three */
+    unsigned primary_refs;
+    unsigned primary_flags;
+    struct vs_sim_pool *default_pool, *current_pool;
+};
+
+extern struct vs_sim_device vs_sim_devices[VS_SIM_DEVICES_MAX];
+
+/* vs_sim_device_find: NULL when *dev* is not a device ordinal. */
+struct vs_sim_device *vs_sim_device_find(CUdevice dev);
+
+/* ---- contexts (drv_context.c) ---- */
+
+#define VS_SIM_CONTEXT_MARK 0x76734358u
+#define VS_SIM_LIMITS 8
+
+struct vs_sim_stream;
+
+struct vs_sim_context {
+    uint32_t mark;                /* VS_SIM_CONTEXT_MARK, immutable */
+    uint32_t id;                  /* unique in the process, immutable */
+    struct vs_sim_device *device; /* immutable */
+    bool primary;                 /* immutable */
+    atomic_bool alive;
+    atomic_uint epoch;            /* counts destructions: handles of an earlier life are stale */
+    atomic_int fault;             /* sticky CUresult */
+    unsigned flags;
+    size_t limits[VS_SIM_LIMITS]; /* guarded by submit_mu */
+    CUfunc_cache cache_config;    /* guarded by submit_mu */
+    pthread_mutex_t submit_mu;    /* orders submissions; guards the stream list */
+    struct vs_sim_stream *streams; /* every stream with work or a handle */
+    struct vs_sim_stream *legacy; /* immutable while alive */
+    struct vs_sim_context *next;  /* all contexts ever, newest first */
+};
+
+/* vs_sim_context_current: the calling thread's context, or NULL. */
+struct vs_sim_context *vs_sim_context_current(void);
+/* vs_sim_context_of: check a handle. NULL when it is no context of ours. */
+struct vs_sim_context *vs_sim_context_of(CUcontext handle);
+/* vs_sim_context_fail: make *error* sticky; the first one stays. */
+void vs_sim_context_fail(struct vs_sim_context *ctx, CUresult error);
+/* vs_sim_context_sync: wait for everything submitted to *ctx* so far. Returns
+ * its sticky error. */
+CUresult vs_sim_context_sync(struct vs_sim_context *ctx);
+/* vs_sim_context_new: a context that is not alive yet. NULL: no host memory. */
+struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool primary);
+
+/* ---- kernels (drv_module.c) ---- */
+
+#define VS_SIM_ARGS_MAX 64
+#define VS_SIM_ARG_BYTES_MAX 32764 /* what a kernel may take in all */
+
+struct vs_sim_host_kernel { /* one vramscope_sim_register call; never freed */
+    vramscope_sim_kernel fn;
+    unsigned arg_count;
+    size_t arg_total;                 /* bytes of the packed copy */
+    uint32_t offset[VS_SIM_ARGS_MAX]; /* in the packed copy, 16-aligned */
+    uint32_t bytes[VS_SIM_ARGS_MAX];
+    atomic_uint_least64_t ns_per_block; /* smoothed, 0 before the first launch */
+};
+
+/* CUfunction and CUkernel point to one of these; never freed. */
+struct vs_sim_function {
+    uint32_t mark; /* VS_SIM_FUNCTION_MARK */
+    bool is_kernel; /* CUkernel: belongs to no context */
+    const char *name;
+    void *owner;   /* struct vs_sim_module or vs_sim_library */
+    _Atomic(struct vs_sim_host_kernel *) host; /* as of host_generation */
+    atomic_uint host_generation;
+    atomic_int dynamic_shared_max, carveout;
+    struct vs_sim_function *next;
+};
+#define VS_SIM_FUNCTION_MARK 0x7673464eu
+
+/* vs_sim_function_of: check a handle. NULL when it is not one of ours. */
+struct vs_sim_function *vs_sim_function_of(const void *handle);
+/* vs_sim_function_host: its host function, or NULL. Any thread. */
+struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *function);
+
+/* vs_sim_workers_run: call *kernel* over *blocks* thread blocks, on this thread
+ * and, when there is enough to do, on the shared workers. Returns when all are
+ * done (drv_workers.c). */
+void vs_sim_workers_run(struct vs_sim_host_kernel *kernel, const struct vramscope_sim_launch *launch,
+                        unsigned long blocks);
+
+/* ---- the work of streams (drv_engine.c, drv_exec.c) ---- */
+
+enum vs_sim_op_kind {
+    VS_SIM_OP_NOTHING, /* an ordering mark: waits, frees */
+    VS_SIM_OP_KERNEL,
+    VS_SIM_OP_COPY,
+    VS_SIM_OP_SET,
+    VS_SIM_OP_RECORD,
+    VS_SIM_OP_HOST,
+    VS_SIM_OP_CALLBACK,
+};
+
+struct vs_sim_end { /* one end of a copy */
+    uintptr_t base;
+    size_t pitch, slice; /* bytes from row to row, from plane to plane */
+    uint64_t id;         /* of the range it must still be in; 0: not checked */
+    enum vs_sim_memory_kind memory;
+    int device;
+};
+
+struct vs_sim_copy {
+    struct vs_sim_end from, to;
+    size_t width, height, depth; /* bytes, rows, planes */
+    void *staged;                /* malloc'ed copy of a pageable source, freed after use */
+    bool async;                  /* as called, for the activity record */
+};
+
+struct vs_sim_set {
+    struct vs_sim_end to;
+    size_t width, height; /* elements, rows */
+    uint32_t value;
+    uint8_t element;      /* 1, 2 or 4 bytes */
+    bool async;
+};
+
+#define VS_SIM_OP_ARGS 320 /* bytes of arguments kept in the op itself */
+
+struct vs_sim_launch_op {
+    struct vs_sim_function *function;
+    struct vs_sim_host_kernel *host; /* NULL: simulated time only */
+    unsigned grid[3], block[3], shared_bytes;
+    char *args;                      /* packed; args_inline or malloc'ed */
+    _Alignas(16) char args_inline[VS_SIM_OP_ARGS];
+};
+
+struct vs_sim_event;
+
+struct vs_sim_dep {
+    struct vs_sim_stream *stream;
+    uint64_t seq;
+};
+
+#define VS_SIM_DEPS_INLINE 4
+
+struct vs_sim_op {
+    struct vs_sim_op *next;
+    enum vs_sim_op_kind kind;
+    uint64_t seq, submit_ns;
+    uint32_t correlation;
+    uint32_t dep_count, dep_max;
+    struct vs_sim_dep deps_inline[VS_SIM_DEPS_INLINE];
+    struct vs_sim_dep *deps; /* deps_inline or malloc'ed */
+    union {
+        struct vs_sim_launch_op launch;
+        struct vs_sim_copy copy;
+        struct vs_sim_set set;
+        struct {
+            struct vs_sim_event *event;
+            uint64_t generation;
+        } record;
+        struct {
+            CUhostFn fn;
+            void *data;
+        } host;
+        struct {
+            CUstreamCallback fn;
+            void *data;
+        } callback;
+    } u;
+};
+
+#define VS_SIM_STREAM_MARK 0x76735354u
+#define VS_SIM_STREAM_GONE 0x7673474eu
+
+struct vs_sim_stream {
+    atomic_uint mark;           /* STREAM_MARK; GONE after cuStreamDestroy */
+    uint32_t id;                /* unique in the process; new at each reuse */
+    struct vs_sim_context *ctx;
+    unsigned epoch;             /* of ctx when created */
+    unsigned flags;
+    int priority;
+    bool legacy, per_thread;
+    struct vs_sim_stream *next; /* in ctx->streams, or among the unused ones */
+    struct vs_sim_stream *all;  /* every stream ever */
+    uint64_t legacy_seen;       /* newest legacy work this stream waits for; submit_mu */
+    uint64_t seen_by_legacy;    /* newest own work the legacy stream waits for; submit_mu */
+
+    pthread_mutex_t mu;
+    pthread_cond_t work, done;
+    struct vs_sim_op *head, *tail, *unused; /* guarded by mu */
+    bool thread_started, sleeping, dying;   /* guarded by mu */
+    atomic_uint_least64_t submitted, completed; /* submitted is written under mu */
+    atomic_uint_least64_t wake_at; /* smallest number waited for; UINT64_MAX: none */
+
+    uint64_t last_end_ns; /* simulated end of the newest completed work; the executing thread's */
+    uint64_t random;      /* jitter; the executing thread's */
+};
+
+/* vs_sim_stream_new: a stream of *ctx*, on its list. NULL: no host memory. */
+struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned flags, int priority);
+/* vs_sim_stream_close: no more work will come; the stream goes back among the
+ * unused ones when what it has is done. */
+void vs_sim_stream_close(struct vs_sim_stream *stream);
+/* vs_sim_stream_of: the stream that *handle* means in *ctx*; *per_thread* says
+ * what 0 means. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_thread,
+                          struct vs_sim_stream **stream);
+
+/* vs_sim_op_new: an empty op for *stream*; may first wait until the stream has
+ * room. NULL: no host memory. Must be given to submit, run_now or drop. */
+struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
+void vs_sim_op_drop(struct vs_sim_stream *stream, struct vs_sim_op *op);
+/* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. False: no
+ * host memory. */
+bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq);
+/* vs_sim_submit: queue *op*; its number into *seq* (may be NULL).
+ * CUDA_ERROR_OUT_OF_MEMORY when no thread can be had; the op is then dropped. */
+CUresult vs_sim_submit(struct vs_sim_stream *stream, struct vs_sim_op *op, uint64_t *seq);
+/* vs_sim_run_now: queue *op* and return when it has run; runs it on this thread
+ * when the stream has nothing else to do. */
+CUresult vs_sim_run_now(struct vs_sim_stream *stream, struct vs_sim_op *op);
+/* vs_sim_wait: return when *stream* has completed number *seq*. */
+void vs_sim_wait(struct vs_sim_stream *stream, uint64_t seq);
+/* vs_sim_stream_sync: everything submitted to *stream* so far; for the legacy
+ * stream also everything in the streams that wait for it. */
+void vs_sim_stream_sync(struct vs_sim_stream *stream);
+/* vs_sim_stream_idle: would vs_sim_stream_sync return at once? */
+bool vs_sim_stream_idle(struct vs_sim_stream *stream);
+
+/* vs_sim_exec: do what *op* says, waiting out its simulated duration, and report
+ * it; *waited*: a dependency made it wait. Called by the thread whose turn it is. */
+void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited);
+
+/* ---- events (drv_event.c) ---- */
+
+/* vs_sim_event_reached: an engine passed the record numbered *generation* at
+ * *time_ns*. */
+void vs_sim_event_reached(struct vs_sim_event *event, uint64_t generation, uint64_t time_ns);
+
+/* ---- copies (drv_copy.c) ---- */
+
+/* vs_sim_end_device: fill *end* for device memory at *address*, *bytes* long.
+ * CUDA_ERROR_INVALID_VALUE when CUDA knows no such memory. */
+CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end);
+/* vs_sim_end_any: likewise, but unknown addresses are pageable host memory. */
+CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end);
+/* vs_sim_copy_submit: run *copy* in *stream* with the synchronous behaviour that
+ * cuda.h documents for its kinds of memory (async: the Async functions). */
+CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
+                            struct vs_sim_copy *copy, bool async);
+
+/* ---- pools (drv_pool.c, drv_pool_memory.c) ---- */
+
+/* vs_sim_pools_release_idle: at a synchronisation, give back to the device what
+ * pools hold unused above their release threshold. */
+void vs_sim_pools_release_idle(void);
+/* vs_sim_pool_block_free: free *address* of *pool*. With *stream*, in its order;
+ * NULL: everything that used it is done. False: not a live block. */
+bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
+                            struct vs_sim_stream *stream, uint64_t seq);
+
+/* ---- memory calls other files need (drv_memory.c) ---- */
+
+/* vs_sim_memory_release: give back the storage of a range already removed. */
+void vs_sim_memory_release(const struct vs_sim_range *range);
+
+/* ---- observation (drv_activity.c) ---- */
+
+extern atomic_uint vs_sim_wanted; /* VS_SIM_WANT bits */
+
+static inline bool vs_sim_wants(unsigned bit)
+{
+    return atomic_load_explicit(&vs_sim_wanted, memory_order_relaxed) & bit;
+}
+
+/* vs_sim_report: hand *activity* to the observer when it wants its kind. */
+void vs_sim_report(const struct vs_sim_activity *activity);
+void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
+                            struct vs_sim_stream *stream);
+/* vs_sim_correlate: a fresh correlation number, announced to the observer when
+ * it wants activity of *kind*. */
+uint32_t vs_sim_correlate(enum vs_sim_activity_kind kind);
+
+#endif

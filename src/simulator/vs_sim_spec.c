@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Presets and the spec parser. Figures are the vendors' published ones; total
+ * memory is what such a device reports, a little under its nominal size. */
+#include "simulator/vs_sim_spec.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+
+static const struct vs_sim_preset presets[] = {
+    {"t4-16g", "Simulated T4 (vramscope)", 15360 * VS_MIB, 40, 7, 5, 320, 12, 1590000, 5001000, 256,
+     4 << 20, 64 << 10, 64 << 10, 1024, 16},
+    {"rtx4090-24g", "Simulated RTX 4090 (vramscope)", 24217 * VS_MIB, 128, 8, 9, 1008, 25, 2520000,
+     10501000, 384, 72 << 20, 100 << 10, 99 << 10, 1536, 24},
+    {"a100-40g", "Simulated A100-40GB (vramscope)", 40442 * VS_MIB, 108, 8, 0, 1555, 25, 1410000,
+     1215000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
+    {"a100-80g", "Simulated A100-80GB (vramscope)", 81153 * VS_MIB, 108, 8, 0, 2039, 25, 1410000,
+     1593000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
+    {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB, 132, 9, 0, 3352, 50, 1980000,
+     2619000, 5120, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 132, 9, 0, 4800, 50, 1980000, 3201000,
+     6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB, 148, 10, 0, 8000, 50, 1965000, 3996000,
+     8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32},
+};
+
+#define PRESET_COUNT (sizeof presets / sizeof presets[0])
+#define DEFAULT_PRESET 2 /* a100-40g */
+#define TEXT_MAX 256
+
+static enum vs_err explain(char *why, const char *what, const char *value)
+{
+    int n = snprintf(why, VS_SIM_WHY_MAX, "%s '%.64s'; VRAMSCOPE_SIMULATE is a device, one of", what, value);
+    for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
+        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", presets[i].name);
+    if (n < VS_SIM_WHY_MAX)
+        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
+                 ", then any of ,capacity=SIZE ,context=SIZE ,others=SIZE ,devices=1..%d ,malloc_us=N "
+                 ",free_us=N ,kernel_us=N ,seed=N",
+                 VS_SIM_DEVICES_MAX);
+    return VS_ERR_ARG;
+}
+
+static bool parse_count(const char *value, uint64_t min, uint64_t max, uint64_t *out)
+{
+    if (value[0] < '0' || value[0] > '9')
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(value, &end, 10);
+    if (errno || *end || n < min || n > max)
+        return false;
+    *out = n;
+    return true;
+}
+
+static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
+{
+    struct {
+        const char *key;
+        uint64_t *bytes;
+    } sizes[] = {{"capacity", &spec->capacity_bytes},
+                 {"context", &spec->context_bytes},
+                 {"others", &spec->others_bytes}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (!strcmp(key, sizes[i].key))
+            return vs_size_parse(value, sizes[i].bytes) == VS_OK;
+    struct {
+        const char *key;
+        unsigned *count;
+        uint64_t min, max;
+    } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX},
+                  {"malloc_us", &spec->malloc_us, 0, 10000000},
+                  {"free_us", &spec->free_us, 0, 10000000},
+                  {"kernel_us", &spec->kernel_us, 0, 100000000}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint64_t n;
+        if (strcmp(key, counts[i].key))
+            continue;
+        if (!parse_count(value, counts[i].min, counts[i].max, &n))
+            return false;
+        *counts[i].count = (unsigned)n;
+        return true;
+    }
+    return !strcmp(key, "seed") && parse_count(value, 0, UINT64_MAX, &spec->seed);
+}
+
+static const struct vs_sim_preset *find_preset(const char *name)
+{
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        if (!strcmp(name, presets[i].name))
+            return &presets[i];
+    return NULL;
+}
+
+enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *why)
+{
+    char copy[TEXT_MAX], *save = NULL;
+    if (!text)
+        text = "";
+    if (strlen(text) >= sizeof copy)
+        return explain(why, "too long:", text);
+    strcpy(copy, text);
+    struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET], .devices = 1,
+                              .context_bytes = 400 * VS_MIB};
+    char *word = strtok_r(copy, ",", &save);
+    if (word && !strchr(word, '=')) {
+        out.preset = find_preset(word);
+        if (!out.preset)
+            return explain(why, "no simulated device is called", word);
+        word = strtok_r(NULL, ",", &save);
+    }
+    out.capacity_bytes = out.preset->memory_bytes;
+    for (; word; word = strtok_r(NULL, ",", &save)) {
+        char *equals = strchr(word, '=');
+        if (!equals)
+            return explain(why, "not KEY=VALUE:", word);
+        *equals = '\0';
+        if (!set_field(&out, word, equals + 1)) {
+            *equals = '=';
+            return explain(why, "cannot use", word);
+        }
+    }
+    if (out.capacity_bytes < 64 * VS_MIB || out.capacity_bytes > 1024 * VS_GIB)
+        return explain(why, "capacity must lie between 64MiB and 1TiB in", text);
+    *spec = out;
+    return VS_OK;
+}
