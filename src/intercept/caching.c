@@ -143,7 +143,7 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
                                        .family = VS_FAMILY_DEVICE,
                                        .device = context->device,
                                        .context = context->id,
-                                       .api = vs_process_string(call.api),
+                                       .api = vs_process_api(call.api),
                                        .stack = call.stack}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
@@ -154,7 +154,7 @@ static void on_free(const struct vs_context *context, const struct vs_allocator_
     struct vs_event event = {.kind = VS_EVENT_free,
                              .free = {.addr = e->addr,
                                       .device = context->device,
-                                      .api = vs_process_string(call.api)}};
+                                      .api = vs_process_api(call.api)}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
 

@@ -66,6 +66,33 @@ uint64_t vs_process_string(const char *text)
     return vs_recorder_string(recorder, text, SIZE_MAX);
 }
 
+#define API_SLOTS 64
+
+uint64_t vs_process_api(const char *name)
+{
+    /* the names are literals: their address stands for them */
+    static struct {
+        _Atomic(const char *) name; /* release pairs with acquire: id was stored before */
+        _Atomic uint64_t id;
+    } slots[API_SLOTS];
+    size_t i = ((uintptr_t)name >> 3 ^ (uintptr_t)name >> 9) % API_SLOTS;
+    if (atomic_load_explicit(&slots[i].name, memory_order_acquire) == name)
+        return atomic_load_explicit(&slots[i].id, memory_order_relaxed);
+    uint64_t id = vs_process_string(name);
+    /* a slot is taken once and for all, so that name and id always belong together */
+    if (atomic_load_explicit(&slots[i].name, memory_order_relaxed) == NULL) {
+        static atomic_flag filling = ATOMIC_FLAG_INIT;
+        if (!atomic_flag_test_and_set_explicit(&filling, memory_order_acquire)) {
+            if (atomic_load_explicit(&slots[i].name, memory_order_relaxed) == NULL) {
+                atomic_store_explicit(&slots[i].id, id, memory_order_relaxed);
+                atomic_store_explicit(&slots[i].name, name, memory_order_release);
+            }
+            atomic_flag_clear_explicit(&filling, memory_order_release);
+        }
+    }
+    return id;
+}
+
 uint64_t vs_process_stack(void)
 {
     return vs_recorder_stack(recorder, 0);

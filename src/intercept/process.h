@@ -43,6 +43,10 @@ void vs_process_note(int severity, const char *text);
  * out; 0 when stacks are off. */
 uint64_t vs_process_stack(void);
 
+/* vs_process_api: the id of an entry point's name, which must be static text. Cost
+ * after the first call for a name: no lock. */
+uint64_t vs_process_api(const char *name);
+
 /* vs_process_string: vs_recorder_string of a NUL-terminated text. */
 uint64_t vs_process_string(const char *text);
 

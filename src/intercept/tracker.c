@@ -121,7 +121,7 @@ void vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api
                                        .device = live->device,
                                        .context = live->context,
                                        .stream = stream,
-                                       .api = vs_process_string(api),
+                                       .api = vs_process_api(api),
                                        .stack = vs_process_stack()}};
     count(live, true);
     vs_lock_acquire(&lock);
@@ -145,7 +145,7 @@ bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_li
                                  .free = {.addr = addr,
                                           .device = was.device,
                                           .stream = stream,
-                                          .api = vs_process_string(api)}};
+                                          .api = vs_process_api(api)}};
         vs_recorder_event(vs_process_recorder(), &event);
     }
     vs_lock_release(&lock);
@@ -204,7 +204,7 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
                                               .device = context ? context->device : 0,
                                               .context = context ? context->id : 0,
                                               .stream = stream,
-                                              .api = vs_process_string(api),
+                                              .api = vs_process_api(api),
                                               .stack = vs_process_stack(),
                                               .error = (uint64_t)error,
                                               .device_free_bytes = free_bytes,
