@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text to learn: characters as numbers 0 … vocabulary - 1. */
+#ifndef LM_TEXT_H
+#define LM_TEXT_H
+
+#include <stddef.h>
+
+struct lm_text {
+    unsigned char *ids; /* owned */
+    size_t length;
+    int vocabulary;
+    unsigned char characters[256]; /* id to byte */
+};
+
+/* Reads *path*, or the bundled text where it is NULL: beside the program when
+ * installed, else in the source tree. The vocabulary is the bytes that occur, in
+ * their order. A text that cannot be read or has fewer than *min_length* bytes
+ * ends the program with one line on stderr and status 2. */
+void lm_text_load(struct lm_text *text, const char *path, size_t min_length);
+void lm_text_free(struct lm_text *text);
+
+#endif
