@@ -31,7 +31,8 @@
 /* 32 x 32 threads: column by slice of the rows. The slices' sums are added in
  * the order of a binary tree, whatever order the warps run in. */
 #define LM_COLUMN_KERNEL(name)                                                                     \
-    extern "C" __global__ void lm_##name(struct lm_##name##_args a)                                \
+    extern "C" __global__ void __launch_bounds__(LM_COLUMNS_PER_BLOCK * LM_COLUMNS_PER_BLOCK)      \
+        lm_##name(struct lm_##name##_args a)                                                       \
     {                                                                                              \
         __shared__ float part0[LM_COLUMNS_PER_BLOCK][LM_COLUMNS_PER_BLOCK + 1];                    \
         __shared__ float part1[LM_COLUMNS_PER_BLOCK][LM_COLUMNS_PER_BLOCK + 1];                    \
@@ -79,7 +80,8 @@ LM_BODY void gemm_load(const struct lm_matrix *m, size_t offset, size_t lines, s
     }
 }
 
-extern "C" __global__ void lm_gemm(struct lm_gemm_args g)
+extern "C" __global__ void __launch_bounds__(LM_GEMM_EDGE * LM_GEMM_EDGE)
+    lm_gemm(struct lm_gemm_args g)
 {
     __shared__ float tile_a[LM_GEMM_DEPTH][LM_GEMM_TILE + 4];
     __shared__ float tile_b[LM_GEMM_DEPTH][LM_GEMM_TILE + 4];
@@ -96,14 +98,19 @@ extern "C" __global__ void lm_gemm(struct lm_gemm_args g)
         gemm_load(&g.a, offset_a, g.m, row, g.a.row, g.k, depth, g.a.column, tile_a);
         gemm_load(&g.b, offset_b, g.n, column, g.b.column, g.k, depth, g.b.row, tile_b);
         __syncthreads();
+#pragma unroll
         for (unsigned k = 0; k < LM_GEMM_DEPTH; k++)
+#pragma unroll
             for (unsigned i = 0; i < LM_GEMM_EACH; i++)
+#pragma unroll
                 for (unsigned j = 0; j < LM_GEMM_EACH; j++)
                     sum[i][j] += tile_a[k][y * LM_GEMM_EACH + i] * tile_b[k][x * LM_GEMM_EACH + j];
         __syncthreads();
     }
+#pragma unroll
     for (unsigned i = 0; i < LM_GEMM_EACH; i++) {
         size_t r = row + y * LM_GEMM_EACH + i;
+#pragma unroll
         for (unsigned j = 0; j < LM_GEMM_EACH; j++) {
             size_t c = column + x * LM_GEMM_EACH + j;
             if (r >= g.m || c >= g.n)
