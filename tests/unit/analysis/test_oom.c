@@ -284,6 +284,26 @@ static void a_live_spike_that_makes_others_fail_is_a_spike(void **state)
     done(&b, oom);
 }
 
+static void a_spike_between_two_steps_is_a_spike(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 1; i <= 4; i++)
+        step(&b, i, 40 * MIB, 0);
+    vs_builder_push(&b, "evaluation"); /* outside any step */
+    b.stack = site_spike(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(5000), 320 * MIB, 320 * MIB);
+    b.stack = site_activation(&b);
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 40 * MIB, 28 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_int_equal(oom->spike_bytes, 320 * MIB);
+    assert_false(oom->in_step);
+    assert_string_equal(oom->failure.place, "evaluation");
+    done(&b, oom);
+}
+
 static void a_large_request_that_every_step_makes_is_not_a_spike(void **state)
 {
     (void)state;
@@ -473,6 +493,7 @@ int main(void)
         cmocka_unit_test(one_request_unlike_any_other_is_a_spike),
         cmocka_unit_test(a_spike_above_the_device_is_still_a_spike),
         cmocka_unit_test(a_live_spike_that_makes_others_fail_is_a_spike),
+        cmocka_unit_test(a_spike_between_two_steps_is_a_spike),
         cmocka_unit_test(a_large_request_that_every_step_makes_is_not_a_spike),
         cmocka_unit_test(a_spike_is_seen_without_step_marks_when_memory_goes_round),
         cmocka_unit_test(enough_in_pieces_too_small_is_fragmentation),

@@ -211,6 +211,59 @@ static void sites_at_the_peak_are_named_and_weighed(void **state)
     done(&b, r);
 }
 
+/* Four users of one allocation function, through which everything goes. */
+__attribute__((noinline)) static void my_alloc(struct vs_builder *b, uint64_t addr)
+{
+    b->stack = vs_recorder_stack(b->recorder, 0);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, addr, MIB, MIB);
+}
+#define USER(name, n)                                                    \
+    __attribute__((noinline)) static void name(struct vs_builder *b)     \
+    {                                                                    \
+        my_alloc(b, A(n));                                               \
+        __asm__ volatile("" ::: "memory");                               \
+    }
+USER(use_weights, 1)
+USER(use_gradients, 2)
+USER(use_moments, 3)
+USER(use_logits, 4)
+
+static void a_function_all_allocations_go_through_names_no_site(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    use_weights(&b);
+    use_gradients(&b);
+    use_moments(&b);
+    use_logits(&b);
+    struct vs_report *r = report_of(&b);
+    const struct vs_report_sites *peak = &r->devices[0].at_peak;
+    assert_int_equal(peak->count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct vs_report_site *site = &peak->items[i];
+        assert_int_equal(site->wrappers, 1);
+        assert_string_equal(site->frames[0].function, "my_alloc");
+        assert_int_equal(strncmp(site->frames[1].function, "use_", 4), 0);
+    }
+    done(&b, r);
+}
+
+static void a_function_with_few_callers_is_a_site_not_a_wrapper(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    use_weights(&b);
+    use_gradients(&b);
+    struct vs_report *r = report_of(&b);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(r->devices[0].at_peak.items[i].wrappers, 0);
+    done(&b, r);
+}
+
 static void growth_is_found_by_site_and_warm_up_is_not_growth(void **state)
 {
     (void)state;
@@ -501,6 +554,8 @@ int main(void)
         cmocka_unit_test(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak),
         cmocka_unit_test(devices_and_the_host_are_kept_apart),
         cmocka_unit_test(sites_at_the_peak_are_named_and_weighed),
+        cmocka_unit_test(a_function_all_allocations_go_through_names_no_site),
+        cmocka_unit_test(a_function_with_few_callers_is_a_site_not_a_wrapper),
         cmocka_unit_test(growth_is_found_by_site_and_warm_up_is_not_growth),
         cmocka_unit_test(temporaries_are_those_freed_before_the_next_allocation),
         cmocka_unit_test(memory_of_a_destroyed_context_is_lost_not_live),

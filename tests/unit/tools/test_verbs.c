@@ -447,6 +447,38 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
     assert_int_equal(o.code, 2);
 }
 
+/* Every --option of the help is in the verb's man page. */
+static void man_pages_know_every_option_of_the_help(void **state)
+{
+    (void)state;
+    static const char *const verbs[] = {"run", "report", "oom", "check", "export", "doctor",
+                                        "options"};
+    static char page[32768];
+    struct outcome o;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        char path[512];
+        snprintf(path, sizeof path, VS_TEST_MAN_DIR "/vramscope-%s.1", verbs[i]);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            fail_msg("there is no %s", path);
+        size_t n = fread(page, 1, sizeof page - 1, file), to = 0;
+        fclose(file);
+        for (size_t k = 0; k < n; k++) /* roff writes '-' with a backslash before it */
+            if (page[k] != '\\')
+                page[to++] = page[k];
+        page[to] = 0;
+        run(&o, scratch, "%s --help", verbs[i]);
+        for (const char *p = o.out; (p = strstr(p, "--")) != NULL;) {
+            size_t length = 2 + strspn(p + 2, "abcdefghijklmnopqrstuvwxyz-");
+            char option[64];
+            snprintf(option, sizeof option, "%.*s", (int)length, p);
+            if (length > 2 && strcmp(option, "--name") != 0 && !strstr(page, option))
+                fail_msg("%s does not know %s", path, option);
+            p += length;
+        }
+    }
+}
+
 static void options_tell_value_source_and_variable(void **state)
 {
     (void)state;
@@ -491,6 +523,7 @@ int main(void)
         cmocka_unit_test(export_writes_a_file_or_standard_output),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
+        cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(options_tell_value_source_and_variable),
     };
     if (!mkdtemp(scratch))
