@@ -6,8 +6,9 @@
  *   refused        the device said that enough was free
  *   growth         sites that rise every step hold what was missing
  *   fragmentation  free + cached would do, no piece is large enough, and either
- *                  the pieces are a good part of what is reserved or the same
- *                  demand was met in an earlier step
+ *                  as much was live before (so the demand is not what is new), or
+ *                  the pieces are a good part of what is reserved and come from
+ *                  frees rather than from segments not yet filled
  *   spike          one allocation, unlike any of the completed steps, without
  *                  which the earlier steps fit
  *   outside        most of the device is held by others
@@ -41,16 +42,18 @@ static bool growth(const struct vs_oom *oom, const struct vs_diagnose_facts *fac
            facts->request_before >= oom->failure.requested;
 }
 
-static bool fragmentation(const struct vs_oom *oom)
+static bool fragmentation(const struct vs_oom *oom, const struct vs_diagnose_facts *facts)
 {
     uint64_t request = oom->failure.requested;
     if (oom->missing == 0 || oom->cached == 0 || oom->largest_hole >= request)
         return false;
     if (oom->free_bytes + oom->cached < request)
         return false;
-    bool many_pieces = oom->cached >= oom->reserved / 100 * 15;
-    bool met_before = oom->steps_done > 0 && oom->allocated + request <= oom->steps_peak;
-    return many_pieces || met_before;
+    if (oom->allocated + request <= oom->earlier_peak)
+        return true;
+    bool from_frees = oom->steps_done > 0 ||
+                      (oom->steps_begun == 0 && facts->freed_bytes >= oom->cached);
+    return from_frees && oom->cached >= oom->reserved / 100 * 15;
 }
 
 /* Does *bytes* stand out from everything that completed steps did, at its own call
@@ -76,7 +79,7 @@ static bool spike(struct vs_oom *oom, const struct vs_diagnose_facts *facts)
     } else {
         return false;
     }
-    if (oom->total == 0 || earlier + oom->outside > oom->total / 100 * 95)
+    if (oom->total == 0 || earlier + oom->outside > oom->total / 100 * 98)
         return false;
     if (stands_out(oom, request, facts->request_before, others)) {
         oom->spike_bytes = request;
@@ -121,7 +124,7 @@ static enum vs_verdict choose(struct vs_oom *oom, const struct vs_diagnose_facts
         return VS_VERDICT_REFUSED;
     if (growth(oom, facts))
         return VS_VERDICT_GROWTH;
-    if (fragmentation(oom))
+    if (fragmentation(oom, facts))
         return VS_VERDICT_FRAGMENTATION;
     if (spike(oom, facts))
         return VS_VERDICT_SPIKE;

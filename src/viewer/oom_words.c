@@ -133,8 +133,10 @@ static void say_capacity(struct words *words, const struct vs_oom *oom)
     say(words, "the program's own live allocations are %s, %s of the device",
         size(a, oom->allocated), vs_text_percent(share, oom->allocated, oom->total));
     if (oom->cached)
-        say(words, "only %s is cached and unused (largest piece %s): not what is missing",
-            size(a, oom->cached), size(b, oom->largest_hole));
+        say(words, "%s more is cached, in pieces of at most %s: %s", size(a, oom->cached),
+            size(b, oom->largest_hole),
+            oom->cached < oom->missing ? "less than what is missing"
+                                       : "the work was still growing, so pieces are not the cause");
     if (oom->steps_begun && oom->steps_done == 0)
         say(words, "not one step was completed: the first one does not fit");
     else if (oom->steps_done)

@@ -410,6 +410,40 @@ static void a_few_small_holes_do_not_make_it_fragmentation(void **state)
     done(&b, oom);
 }
 
+/* Segments of 20 MiB that take two blocks of 7 MiB each and leave 6 MiB. */
+static void gaps_without_frees(bool in_step)
+{
+    struct vs_builder b;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Small GPU", CAPACITY);
+    b.stack = site_activation(&b);
+    if (in_step)
+        vs_builder_step(&b, 0);
+    for (unsigned s = 0; s < 22; s++) {
+        vs_builder_segment(&b, 0, A(100 * s), 20 * MIB);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100 * s), 7 * MIB, 7 * MIB);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100 * s + 7), 7 * MIB, 7 * MIB);
+    }
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 7 * MIB, 8 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->need, 20 * MIB);
+    assert_int_equal(oom->cached, 132 * MIB);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    done(&b, oom);
+}
+
+static void gaps_in_segments_of_a_first_step_are_not_fragmentation(void **state)
+{
+    (void)state;
+    gaps_without_frees(true);
+}
+
+static void gaps_in_segments_of_a_set_up_are_not_fragmentation(void **state)
+{
+    (void)state;
+    gaps_without_frees(false);
+}
+
 static void a_size_no_device_has_is_absurd(void **state)
 {
     (void)state;
@@ -499,6 +533,8 @@ int main(void)
         cmocka_unit_test(enough_in_pieces_too_small_is_fragmentation),
         cmocka_unit_test(more_than_all_pieces_together_is_true_capacity),
         cmocka_unit_test(a_few_small_holes_do_not_make_it_fragmentation),
+        cmocka_unit_test(gaps_in_segments_of_a_first_step_are_not_fragmentation),
+        cmocka_unit_test(gaps_in_segments_of_a_set_up_are_not_fragmentation),
         cmocka_unit_test(a_size_no_device_has_is_absurd),
         cmocka_unit_test(a_refusal_with_enough_free_is_called_one),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
