@@ -408,6 +408,8 @@ static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event
                                  .stream = event->segment_alloc.stream,
                                  .pool = event->segment_alloc.pool,
                                  .device = index};
+    if (segment.size == 0)
+        return VS_OK; /* nothing, and it would not be told from "none replaced" */
     err = vs_segments_add(&replay->segments, &segment, &old);
     if (err)
         return err;

@@ -173,6 +173,10 @@ struct vs_holes {
 enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
                             struct vs_holes *out) VS_MUST_CHECK;
 
+/* vs_replay_check: the invariants, for tests: true when every sum agrees with what
+ * is live. Cost: the live set times the devices. */
+bool vs_replay_check(const struct vs_replay *replay);
+
 void vs_replay_close(struct vs_replay *replay); /* NULL does nothing */
 
 #endif

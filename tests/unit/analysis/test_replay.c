@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The replay under events in any order, sense or none: its sums always agree
+ * with what is live. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/replay.h"
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static uint64_t seed;
+
+static uint64_t below(uint64_t bound)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % bound;
+}
+
+/* Addresses collide on purpose: blocks in segments, frees of what was never
+ * allocated, allocations over live ones. */
+static uint64_t address(void)
+{
+    return UINT64_C(0x7f0000000000) + below(400) * MIB;
+}
+
+static struct vs_event random_event(void)
+{
+    uint64_t device = below(3), context = 1 + below(3);
+    switch (below(16)) {
+    case 0: case 1: case 2: case 3: case 4: case 5:
+        return (struct vs_event){.kind = VS_EVENT_alloc,
+                                 .alloc = {.addr = address(), .requested = below(5 * MIB),
+                                           .size = 5 * MIB + below(100), .family = below(10),
+                                           .device = device, .context = context,
+                                           .stack = below(20)}};
+    case 6: case 7: case 8: case 9:
+        return (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = address()}};
+    case 10: case 11:
+        return (struct vs_event){.kind = VS_EVENT_segment_alloc,
+                                 .segment_alloc = {.addr = address(), .size = below(30) * MIB,
+                                                   .device = device, .context = context}};
+    case 12:
+        return (struct vs_event){.kind = VS_EVENT_segment_free, .segment_free = {.addr = address()}};
+    case 13:
+        return (struct vs_event){.kind = VS_EVENT_alloc_failed,
+                                 .alloc_failed = {.requested = below(9 * MIB), .device = device,
+                                                  .family = below(10)}};
+    case 14:
+        if (below(40) == 0)
+            return (struct vs_event){.kind = VS_EVENT_context,
+                                     .context = {.context = context, .device = device}};
+        return (struct vs_event){.kind = VS_EVENT_range_pop};
+    default:
+        return (struct vs_event){.kind = VS_EVENT_range_push};
+    }
+}
+
+static void sums_agree_with_what_is_live_whatever_comes(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    vs_builder_open(&b, "caching");
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    for (uint64_t round = 1; round <= 20; round++) {
+        struct vs_replay *replay;
+        struct vs_holes holes;
+        seed = round * UINT64_C(0x9e3779b97f4a7c15);
+        assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+        for (uint64_t i = 0; i < 4000; i++) {
+            struct vs_event event = random_event();
+            event.time_ns = 1000 + i;
+            event.tid = (uint32_t)below(3);
+            assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+            if (i % 7 == 0 && !vs_replay_check(replay))
+                fail_msg("round %d: the sums are wrong after event %d", (int)round, (int)i);
+            if (i % 100 == 0 && replay->account_count) {
+                assert_int_equal(vs_replay_holes(replay, 0, &holes), VS_OK);
+                assert_true(holes.free_bytes <= replay->accounts[0]->segment_bytes);
+                assert_true(holes.largest <= holes.free_bytes);
+                assert_true(holes.empty_bytes <= holes.free_bytes);
+            }
+        }
+        vs_replay_finish(replay);
+        assert_true(replay->accounts[0]->peak_allocated.bytes > 0);
+        vs_replay_close(replay);
+    }
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
+static void the_walker_sees_a_sum_that_is_off(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_reader *reader;
+    struct vs_replay *replay;
+    char why[VS_READER_WHY_MAX];
+    vs_builder_open(&b, "caching");
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = 1, .requested = 5, .size = 8}};
+    assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+    assert_true(vs_replay_check(replay));
+    replay->accounts[0]->allocated++;
+    assert_false(vs_replay_check(replay));
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_agree_with_what_is_live_whatever_comes),
+        cmocka_unit_test(the_walker_sees_a_sum_that_is_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
