@@ -235,10 +235,11 @@ static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
         p = &(*p)->next;
     struct slab *slab = *p;
     unsigned count = units_of(bytes);
-    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* handed out zeroed again */
     units_mark(slab, (unsigned)((address - slab->base) / VS_SIM_UNIT_BYTES), count, false);
-    if (slab->used)
+    if (slab->used) {
+        memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* handed out zeroed again */
         return;
+    }
     *p = slab->next;
     extent_drop(sp, slab->base);
     free(slab);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the stand-in runtime (libcudart.so.13 and the static library). It reaches
+ * its driver as the real one does: dlopen("libcuda.so.1"), one dlsym for
+ * cuGetProcAddress_v2, then every function by name, version and flags, and always
+ * calls the pointer it was given. It shares nothing else with drv_*.c.
+ *
+ * Error codes of both interfaces have the same numbers, so results pass through;
+ * every exported function ends in vs_rt_result, which remembers the last error. */
+#ifndef VS_SIM_RUNTIME_H
+#define VS_SIM_RUNTIME_H
+
+#ifdef VS_SIM_RT_STATIC
+#pragma GCC visibility push(hidden) /* a static runtime exports nothing, as the real one */
+#else
+#pragma GCC visibility push(default)
+#endif
+#define __CUDA_API_VERSION_INTERNAL /* declares the per-thread forms beside the others */
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+#pragma GCC visibility pop
+
+#include <cuda.h>
+#include <cudaProfilerTypedefs.h>
+#include <cudaTypedefs.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef VS_SIM_RT_STATIC
+#define VS_SIM_RT_API __attribute__((visibility("hidden")))
+#else
+#define VS_SIM_RT_API __attribute__((visibility("default")))
+#endif
+#define VS_RT_DEVICES_MAX 16
+
+typedef CUresult (*vs_rt_declare_global_fn)(CUlibrary library, const char *name, size_t bytes, int managed);
+
+/* Every driver function the runtime calls, as its lookup found it. */
+struct vs_rt_driver {
+#define VS_RT_FN(field, name, version, flags, type) type field;
+#include "simulator/vs_sim_runtime_table.h"
+#undef VS_RT_FN
+    vs_rt_declare_global_fn DeclareGlobal;
+};
+
+extern struct vs_rt_driver vs_rt; /* immutable after the first vs_rt_enter */
+
+/* vs_rt_enter: load and initialise the driver once. cudaErrorInsufficientDriver
+ * without a driver (or one too old), else what cuInit returned. Any thread. */
+cudaError_t vs_rt_enter(void);
+
+/* vs_rt_enter_context: vs_rt_enter, and the calling thread has a context: the one
+ * it set through the driver, or its device's primary context, retained at first
+ * use. */
+cudaError_t vs_rt_enter_context(void);
+
+/* vs_rt_context_of: the primary context of *device*, retained; cudaErrorInvalidDevice. */
+cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
+
+/* vs_rt_result: *error* as the exported function returns it, remembered as the
+ * thread's last error unless it is cudaSuccess. */
+cudaError_t vs_rt_result(cudaError_t error);
+
+static inline cudaError_t vs_rt_error(CUresult result)
+{
+    return (cudaError_t)result;
+}
+
+/* vs_rt_stream: what stream 0 means to a per-thread form. */
+static inline CUstream vs_rt_stream(cudaStream_t stream, bool per_thread)
+{
+    return !stream && per_thread ? CU_STREAM_PER_THREAD : (CUstream)stream;
+}
+
+/* ---- what programs registered (rt_register.c) ---- */
+
+/* vs_rt_kernel_of: the kernel that the host stub *function* stands for.
+ * cudaErrorInvalidDeviceFunction when it was never registered. */
+cudaError_t vs_rt_kernel_of(const void *function, CUkernel *kernel);
+
+/* vs_rt_kernel_remember: let vs_rt_kernel_of take *handle* itself, too, as programs
+ * may pass a cudaKernel_t where a stub's address is asked for. */
+cudaError_t vs_rt_kernel_remember(CUkernel handle);
+
+/* vs_rt_symbol: address and size of a device variable on the current device
+ * (either out-pointer may be NULL). cudaErrorInvalidSymbol. */
+cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
+
+/* ---- copies (rt_copy.c) ---- */
+
+/* vs_rt_copy: one-dimensional copy of *kind*; *async*: in *stream*. */
+cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                       cudaStream_t stream, bool per_thread, bool async);
+
+#endif
