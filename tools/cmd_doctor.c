@@ -211,7 +211,7 @@ static void print_json(const struct findings *f)
         json_object_array_add(list, one);
     }
     json_object_object_add(root, "findings", list);
-    puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+    puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
     json_object_put(root);
 }
 

@@ -277,6 +277,9 @@ static int prepare_environment(struct run *run)
             setenv(vs_option_env_name(i, name), run->options.text[i], 1))
             return fail("%s", "out of memory");
     }
+    /* without it NVTX in the program itself would not find us; another tool's stays */
+    if (!vs_environment("NVTX_INJECTION64_PATH") && setenv("NVTX_INJECTION64_PATH", library, 1))
+        return fail("%s", "out of memory");
     return prepend_path("LD_PRELOAD", library) ? fail("%s", "out of memory") : 0;
 }
 

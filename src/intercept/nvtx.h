@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * NVTX ranges and marks, taken at the source: this library offers itself as the
- * NVTX injection (InitializeInjectionNvtx2Preinject, found through the global
- * symbol order; InitializeInjectionNvtx2 for NVTX_INJECTION64_PATH), so ranges
- * arrive in order with the allocations made inside them, CUPTI or not. A tool
- * named by NVTX_INJECTION64_PATH goes first and keeps its place. */
+ * NVTX injection, so ranges arrive in order with the allocations made inside
+ * them, CUPTI or not. NVTX finds it by NVTX_INJECTION64_PATH, which `vramscope
+ * run` sets (unless another tool is named there, which then keeps its place);
+ * without that, by the symbol InitializeInjectionNvtx2_fnptr, which libraries
+ * that use NVTX look up globally, and by InitializeInjectionNvtx2Preinject where
+ * the program was built to look for it. */
 #ifndef VS_NVTX_H
 #define VS_NVTX_H
 

@@ -31,7 +31,7 @@ enum front { ALONE, OBSERVE, CACHING };
 struct outcome {
     int status; /* as waitpid gives it */
     char out[8192], err[8192];
-    char trace[PATH_MAX]; /* first trace written, "" when none */
+    char trace[PATH_MAX + 300]; /* first trace written, "" when none */
     unsigned traces;
 };
 
@@ -85,6 +85,7 @@ static void child_environment(enum front front)
     /* a sanitizer's runtime must be the first library */
     snprintf(preload, sizeof preload, "%s%s", VS_SANITIZER_PRELOAD, VS_PRELOAD_PATH);
     setenv("LD_PRELOAD", preload, 1);
+    setenv("NVTX_INJECTION64_PATH", VS_PRELOAD_PATH, 1);
 }
 
 static void run_with(struct outcome *o, enum front front, void (*prepare)(void),

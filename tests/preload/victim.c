@@ -108,7 +108,7 @@ static int mode_families(void)
     check(cudaHostAlloc(&host, 4 * MIB, cudaHostAllocDefault), "cudaHostAlloc");
     check(cudaMallocAsync(&async, 5 * MIB, stream), "cudaMallocAsync");
     check(cudaMallocPitch(&pitched, &pitch, 100, 10), "cudaMallocPitch");
-    check(cudaMalloc3D(&volume, make_cudaExtent(64, 8, 4)), "cudaMalloc3D");
+    check(cudaMalloc3D(&volume, (struct cudaExtent){64, 8, 4}), "cudaMalloc3D");
     check(cudaMemset(device, 7, MIB), "cudaMemset");
     check(cudaMemcpy(pinned, device, MIB, cudaMemcpyDeviceToHost), "cudaMemcpy");
     printf("byte %d\n", ((unsigned char *)pinned)[MIB - 1]);
