@@ -17,4 +17,4 @@ extern int vs_rt_result(int error); /* cudaError_t is an int-sized enum in this 
 #define VS_RT_NO(symbol)  \
     API int symbol(void); \
     int symbol(void) { return vs_rt_result(VS_RT_NOT_SUPPORTED); }
-#include "simulator/vs_sim_runtime_unsupported.h"
+#include "simulator/vs_sim_runtime_unsupported_table.h"

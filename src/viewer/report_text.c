@@ -194,7 +194,7 @@ static void device_section(const struct vs_report_device *device, const struct v
     char size[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "\n%sdevice %llu%s  %s%s", vs_paint(style, VS_BOLD),
             (unsigned long long)device->device, vs_unpaint(style), device->name,
-            device->simulated && !strstr(device->name, "simulated") ? " (simulated)" : "");
+            device->simulated && !strcasestr(device->name, "simulated") ? " (simulated)" : "");
     if (device->total_bytes)
         fprintf(style->out, "  %s", vs_size_format(size, device->total_bytes));
     fprintf(style->out, "\n");
