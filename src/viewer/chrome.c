@@ -5,6 +5,7 @@
  * stream; counters come from the same replay as the report. Ranges of different
  * NVTX domains may cross on one thread: then the inner ones are closed and
  * opened again, so that slices always nest. */
+#define _GNU_SOURCE /* strcasestr */
 #include "viewer/chrome.h"
 
 #include <errno.h>
@@ -91,7 +92,8 @@ static void name_device(struct chrome *c, unsigned account)
         view->named = true;
     }
     snprintf(label, sizeof label, "GPU %" PRIu64 "%s%.400s%s", a->device, a->name ? ": " : "",
-             text(c, a->name), a->simulated ? " (simulated)" : "");
+             text(c, a->name),
+             a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
     vs_emit_name(&c->emit, "process_name", pid, 0, label);
     vs_emit_order(&c->emit, "process_sort_index", pid, 0, account + 1);
 }

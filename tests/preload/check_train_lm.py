@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The bundled training program under vramscope, on the simulated GPU.
+
+    check_train_lm.py BIN_DIR CHECK     one of the checks below; exit 1 says why
+    check_train_lm.py --list
+
+What a user relies on: the profiler changes nothing in the program's output, both
+builds and both ways of recording agree with the program's own tally, the timeline
+is well-formed and agrees with the report, and three ways of running out of memory
+end in the right verdict.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+BIN = WORK = None
+PROGRAMS = ("train_lm_c", "train_lm_static_sim", "train_lm")
+WAYS = ("observe", "caching")
+SMALL = "t4-16g,capacity=600MiB,context=200MiB"
+
+
+def run(command, status=0, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240, **more)
+    if done.returncode != status:
+        raise AssertionError("%s: status %d, expected %d\n%s" % (
+            " ".join(command), done.returncode, status, done.stderr.decode(errors="replace")))
+    return done.stdout
+
+
+def tool(name):
+    return os.path.join(BIN, name)
+
+
+def alone(program, *args):
+    env = dict(os.environ, VRAMSCOPE_SIMULATE="h100-80g",
+               LD_LIBRARY_PATH=os.path.join(BIN, "..", "lib", "vramscope", "simulator"))
+    return run([tool(program), *args], env=env)
+
+
+def record(name, program, *args, way="observe", gpu="h100-80g", status=0):
+    trace = os.path.join(WORK, name + ".vst")
+    out = run([tool("vramscope"), "run", "-q", "--simulate", gpu, "--allocator=" + way, "-o", trace,
+               "--", tool(program), *args], status)
+    return trace, out
+
+
+def report(trace):
+    return json.loads(run([tool("vramscope"), "report", "--json", trace]))
+
+
+def same(what, got, want):
+    assert got == want, "%s: %r, expected %r" % (what, got, want)
+
+
+def device_figures(found):
+    device, = found["devices"]
+    family = device["families"]["device"]
+    return {"allocations": family["allocations"], "frees": family["frees"],
+            "peak requested": device["peak_requested"]["bytes"]}
+
+
+def programs():
+    here = [p for p in PROGRAMS if os.path.exists(tool(p))]
+    assert {"train_lm_c", "train_lm_static_sim"} <= set(here), "not built: %s" % here
+    return here
+
+
+def output_is_byte_identical_and_counts_agree_everywhere():
+    """Shared and static, observe and caching: one set of figures, the program's own."""
+    args = ("--steps", "12", "--selfcheck")
+    for program in programs():
+        plain = alone(program, *args)
+        tally = dict(zip(("peak", "allocations", "frees", "live"), map(int, re.search(
+            rb"selfcheck: peak requested device bytes (\d+), allocations (\d+), frees (\d+), live at end (\d+)",
+            plain).groups())))
+        for way in WAYS:
+            trace, out = record("%s-%s" % (program, way), program, *args, way=way)
+            same("output of %s under %s" % (program, way), out, plain)
+            found = report(trace)
+            figures = device_figures(found)
+            same("%s %s" % (program, way), figures, {
+                "allocations": tally["allocations"], "frees": tally["frees"],
+                "peak requested": tally["peak"]})
+            device, = found["devices"]
+            assert device["peak_allocated"]["bytes"] >= device["peak_requested"]["bytes"]
+            same("policy", found["process"]["policy"], way)
+
+
+def every_variant_agrees_with_its_own_tally():
+    for args in (("--leak", "64KiB"), ("--spike",), ("--precision", "bf16"), ("--checkpoint",),
+                 ("--accumulate", "2"), ("--optimizer", "sgd")):
+        args = ("--steps", "6", "--selfcheck") + args
+        trace, out = record("variant", "train_lm_c", *args, way="caching")
+        peak, allocations, frees, live = map(int, re.findall(rb"\d+", out[out.index(b"selfcheck"):])[:4])
+        found = report(trace)
+        same(" ".join(args), device_figures(found),
+             {"allocations": allocations, "frees": frees, "peak requested": peak})
+        device, = found["devices"]
+        same("live at the end", device["families"]["device"]["live_bytes"] >= live, True)
+
+
+def chrome_of(trace):
+    timeline = os.path.join(WORK, "timeline.json")
+    run([tool("vramscope"), "export", trace, "-f", "chrome", "-o", timeline])
+    with open(timeline) as f:
+        return json.load(f)["traceEvents"]
+
+
+def timeline_slices_nest_on_each_track():
+    trace, _ = record("chrome", "train_lm_c", "--steps", "8", way="caching")
+    tracks, slices = {}, 0
+    for e in chrome_of(trace):
+        track = tracks.setdefault((e.get("pid"), e.get("tid")), [])
+        if e["ph"] == "X":
+            slices += 1
+            start, end = e["ts"], e["ts"] + e["dur"]
+            while track and start >= track[-1] - 0.0005:
+                track.pop()
+            assert not track or end <= track[-1] + 0.0015, "%s overlaps its track: %s" % (e, track)
+            track.append(end)
+        elif e["ph"] == "B":
+            track.append(float("inf"))
+        elif e["ph"] == "E":
+            assert track and track[-1] == float("inf"), "an end without its beginning: %s" % e
+            track.pop()
+    same("ranges left open", [t for t in tracks.values() if float("inf") in t], [])
+    assert slices > 500, slices
+
+
+def timeline_timestamps_are_monotone_on_each_track():
+    trace, _ = record("chrome", "train_lm_c", "--steps", "8")
+    last, seen = {}, 0
+    for e in chrome_of(trace):
+        if e["ph"] == "M":
+            continue
+        track = (e.get("pid"), e["name"] if e["ph"] == "C" else e.get("tid"), e["ph"] == "C")
+        assert e["ts"] >= last.get(track, 0), "%s goes back in time" % e
+        last[track] = e["ts"]
+        seen += 1
+    assert seen > 1000, seen
+
+
+def timeline_counters_reach_exactly_the_reported_peaks():
+    for way in WAYS:
+        trace, _ = record("chrome", "train_lm_c", "--steps", "8", way=way)
+        device, = report(trace)["devices"]
+        highest = {}
+        for e in chrome_of(trace):
+            if e["ph"] == "C":
+                for key, value in e["args"].items():
+                    name = key if key in ("allocated", "reserved") else e["name"]
+                    highest[name] = max(highest.get(name, 0), value)
+        for name in ("allocated", "reserved"):
+            same("%s of %s" % (way, name), highest[name], device["peak_" + name]["bytes"])
+
+
+def timeline_names_processes_threads_streams_and_holds_everything():
+    trace, _ = record("chrome", "train_lm_c", "--steps", "8", "--leak", "80MiB", way="caching")
+    events = chrome_of(trace)
+    meta = {e["name"] for e in events if e["ph"] == "M"}
+    assert {"process_name", "thread_name"} <= meta, meta
+    names = {e["args"].get("name", "") for e in events if e["ph"] == "M"}
+    assert any("compute" in n for n in names) and any("copies" in n for n in names), names
+    slices = {e["name"] for e in events if e["ph"] in "XB"}
+    assert "lm_gemm" in slices and "forward" in slices and "step 3" in slices, slices
+    assert any(n.startswith("Memcpy") or "HtoD" in n for n in slices), slices
+    assert any(e["ph"] == "i" and e["args"].get("Bytes", e["args"].get("bytes")) == 80 << 20
+               for e in events if e["ph"] == "i"), "no instant for a large allocation"
+
+
+def verdict(trace):
+    return json.loads(run([tool("vramscope"), "oom", "--json", trace]))
+
+
+def running_out_of_memory_is_told_apart():
+    cases = (("capacity", "alloc_activation", ("--context", "512", "--batch", "64")),
+             ("growth", "keep_for_debugging", ("--leak", "16MiB", "--steps", "60")),
+             ("spike", "evaluate_full_context", ("--spike=2GiB", "--steps", "20")))
+    for want, site, args in cases:
+        for way in WAYS:
+            trace, _ = record("oom", "train_lm_c", *args, way=way, gpu=SMALL, status=1)
+            found = verdict(trace)
+            assert want in found["verdict"], "%s under %s: %s" % (args, way, found["verdict"])
+            text = run([tool("vramscope"), "oom", trace]).decode()
+            assert site in text, text
+
+
+def check_holds_exceeds_and_names_the_sites():
+    trace, _ = record("check", "train_lm_c", "--steps", "4", "--leak", "32MiB")
+    check = [tool("vramscope"), "check", trace, "--max-peak"]
+    run(check + ["1GiB"], 0)
+    text = run(check + ["20MiB"], 1).decode()
+    assert "keep_for_debugging" in text, text
+    run(check + ["many"], 2)
+    run([tool("vramscope"), "check", os.path.join(WORK, "missing.vst"), "--max-peak", "1GiB"], 2)
+
+
+def report_says_in_one_line_what_is_wrong_with_a_file():
+    trace, _ = record("whole", "train_lm_c", "--steps", "3")
+    with open(trace, "rb") as f:
+        whole = f.read()
+    files = {"empty.vst": b"", "cut.vst": whole[:len(whole) * 2 // 3], "notes.txt": b"just some text\n" * 9}
+    paths = [WORK, os.path.join(WORK, "nothing.vst")]
+    for name, content in files.items():
+        path = os.path.join(WORK, name)
+        with open(path, "wb") as f:
+            f.write(content)
+        paths.append(path)
+    for path in paths:
+        done = subprocess.run([tool("vramscope"), "report", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        same("status of report %s" % path, done.returncode, 2)
+        same("output of report %s" % path, done.stdout, b"")
+        line = done.stderr.decode()
+        assert line.count("\n") == 1 and path in line and len(line) < 400, line
+
+
+def the_summary_names_functions_and_lines():
+    trace = os.path.join(WORK, "summary.vst")
+    done = subprocess.run([tool("vramscope"), "run", "--simulate", "h100-80g", "-o", trace, "--",
+                           tool("train_lm_c"), "--steps", "4"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=True)
+    text = done.stderr.decode()
+    for want in ("peak allocated", "peak reserved", "utilisation", "fragmentation", "alloc_activation",
+                 "lm_forward.c:", "backward", "kernels", "HtoD", "live at end", "device 0"):
+        assert want in text, "%s is not in:\n%s" % (want, text)
+
+
+CHECKS = [f for n, f in sorted(globals().items())
+          if callable(f) and getattr(f, "__module__", "") == "__main__" and n not in (
+              "run", "tool", "alone", "record", "report", "same", "device_figures", "programs",
+              "chrome_of", "verdict")]
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(f.__name__ for f in CHECKS))
+        sys.exit(0)
+    BIN = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="vramscope-lm-") as WORK:
+        try:
+            {f.__name__: f for f in CHECKS}[sys.argv[2]]()
+        except AssertionError as why:
+            print(why)
+            sys.exit(1)
