@@ -134,8 +134,9 @@ static int mode_oom(void)
     for (int i = 0; i < 20; i++)
         check(cudaMalloc(&small[i], 30 * MIB), "cudaMalloc");
     cudaError_t e = cudaMalloc(&big, total);
-    printf("too big: %s last %s then %s\n", cudaGetErrorName(e),
-           cudaGetErrorName(cudaGetLastError()), cudaGetErrorName(cudaGetLastError()));
+    cudaError_t last = cudaGetLastError(), after = cudaGetLastError();
+    printf("too big: %s last %s then %s\n", cudaGetErrorName(e), cudaGetErrorName(last),
+           cudaGetErrorName(after));
     for (int i = 0; i < 20; i++)
         check(cudaFree(small[i]), "cudaFree");
     check(cudaMemGetInfo(&free_after, &total), "cudaMemGetInfo");
