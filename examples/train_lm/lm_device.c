@@ -190,6 +190,16 @@ void pinned_free(void *pointer)
         LM_CUDA(cudaFreeHost(pointer));
 }
 
+void *host_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory) {
+        fprintf(stderr, "train_lm: out of host memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
 /* --- copies and launches -------------------------------------------------- */
 
 void copy_to_device(void *device, const void *host, size_t bytes)

@@ -55,6 +55,10 @@ struct lm_tally lm_device_tally(void);
 void *pinned_alloc(const char *name, size_t bytes);
 void pinned_free(void *pointer);
 
+/* *count* elements of *size* bytes of ordinary host memory, all zero, never NULL;
+ * for free(). */
+void *host_alloc(size_t count, size_t size);
+
 /* Copies that have ended when the call returns. */
 void copy_to_device(void *device, const void *host, size_t bytes);
 void copy_to_host(void *host, const void *device, size_t bytes);

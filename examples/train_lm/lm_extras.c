@@ -27,16 +27,6 @@ void keep_for_debugging(const struct lm_model *model, const struct lm_activation
     copy_logits(model, kept, copy, bytes);
 }
 
-static void *host_alloc(size_t count, size_t size)
-{
-    void *memory = malloc(count * size);
-    if (!memory) {
-        fprintf(stderr, "train_lm: out of host memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 /* A batch of the text's first sequences, one after the other (again from the
  * start where the text is too short for all). The caller frees ids. */
 static struct lm_batch first_sequences(const struct lm_model *model, const struct lm_text *text)

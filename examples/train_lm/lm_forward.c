@@ -5,7 +5,6 @@
  * with a layer normalisation in front of either half. */
 #include "lm_pass.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 size_t lm_rows(const struct lm_model *model)
@@ -145,11 +144,7 @@ void forward_pass(const struct lm_model *model, const struct lm_batch *batch,
                   struct lm_activations *kept)
 {
     *kept = (struct lm_activations){
-        .blocks = calloc(model->layers, sizeof(struct lm_block_saved))};
-    if (!kept->blocks) {
-        fprintf(stderr, "train_lm: out of host memory\n");
-        exit(1);
-    }
+        .blocks = host_alloc(model->layers, sizeof(struct lm_block_saved))};
     void *x = embed_forward(model, batch);
     for (size_t l = 0; l < model->layers; l++) {
         kept->blocks[l].input = x;

@@ -5,7 +5,8 @@
  * the GPU, which combine their sums by shuffles, and 1 on the host, where the
  * same loop runs over the whole row and the compiler vectorises it. The order of
  * every sum is fixed by the sizes alone, so results repeat bit by bit.
- * Included by lm_kernels.cu and lm_kernels_host.c, nothing else. */
+ * Included by lm_kernels.cu, by lm_kernels_host.c and, for the conversion to bf16,
+ * by lm_model.c. */
 #ifndef LM_KERNEL_BODIES_H
 #define LM_KERNEL_BODIES_H
 

@@ -11,16 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void *host_alloc(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory) {
-        fprintf(stderr, "train_lm: out of host memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 /* --- the list of tensors -------------------------------------------------- */
 
 static void describe(struct lm_tensor *t, const char *name, size_t outs, size_t ins,
