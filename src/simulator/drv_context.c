@@ -62,7 +62,6 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     }
     ctx->legacy->legacy = true;
     atomic_store(&ctx->alive, true);
-    vs_sim_report_resource(VS_SIM_CONTEXT_CREATED, ctx, NULL);
     return CUDA_SUCCESS;
 }
 
@@ -240,9 +239,11 @@ CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
     e = context_start(ctx, flags);
     if (!e && (e = push(ctx)))
         context_stop(ctx);
-    if (e == CUDA_SUCCESS)
-        *pctx = (CUcontext)ctx;
-    return e;
+    if (e)
+        return e;
+    vs_sim_report_resource(VS_SIM_CONTEXT_CREATED, ctx, NULL);
+    *pctx = (CUcontext)ctx;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
@@ -296,13 +297,16 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&d->mu);
-    if (!atomic_load(&d->primary->alive))
+    bool starts = !atomic_load(&d->primary->alive);
+    if (starts)
         e = context_start(d->primary, d->primary_flags);
     if (e == CUDA_SUCCESS) {
         d->primary_refs++;
         *pctx = (CUcontext)d->primary;
     }
     pthread_mutex_unlock(&d->mu);
+    if (starts && e == CUDA_SUCCESS) /* outside the lock: who is told may ask about the device */
+        vs_sim_report_resource(VS_SIM_CONTEXT_CREATED, d->primary, NULL);
     return e;
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every public CUPTI function that is not simulated, so that tools which mention
+ * them load; a call returns CUPTI_ERROR_NOT_SUPPORTED. The arguments are not
+ * looked at, which is why cupti.h must not be included. */
+#define VS_CUPTI_NOT_SUPPORTED 27 /* CUPTI_ERROR_NOT_SUPPORTED */
+
+extern int vs_cupti_result(int result); /* CUptiResult is an int-sized enum in this ABI */
+
+#define VS_CUPTI_NO(symbol)                                  \
+    __attribute__((visibility("default"))) int symbol(void); \
+    int symbol(void) { return vs_cupti_result(VS_CUPTI_NOT_SUPPORTED); }
+#include "simulator/vs_sim_cupti_unsupported_table.h"
