@@ -19,7 +19,7 @@
 /* What the event sink needs to know of the call it is in. */
 static _Thread_local struct {
     const char *api;
-    uint64_t stack;
+    uint64_t stack, time_ns;
 } call __attribute__((tls_model("initial-exec")));
 
 static enum vs_err from_driver(CUresult r)
@@ -45,12 +45,9 @@ struct pushed {
 
 static enum vs_err context_enter(const struct vs_context *context, struct pushed *pushed)
 {
-    CUresult (*get)(CUcontext *);
     CUresult (*push)(CUcontext);
-    CUcontext now = NULL;
     pushed->did = false;
-    *(void **)&get = vs_driver_symbol("cuCtxGetCurrent");
-    if (get && get(&now) == CUDA_SUCCESS && now == context->handle)
+    if (vs_context_handle() == context->handle)
         return VS_OK;
     *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
     if (!push || push(context->handle) != CUDA_SUCCESS)
@@ -146,6 +143,7 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
                                        .api = vs_process_api(call.api),
                                        .stack = call.stack}};
     vs_recorder_event(vs_process_recorder(), &event);
+    call.time_ns = event.time_ns;
 }
 
 static void on_free(const struct vs_context *context, const struct vs_allocator_event *e)
@@ -235,6 +233,7 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
         return false; /* let the driver say what is wrong */
     *ptr = allocation.addr;
     *result = CUDA_SUCCESS;
+    vs_device_sample(context, call.time_ns);
     return true;
 }
 

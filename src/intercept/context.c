@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "base/vs_arena.h"
-#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
 #include "intercept/caching.h"
@@ -33,15 +32,18 @@ _Atomic int vs_capture_count;
 /* the last context of this thread, so that the hot path walks no list */
 static _Thread_local struct vs_context *recent __attribute__((tls_model("initial-exec")));
 
-static CUresult current_handle(CUcontext *handle)
+CUcontext vs_context_handle(void)
 {
+    CUcontext handle = NULL;
     static _Atomic(void *) fn;
     void *f = atomic_load_explicit(&fn, memory_order_relaxed);
     if (!f) {
         f = vs_driver_symbol("cuCtxGetCurrent");
         atomic_store_explicit(&fn, f, memory_order_relaxed);
     }
-    return f ? ((CUresult(*)(CUcontext *))f)(handle) : CUDA_ERROR_NOT_FOUND;
+    if (!f || ((CUresult(*)(CUcontext *))f)(&handle) != CUDA_SUCCESS)
+        return NULL;
+    return handle;
 }
 
 struct vs_context *vs_context_find(CUcontext handle)
@@ -167,8 +169,8 @@ static struct vs_context *register_context(CUcontext handle)
 
 struct vs_context *vs_context_current(void)
 {
-    CUcontext handle = NULL;
-    if (current_handle(&handle) != CUDA_SUCCESS || !handle)
+    CUcontext handle = vs_context_handle();
+    if (!handle)
         return NULL;
     if (recent && recent->handle == handle &&
         atomic_load_explicit(&recent->alive, memory_order_relaxed))
@@ -273,12 +275,12 @@ void vs_stream_name(CUstream stream, const char *name)
     record_stream(id, context->device, stream, name);
 }
 
-void vs_device_sample(const struct vs_context *context)
+void vs_device_sample(const struct vs_context *context, uint64_t now_ns)
 {
     _Atomic uint64_t *next = &sample_next_ns[context->device];
-    uint64_t now = vs_clock_ns(), due = atomic_load_explicit(next, memory_order_relaxed);
+    uint64_t due = atomic_load_explicit(next, memory_order_relaxed);
     uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;
-    if (now < due || !atomic_compare_exchange_strong(next, &due, now + period))
+    if (now_ns < due || !atomic_compare_exchange_strong(next, &due, now_ns + period))
         return;
     if (vs_process_state() != VS_PROCESS_ACTIVE || atomic_load(&vs_capture_count))
         return;

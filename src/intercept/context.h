@@ -31,6 +31,10 @@ struct vs_context {
  * Call with vs_thread.inside > 0. */
 struct vs_context *vs_context_current(void);
 
+/* vs_context_handle: the calling thread's current context as the driver has it;
+ * NULL when there is none. */
+CUcontext vs_context_handle(void);
+
 /* vs_context_find: by handle, alive only; NULL when unknown. */
 struct vs_context *vs_context_find(CUcontext handle);
 
@@ -60,8 +64,9 @@ uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool pe
 void vs_stream_name(CUstream stream, const char *name);
 
 /* vs_device_sample: record the device's free memory when the last reading is
- * older than the option sample_ms. Costs a driver call then. */
-void vs_device_sample(const struct vs_context *context);
+ * older than the option sample_ms at *now_ns* (the time of the caller's event).
+ * Costs a driver call then, one load otherwise. */
+void vs_device_sample(const struct vs_context *context, uint64_t now_ns);
 
 /* vs_capture_count: streams being captured in this process right now. */
 extern _Atomic int vs_capture_count;

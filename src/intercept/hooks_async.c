@@ -34,9 +34,9 @@ static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstre
                            .device = context ? context->device : 0,
                            .context = context ? context->id : 0,
                            .family = VS_FAMILY_ASYNC};
-    vs_track_alloc(&live, id, api);
+    uint64_t now_ns = vs_track_alloc(&live, id, api);
     if (context)
-        vs_device_sample(context);
+        vs_device_sample(context, now_ns);
 }
 
 /* The four allocating forms differ in the real function and its arguments. */

@@ -17,9 +17,9 @@ static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t request
                            .device = context ? context->device : 0,
                            .context = context ? context->id : 0,
                            .family = family};
-    vs_track_alloc(&live, 0, api);
+    uint64_t now_ns = vs_track_alloc(&live, 0, api);
     if (context)
-        vs_device_sample(context);
+        vs_device_sample(context, now_ns);
 }
 
 /* Out of memory, but the cache held some: the caller tries once more. */
@@ -36,9 +36,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     const char *api = vs_api("cuMemAlloc");
     struct vs_context *context = vs_context_current();
     CUresult r;
-    if (context && vs_caching_alloc(context, bytes, api, ptr, &r)) {
-        vs_device_sample(context);
-    } else {
+    if (!context || !vs_caching_alloc(context, bytes, api, ptr, &r)) {
         r = VS_REAL(cuMemAlloc_v2, ptr, bytes);
         if (room_made(context, r))
             r = VS_REAL(cuMemAlloc_v2, ptr, bytes);

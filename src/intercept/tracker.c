@@ -110,7 +110,7 @@ static void enter_locked(const struct vs_live *live)
     entry->live = *live;
 }
 
-void vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
+uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event = {.kind = VS_EVENT_alloc,
@@ -128,6 +128,7 @@ void vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api
     enter_locked(live);
     vs_recorder_event(recorder, &event);
     vs_lock_release(&lock);
+    return event.time_ns;
 }
 
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live)

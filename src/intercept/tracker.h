@@ -19,8 +19,8 @@ struct vs_live {
 };
 
 /* vs_track_alloc: enter *live* and record the event. The driver has returned the
- * address already. Any thread; takes rank TRACKER. */
-void vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api);
+ * address already. Gives the event's time. Any thread; takes rank TRACKER. */
+uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api);
 
 /* vs_track_free: forget *addr* and record the event, before the driver is told
  * (afterwards another thread may already own the address). False when it was
