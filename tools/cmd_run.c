@@ -6,6 +6,7 @@
  * a trace of its own and adds its path to a manifest, which tells this command
  * what to summarise. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -344,9 +345,13 @@ static void summarise(struct run *run, int status)
         fclose(manifest);
     if (count > SUMMARIES_MAX && !run->quiet)
         fprintf(stderr, "vramscope: %u more traces were written\n", count - SUMMARIES_MAX);
-    if (!count && !run->quiet)
+    if (!count && !run->quiet) {
         fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
                 run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
+        if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+            fputs("vramscope: this machine has no NVIDIA driver; --simulate h100-80g runs CUDA "
+                  "programs without one\n", stderr);
+    }
     if (WIFSIGNALED(status) && !run->quiet)
         fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),
                 strsignal(WTERMSIG(status)));

@@ -103,6 +103,8 @@ static void a_program_without_cuda_is_told_apart(void **state)
     (void)state;
     assert_int_equal(vramscope("run -- " VS_VICTIM " nothing"), 7);
     assert_non_null(strstr(err, "without using CUDA; no trace was written"));
+    assert_int_equal(vramscope(SIMULATED "-- " VS_VICTIM " nothing"), 7);
+    assert_null(strstr(err, "--simulate"));
 }
 
 static void a_file_that_is_no_trace_is_never_overwritten(void **state)
