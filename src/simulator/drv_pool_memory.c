@@ -226,7 +226,7 @@ void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep)
     pthread_mutex_lock(&pool->mu);
     for (struct vs_sim_pool_segment **p = &pool->segments; *p;) {
         struct vs_sim_pool_segment *seg = *p;
-        if (pool->reserved < keep + seg->bytes || !segment_idle(seg)) {
+        if (pool->reserved - seg->bytes < keep || !segment_idle(seg)) {
             p = &seg->next;
             continue;
         }

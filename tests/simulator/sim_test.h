@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shared by the simulator's tests: assertions on CUDA results, and a few kernels.
+ * The gate kernel runs until it is opened, which makes "not finished yet" a fact
+ * instead of a matter of timing. */
+#ifndef SIM_TEST_H
+#define SIM_TEST_H
+
+#include <cuda.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "vramscope_simulator.h"
+
+#define MIB ((size_t)1 << 20)
+#define OK(call) assert_int_equal((call), 0)
+#define FAILS(call, error) assert_int_equal((call), (error))
+
+/* ---- kernels ---- */
+
+/* gate(atomic_int *open): spins until *open is not 0. */
+static inline void sim_gate(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    atomic_int *open = *(atomic_int **)launch->args[0];
+    (void)first, (void)last;
+    while (!atomic_load(open))
+        usleep(100);
+}
+
+/* add(int *values, int count, int what): values[i] += what, one block of threads
+ * after the other. */
+static inline void sim_add(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    int *values = *(int **)launch->args[0], count = *(int *)launch->args[1], what = *(int *)launch->args[2];
+    for (unsigned long b = first; b < last; b++)
+        for (unsigned t = 0; t < launch->block[0]; t++) {
+            size_t i = b * launch->block[0] + t;
+            if (i < (size_t)count)
+                values[i] += what;
+        }
+}
+
+/* note(int *log, atomic_int *at, int what): log[(*at)++] = what, so that the log
+ * shows in which order kernels ran. */
+static inline void sim_note(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    int *log = *(int **)launch->args[0];
+    atomic_int *at = *(atomic_int **)launch->args[1];
+    (void)first, (void)last;
+    log[atomic_fetch_add(at, 1)] = *(int *)launch->args[2];
+}
+
+static inline void sim_register_kernels(void)
+{
+    static const size_t gate[] = {sizeof(void *)}, add[] = {sizeof(void *), sizeof(int), sizeof(int)},
+                        note[] = {sizeof(void *), sizeof(void *), sizeof(int)};
+    assert_int_equal(vramscope_sim_register("gate", sim_gate, gate, 1), 1);
+    assert_int_equal(vramscope_sim_register("add", sim_add, add, 3), 1);
+    assert_int_equal(vramscope_sim_register("note", sim_note, note, 3), 1);
+}
+
+/* A kernel of this name, from a module loaded for it. */
+static inline CUfunction sim_function(const char *name)
+{
+    CUmodule module;
+    CUfunction function;
+    OK(cuModuleLoadData(&module, "image"));
+    OK(cuModuleGetFunction(&function, module, name));
+    return function;
+}
+
+static inline void sim_launch_gate(CUstream stream, atomic_int *open)
+{
+    void *args[] = {&open};
+    OK(cuLaunchKernel(sim_function("gate"), 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
+}
+
+static inline void sim_launch_note(CUstream stream, int *log, atomic_int *at, int what)
+{
+    void *args[] = {&log, &at, &what};
+    OK(cuLaunchKernel(sim_function("note"), 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
+}
+
+static inline double sim_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Device 0's primary context, retained and current. */
+static inline CUcontext sim_start(void)
+{
+    CUcontext ctx;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    return ctx;
+}
+
+static inline size_t sim_free_bytes(void)
+{
+    size_t free_bytes, total;
+    OK(cuMemGetInfo(&free_bytes, &total));
+    return free_bytes;
+}
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stand-in driver around memory and streams: initialisation, devices,
+ * contexts, entry points by name and version, modules, launches, errors. */
+#include "sim_test.h"
+
+#include <dlfcn.h>
+
+static CUresult before_init; /* what a call returned before cuInit */
+
+static void calls_before_init_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(before_init, CUDA_ERROR_NOT_INITIALIZED);
+    FAILS(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuInit(0)); /* again */
+}
+
+static void devices_are_what_the_spec_says(void **state)
+{
+    int count, value;
+    char name[64], bus[2][16];
+    size_t bytes;
+    CUuuid a, b;
+    CUdevice dev;
+    (void)state;
+    OK(cuDeviceGetCount(&count));
+    assert_int_equal(count, 2);
+    OK(cuDeviceGetName(name, sizeof name, 1));
+    assert_non_null(strstr(name, "H100"));
+    OK(cuDeviceTotalMem(&bytes, 0));
+    assert_int_equal(bytes, 512 * MIB);
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    assert_int_equal(value, 132);
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    assert_int_equal(value, 9);
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
+    assert_int_equal(value, 0); /* not simulated, and it says so */
+    FAILS(cuDeviceGetAttribute(&value, (CUdevice_attribute)9999, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGetUuid(&a, 0));
+    OK(cuDeviceGetUuid(&b, 1));
+    assert_memory_not_equal(&a, &b, sizeof a);
+    for (int i = 0; i < 2; i++) {
+        OK(cuDeviceGetPCIBusId(bus[i], sizeof bus[i], i));
+        OK(cuDeviceGetByPCIBusId(&dev, bus[i]));
+        assert_int_equal(dev, i);
+    }
+    FAILS(cuDeviceGet(&dev, 2), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuDeviceGet(&dev, -1), CUDA_ERROR_INVALID_DEVICE);
+}
+
+static void contexts_are_a_stack(void **state)
+{
+    CUcontext primary, a, b, c;
+    CUdevice dev;
+    (void)state;
+    OK(cuCtxGetCurrent(&primary));
+    OK(cuCtxCreate(&a, NULL, 0, 0));
+    OK(cuCtxCreate(&b, NULL, 0, 1));
+    OK(cuCtxGetDevice(&dev));
+    assert_int_equal(dev, 1);
+    OK(cuCtxPopCurrent(&c));
+    assert_ptr_equal(c, b);
+    OK(cuCtxGetCurrent(&c));
+    assert_ptr_equal(c, a);
+    OK(cuCtxSetCurrent(b)); /* replaces the top */
+    OK(cuCtxDestroy(b));    /* and pops it */
+    OK(cuCtxGetCurrent(&c));
+    assert_ptr_equal(c, primary);
+    FAILS(cuCtxDestroy(b), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuCtxDestroy(primary), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxSetCurrent((CUcontext)&dev), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxDestroy(a));
+}
+
+static void without_a_context_most_calls_fail(void **state)
+{
+    CUcontext primary;
+    CUdeviceptr p;
+    (void)state;
+    OK(cuCtxGetCurrent(&primary));
+    OK(cuCtxSetCurrent(NULL));
+    FAILS(cuMemAlloc(&p, 4), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxPopCurrent(NULL), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxSetCurrent(primary));
+}
+
+static void a_primary_context_lives_while_it_is_retained(void **state)
+{
+    CUcontext a, b;
+    unsigned flags;
+    int active;
+    CUdeviceptr p;
+    CUstream s;
+    CUevent ev;
+    CUcontext mine;
+    (void)state;
+    OK(cuCtxGetCurrent(&mine));
+    OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
+    assert_int_equal(active, 0);
+    OK(cuDevicePrimaryCtxRetain(&a, 1));
+    OK(cuDevicePrimaryCtxRetain(&b, 1));
+    assert_ptr_equal(a, b);
+    OK(cuCtxSetCurrent(a));
+    OK(cuMemAlloc(&p, MIB));
+    OK(cuStreamCreate(&s, 0));
+    OK(cuEventCreate(&ev, 0));
+    OK(cuDevicePrimaryCtxRelease(1));
+    OK(cuMemGetAddressRange(NULL, NULL, p));
+    OK(cuDevicePrimaryCtxRelease(1));
+    OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
+    assert_int_equal(active, 0);
+    FAILS(cuMemGetInfo(NULL, NULL), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    OK(cuDevicePrimaryCtxRetain(&a, 1));
+    FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE); /* went with the context */
+    FAILS(cuEventQuery(ev), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuEventDestroy(ev));
+    OK(cuDevicePrimaryCtxRelease(1));
+    FAILS(cuDevicePrimaryCtxRelease(1), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxSetCurrent(mine));
+}
+
+static void memory_of_two_devices_is_counted_apart_and_copied_between(void **state)
+{
+    CUcontext zero, one;
+    CUdeviceptr p, q;
+    int value = 42, back = 0, can;
+    (void)state;
+    OK(cuCtxGetCurrent(&zero));
+    OK(cuDevicePrimaryCtxRetain(&one, 1));
+    size_t before = sim_free_bytes();
+    OK(cuCtxPushCurrent(one));
+    size_t before_one = sim_free_bytes();
+    OK(cuMemAlloc(&q, 8 * MIB));
+    assert_int_equal(before_one - sim_free_bytes(), 8 * MIB);
+    OK(cuCtxPopCurrent(NULL));
+    assert_int_equal(sim_free_bytes(), before);
+    OK(cuMemAlloc(&p, 4));
+    OK(cuMemcpyHtoD(p, &value, 4));
+    OK(cuMemcpyPeer(q, one, p, zero, 4));
+    OK(cuMemcpyDtoH(&back, q, 4));
+    assert_int_equal(back, 42);
+    OK(cuDeviceCanAccessPeer(&can, 0, 1));
+    assert_int_equal(can, 1);
+    OK(cuCtxEnablePeerAccess(one, 0));
+    FAILS(cuCtxEnablePeerAccess(one, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    OK(cuCtxDisablePeerAccess(one));
+    FAILS(cuCtxDisablePeerAccess(one), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    OK(cuMemFree(p));
+    OK(cuMemFree(q));
+    OK(cuDevicePrimaryCtxRelease(1));
+}
+
+/* ---- entry points ---- */
+
+static void *by_name(const char *name, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+{
+    void *found = (void *)1;
+    OK(cuGetProcAddress(name, &found, version, flags, status));
+    return found;
+}
+
+static void entry_points_are_chosen_by_version(void **state)
+{
+    static const struct {
+        const char *name;
+        int version;
+        cuuint64_t flags;
+        const char *symbol;
+    } cases[] = {
+        {"cuMemAlloc", 2000, 0, "cuMemAlloc"},
+        {"cuMemAlloc", 3010, 0, "cuMemAlloc"},
+        {"cuMemAlloc", 3020, 0, "cuMemAlloc_v2"},
+        {"cuMemAlloc", 13000, 2, "cuMemAlloc_v2"},
+        {"cuMemFree", 3020, 1, "cuMemFree_v2"},
+        {"cuMemGetInfo", 3020, 0, "cuMemGetInfo_v2"},
+        {"cuMemFreeHost", 2000, 0, "cuMemFreeHost"},
+        {"cuMemHostRegister", 6050, 0, "cuMemHostRegister_v2"},
+        {"cuDevicePrimaryCtxRetain", 7000, 0, "cuDevicePrimaryCtxRetain"},
+        {"cuDevicePrimaryCtxRelease", 7000, 0, "cuDevicePrimaryCtxRelease"},
+        {"cuDevicePrimaryCtxRelease", 11000, 0, "cuDevicePrimaryCtxRelease_v2"},
+        {"cuCtxCreate", 3020, 0, "cuCtxCreate_v2"},
+        {"cuCtxCreate", 12050, 0, "cuCtxCreate_v4"},
+        {"cuMemPrefetchAsync", 8000, 0, "cuMemPrefetchAsync"},
+        {"cuMemPrefetchAsync", 12020, 2, "cuMemPrefetchAsync_v2_ptsz"},
+        {"cuMemAllocAsync", 11020, 1, "cuMemAllocAsync"},
+        {"cuMemAllocAsync", 11020, 2, "cuMemAllocAsync_ptsz"},
+        {"cuMemFreeAsync", 11020, 2, "cuMemFreeAsync_ptsz"},
+        {"cuMemcpyHtoD", 3020, 2, "cuMemcpyHtoD_v2"}, /* per-thread forms came with 7.0 */
+        {"cuMemcpyHtoD", 7000, 2, "cuMemcpyHtoD_v2_ptds"},
+        {"cuLaunchKernel", 4000, 0, "cuLaunchKernel"},
+        {"cuLaunchKernel", 7000, 2, "cuLaunchKernel_ptsz"},
+        {"cuGetProcAddress", 11030, 0, "cuGetProcAddress"},
+        {"cuGetProcAddress", 12000, 0, "cuGetProcAddress_v2"},
+        {"cuGraphLaunch", 12000, 2, "cuGraphLaunch_ptsz"}, /* exists, although not simulated */
+    };
+    CUdriverProcAddressQueryResult status;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        void *expected = dlsym(RTLD_DEFAULT, cases[i].symbol);
+        assert_non_null(expected);
+        assert_ptr_equal(by_name(cases[i].name, cases[i].version, cases[i].flags, &status), expected);
+        assert_int_equal(status, CU_GET_PROC_ADDRESS_SUCCESS);
+    }
+}
+
+static void entry_points_that_do_not_exist_are_null(void **state)
+{
+    CUdriverProcAddressQueryResult status;
+    void *found = (void *)1;
+    CUresult (*v1)(const char *, void **, int, cuuint64_t);
+    (void)state;
+    assert_null(by_name("cuNothing", 13000, 0, &status));
+    assert_int_equal(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    assert_null(by_name("cuMemAlloc_v2", 13000, 0, &status)); /* base names only */
+    assert_null(by_name("cuMemAllocAsync", 11010, 0, &status));
+    assert_int_equal(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    assert_null(by_name("", 0, 0, NULL));
+    FAILS(cuGetProcAddress("cuInit", &found, 13010, 0, &status), CUDA_ERROR_INVALID_VALUE); /* newer than us */
+    FAILS(cuGetProcAddress(NULL, &found, 13000, 0, &status), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGetProcAddress("cuInit", &found, 13000, 64, &status), CUDA_ERROR_INVALID_VALUE);
+    *(void **)&v1 = dlsym(RTLD_DEFAULT, "cuGetProcAddress");
+    FAILS(v1("cuNothing", &found, 13000, 0), CUDA_ERROR_NOT_FOUND);
+    assert_null(found);
+}
+
+static void what_is_not_simulated_says_so(void **state)
+{
+    CUgraph graph;
+    CUmemGenericAllocationHandle handle;
+    CUarray array;
+    CUstream s;
+    CUevent ev;
+    (void)state;
+    FAILS(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuMemCreate(&handle, MIB, NULL, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuArrayCreate(&array, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuStreamCreate(&s, 0));
+    FAILS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuStreamDestroy(s));
+    FAILS(cuEventCreate(&ev, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+static void errors_have_names_and_texts(void **state)
+{
+    const char *text;
+    (void)state;
+    OK(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    assert_string_equal(text, "CUDA_ERROR_OUT_OF_MEMORY");
+    OK(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    assert_string_equal(text, "out of memory");
+    FAILS(cuGetErrorName((CUresult)12345, &text), CUDA_ERROR_INVALID_VALUE);
+    assert_null(text);
+}
+
+/* ---- modules and launches ---- */
+
+static void functions_come_from_modules_and_libraries(void **state)
+{
+    CUmodule module, again;
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction a, b;
+    const char *name;
+    (void)state;
+    FAILS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoad(&module, "/nonexistent/module.cubin"), CUDA_ERROR_FILE_NOT_FOUND);
+    OK(cuModuleLoadData(&module, "image"));
+    OK(cuModuleGetFunction(&a, module, "some_kernel"));
+    OK(cuModuleGetFunction(&b, module, "some_kernel"));
+    assert_ptr_equal(a, b);
+    OK(cuFuncGetName(&name, a));
+    assert_string_equal(name, "some_kernel");
+    OK(cuFuncGetModule(&again, a));
+    assert_ptr_equal(module, again);
+    OK(cuModuleUnload(module));
+    FAILS(cuModuleGetFunction(&a, module, "some_kernel"), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuLibraryLoadData(&library, "image", NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "some_kernel"));
+    OK(cuKernelGetFunction(&a, kernel));
+    OK(cuLaunchKernel(a, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)); /* documented cast */
+    CUdeviceptr p;
+    FAILS(cuLibraryGetGlobal(&p, NULL, library, "variable"), CUDA_ERROR_NOT_FOUND);
+    OK(cuCtxSynchronize());
+    OK(cuLibraryUnload(library));
+}
+
+static void impossible_launches_are_refused(void **state)
+{
+    CUfunction f = sim_function("some_kernel"), add = sim_function("add");
+    int value, one = 1;
+    void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &one, CU_LAUNCH_PARAM_END};
+    (void)state;
+    FAILS(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel(f, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel(f, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 49153, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000));
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 49153, NULL, NULL, NULL));
+    FAILS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20),
+          CUDA_ERROR_INVALID_VALUE);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f));
+    assert_int_equal(value, 100000);
+    FAILS(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, packed), CUDA_ERROR_NOT_SUPPORTED);
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1,
+                             .blockDimZ = 1, .attrs = &attribute, .numAttrs = 1};
+    FAILS(cuLaunchKernelEx(&config, f, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    attribute.value.cooperative = 0;
+    OK(cuLaunchKernelEx(&config, f, NULL, NULL));
+    OK(cuCtxSynchronize());
+}
+
+struct big {
+    int values[400];
+};
+
+static atomic_int big_sum;
+
+static void sum_big(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    const struct big *a = launch->args[0], *b = launch->args[2];
+    char middle = *(char *)launch->args[1];
+    int sum = 0;
+    (void)first, (void)last;
+    for (int i = 0; i < 400; i++)
+        sum += a->values[i] + b->values[i];
+    atomic_store(&big_sum, sum + middle);
+}
+
+static void large_arguments_are_copied_whole(void **state)
+{
+    static const size_t sizes[] = {sizeof(struct big), 1, sizeof(struct big)};
+    struct big a, b;
+    char middle = 7;
+    void *args[] = {&a, &middle, &b};
+    int expected = 7;
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        a.values[i] = i;
+        b.values[i] = 3 * i + 1;
+        expected += 4 * i + 1;
+    }
+    assert_int_equal(vramscope_sim_register("sum_big", sum_big, sizes, 3), 1);
+    OK(cuLaunchKernel(sim_function("sum_big"), 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    OK(cuCtxSynchronize());
+    assert_int_equal(big_sum, expected);
+}
+
+static atomic_int which;
+static void first_one(const struct vramscope_sim_launch *l, unsigned long f, unsigned long t)
+{
+    (void)l, (void)f, (void)t;
+    atomic_store(&which, 1);
+}
+static void second_one(const struct vramscope_sim_launch *l, unsigned long f, unsigned long t)
+{
+    (void)l, (void)f, (void)t;
+    atomic_store(&which, 2);
+}
+
+static void registering_again_replaces_and_bad_registrations_fail(void **state)
+{
+    static const size_t zero = 0;
+    CUfunction f = sim_function("replaced");
+    (void)state;
+    assert_int_equal(vramscope_sim_register("replaced", first_one, NULL, 0), 1);
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(which, 1);
+    assert_int_equal(vramscope_sim_register("replaced", second_one, NULL, 0), 1);
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(which, 2);
+    assert_int_equal(vramscope_sim_register(NULL, first_one, NULL, 0), 0);
+    assert_int_equal(vramscope_sim_register("x", NULL, NULL, 0), 0);
+    assert_int_equal(vramscope_sim_register("x", first_one, NULL, 1), 0);
+    assert_int_equal(vramscope_sim_register("x", first_one, &zero, 1), 0);
+    assert_int_equal(vramscope_sim_register("x", first_one, &zero, 1000), 0);
+}
+
+static void occupancy_is_bounded_by_threads_and_shared_memory(void **state)
+{
+    CUfunction f = sim_function("some_kernel");
+    int blocks, grid, block;
+    size_t bytes;
+    (void)state;
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
+    assert_int_equal(blocks, 2);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
+    assert_int_equal(blocks, 32);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 200 << 10));
+    assert_int_equal(blocks, 1);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 256));
+    assert_int_equal(block, 256);
+    assert_int_equal(grid, 132 * 8);
+    OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, f, 4, 128));
+    assert_true(bytes > 0 && bytes < (228 << 10) / 4);
+}
+
+static int setup(void **state)
+{
+    int count;
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=512MiB,devices=2,context=10MiB", 1);
+    before_init = cuDeviceGetCount(&count);
+    sim_start();
+    sim_register_kernels();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_before_init_are_refused),
+        cmocka_unit_test(devices_are_what_the_spec_says),
+        cmocka_unit_test(contexts_are_a_stack),
+        cmocka_unit_test(without_a_context_most_calls_fail),
+        cmocka_unit_test(a_primary_context_lives_while_it_is_retained),
+        cmocka_unit_test(memory_of_two_devices_is_counted_apart_and_copied_between),
+        cmocka_unit_test(entry_points_are_chosen_by_version),
+        cmocka_unit_test(entry_points_that_do_not_exist_are_null),
+        cmocka_unit_test(what_is_not_simulated_says_so),
+        cmocka_unit_test(errors_have_names_and_texts),
+        cmocka_unit_test(functions_come_from_modules_and_libraries),
+        cmocka_unit_test(impossible_launches_are_refused),
+        cmocka_unit_test(large_arguments_are_copied_whole),
+        cmocka_unit_test(registering_again_replaces_and_bad_registrations_fail),
+        cmocka_unit_test(occupancy_is_bounded_by_threads_and_shared_memory),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

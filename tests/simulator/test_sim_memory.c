@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of the stand-in driver: accounting, capacity, addresses, attributes,
+ * pools, managed and pinned memory, and the bytes themselves. */
+#include "sim_test.h"
+
+#define CAPACITY (1024 * MIB)
+#define CONTEXT (100 * MIB)
+#define OTHERS (24 * MIB)
+#define FREE_AT_START (CAPACITY - CONTEXT - OTHERS)
+
+static void free_is_capacity_less_context_and_others(void **state)
+{
+    size_t free_bytes, total;
+    (void)state;
+    OK(cuMemGetInfo(&free_bytes, &total));
+    assert_int_equal(total, CAPACITY);
+    assert_int_equal(free_bytes, FREE_AT_START);
+    OK(cuMemGetInfo(NULL, &total)); /* either may be left out */
+    OK(cuMemGetInfo(&free_bytes, NULL));
+}
+
+static void an_explicit_context_costs_its_overhead_until_destroyed(void **state)
+{
+    CUcontext ctx;
+    (void)state;
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START - CONTEXT);
+    CUdeviceptr p;
+    OK(cuMemAlloc(&p, 10 * MIB));
+    OK(cuCtxDestroy(ctx));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START); /* with what it had allocated */
+}
+
+static void large_allocations_take_whole_pages(void **state)
+{
+    CUdeviceptr p;
+    (void)state;
+    OK(cuMemAlloc(&p, 3 * MIB));
+    assert_int_equal(FREE_AT_START - sim_free_bytes(), 4 * MIB);
+    OK(cuMemFree(p));
+    OK(cuMemAlloc(&p, MIB)); /* 1 MiB is the first that does not share */
+    assert_int_equal(FREE_AT_START - sim_free_bytes(), 2 * MIB);
+    OK(cuMemFree(p));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+}
+
+static void small_allocations_share_a_page(void **state)
+{
+    CUdeviceptr p[4096 + 1];
+    (void)state;
+    for (int i = 0; i < 4096; i++) {
+        OK(cuMemAlloc(&p[i], i % 512 + 1));
+        assert_int_equal(p[i] % 512, 0);
+    }
+    assert_int_equal(FREE_AT_START - sim_free_bytes(), 2 * MIB);
+    OK(cuMemAlloc(&p[4096], 1));
+    assert_int_equal(FREE_AT_START - sim_free_bytes(), 4 * MIB);
+    for (int i = 0; i <= 4096; i++)
+        OK(cuMemFree(p[i]));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+}
+
+static void small_allocations_do_not_overlap(void **state)
+{
+    enum { COUNT = 300 };
+    CUdeviceptr p[COUNT];
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        size_t bytes = (size_t)(i * 977 % 60000) + 1;
+        OK(cuMemAlloc(&p[i], bytes));
+        OK(cuMemsetD8(p[i], (unsigned char)i, bytes));
+    }
+    for (int i = 0; i < COUNT; i++) {
+        size_t bytes = (size_t)(i * 977 % 60000) + 1;
+        unsigned char *host = malloc(bytes);
+        OK(cuMemcpyDtoH(host, p[i], bytes));
+        for (size_t k = 0; k < bytes; k++)
+            assert_int_equal(host[k], (unsigned char)i);
+        free(host);
+        OK(cuMemFree(p[i]));
+    }
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+}
+
+static void an_allocation_beyond_what_is_free_fails_and_changes_nothing(void **state)
+{
+    CUdeviceptr p, q = 77;
+    (void)state;
+    FAILS(cuMemAlloc(&q, FREE_AT_START + 1), CUDA_ERROR_OUT_OF_MEMORY);
+    FAILS(cuMemAlloc(&q, SIZE_MAX), CUDA_ERROR_OUT_OF_MEMORY);
+    FAILS(cuMemAlloc(&q, SIZE_MAX - 4096), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(q, 77);
+    OK(cuMemAlloc(&p, FREE_AT_START)); /* to the last byte */
+    assert_int_equal(sim_free_bytes(), 0);
+    FAILS(cuMemAlloc(&q, 1), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFree(p));
+    OK(cuMemAlloc(&q, 1));
+    OK(cuMemFree(q));
+    FAILS(cuMemAlloc(&q, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemAlloc(NULL, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void a_freed_address_does_not_come_back_at_once(void **state)
+{
+    CUdeviceptr p, q;
+    (void)state;
+    for (size_t bytes = 4096; bytes <= 64 * MIB; bytes *= 4) {
+        OK(cuMemAlloc(&p, bytes));
+        OK(cuMemFree(p));
+        OK(cuMemAlloc(&q, bytes));
+        assert_int_not_equal(p, q);
+        OK(cuMemFree(q));
+    }
+}
+
+static void only_what_was_allocated_can_be_freed_and_only_once(void **state)
+{
+    CUdeviceptr p;
+    int local;
+    (void)state;
+    OK(cuMemFree(0));
+    OK(cuMemAlloc(&p, 4 * MIB));
+    FAILS(cuMemFree(p + 512), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemFree((CUdeviceptr)&local), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(p));
+    FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void an_address_range_is_found_from_any_address_in_it(void **state)
+{
+    CUdeviceptr p, base;
+    size_t bytes;
+    (void)state;
+    OK(cuMemAlloc(&p, 5000));
+    OK(cuMemGetAddressRange(&base, &bytes, p + 4999));
+    assert_int_equal(base, p);
+    assert_int_equal(bytes, 5000);
+    FAILS(cuMemGetAddressRange(&base, &bytes, p + 5000), CUDA_ERROR_NOT_FOUND);
+    OK(cuMemFree(p));
+    FAILS(cuMemGetAddressRange(&base, &bytes, p), CUDA_ERROR_NOT_FOUND);
+}
+
+static void pitched_memory_has_aligned_rows(void **state)
+{
+    CUdeviceptr p;
+    size_t pitch;
+    (void)state;
+    OK(cuMemAllocPitch(&p, &pitch, 1000, 3, 4));
+    assert_int_equal(pitch, 1024);
+    OK(cuMemFree(p));
+    FAILS(cuMemAllocPitch(&p, &pitch, 1000, 3, 5), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemAllocPitch(&p, &pitch, SIZE_MAX / 2, 1000, 4), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static unsigned memory_type(CUdeviceptr p)
+{
+    unsigned type = 99;
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    return type;
+}
+
+static void pointer_attributes_tell_kinds_of_memory_apart(void **state)
+{
+    CUdeviceptr device, managed, start;
+    void *pinned, *host_pointer, *mine = malloc(8192);
+    unsigned is_managed;
+    int ordinal;
+    size_t bytes;
+    (void)state;
+    OK(cuMemAlloc(&device, 1000));
+    OK(cuMemAllocManaged(&managed, 1000, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemAllocHost(&pinned, 1000));
+    OK(cuMemHostRegister(mine, 8192, 0));
+    assert_int_equal(memory_type(device + 10), CU_MEMORYTYPE_DEVICE);
+    assert_int_equal(memory_type(managed), CU_MEMORYTYPE_DEVICE);
+    assert_int_equal(memory_type((CUdeviceptr)pinned), CU_MEMORYTYPE_HOST);
+    assert_int_equal(memory_type((CUdeviceptr)mine + 8191), CU_MEMORYTYPE_HOST);
+    OK(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, managed));
+    assert_int_equal(is_managed, 1);
+    OK(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, device));
+    assert_int_equal(is_managed, 0);
+    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device));
+    assert_int_equal(ordinal, 0);
+    OK(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, device + 999));
+    assert_int_equal(start, device);
+    OK(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, device + 999));
+    assert_int_equal(bytes, 1000);
+    FAILS(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, device),
+          CUDA_ERROR_INVALID_VALUE);
+    OK(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, (CUdeviceptr)pinned + 5));
+    assert_ptr_equal(host_pointer, (char *)pinned + 5);
+    FAILS(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)&ordinal),
+          CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemHostUnregister(mine));
+    OK(cuMemFreeHost(pinned));
+    OK(cuMemFree(managed));
+    OK(cuMemFree(device));
+    free(mine);
+}
+
+static void the_plural_form_answers_for_memory_cuda_does_not_know(void **state)
+{
+    int ordinal = 5, local;
+    unsigned type = 5;
+    CUcontext ctx = (CUcontext)5;
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_CONTEXT};
+    void *out[] = {&ordinal, &type, &ctx};
+    (void)state;
+    OK(cuPointerGetAttributes(3, which, out, (CUdeviceptr)&local));
+    assert_int_equal(ordinal, -2);
+    assert_int_equal(type, 0);
+    assert_null(ctx);
+}
+
+static void buffer_ids_are_never_used_again(void **state)
+{
+    unsigned long long last = 0, id;
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        CUdeviceptr p;
+        OK(cuMemAlloc(&p, 512));
+        OK(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
+        assert_true(id > last);
+        last = id;
+        OK(cuMemFree(p));
+    }
+}
+
+static void pinned_and_registered_memory_do_not_count_against_the_device(void **state)
+{
+    void *pinned, *mine = malloc(4096);
+    unsigned flags;
+    CUdeviceptr alias;
+    (void)state;
+    OK(cuMemHostAlloc(&pinned, 64 * MIB, CU_MEMHOSTALLOC_PORTABLE));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+    OK(cuMemHostGetFlags(&flags, pinned));
+    assert_int_equal(flags & CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_PORTABLE);
+    OK(cuMemHostGetDevicePointer(&alias, pinned, 0));
+    OK(cuMemsetD8(alias, 9, 64));
+    assert_int_equal(((char *)pinned)[63], 9);
+    FAILS(cuMemFree((CUdeviceptr)pinned), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFreeHost(pinned));
+    FAILS(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemHostRegister(mine, 4096, CU_MEMHOSTREGISTER_PORTABLE));
+    FAILS(cuMemHostRegister((char *)mine + 100, 100, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    OK(cuMemHostUnregister(mine));
+    FAILS(cuMemHostUnregister(mine), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    free(mine);
+}
+
+static void managed_memory_counts_where_it_was_prefetched_to(void **state)
+{
+    CUdeviceptr p;
+    CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                  host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+    int where;
+    (void)state;
+    OK(cuMemAllocManaged(&p, 2 * CAPACITY, CU_MEM_ATTACH_GLOBAL)); /* more than the device has */
+    OK(cuMemPrefetchAsync_v2(p, 4096, device, 0, NULL));           /* and never resident there */
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+    OK(cuMemFree(p));
+    OK(cuMemAllocManaged(&p, 64 * MIB, CU_MEM_ATTACH_GLOBAL));
+    ((char *)p)[5] = 7; /* the host reads and writes it directly */
+    OK(cuMemPrefetchAsync_v2(p, 64 * MIB, device, 0, NULL));
+    assert_int_equal(FREE_AT_START - sim_free_bytes(), 64 * MIB);
+    OK(cuMemRangeGetAttribute(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, p, 64 * MIB));
+    assert_int_equal(where, 0);
+    OK(cuMemPrefetchAsync_v2(p, 64 * MIB, host, 0, NULL));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+    OK(cuMemPrefetchAsync_v2(p, 64 * MIB, device, 0, NULL));
+    assert_int_equal(((char *)p)[5], 7);
+    OK(cuMemFree(p));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+}
+
+static void bytes_come_back_as_they_went(void **state)
+{
+    enum { N = 100000 };
+    int *a = malloc(N * sizeof *a), *b = calloc(N, sizeof *b);
+    CUdeviceptr p, q;
+    (void)state;
+    for (int i = 0; i < N; i++)
+        a[i] = i * 7919;
+    OK(cuMemAlloc(&p, N * sizeof *a));
+    OK(cuMemAlloc(&q, N * sizeof *a));
+    OK(cuMemcpyHtoD(p, a, N * sizeof *a));
+    OK(cuMemcpyDtoD(q, p, N * sizeof *a));
+    OK(cuMemcpyDtoH(b, q, N * sizeof *a));
+    assert_memory_equal(a, b, N * sizeof *a);
+    memset(b, 0, N * sizeof *b);
+    OK(cuMemcpy((CUdeviceptr)b, p, N * sizeof *a)); /* by address */
+    assert_memory_equal(a, b, N * sizeof *a);
+    FAILS(cuMemcpyDtoH(b, p, N * sizeof *a + 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(p + N * sizeof *a, a, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD((CUdeviceptr)b, a, 1), CUDA_ERROR_INVALID_VALUE); /* not device memory */
+    OK(cuMemFree(p));
+    FAILS(cuMemcpyDtoH(b, p, 4), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(q));
+    free(a);
+    free(b);
+}
+
+static void boxes_are_copied_row_by_row(void **state)
+{
+    unsigned char host[6][10], back[6][10];
+    CUdeviceptr p;
+    size_t pitch;
+    (void)state;
+    for (int y = 0; y < 6; y++)
+        for (int x = 0; x < 10; x++)
+            host[y][x] = (unsigned char)(y * 16 + x);
+    memset(back, 0xee, sizeof back);
+    OK(cuMemAllocPitch(&p, &pitch, 10, 6, 4));
+    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 10,
+                        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p, .dstPitch = pitch,
+                        .WidthInBytes = 10, .Height = 6};
+    OK(cuMemcpy2D(&in));
+    CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = pitch,
+                         .srcXInBytes = 2, .srcY = 1, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = back,
+                         .dstPitch = 10, .dstXInBytes = 3, .dstY = 2, .WidthInBytes = 5, .Height = 3};
+    OK(cuMemcpy2D(&out));
+    for (int y = 0; y < 6; y++)
+        for (int x = 0; x < 10; x++) {
+            bool inside = y >= 2 && y < 5 && x >= 3 && x < 8;
+            assert_int_equal(back[y][x], inside ? host[y - 1][x - 1] : 0xee);
+        }
+    out.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    FAILS(cuMemcpy2D(&out), CUDA_ERROR_NOT_SUPPORTED);
+    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = pitch, .srcHeight = 3,
+                         .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = back, .dstPitch = 10, .dstHeight = 3,
+                         .WidthInBytes = 10, .Height = 2, .Depth = 2};
+    memset(back, 0xee, sizeof back);
+    OK(cuMemcpy3D(&box));
+    assert_memory_equal(back[0], host[0], 20);
+    assert_int_equal(back[2][0], 0xee);
+    assert_memory_equal(back[3], host[3], 20);
+    OK(cuMemFree(p));
+}
+
+static void memsets_write_their_element_size(void **state)
+{
+    CUdeviceptr p;
+    uint32_t host[8];
+    (void)state;
+    OK(cuMemAlloc(&p, sizeof host));
+    OK(cuMemsetD32(p, 0x01020304, 8));
+    OK(cuMemsetD16(p + 4, 0xabcd, 2));
+    OK(cuMemsetD8(p + 8, 0x7f, 3));
+    OK(cuMemsetD2D8(p + 16, 8, 0x11, 4, 2));
+    OK(cuMemcpyDtoH(host, p, sizeof host));
+    assert_int_equal(host[0], 0x01020304);
+    assert_int_equal(host[1], 0xabcdabcd);
+    assert_int_equal(host[2], 0x017f7f7f);
+    assert_int_equal(host[4], 0x11111111);
+    assert_int_equal(host[5], 0x01020304);
+    assert_int_equal(host[6], 0x11111111);
+    FAILS(cuMemsetD32(p + 2, 0, 1), CUDA_ERROR_INVALID_VALUE); /* not aligned to its element */
+    FAILS(cuMemsetD8(p, 0, sizeof host + 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(p));
+}
+
+/* ---- pools ---- */
+
+static cuuint64_t pool_value(CUmemPool_attribute attribute)
+{
+    CUmemoryPool pool;
+    cuuint64_t value;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuMemPoolGetAttribute(pool, attribute, &value));
+    return value;
+}
+
+static void a_pool_reserves_in_steps_and_gives_back_at_synchronisation(void **state)
+{
+    CUdeviceptr p;
+    CUstream s;
+    (void)state;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAllocAsync(&p, 1000, s));
+    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
+    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1024);
+    assert_int_equal(FREE_AT_START - sim_free_bytes(), 32 * MIB);
+    OK(cuMemFreeAsync(p, s));
+    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+    OK(cuStreamDestroy(s));
+}
+
+static void the_release_threshold_keeps_memory_in_the_pool(void **state)
+{
+    CUmemoryPool pool;
+    CUdeviceptr p;
+    cuuint64_t keep = UINT64_MAX;
+    (void)state;
+    OK(cuDeviceGetMemPool(&pool, 0));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    OK(cuMemAllocAsync(&p, MIB, NULL));
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
+    OK(cuMemPoolTrimTo(pool, 0));
+    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    keep = 0;
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    FAILS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE); /* the default one stays */
+}
+
+static void pool_memory_is_reused_in_stream_order_only(void **state)
+{
+    atomic_int open = 0;
+    CUstream a, b;
+    CUdeviceptr p, same, other;
+    (void)state;
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAllocAsync(&p, MIB, a));
+    sim_launch_gate(a, &open);
+    OK(cuMemFreeAsync(p, a));
+    OK(cuMemAllocAsync(&other, MIB, b)); /* a's work still runs */
+    assert_int_not_equal(p, other);
+    OK(cuMemAllocAsync(&same, MIB, a)); /* ordered behind it */
+    assert_int_equal(p, same);
+    atomic_store(&open, 1);
+    OK(cuMemFreeAsync(same, a));
+    OK(cuMemFreeAsync(other, b));
+    OK(cuCtxSynchronize());
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+    OK(cuStreamDestroy(a));
+    OK(cuStreamDestroy(b));
+}
+
+static void pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back(void **state)
+{
+    CUdeviceptr p, q;
+    (void)state;
+    OK(cuMemAllocAsync(&p, FREE_AT_START - 32 * MIB, NULL));
+    FAILS(cuMemAllocAsync(&q, 64 * MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuMemAlloc(&q, FREE_AT_START)); /* takes what the pool holds unused */
+    OK(cuMemFree(q));
+    OK(cuMemAllocAsync(&p, MIB, NULL));
+    OK(cuMemFree(p)); /* allowed for pool memory */
+    FAILS(cuMemFreeAsync(p, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuCtxSynchronize());
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+}
+
+static void an_own_pool_obeys_its_limit(void **state)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}, .maxSize = 64 * MIB};
+    CUmemoryPool pool;
+    CUdeviceptr p, q;
+    (void)state;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemAllocFromPoolAsync(&p, 40 * MIB, pool, NULL));
+    FAILS(cuMemAllocFromPoolAsync(&q, 40 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuMemPoolDestroy(pool));
+    FAILS(cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
+    props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    FAILS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+static void resetting_the_primary_context_gives_everything_back(void **state)
+{
+    CUdeviceptr p;
+    CUcontext ctx;
+    (void)state;
+    OK(cuMemAlloc(&p, 100 * MIB));
+    OK(cuMemAllocAsync(&p, 100 * MIB, NULL));
+    OK(cuDevicePrimaryCtxReset(0));
+    FAILS(cuMemAlloc(&p, 1), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+    OK(cuDevicePrimaryCtxRelease(0));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=1GiB,context=100MiB,others=24MiB", 1);
+    sim_start();
+    sim_register_kernels();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free_is_capacity_less_context_and_others),
+        cmocka_unit_test(an_explicit_context_costs_its_overhead_until_destroyed),
+        cmocka_unit_test(large_allocations_take_whole_pages),
+        cmocka_unit_test(small_allocations_share_a_page),
+        cmocka_unit_test(small_allocations_do_not_overlap),
+        cmocka_unit_test(an_allocation_beyond_what_is_free_fails_and_changes_nothing),
+        cmocka_unit_test(a_freed_address_does_not_come_back_at_once),
+        cmocka_unit_test(only_what_was_allocated_can_be_freed_and_only_once),
+        cmocka_unit_test(an_address_range_is_found_from_any_address_in_it),
+        cmocka_unit_test(pitched_memory_has_aligned_rows),
+        cmocka_unit_test(pointer_attributes_tell_kinds_of_memory_apart),
+        cmocka_unit_test(the_plural_form_answers_for_memory_cuda_does_not_know),
+        cmocka_unit_test(buffer_ids_are_never_used_again),
+        cmocka_unit_test(pinned_and_registered_memory_do_not_count_against_the_device),
+        cmocka_unit_test(managed_memory_counts_where_it_was_prefetched_to),
+        cmocka_unit_test(bytes_come_back_as_they_went),
+        cmocka_unit_test(boxes_are_copied_row_by_row),
+        cmocka_unit_test(memsets_write_their_element_size),
+        cmocka_unit_test(a_pool_reserves_in_steps_and_gives_back_at_synchronisation),
+        cmocka_unit_test(the_release_threshold_keeps_memory_in_the_pool),
+        cmocka_unit_test(pool_memory_is_reused_in_stream_order_only),
+        cmocka_unit_test(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back),
+        cmocka_unit_test(an_own_pool_obeys_its_limit),
+        cmocka_unit_test(resetting_the_primary_context_gives_everything_back),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

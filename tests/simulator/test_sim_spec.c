@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The spec of a simulated device: what is accepted, and what a refusal says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/vs_size.h"
+#include "simulator/vs_sim_spec.h"
+
+static struct vs_sim_spec parse(const char *text)
+{
+    struct vs_sim_spec spec;
+    char why[VS_SIM_WHY_MAX];
+    assert_int_equal(vs_sim_spec_parse(text, &spec, why), VS_OK);
+    return spec;
+}
+
+static void refuse(const char *text, const char *expected)
+{
+    struct vs_sim_spec spec = {.devices = 77};
+    char why[VS_SIM_WHY_MAX] = "";
+    assert_int_equal(vs_sim_spec_parse(text, &spec, why), VS_ERR_ARG);
+    assert_int_equal(spec.devices, 77); /* unwritten */
+    assert_non_null(strstr(why, expected));
+    assert_non_null(strstr(why, "h100-80g"));
+    assert_null(strchr(why, '\n'));
+}
+
+static void nothing_means_one_default_device(void **state)
+{
+    (void)state;
+    assert_string_equal(parse(NULL).preset->name, "a100-40g");
+    assert_string_equal(parse("").preset->name, "a100-40g");
+    assert_int_equal(parse("").devices, 1);
+    assert_int_equal(parse("").malloc_us, 0);
+}
+
+static void every_preset_has_its_published_figures(void **state)
+{
+    static const struct {
+        const char *name;
+        int sm_count, major, minor;
+        uint64_t nominal_gib;
+    } presets[] = {{"t4-16g", 40, 7, 5, 16},      {"rtx4090-24g", 128, 8, 9, 24}, {"a100-40g", 108, 8, 0, 40},
+                   {"a100-80g", 108, 8, 0, 80},   {"h100-80g", 132, 9, 0, 80},    {"h200-141g", 132, 9, 0, 141},
+                   {"b200-192g", 148, 10, 0, 192}};
+    (void)state;
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        struct vs_sim_spec s = parse(presets[i].name);
+        assert_int_equal(s.preset->sm_count, presets[i].sm_count);
+        assert_int_equal(s.preset->major, presets[i].major);
+        assert_int_equal(s.preset->minor, presets[i].minor);
+        assert_true(s.capacity_bytes <= presets[i].nominal_gib * VS_GIB);
+        assert_true(s.capacity_bytes >= presets[i].nominal_gib * VS_GIB * 9 / 10);
+    }
+}
+
+static void fields_change_the_preset(void **state)
+{
+    (void)state;
+    struct vs_sim_spec s = parse("t4-16g,capacity=2GiB,devices=2,context=500MiB,others=1GiB,malloc_us=100,"
+                                 "free_us=50,kernel_us=7,seed=18446744073709551615");
+    assert_int_equal(s.capacity_bytes, 2 * VS_GIB);
+    assert_int_equal(s.devices, 2);
+    assert_int_equal(s.context_bytes, 500 * VS_MIB);
+    assert_int_equal(s.others_bytes, VS_GIB);
+    assert_int_equal(s.malloc_us, 100);
+    assert_int_equal(s.free_us, 50);
+    assert_int_equal(s.kernel_us, 7);
+    assert_true(s.seed == UINT64_MAX);
+    assert_int_equal(parse("devices=3").devices, 3); /* of the default device */
+}
+
+static void what_is_not_understood_is_named(void **state)
+{
+    (void)state;
+    refuse("h300", "h300");
+    refuse("t4-16g,capacity=lots", "capacity=lots");
+    refuse("t4-16g,colour=red", "colour=red");
+    refuse("t4-16g,devices=0", "devices=0");
+    refuse("t4-16g,devices=17", "devices=17");
+    refuse("t4-16g,malloc_us=-1", "malloc_us=-1");
+    refuse("t4-16g,nonsense", "nonsense");
+    refuse("t4-16g,capacity=1MiB", "capacity");
+    char long_text[400];
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    refuse(long_text, "too long");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_means_one_default_device),
+        cmocka_unit_test(every_preset_has_its_published_figures),
+        cmocka_unit_test(fields_change_the_preset),
+        cmocka_unit_test(what_is_not_understood_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

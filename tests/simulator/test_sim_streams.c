@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Asynchrony of the stand-in driver: what runs beside what, what waits for what,
+ * and who sees it finished when. */
+#include "sim_test.h"
+
+#include <pthread.h>
+
+static int note_log[8192];
+static atomic_int note_at;
+
+static CUstream new_stream(unsigned flags)
+{
+    CUstream s;
+    OK(cuStreamCreate(&s, flags));
+    return s;
+}
+
+static int noted(CUstream stream, int what)
+{
+    sim_launch_note(stream, note_log, &note_at, what);
+    return what;
+}
+
+static void a_launch_returns_before_the_kernel_has_run(void **state)
+{
+    atomic_int open = 0;
+    CUevent ev;
+    (void)state;
+    OK(cuEventCreate(&ev, 0));
+    OK(cuEventQuery(ev)); /* never recorded: nothing to wait for */
+    sim_launch_gate(NULL, &open);
+    OK(cuEventRecord(ev, NULL));
+    FAILS(cuEventQuery(ev), CUDA_ERROR_NOT_READY);
+    FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, 1);
+    OK(cuEventSynchronize(ev));
+    OK(cuEventQuery(ev));
+    OK(cuStreamQuery(NULL));
+    OK(cuEventDestroy(ev));
+    FAILS(cuEventDestroy(ev), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void streams_run_beside_each_other(void **state)
+{
+    atomic_int open = 0;
+    CUstream a = new_stream(0), b = new_stream(0);
+    (void)state;
+    note_at = 0;
+    sim_launch_gate(a, &open);
+    noted(b, 1);
+    OK(cuStreamSynchronize(b)); /* does not wait for a */
+    assert_int_equal(note_at, 1);
+    FAILS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(a));
+    OK(cuStreamDestroy(a));
+    OK(cuStreamDestroy(b));
+}
+
+static void work_in_one_stream_runs_in_order(void **state)
+{
+    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    (void)state;
+    note_at = 0;
+    for (int i = 0; i < 1000; i++)
+        noted(s, i);
+    OK(cuStreamSynchronize(s));
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(note_log[i], i);
+    OK(cuStreamDestroy(s));
+}
+
+static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **state)
+{
+    atomic_int open = 0;
+    CUstream blocking = new_stream(0), later = new_stream(0), free_one = new_stream(CU_STREAM_NON_BLOCKING);
+    (void)state;
+    note_at = 0;
+    sim_launch_gate(blocking, &open);
+    noted(NULL, 1);  /* waits for the gate */
+    noted(later, 2); /* waits for the legacy stream */
+    noted(free_one, 3);
+    OK(cuStreamSynchronize(free_one));
+    usleep(20000);
+    assert_int_equal(note_at, 1);
+    assert_int_equal(note_log[0], 3);
+    FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    FAILS(cuStreamQuery(later), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, 1);
+    OK(cuCtxSynchronize());
+    assert_int_equal(note_log[1], 1);
+    assert_int_equal(note_log[2], 2);
+    OK(cuStreamDestroy(blocking));
+    OK(cuStreamDestroy(later));
+    OK(cuStreamDestroy(free_one));
+}
+
+static void synchronising_the_legacy_stream_waits_for_blocking_streams(void **state)
+{
+    CUstream s = new_stream(0);
+    (void)state;
+    note_at = 0;
+    for (int i = 0; i < 200; i++)
+        noted(s, i);
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    assert_int_equal(note_at, 200);
+    OK(cuStreamDestroy(s));
+}
+
+static void a_stream_waits_for_an_event_of_another(void **state)
+{
+    atomic_int open = 0;
+    CUstream a = new_stream(CU_STREAM_NON_BLOCKING), b = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent ev;
+    (void)state;
+    note_at = 0;
+    OK(cuEventCreate(&ev, CU_EVENT_DISABLE_TIMING));
+    OK(cuStreamWaitEvent(b, ev, 0)); /* never recorded: no wait */
+    sim_launch_gate(a, &open);
+    noted(a, 1);
+    OK(cuEventRecord(ev, a));
+    OK(cuStreamWaitEvent(b, ev, 0));
+    noted(b, 2);
+    OK(cuEventRecord(ev, b)); /* recording anew does not move the wait */
+    usleep(10000);
+    assert_int_equal(note_at, 0);
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(b));
+    assert_int_equal(note_log[0], 1);
+    assert_int_equal(note_log[1], 2);
+    OK(cuEventDestroy(ev));
+    OK(cuStreamDestroy(a));
+    OK(cuStreamDestroy(b));
+}
+
+static void free_waits_for_work_that_may_use_the_memory(void **state)
+{
+    atomic_int open = 0;
+    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr p;
+    int count = 1024, what = 1;
+    void *args[] = {&p, &count, &what};
+    (void)state;
+    note_at = 0;
+    OK(cuMemAlloc(&p, 4096));
+    sim_launch_gate(s, &open);
+    for (int i = 0; i < 50; i++)
+        OK(cuLaunchKernel(sim_function("add"), 4, 1, 1, 256, 1, 1, 0, s, args, NULL));
+    noted(s, 1);
+    atomic_store(&open, 1);
+    OK(cuMemFree(p));
+    assert_int_equal(note_at, 1); /* everything before it had run */
+    OK(cuStreamDestroy(s));
+}
+
+static void arguments_are_those_of_the_time_of_the_launch(void **state)
+{
+    atomic_int open = 0;
+    CUdeviceptr p;
+    int count = 1, what = 5, result, zero = 0;
+    void *args[] = {&p, &count, &what};
+    (void)state;
+    OK(cuMemAlloc(&p, 4));
+    OK(cuMemcpyHtoD(p, &zero, 4));
+    sim_launch_gate(NULL, &open);
+    CUdeviceptr real = p;
+    OK(cuLaunchKernel(sim_function("add"), 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
+    what = 1000;
+    count = 0;
+    p = 0;
+    atomic_store(&open, 1);
+    OK(cuMemcpyDtoH(&result, real, 4));
+    assert_int_equal(result, 5);
+    OK(cuMemFree(real));
+}
+
+static void a_grid_is_run_completely_whatever_its_size(void **state)
+{
+    CUfunction add = sim_function("add");
+    (void)state;
+    for (int blocks = 1; blocks <= 20000; blocks = blocks * 3 + 1) {
+        int count = blocks * 32, what = 3;
+        CUdeviceptr p;
+        void *args[] = {&p, &count, &what};
+        int *host = malloc((size_t)count * 4);
+        OK(cuMemAlloc(&p, (size_t)count * 4));
+        OK(cuMemsetD32(p, 4, (size_t)count));
+        for (int i = 0; i < 3; i++)
+            OK(cuLaunchKernel(add, (unsigned)blocks, 1, 1, 32, 1, 1, 0, NULL, args, NULL));
+        OK(cuMemcpyDtoH(host, p, (size_t)count * 4));
+        for (int i = 0; i < count; i++)
+            assert_int_equal(host[i], 13);
+        OK(cuMemFree(p));
+        free(host);
+    }
+}
+
+static void events_measure_simulated_time(void **state)
+{
+    CUevent begin, end;
+    float ms;
+    (void)state;
+    OK(cuEventCreate(&begin, 0));
+    OK(cuEventCreate(&end, 0));
+    FAILS(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE); /* never recorded */
+    OK(cuEventRecord(begin, NULL));
+    double before = sim_now_ms();
+    for (int i = 0; i < 5; i++) /* no host function: kernel_us=2000 each */
+        OK(cuLaunchKernel(sim_function("only_time"), 8, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuEventRecord(end, NULL));
+    FAILS(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_NOT_READY);
+    OK(cuEventSynchronize(end));
+    OK(cuEventElapsedTime(&ms, begin, end));
+    assert_true(ms >= 10.0f);
+    assert_true(ms < 10.0f + (float)(sim_now_ms() - before)); /* never more than what passed */
+    assert_true(sim_now_ms() - before >= 9.5);                /* and it did pass */
+    OK(cuEventDestroy(begin));
+    OK(cuEventDestroy(end));
+}
+
+/* ---- host functions ---- */
+
+static CUresult inside_result;
+static atomic_int host_calls;
+
+static void CUDA_CB host_function(void *data)
+{
+    CUdeviceptr p;
+    note_log[atomic_fetch_add(&note_at, 1)] = *(int *)data;
+    inside_result = cuMemAlloc(&p, 4);
+    atomic_fetch_add(&host_calls, 1);
+}
+
+static void CUDA_CB callback(CUstream stream, CUresult status, void *data)
+{
+    (void)stream;
+    note_log[atomic_fetch_add(&note_at, 1)] = *(int *)data + (int)status;
+}
+
+static void host_functions_run_in_stream_order_and_may_not_call_cuda(void **state)
+{
+    CUstream s = new_stream(0);
+    int two = 2, four = 4;
+    (void)state;
+    note_at = host_calls = 0;
+    noted(s, 1);
+    OK(cuLaunchHostFunc(s, host_function, &two));
+    noted(s, 3);
+    OK(cuStreamAddCallback(s, callback, &four, 0));
+    noted(s, 5);
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(host_calls, 1);
+    assert_int_equal(inside_result, CUDA_ERROR_NOT_PERMITTED);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(note_log[i], i + 1);
+    OK(cuStreamDestroy(s));
+}
+
+/* ---- copies ---- */
+
+static void a_pageable_source_may_be_changed_after_an_async_copy(void **state)
+{
+    atomic_int open = 0;
+    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr p;
+    int value = 5, back = 0;
+    (void)state;
+    OK(cuMemAlloc(&p, 4));
+    sim_launch_gate(s, &open);
+    OK(cuMemcpyHtoDAsync(p, &value, 4, s)); /* staged: returns while the gate is shut */
+    value = 6;
+    FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, 1);
+    OK(cuMemcpyDtoHAsync(&back, p, 4, s)); /* pageable target: returns when done */
+    assert_int_equal(back, 5);
+    OK(cuMemFree(p));
+    OK(cuStreamDestroy(s));
+}
+
+static void copies_with_pinned_memory_are_asynchronous(void **state)
+{
+    atomic_int open = 0;
+    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr p;
+    int *pinned;
+    (void)state;
+    OK(cuMemAlloc(&p, 4));
+    OK(cuMemAllocHost((void **)&pinned, 8));
+    pinned[0] = 11;
+    pinned[1] = 0;
+    sim_launch_gate(s, &open);
+    OK(cuMemcpyHtoDAsync(p, &pinned[0], 4, s));
+    OK(cuMemcpyDtoHAsync(&pinned[1], p, 4, s));
+    assert_int_equal(pinned[1], 0);
+    FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(pinned[1], 11);
+    OK(cuMemFreeHost(pinned));
+    OK(cuMemFree(p));
+    OK(cuStreamDestroy(s));
+}
+
+static void a_copy_from_memory_freed_meanwhile_fails_its_context_for_good(void **state)
+{
+    atomic_int open = 0;
+    CUcontext other;
+    CUdeviceptr p, q;
+    CUstream s;
+    (void)state;
+    OK(cuMemAlloc(&p, 4096));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&q, 4096));
+    sim_launch_gate(s, &open);
+    OK(cuMemcpyDtoDAsync(q, p, 4096, s));
+    OK(cuCtxPopCurrent(NULL));
+    OK(cuMemFree(p)); /* waits for p's context, not for the other one's stream */
+    atomic_store(&open, 1);
+    OK(cuCtxPushCurrent(other));
+    FAILS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+    FAILS(cuMemAlloc(&p, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+    FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuCtxDestroy(other));
+    OK(cuCtxSynchronize()); /* the primary context is unharmed */
+}
+
+/* ---- lives of streams ---- */
+
+static void a_destroyed_stream_finishes_its_work(void **state)
+{
+    atomic_int open = 0;
+    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    (void)state;
+    note_at = 0;
+    sim_launch_gate(s, &open);
+    noted(s, 1);
+    OK(cuStreamDestroy(s));
+    FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuStreamDestroy(s), CUDA_ERROR_INVALID_HANDLE);
+    atomic_store(&open, 1);
+    OK(cuCtxSynchronize());
+    assert_int_equal(note_at, 1);
+}
+
+static void a_full_queue_makes_the_caller_wait(void **state)
+{
+    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    (void)state;
+    note_at = 0;
+    for (int i = 0; i < 8000; i++)
+        noted(s, i);
+    assert_true(note_at >= 8000 - 1024);
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_at, 8000);
+    OK(cuStreamDestroy(s));
+}
+
+static void handles_and_properties_of_streams(void **state)
+{
+    CUstream s;
+    int priority, least, greatest;
+    unsigned flags;
+    unsigned long long id, other_id;
+    CUcontext ctx, mine;
+    CUstreamCaptureStatus capturing;
+    (void)state;
+    OK(cuCtxGetStreamPriorityRange(&least, &greatest));
+    assert_true(greatest < least);
+    OK(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest - 10));
+    OK(cuStreamGetPriority(s, &priority));
+    assert_int_equal(priority, greatest);
+    OK(cuStreamGetFlags(s, &flags));
+    assert_int_equal(flags, CU_STREAM_NON_BLOCKING);
+    OK(cuStreamGetId(s, &id));
+    OK(cuStreamGetId(NULL, &other_id));
+    assert_true(id != other_id);
+    OK(cuStreamGetCtx(s, &ctx));
+    OK(cuCtxGetCurrent(&mine));
+    assert_ptr_equal(ctx, mine);
+    OK(cuStreamIsCapturing(s, &capturing));
+    assert_int_equal(capturing, CU_STREAM_CAPTURE_STATUS_NONE);
+    FAILS(cuStreamCreate(&s, 0xff), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuStreamDestroy(CU_STREAM_LEGACY), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuStreamDestroy(s));
+}
+
+/* ---- threads: results are gathered there and asserted here ---- */
+
+struct hammer {
+    CUcontext ctx;
+    CUstream shared;
+    CUdeviceptr counter;
+    CUfunction add;
+    int failed;
+};
+
+static void *hammer_main(void *arg)
+{
+    struct hammer *h = arg;
+    CUstream own;
+    CUevent ev;
+    int one = 1;
+    void *args[] = {&h->counter, &one, &one};
+    h->failed |= cuCtxSetCurrent(h->ctx) != CUDA_SUCCESS;
+    h->failed |= cuStreamCreate(&own, 0) != CUDA_SUCCESS || cuEventCreate(&ev, 0) != CUDA_SUCCESS;
+    for (int i = 0; i < 300; i++) {
+        CUdeviceptr p;
+        h->failed |= cuLaunchKernel(h->add, 1, 1, 1, 1, 1, 1, 0, h->shared, args, NULL) != CUDA_SUCCESS;
+        h->failed |= cuMemAllocAsync(&p, 5000, own) != CUDA_SUCCESS;
+        h->failed |= cuMemsetD8Async(p, 1, 5000, own) != CUDA_SUCCESS;
+        h->failed |= cuEventRecord(ev, h->shared) != CUDA_SUCCESS;
+        h->failed |= cuStreamWaitEvent(own, ev, 0) != CUDA_SUCCESS;
+        h->failed |= cuMemFreeAsync(p, own) != CUDA_SUCCESS;
+        if (i % 50 == 0)
+            h->failed |= cuStreamSynchronize(own) != CUDA_SUCCESS;
+        if (i % 70 == 0)
+            h->failed |= cuMemAlloc(&p, 100) != CUDA_SUCCESS || cuMemFree(p) != CUDA_SUCCESS;
+    }
+    h->failed |= cuStreamDestroy(own) != CUDA_SUCCESS || cuEventDestroy(ev) != CUDA_SUCCESS;
+    return NULL;
+}
+
+static void threads_may_share_a_stream(void **state)
+{
+    struct hammer h[4];
+    pthread_t threads[4];
+    CUstream shared = new_stream(0);
+    CUdeviceptr counter;
+    CUcontext ctx;
+    int total;
+    (void)state;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuMemAlloc(&counter, 4));
+    OK(cuMemsetD32(counter, 0, 1));
+    for (int i = 0; i < 4; i++) {
+        h[i] = (struct hammer){ctx, shared, counter, sim_function("add"), 0};
+        pthread_create(&threads[i], NULL, hammer_main, &h[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(h[i].failed, 0);
+    }
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH(&total, counter, 4));
+    assert_int_equal(total, 4 * 300);
+    OK(cuMemFree(counter));
+    OK(cuStreamDestroy(shared));
+}
+
+struct own_stream {
+    CUcontext ctx;
+    unsigned long long id;
+    int failed;
+};
+
+static void *own_stream_main(void *arg)
+{
+    struct own_stream *o = arg;
+    o->failed = cuCtxSetCurrent(o->ctx) || cuStreamGetId(CU_STREAM_PER_THREAD, &o->id);
+    return NULL;
+}
+
+static void each_thread_has_its_own_default_stream(void **state)
+{
+    struct own_stream o = {0};
+    unsigned long long mine, again, legacy;
+    pthread_t thread;
+    (void)state;
+    OK(cuCtxGetCurrent(&o.ctx));
+    OK(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
+    OK(cuStreamGetId(CU_STREAM_PER_THREAD, &again));
+    OK(cuStreamGetId(CU_STREAM_LEGACY, &legacy));
+    pthread_create(&thread, NULL, own_stream_main, &o);
+    pthread_join(thread, NULL);
+    assert_int_equal(o.failed, 0);
+    assert_true(mine == again && mine != legacy && o.id != mine && o.id != legacy);
+}
+
+static void the_per_thread_stream_keeps_order_with_the_legacy_stream(void **state)
+{
+    atomic_int open = 0;
+    (void)state;
+    note_at = 0;
+    sim_launch_gate(CU_STREAM_PER_THREAD, &open);
+    noted(CU_STREAM_LEGACY, 1);
+    usleep(10000);
+    assert_int_equal(note_at, 0);
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    assert_int_equal(note_at, 1);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,kernel_us=2000", 1);
+    sim_start();
+    sim_register_kernels();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_returns_before_the_kernel_has_run),
+        cmocka_unit_test(streams_run_beside_each_other),
+        cmocka_unit_test(work_in_one_stream_runs_in_order),
+        cmocka_unit_test(the_legacy_stream_waits_for_blocking_streams_and_they_for_it),
+        cmocka_unit_test(synchronising_the_legacy_stream_waits_for_blocking_streams),
+        cmocka_unit_test(a_stream_waits_for_an_event_of_another),
+        cmocka_unit_test(free_waits_for_work_that_may_use_the_memory),
+        cmocka_unit_test(arguments_are_those_of_the_time_of_the_launch),
+        cmocka_unit_test(a_grid_is_run_completely_whatever_its_size),
+        cmocka_unit_test(events_measure_simulated_time),
+        cmocka_unit_test(host_functions_run_in_stream_order_and_may_not_call_cuda),
+        cmocka_unit_test(a_pageable_source_may_be_changed_after_an_async_copy),
+        cmocka_unit_test(copies_with_pinned_memory_are_asynchronous),
+        cmocka_unit_test(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good),
+        cmocka_unit_test(a_destroyed_stream_finishes_its_work),
+        cmocka_unit_test(a_full_queue_makes_the_caller_wait),
+        cmocka_unit_test(handles_and_properties_of_streams),
+        cmocka_unit_test(threads_may_share_a_stream),
+        cmocka_unit_test(each_thread_has_its_own_default_stream),
+        cmocka_unit_test(the_per_thread_stream_keeps_order_with_the_legacy_stream),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
