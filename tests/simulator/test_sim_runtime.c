@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stand-in runtime: contexts made at first use, last errors, registered
+ * kernels and variables, and that each call reaches the driver. */
+#include "sim_test.h"
+
+#include "sim_stub.h"
+
+#include <pthread.h>
+
+static int device_variable; /* the host shadows of variables in device code */
+static int *managed_variable;
+
+static void add_stub(void) {}
+static void gate_stub(void) {}
+static void unregistered_stub(void) {}
+
+static void **image;
+
+static void register_program(void)
+{
+    image = __cudaRegisterFatBinary(sim_stub_fat_binary());
+    sim_stub_kernel(image, add_stub, "add");
+    sim_stub_kernel(image, gate_stub, "gate");
+    __cudaRegisterVar(image, (char *)&device_variable, (char *)"device_variable", "device_variable", 0, 16, 0, 0);
+    __cudaRegisterManagedVar(image, (void **)&managed_variable, (char *)"managed_variable", "managed_variable", 0,
+                             4, 0, 0);
+    __cudaRegisterFatBinaryEnd(image);
+}
+
+static const dim3 one = {1, 1, 1};
+
+static void versions_and_devices(void **state)
+{
+    int version, count, device, value;
+    struct cudaDeviceProp p;
+    (void)state;
+    OK(cudaRuntimeGetVersion(&version));
+    assert_int_equal(version, CUDART_VERSION);
+    OK(cudaDriverGetVersion(&version));
+    assert_true(version >= CUDART_VERSION);
+    OK(cudaGetDeviceCount(&count));
+    assert_int_equal(count, 2);
+    OK(cudaGetDevice(&device));
+    assert_int_equal(device, 0);
+    OK(cudaGetDeviceProperties(&p, 1));
+    assert_non_null(strstr(p.name, "T4"));
+    assert_int_equal(p.totalGlobalMem, 512 * MIB);
+    assert_int_equal(p.multiProcessorCount, 40);
+    assert_int_equal(p.major * 10 + p.minor, 75);
+    assert_int_equal(p.warpSize, 32);
+    assert_int_equal(p.maxThreadsDim[2], 64);
+    assert_int_equal(p.sharedMemPerBlock, 49152);
+    assert_int_equal(p.unifiedAddressing, 1);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
+    assert_int_equal(value, p.maxThreadsPerBlock);
+    FAILS(cudaGetDeviceProperties(&p, 2), cudaErrorInvalidDevice);
+    FAILS(cudaSetDevice(2), cudaErrorInvalidDevice);
+    cudaGetLastError();
+}
+
+static void the_last_error_stays_until_it_is_asked_for(void **state)
+{
+    void *p;
+    (void)state;
+    OK(cudaGetLastError());
+    FAILS(cudaMalloc(&p, 1024 * MIB), cudaErrorMemoryAllocation);
+    assert_null(p);
+    FAILS(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
+    OK(cudaDeviceSynchronize()); /* success does not clear it */
+    FAILS(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
+    FAILS(cudaGetLastError(), cudaErrorMemoryAllocation);
+    OK(cudaGetLastError());
+}
+
+static void *error_in_a_thread(void *out)
+{
+    cudaFree((void *)16);
+    *(cudaError_t *)out = cudaPeekAtLastError();
+    return NULL;
+}
+
+static void the_last_error_is_the_threads_own(void **state)
+{
+    pthread_t thread;
+    cudaError_t theirs = cudaSuccess;
+    (void)state;
+    pthread_create(&thread, NULL, error_in_a_thread, &theirs);
+    pthread_join(thread, NULL);
+    assert_int_equal(theirs, cudaErrorInvalidValue);
+    OK(cudaPeekAtLastError());
+}
+
+static void nothing_is_a_valid_size_and_a_valid_free(void **state)
+{
+    void *p = (void *)1;
+    size_t pitch = 1;
+    (void)state;
+    OK(cudaMalloc(&p, 0));
+    assert_null(p);
+    OK(cudaFree(NULL));
+    OK(cudaFreeHost(NULL));
+    OK(cudaMallocPitch(&p, &pitch, 0, 5));
+    assert_null(p);
+    OK(cudaMemcpy(NULL, NULL, 0, cudaMemcpyHostToDevice));
+}
+
+static void kernels_registered_by_hand_run(void **state)
+{
+    int *p, host[1000], count = 1000, what = 5;
+    void *args[] = {&p, &count, &what};
+    cudaKernel_t kernel;
+    const char *name;
+    cudaLaunchConfig_t config = {.gridDim = {8, 1, 1}, .blockDim = {128, 1, 1}};
+    (void)state;
+    OK(cudaMalloc((void **)&p, sizeof host));
+    OK(cudaMemset(p, 0, sizeof host));
+    OK(cudaLaunchKernel((void *)add_stub, (dim3){8, 1, 1}, (dim3){128, 1, 1}, args, 0, NULL));
+    OK(cudaGetKernel(&kernel, (void *)add_stub));
+    OK(cudaLaunchKernel((void *)kernel, (dim3){8, 1, 1}, (dim3){128, 1, 1}, args, 0, cudaStreamPerThread));
+    OK(cudaLaunchKernelExC(&config, (void *)add_stub, args));
+    OK(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(host[i], 15);
+    OK(cudaFuncGetName(&name, (void *)add_stub));
+    assert_string_equal(name, "add");
+    OK(cudaFree(p));
+}
+
+static void impossible_launches_are_named(void **state)
+{
+    (void)state;
+    FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    FAILS(cudaLaunchKernel((void *)add_stub, (dim3){0, 1, 1}, one, NULL, 0, NULL), cudaErrorInvalidConfiguration);
+    FAILS(cudaLaunchKernel((void *)add_stub, one, (dim3){32, 32, 2}, NULL, 0, NULL), cudaErrorInvalidConfiguration);
+    FAILS(cudaLaunchKernel((void *)add_stub, one, one, NULL, 1 << 20, NULL), cudaErrorInvalidValue);
+    FAILS(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
+static void launch_configurations_are_pushed_and_popped(void **state)
+{
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    (void)state;
+    assert_int_equal(__cudaPushCallConfiguration((dim3){2, 3, 4}, (dim3){5, 6, 7}, 8, (cudaStream_t)9), 0);
+    assert_int_equal(__cudaPushCallConfiguration(one, one, 1, NULL), 0);
+    OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
+    assert_int_equal(shared, 1);
+    OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
+    assert_int_equal(grid.z, 4);
+    assert_int_equal(block.y, 6);
+    assert_int_equal(shared, 8);
+    assert_ptr_equal(stream, (cudaStream_t)9);
+    FAILS(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaErrorMissingConfiguration);
+    cudaGetLastError();
+}
+
+static void device_variables_are_copied_to_and_from(void **state)
+{
+    int in[4] = {1, 2, 3, 4}, out[4] = {0}, *address;
+    size_t bytes;
+    (void)state;
+    OK(cudaMemcpyToSymbol(&device_variable, in, sizeof in, 0, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyFromSymbol(out, &device_variable, 8, 8, cudaMemcpyDeviceToHost));
+    assert_int_equal(out[0], 3);
+    assert_int_equal(out[1], 4);
+    OK(cudaGetSymbolSize(&bytes, &device_variable));
+    assert_int_equal(bytes, 16);
+    OK(cudaGetSymbolAddress((void **)&address, &device_variable));
+    OK(cudaMemcpy(out, address, sizeof out, cudaMemcpyDeviceToHost));
+    assert_int_equal(out[0], 1);
+    FAILS(cudaMemcpyToSymbol(&device_variable, in, sizeof in, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpyToSymbol(&bytes, in, 4, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
+    FAILS(cudaMemcpyToSymbol(&device_variable, in, 4, 0, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
+    cudaGetLastError();
+    assert_null(managed_variable);
+    assert_int_equal(__cudaInitModule(image), 1);
+    *managed_variable = 8;
+    OK(cudaMemcpy(out, managed_variable, 4, cudaMemcpyDefault));
+    assert_int_equal(out[0], 8);
+}
+
+static void memory_of_every_kind_is_told_apart(void **state)
+{
+    struct cudaPointerAttributes a;
+    void *device, *host, *managed;
+    int local;
+    (void)state;
+    OK(cudaMalloc(&device, 100));
+    OK(cudaMallocHost(&host, 100));
+    OK(cudaMallocManaged(&managed, 100, cudaMemAttachGlobal));
+    OK(cudaPointerGetAttributes(&a, device));
+    assert_int_equal(a.type, cudaMemoryTypeDevice);
+    assert_int_equal(a.device, 0);
+    assert_ptr_equal(a.devicePointer, device);
+    assert_null(a.hostPointer);
+    OK(cudaPointerGetAttributes(&a, host));
+    assert_int_equal(a.type, cudaMemoryTypeHost);
+    assert_ptr_equal(a.hostPointer, host);
+    OK(cudaPointerGetAttributes(&a, managed));
+    assert_int_equal(a.type, cudaMemoryTypeManaged);
+    OK(cudaPointerGetAttributes(&a, &local));
+    assert_int_equal(a.type, cudaMemoryTypeUnregistered);
+    FAILS(cudaFree(host), cudaErrorInvalidValue);
+    FAILS(cudaFree(&local), cudaErrorInvalidValue);
+    cudaGetLastError();
+    OK(cudaFree(device));
+    OK(cudaFreeHost(host));
+    OK(cudaFree(managed));
+}
+
+static void copies_go_where_their_kind_says(void **state)
+{
+    unsigned char host[64], back[64];
+    void *p;
+    struct cudaPitchedPtr box;
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        host[i] = (unsigned char)i;
+    OK(cudaMalloc(&p, 64));
+    OK(cudaMemcpy(p, host, 64, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy(back, p, 64, cudaMemcpyDefault));
+    assert_memory_equal(host, back, 64);
+    OK(cudaMemset(back, 0, 0));
+    OK(cudaMemset2D(p, 16, 0xff, 4, 4));
+    OK(cudaMemcpy2D(back, 8, p, 16, 8, 4, cudaMemcpyDeviceToHost));
+    assert_int_equal(back[8 + 3], 0xff);
+    assert_int_equal(back[8 + 4], 20);
+    FAILS(cudaMemcpy2D(back, 4, p, 16, 8, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
+    FAILS(cudaMemcpy(back, p, 64, (enum cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
+    FAILS(cudaMemcpy(back, p, 65, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    OK(cudaFree(p));
+    OK(cudaMalloc3D(&box, (struct cudaExtent){10, 3, 2}));
+    OK(cudaMemset3D(box, 7, (struct cudaExtent){10, 3, 2}));
+    struct cudaMemcpy3DParms parms = {.srcPtr = box, .dstPtr = {back, 10, 10, 3}, .extent = {10, 3, 2},
+                                      .kind = cudaMemcpyDeviceToHost};
+    OK(cudaMemcpy3D(&parms));
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(back[i], 7);
+    OK(cudaFree(box.ptr));
+    cudaGetLastError();
+}
+
+static void events_and_streams_are_asynchronous(void **state)
+{
+    atomic_int open = 0, *address = &open;
+    void *args[] = {&address};
+    cudaStream_t s;
+    cudaEvent_t ev;
+    float ms;
+    (void)state;
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    OK(cudaEventCreate(&ev));
+    OK(cudaLaunchKernel((void *)gate_stub, one, one, args, 0, s));
+    OK(cudaEventRecord(ev, s));
+    FAILS(cudaEventQuery(ev), cudaErrorNotReady);
+    FAILS(cudaGetLastError(), cudaErrorNotReady); /* recorded, as frameworks expect */
+    FAILS(cudaStreamQuery(s), cudaErrorNotReady);
+    FAILS(cudaEventElapsedTime(&ms, ev, ev), cudaErrorNotReady);
+    atomic_store(&open, 1);
+    OK(cudaStreamSynchronize(s));
+    OK(cudaEventElapsedTime(&ms, ev, ev));
+    OK(cudaEventDestroy(ev));
+    OK(cudaStreamDestroy(s));
+    cudaGetLastError();
+}
+
+static void pools_and_async_allocation(void **state)
+{
+    cudaMemPool_t pool;
+    cudaStream_t s;
+    uint64_t used;
+    void *p;
+    (void)state;
+    OK(cudaStreamCreate(&s));
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    OK(cudaMallocAsync(&p, 5000, s));
+    OK(cudaMemsetAsync(p, 1, 5000, s));
+    OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+    assert_int_equal(used, 5120);
+    OK(cudaFreeAsync(p, s));
+    OK(cudaMallocFromPoolAsync(&p, 100, pool, s));
+    OK(cudaFree(p));
+    OK(cudaStreamDestroy(s));
+}
+
+static void each_device_has_its_own_memory(void **state)
+{
+    size_t free_zero, free_one, total;
+    void *p, *q;
+    int back = 0, value = 77, device;
+    (void)state;
+    OK(cudaMemGetInfo(&free_zero, &total));
+    OK(cudaMalloc(&p, 4));
+    OK(cudaMemcpy(p, &value, 4, cudaMemcpyHostToDevice));
+    OK(cudaSetDevice(1));
+    OK(cudaGetDevice(&device));
+    assert_int_equal(device, 1);
+    OK(cudaMemGetInfo(&free_one, &total));
+    OK(cudaMalloc(&q, 4 * MIB));
+    struct cudaPointerAttributes a;
+    OK(cudaPointerGetAttributes(&a, q));
+    assert_int_equal(a.device, 1);
+    OK(cudaMemcpyPeer(q, 1, p, 0, 4));
+    OK(cudaMemcpy(&back, q, 4, cudaMemcpyDeviceToHost));
+    assert_int_equal(back, 77);
+    size_t now;
+    OK(cudaMemGetInfo(&now, &total));
+    assert_int_equal(free_one - now, 4 * MIB);
+    OK(cudaFree(q));
+    OK(cudaSetDevice(0));
+    OK(cudaFree(p));
+}
+
+static void resetting_a_device_starts_it_anew(void **state)
+{
+    size_t before, after, total;
+    void *p;
+    int out = 0, in = 3;
+    (void)state;
+    OK(cudaSetDevice(1));
+    OK(cudaMemGetInfo(&before, &total));
+    OK(cudaMalloc(&p, 64 * MIB));
+    OK(cudaDeviceReset());
+    OK(cudaMemGetInfo(&after, &total));
+    assert_int_equal(before, after);
+    FAILS(cudaFree(p), cudaErrorInvalidValue);
+    cudaGetLastError();
+    OK(cudaMemcpyToSymbol(&device_variable, &in, 4, 0, cudaMemcpyHostToDevice)); /* made again */
+    OK(cudaMemcpyFromSymbol(&out, &device_variable, 4, 0, cudaMemcpyDeviceToHost));
+    assert_int_equal(out, 3);
+    OK(cudaSetDevice(0));
+}
+
+static void driver_entry_points_are_handed_out(void **state)
+{
+    enum cudaDriverEntryPointQueryResult status;
+    void *found;
+    (void)state;
+    OK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 3020, cudaEnableDefault, &status));
+    assert_int_equal(status, cudaDriverEntryPointSuccess);
+    CUdeviceptr p;
+    OK(((CUresult(*)(CUdeviceptr *, size_t))found)(&p, 100));
+    OK(cudaFree((void *)p)); /* both layers speak of the same memory */
+    OK(cudaGetDriverEntryPointByVersion("cuNothing", &found, 13000, cudaEnableDefault, &status));
+    assert_int_equal(status, cudaDriverEntryPointSymbolNotFound);
+    assert_null(found);
+}
+
+static void what_is_not_simulated_says_so(void **state)
+{
+    cudaGraph_t graph;
+    cudaArray_t array;
+    struct cudaChannelFormatDesc desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+    (void)state;
+    FAILS(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
+    FAILS(cudaMallocArray(&array, &desc, 4, 4, 0), cudaErrorNotSupported);
+    cudaGetLastError();
+    assert_string_equal(cudaGetErrorName(cudaErrorNotSupported), "cudaErrorNotSupported");
+    assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
+}
+
+static void occupancy_and_function_attributes(void **state)
+{
+    struct cudaFuncAttributes a;
+    int blocks;
+    (void)state;
+    OK(cudaFuncGetAttributes(&a, (void *)add_stub));
+    assert_int_equal(a.maxThreadsPerBlock, 1024);
+    OK(cudaFuncSetAttribute((void *)add_stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    OK(cudaFuncGetAttributes(&a, (void *)add_stub));
+    assert_int_equal(a.maxDynamicSharedSizeBytes, 60000);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (void *)add_stub, 256, 0));
+    assert_int_equal(blocks, 4);
+}
+
+static void an_unregistered_image_takes_its_kernels_along(void **state)
+{
+    (void)state;
+    void **other = __cudaRegisterFatBinary(sim_stub_fat_binary());
+    sim_stub_kernel(other, unregistered_stub, "other");
+    __cudaRegisterFatBinaryEnd(other);
+    OK(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL));
+    __cudaUnregisterFatBinary(other);
+    FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    cudaGetLastError();
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=512MiB,context=16MiB,devices=2", 1);
+    register_program(); /* before any CUDA call, as start-up code does */
+    OK(cudaFree(NULL));
+    sim_register_kernels();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions_and_devices),
+        cmocka_unit_test(the_last_error_stays_until_it_is_asked_for),
+        cmocka_unit_test(the_last_error_is_the_threads_own),
+        cmocka_unit_test(nothing_is_a_valid_size_and_a_valid_free),
+        cmocka_unit_test(kernels_registered_by_hand_run),
+        cmocka_unit_test(impossible_launches_are_named),
+        cmocka_unit_test(launch_configurations_are_pushed_and_popped),
+        cmocka_unit_test(device_variables_are_copied_to_and_from),
+        cmocka_unit_test(memory_of_every_kind_is_told_apart),
+        cmocka_unit_test(copies_go_where_their_kind_says),
+        cmocka_unit_test(events_and_streams_are_asynchronous),
+        cmocka_unit_test(pools_and_async_allocation),
+        cmocka_unit_test(each_device_has_its_own_memory),
+        cmocka_unit_test(resetting_a_device_starts_it_anew),
+        cmocka_unit_test(driver_entry_points_are_handed_out),
+        cmocka_unit_test(what_is_not_simulated_says_so),
+        cmocka_unit_test(occupancy_and_function_attributes),
+        cmocka_unit_test(an_unregistered_image_takes_its_kernels_along),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
