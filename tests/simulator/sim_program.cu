@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program as users write it, one source for nvcc (shared and static runtime)
+ * and for the C compiler alone: scale a vector in chunks with pinned double
+ * buffering over two streams, sum it, compare with the host. Exits 0 when the
+ * numbers are right. Runs on a real GPU as well. */
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "vramscope_simulator.h"
+
+#define CHECK(call)                                                                                  \
+    do {                                                                                             \
+        cudaError_t error_ = (call);                                                                 \
+        if (error_ != cudaSuccess) {                                                                 \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #call, cudaGetErrorString(error_));       \
+            exit(1);                                                                                 \
+        }                                                                                            \
+    } while (0)
+
+enum { CHUNK = 1 << 16, CHUNKS = 24, THREADS = 256 };
+
+/* ---- kernels, and their host functions for the simulated GPU ---- */
+
+#ifdef __CUDACC__
+__constant__ float factor;
+__managed__ int launches;
+
+extern "C" __global__ void scale(float *v, int n, float by)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        v[i] *= by;
+}
+
+/* Mangled, with a structure by value. */
+struct range {
+    const float *values;
+    int first, last;
+};
+
+__global__ void sum(range r, double *partial)
+{
+    if (threadIdx.x == 0) {
+        double s = 0;
+        for (int i = r.first + (int)blockIdx.x; i < r.last; i += (int)gridDim.x)
+            s += r.values[i];
+        partial[blockIdx.x] = s;
+    }
+}
+#define SUM_NAME "_Z3sum5rangePd"
+#else
+#include "sim_stub.h"
+static float factor;
+static int *launches_pointer;
+#define launches (*launches_pointer)
+struct range {
+    const float *values;
+    int first, last;
+};
+typedef struct range range;
+static void scale(void) {}
+static void sum(void) {}
+static void **image;
+__attribute__((constructor)) static void register_program(void)
+{
+    image = __cudaRegisterFatBinary(sim_stub_fat_binary());
+    sim_stub_kernel(image, scale, "scale");
+    sim_stub_kernel(image, sum, "sum");
+    __cudaRegisterVar(image, (char *)&factor, (char *)"factor", "factor", 0, sizeof factor, 1, 0);
+    __cudaRegisterManagedVar(image, (void **)&launches_pointer, (char *)"launches", "launches", 0, sizeof(int), 0, 0);
+    __cudaRegisterFatBinaryEnd(image);
+}
+#define SUM_NAME "sum"
+#endif
+
+static void host_scale(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    float *v = *(float **)launch->args[0];
+    int n = *(int *)launch->args[1];
+    float by = *(float *)launch->args[2];
+    for (unsigned long i = first * launch->block[0]; i < last * launch->block[0] && i < (unsigned long)n; i++)
+        v[i] *= by;
+}
+
+static void host_sum(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    const struct range *r = (const struct range *)launch->args[0];
+    double *partial = *(double **)launch->args[1];
+    for (unsigned long b = first; b < last; b++) {
+        double s = 0;
+        for (int i = r->first + (int)b; i < r->last; i += (int)launch->grid[0])
+            s += r->values[i];
+        partial[b] = s;
+    }
+}
+
+static void launch_scale(float *v, int n, float by, cudaStream_t stream)
+{
+#ifdef __CUDACC__
+    scale<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(v, n, by);
+    CHECK(cudaGetLastError());
+#else
+    void *args[] = {&v, &n, &by};
+    dim3 grid = {(unsigned)(n + THREADS - 1) / THREADS, 1, 1}, block = {THREADS, 1, 1};
+    CHECK(cudaLaunchKernel((const void *)scale, grid, block, args, 0, stream));
+#endif
+}
+
+static void launch_sum(range r, double *partial, int blocks)
+{
+#ifdef __CUDACC__
+    sum<<<blocks, 32>>>(r, partial);
+    CHECK(cudaGetLastError());
+#else
+    void *args[] = {&r, &partial};
+    dim3 grid = {(unsigned)blocks, 1, 1}, block = {32, 1, 1};
+    CHECK(cudaLaunchKernel((const void *)sum, grid, block, args, 0, NULL));
+#endif
+}
+
+static void register_host_functions(void)
+{
+    static const size_t scale_bytes[] = {sizeof(float *), sizeof(int), sizeof(float)};
+    static const size_t sum_bytes[] = {sizeof(struct range), sizeof(double *)};
+    vramscope_sim_register("scale", host_scale, scale_bytes, 3);
+    vramscope_sim_register(SUM_NAME, host_sum, sum_bytes, 2);
+}
+
+static void touch_managed(void)
+{
+#ifndef __CUDACC__
+    __cudaInitModule(image); /* what nvcc inserts before the first access */
+#endif
+    launches = 0;
+}
+
+static double host_expected(float by)
+{
+    double s = 0;
+    for (int i = 0; i < CHUNK * CHUNKS; i++)
+        s += (double)((float)(i % 1000) * by);
+    return s;
+}
+
+int main(void)
+{
+    enum { BLOCKS = 64 };
+    float *pinned[2], *device, by = 2.5f, by_back = 0;
+    double *partial, partials[BLOCKS], total = 0;
+    cudaStream_t stream[2];
+    cudaEvent_t begin, end, copied[2];
+    float ms;
+    CHECK(cudaFree(0));
+    register_host_functions();
+    touch_managed();
+#ifdef __CUDACC__
+    CHECK(cudaMemcpyToSymbol(factor, &by, sizeof by, 0, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpyFromSymbol(&by_back, factor, sizeof by, 0, cudaMemcpyDeviceToHost));
+#else
+    CHECK(cudaMemcpyToSymbol(&factor, &by, sizeof by, 0, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpyFromSymbol(&by_back, &factor, sizeof by, 0, cudaMemcpyDeviceToHost));
+#endif
+    CHECK(cudaMalloc((void **)&device, sizeof(float) * CHUNK * CHUNKS));
+    CHECK(cudaMalloc((void **)&partial, sizeof partials));
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    for (int k = 0; k < 2; k++) {
+        CHECK(cudaMallocHost((void **)&pinned[k], sizeof(float) * CHUNK));
+        CHECK(cudaStreamCreate(&stream[k]));
+        CHECK(cudaEventCreateWithFlags(&copied[k], cudaEventDisableTiming));
+    }
+    CHECK(cudaEventRecord(begin, NULL));
+    for (int c = 0; c < CHUNKS; c++) {
+        int k = c % 2;
+        CHECK(cudaEventSynchronize(copied[k])); /* the buffer is free again */
+        for (int i = 0; i < CHUNK; i++)
+            pinned[k][i] = (float)((c * CHUNK + i) % 1000);
+        CHECK(cudaMemcpyAsync(device + c * CHUNK, pinned[k], sizeof(float) * CHUNK, cudaMemcpyHostToDevice,
+                              stream[k]));
+        CHECK(cudaEventRecord(copied[k], stream[k]));
+        launch_scale(device + c * CHUNK, CHUNK, by_back, stream[k]);
+        launches++;
+    }
+    range r = {device, 0, CHUNK * CHUNKS};
+    launch_sum(r, partial, BLOCKS); /* default stream: waits for both */
+    CHECK(cudaEventRecord(end, NULL));
+    CHECK(cudaMemcpy(partials, partial, sizeof partials, cudaMemcpyDeviceToHost));
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    for (int i = 0; i < BLOCKS; i++)
+        total += partials[i];
+    for (int k = 0; k < 2; k++) {
+        CHECK(cudaFreeHost(pinned[k]));
+        CHECK(cudaStreamDestroy(stream[k]));
+        CHECK(cudaEventDestroy(copied[k]));
+    }
+    CHECK(cudaFree(partial));
+    CHECK(cudaFree(device));
+    double expected = host_expected(by);
+    printf("sum %.1f, expected %.1f, launches %d\n", total, expected, launches);
+    return total == expected && launches == CHUNKS && ms > 0 ? 0 : 1;
+}
