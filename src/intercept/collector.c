@@ -229,6 +229,20 @@ static void *open_in(const char *folder, int major)
     return handle;
 }
 
+/* The simulated driver has a CUPTI of its own beside it; NVIDIA's would not know
+ * what to do with it. */
+static void *open_simulated(const void *driver_symbol, int major)
+{
+    Dl_info info;
+    char folder[PATH_MAX];
+    if (!dladdr(driver_symbol, &info) || !info.dli_fname)
+        return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - info.dli_fname) : 1,
+             slash ? info.dli_fname : ".");
+    return open_in(folder, major);
+}
+
 static void *open_library(void)
 {
     struct runtime_place place = {0, ""};
@@ -236,6 +250,9 @@ static void *open_library(void)
     int major = place.major ? place.major : driver_major();
     if (!major)
         return NULL;
+    const void *simulated = vs_driver_symbol("vramscopeSimRegisterKernel");
+    if (simulated)
+        return open_simulated(simulated, major);
     char folder[PATH_MAX + 32];
     void *handle = open_in("", major);
     if (!handle && *place.folder) {

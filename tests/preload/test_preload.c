@@ -533,6 +533,47 @@ static void a_full_disk_stops_the_recording_not_the_program(void **state)
     assert_int_equal(with.status, alone.status);
 }
 
+/* A simulated GPU without its CUPTI: the driver and the runtime alone. */
+static void driver_and_runtime_alone(void)
+{
+    static const char *const names[] = {"libcuda.so.1", "libcudart.so.13"};
+    char place[PATH_MAX + 16], from[PATH_MAX], to[PATH_MAX + 64];
+    snprintf(place, sizeof place, "%s/.sim", folder);
+    mkdir(place, 0700);
+    for (int i = 0; i < 2; i++) {
+        snprintf(from, sizeof from, "%s/%s", VS_SIMULATOR_PATH, names[i]);
+        snprintf(to, sizeof to, "%s/%s", place, names[i]);
+        if (symlink(from, to) && errno != EEXIST)
+            _exit(125);
+    }
+    setenv("LD_LIBRARY_PATH", place, 1);
+}
+
+static void remove_driver_and_runtime(void)
+{
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof command, "rm -rf '%s/.sim'", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void without_cupti_memory_is_recorded_and_it_is_said_once(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    struct count c;
+    run(&alone, ALONE, VS_VICTIM_SHARED, "copies");
+    run_with(&with, OBSERVE, driver_and_runtime_alone, VS_VICTIM_SHARED, "copies");
+    remove_driver_and_runtime();
+    assert_string_equal(with.out, alone.out);
+    assert_int_equal(with.status, alone.status);
+    char *said = strstr(with.err, "libcupti was not found");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "libcupti was not found"));
+    count_trace(&c, with.trace);
+    assert_int_equal(c.allocs[VS_FAMILY_DEVICE], 1);
+    assert_int_equal(c.copies + c.kernels, 0);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -571,6 +612,7 @@ int main(void)
         cmocka_unit_test(a_driver_program_is_seen_through_its_own_contexts),
         cmocka_unit_test(freed_memory_is_not_reused_under_queued_work),
         cmocka_unit_test(a_trace_that_cannot_be_written_costs_one_line_and_nothing_else),
+        cmocka_unit_test(without_cupti_memory_is_recorded_and_it_is_said_once),
         cmocka_unit_test(a_full_disk_stops_the_recording_not_the_program),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
