@@ -4,15 +4,27 @@
  * is copied into the report's arena. */
 #include "analysis/report_fill.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/vec.h"
+#include "trace/demangle.h"
 
 #define KERNELS_DEFAULT 50
 
 static const char *text_of(struct vs_report *report, const struct vs_replay *replay, uint64_t id)
 {
     return vs_summary_copy(&report->memory, vs_reader_string(replay->reader, id));
+}
+
+static const char *kernel_name(struct vs_report *report, const struct vs_replay *replay,
+                               uint64_t id)
+{
+    const char *name = vs_reader_string(replay->reader, id);
+    char *readable = vs_demangle(name);
+    const char *kept = vs_summary_copy(&report->memory, readable ? readable : name);
+    free(readable);
+    return kept;
 }
 
 static const char *place_of(struct vs_report *report, const struct vs_replay *replay,
@@ -124,7 +136,7 @@ static enum vs_err fill_kernels(struct vs_report *report, const struct vs_replay
     if (!kernels)
         err = VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < kept; i++) {
-        kernels[i] = (struct vs_report_kernel){text_of(report, replay, rows[i].name), rows[i].count,
+        kernels[i] = (struct vs_report_kernel){kernel_name(report, replay, rows[i].name), rows[i].count,
                                                rows[i].time_ns, rows[i].shortest_ns,
                                                rows[i].longest_ns};
         if (!kernels[i].name)

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include "trace/symbols.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -24,6 +23,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_option.h"
+#include "trace/demangle.h"
 
 #define INLINES_MAX 64u
 #define BUILD_ID_HEX_MAX 130u
@@ -61,8 +61,6 @@ struct vs_symbols {
     struct vs_arena arena;
     size_t missing;
     const char *first_missing;
-    char *(*demangle)(const char *, char *, size_t *, int *); /* NULL: no C++ runtime here */
-    void *runtime;
 };
 
 /* --- text --- */
@@ -83,14 +81,11 @@ static const char *base_name(const char *path)
 /* *name* as people write it: demangled, without a symbol version. */
 static const char *readable_name(struct vs_symbols *s, const char *name)
 {
-    if (!strncmp(name, "_Z", 2) && s->demangle) {
-        int status = 0;
-        char *plain = s->demangle(name, NULL, NULL, &status);
-        if (plain) {
-            const char *kept = keep(s, plain);
-            free(plain);
-            return kept;
-        }
+    char *plain = vs_demangle(name);
+    if (plain) {
+        const char *kept = keep(s, plain);
+        free(plain);
+        return kept;
     }
     const char *version = strchr(name, '@');
     if (!version || version == name)
@@ -276,13 +271,14 @@ static const char *die_name(struct vs_symbols *s, Dwarf_Die *die)
     if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
         dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
         name = dwarf_formstring(&attribute);
-    if (!name || strncmp(name, "_Z", 2) || !s->demangle) {
-        const char *plain = dwarf_attr_integrate(die, DW_AT_name, &attribute)
-                                ? dwarf_formstring(&attribute)
-                                : NULL;
-        name = plain ? plain : name;
-    }
-    return name ? readable_name(s, name) : NULL;
+    const char *readable = name ? readable_name(s, name) : NULL;
+    if (readable && readable != name)
+        return readable;
+    /* not mangled, or nothing here that could undo it: the plain name says more */
+    const char *plain = dwarf_attr_integrate(die, DW_AT_name, &attribute)
+                            ? dwarf_formstring(&attribute)
+                            : NULL;
+    return plain ? plain : readable;
 }
 
 static unsigned die_number(Dwarf_Die *die, unsigned name)
@@ -426,9 +422,6 @@ enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **
     if (!s)
         return VS_ERR_NOMEM;
     s->reader = reader;
-    s->runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-    if (s->runtime)
-        s->demangle = (__typeof__(s->demangle))dlsym(s->runtime, "__cxa_demangle");
     *out = s;
     return VS_OK;
 }
@@ -466,7 +459,5 @@ void vs_symbols_close(struct vs_symbols *s)
     free(s->objects);
     vs_map_free(&s->answers);
     vs_arena_free_all(&s->arena);
-    if (s->runtime)
-        dlclose(s->runtime);
     free(s);
 }

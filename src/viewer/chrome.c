@@ -15,7 +15,9 @@
 
 #include "analysis/replay.h"
 #include "analysis/vec.h"
+#include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "trace/demangle.h"
 #include "viewer/chrome_emit.h"
 #include "viewer/json_writer.h"
 #include "viewer/slices.h"
@@ -60,11 +62,32 @@ struct chrome {
     struct vs_map track_by_key;
     struct device_view devices[VS_DEVICES_MAX];
     struct vs_map async; /* range id -> name id + 1 */
+    struct vs_map kernel_names; /* string id -> readable name, in memory */
+    struct vs_arena memory;
 };
 
 static const char *text(const struct chrome *c, uint64_t id)
 {
     return vs_reader_string(c->reader, id);
+}
+
+/* A kernel's name as people write it, worked out once per name. */
+static const char *kernel_name(struct chrome *c, uint64_t id)
+{
+    const char *name = text(c, id);
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    const uint64_t *known = vs_map_get(&c->kernel_names, id);
+    if (known)
+        return (const char *)(uintptr_t)*known;
+    char *readable = vs_demangle(name);
+    char *kept = readable ? vs_arena_alloc(&c->memory, strlen(readable) + 1) : NULL;
+    if (kept)
+        name = strcpy(kept, readable);
+    free(readable);
+    enum vs_err ignored = vs_map_put(&c->kernel_names, id, (uint64_t)(uintptr_t)name);
+    (void)ignored; /* a table that cannot grow only costs the work again */
+    return name;
 }
 
 static uint64_t host_pid(const struct chrome *c)
@@ -162,7 +185,7 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
     uint64_t device = event->kernel.device, stream = event->kernel.stream;
     const char *category = "kernel";
     if (event->kind == VS_EVENT_kernel) {
-        shown = text(c, event->kernel.name);
+        shown = kernel_name(c, event->kernel.name);
     } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(name, sizeof name, "Memcpy %s", vs_copy_kind_name(event->memcpy.copy_kind));
         device = event->memcpy.device, stream = event->memcpy.stream, category = "gpu_memcpy";
@@ -493,6 +516,8 @@ static void release(struct chrome *c)
     vs_map_free(&c->thread_by_tid);
     vs_map_free(&c->track_by_key);
     vs_map_free(&c->async);
+    vs_map_free(&c->kernel_names);
+    vs_arena_free_all(&c->memory);
     vs_replay_close(c->replay);
     free(c);
 }

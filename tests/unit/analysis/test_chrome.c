@@ -222,12 +222,13 @@ static void kernels_out_of_order_come_out_in_order(void **state)
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", GIB);
     vs_builder_kernel(&b, 0, 7, "late", 9000, 100);
-    vs_builder_kernel(&b, 0, 7, "early", 1000, 100);
+    vs_builder_kernel(&b, 0, 7, "_Z5earlyv", 1000, 100);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 1 << 20, 5000, 700);
     vs_builder_kernel(&b, 0, 9, "elsewhere", 1050, 9000);
     struct timeline t = export(&b, 0);
     assert_int_equal(count(&t, 'X', NULL), 4);
     assert_int_equal(count(&t, 'X', "Memcpy HtoD"), 1);
+    assert_int_equal(count(&t, 'X', "early()"), 1);
     assert_int_equal(t.stats.clipped, 0);
     check_tracks(&t);
     finish(&b, &t);

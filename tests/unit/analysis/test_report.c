@@ -450,6 +450,20 @@ static void kernels_and_copies_are_summed_by_name_and_kind(void **state)
     done(&b, r);
 }
 
+static void kernels_of_cpp_programs_are_named_as_people_write_them(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    vs_builder_kernel(&b, 0, 7, "_Z4gemmIfLi128EEvPT_", 1000, 500);
+    vs_builder_kernel(&b, 0, 7, "_Znot a mangled name", 2000, 100);
+    struct vs_report *r = report_of(&b);
+    assert_string_equal(r->devices[0].kernels[0].name, "void gemm<float, 128>(float*)");
+    assert_string_equal(r->devices[0].kernels[1].name, "_Znot a mangled name");
+    done(&b, r);
+}
+
 static void nonsense_in_a_trace_is_counted_not_fatal(void **state)
 {
     (void)state;
@@ -563,6 +577,7 @@ int main(void)
         cmocka_unit_test(failures_say_whether_the_program_got_over_them),
         cmocka_unit_test(the_framework_level_is_counted_beside_not_added),
         cmocka_unit_test(kernels_and_copies_are_summed_by_name_and_kind),
+        cmocka_unit_test(kernels_of_cpp_programs_are_named_as_people_write_them),
         cmocka_unit_test(nonsense_in_a_trace_is_counted_not_fatal),
         cmocka_unit_test(budgets_hold_at_the_limit_and_not_above),
         cmocka_unit_test(plumbing_is_told_from_user_code),
