@@ -138,6 +138,8 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc func
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     (void)flag; /* a record is written when its work is complete: there are no incomplete ones */
+    if (!vs_cupti_attach())
+        return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
     pthread_mutex_lock(&mu);
     bool registered = requested != NULL;
     pthread_mutex_unlock(&mu);

@@ -36,8 +36,17 @@ CUptiResult cuptiGetLastError(void)
 
 /* ---- the driver ---- */
 
+/* The child of a fork has no device, and our locks may be held there for good. */
+static atomic_bool forked;
+
+static void forked_child(void)
+{
+    atomic_store(&forked, true);
+}
+
 static void attach(void)
 {
+    pthread_atfork(NULL, NULL, forked_child);
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (!driver)
         return;
@@ -50,6 +59,8 @@ static void attach(void)
 
 bool vs_cupti_attach(void)
 {
+    if (atomic_load(&forked))
+        return false;
     pthread_once(&attach_once, attach);
     return observe != NULL;
 }

@@ -6,7 +6,8 @@
  * away again. The search for room goes round the window, so an address comes back
  * as late as possible, and between allocations lies a page without access.
  * Small requests share a 2 MiB page, found by a bitmap that is searched round
- * and round in the same way; a page without users is given back. */
+ * and round in the same way; a page without users counts as free, though the
+ * last one stays mapped for the next small request. */
 #include "simulator/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct space {
     struct extent *extents;      /* ascending */
     size_t extent_count, extent_max;
     struct slab *slabs;
+    struct slab *spare;          /* mapped, without users, not counted as used; or NULL */
 };
 
 static struct space spaces[VS_SIM_DEVICES_MAX];
@@ -143,7 +145,6 @@ static void extent_drop(struct space *sp, uintptr_t base)
     madvise((void *)base, bytes, MADV_DONTDUMP);
     sp->extent_count--;
     memmove(sp->extents + i, sp->extents + i + 1, (sp->extent_count - i) * sizeof *sp->extents);
-    sp->used_bytes -= bytes;
 }
 
 static uintptr_t pages_take(struct space *sp, size_t bytes)
@@ -208,6 +209,26 @@ static unsigned units_of(size_t bytes)
     return (unsigned)((bytes + VS_SIM_UNIT_BYTES - 1) / VS_SIM_UNIT_BYTES);
 }
 
+static struct slab *slab_new(struct space *sp)
+{
+    struct slab *slab = sp->spare;
+    if (slab) {
+        if (room_locked(sp) < VS_SIM_PAGE_BYTES)
+            return NULL;
+        sp->spare = NULL;
+        sp->used_bytes += VS_SIM_PAGE_BYTES;
+        return slab;
+    }
+    slab = calloc(1, sizeof *slab);
+    if (!slab)
+        return NULL;
+    slab->base = pages_take(sp, VS_SIM_PAGE_BYTES);
+    if (slab->base)
+        return slab;
+    free(slab);
+    return NULL;
+}
+
 static uintptr_t small_take(struct space *sp, size_t bytes)
 {
     for (struct slab *slab = sp->slabs; slab; slab = slab->next) {
@@ -215,14 +236,9 @@ static uintptr_t small_take(struct space *sp, size_t bytes)
         if (at)
             return at;
     }
-    struct slab *slab = calloc(1, sizeof *slab);
+    struct slab *slab = slab_new(sp);
     if (!slab)
         return 0;
-    slab->base = pages_take(sp, VS_SIM_PAGE_BYTES);
-    if (!slab->base) {
-        free(slab);
-        return 0;
-    }
     slab->next = sp->slabs;
     sp->slabs = slab;
     return slab_take(slab, units_of(bytes));
@@ -236,13 +252,19 @@ static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
     struct slab *slab = *p;
     unsigned count = units_of(bytes);
     units_mark(slab, (unsigned)((address - slab->base) / VS_SIM_UNIT_BYTES), count, false);
-    if (slab->used) {
-        memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* handed out zeroed again */
+    if (!slab->used)
+        *p = slab->next;
+    if (!slab->used && sp->spare) {
+        extent_drop(sp, slab->base);
+        sp->used_bytes -= VS_SIM_PAGE_BYTES;
+        free(slab);
         return;
     }
-    *p = slab->next;
-    extent_drop(sp, slab->base);
-    free(slab);
+    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* handed out zeroed again */
+    if (!slab->used) {
+        sp->spare = slab;
+        sp->used_bytes -= VS_SIM_PAGE_BYTES;
+    }
 }
 
 /* ---- the interface ---- */
@@ -263,10 +285,12 @@ CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address)
 void vs_sim_space_free(int device, uintptr_t address, size_t bytes)
 {
     struct space *sp = space_lock(device);
-    if (bytes < VS_SIM_SMALL_BYTES)
+    if (bytes < VS_SIM_SMALL_BYTES) {
         small_drop(sp, address, bytes);
-    else
+    } else {
         extent_drop(sp, address);
+        sp->used_bytes -= (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
+    }
     pthread_mutex_unlock(&sp->mu);
 }
 

@@ -65,11 +65,18 @@ static struct kernel **bucket(const void *function)
     return &buckets[x >> 54];
 }
 
+/* The child of a fork unregisters its images at exit, so the lock must be free there. */
+static void before_fork(void) { pthread_mutex_lock(&images_mu); }
+static void after_fork(void) { pthread_mutex_unlock(&images_mu); }
+static void guard_fork(void) { pthread_atfork(before_fork, after_fork, after_fork); }
+
 void **__cudaRegisterFatBinary(void *fatCubin)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct image *image = calloc(1, sizeof *image);
     if (!image)
         return NULL;
+    pthread_once(&once, guard_fork);
     image->self = image;
     image->fat_binary = fatCubin ? fatCubin : image;
     pthread_mutex_lock(&images_mu);

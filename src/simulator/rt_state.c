@@ -47,8 +47,12 @@ static bool look_up_all(void)
     return ok;
 }
 
+static void before_fork(void) { pthread_mutex_lock(&devices_mu); }
+static void after_fork(void) { pthread_mutex_unlock(&devices_mu); }
+
 static void load(void)
 {
+    pthread_atfork(before_fork, after_fork, after_fork);
     load_result = cudaErrorInsufficientDriver;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (!driver)

@@ -27,7 +27,7 @@ static void CUPTIAPI give(uint8_t **buffer, size_t *size, size_t *records)
 {
     pthread_mutex_lock(&mu);
     *size = buffer_bytes;
-    *buffer = buffer_bytes ? aligned_alloc(8, buffer_bytes) : NULL;
+    *buffer = buffer_bytes ? malloc(buffer_bytes) : NULL;
     *records = 0;
     buffers_out += *buffer != NULL;
     pthread_mutex_unlock(&mu);
