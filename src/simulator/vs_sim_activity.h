@@ -79,6 +79,8 @@ struct vs_sim_observer {
     void (*done)(const struct vs_sim_activity *activity);
     /* Called by the thread that submits work which will be reported by *done*. */
     void (*submitted)(uint32_t correlation);
+    /* Called by the thread that makes or destroys it. Must not retain, release or
+     * reset a primary context: VS_SIM_CONTEXT_DESTROYING comes with it locked. */
     void (*resource)(enum vs_sim_resource what, CUcontext context, CUstream stream);
 };
 
