@@ -29,26 +29,31 @@ static const struct {
     size_t bytes;
     uint32_t want; /* what the driver must report for it */
 } kinds[] = {
-    {CUPTI_ACTIVITY_KIND_KERNEL, sizeof(CUpti_ActivityKernel10), VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)},
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10), VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)},
+    {CUPTI_ACTIVITY_KIND_KERNEL, sizeof(CUpti_ActivityKernel10),
+     VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10),
+     VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)},
     {CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(CUpti_ActivityMemcpy6), VS_SIM_WANT(VS_SIM_ACTIVITY_COPY)},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, sizeof(CUpti_ActivityMemcpyPtoP4), VS_SIM_WANT(VS_SIM_ACTIVITY_COPY)},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, sizeof(CUpti_ActivityMemcpyPtoP4),
+     VS_SIM_WANT(VS_SIM_ACTIVITY_COPY)},
     {CUPTI_ACTIVITY_KIND_MEMSET, sizeof(CUpti_ActivityMemset4), VS_SIM_WANT(VS_SIM_ACTIVITY_SET)},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(CUpti_ActivitySynchronization2), VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC)},
-    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, sizeof(CUpti_ActivityExternalCorrelation), VS_SIM_WANT_SUBMISSIONS},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(CUpti_ActivitySynchronization2),
+     VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC)},
+    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, sizeof(CUpti_ActivityExternalCorrelation),
+     VS_SIM_WANT_SUBMISSIONS},
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static CUpti_BuffersCallbackRequestFunc requested; /* guarded by mu */
+static CUpti_BuffersCallbackRequestFunc requested;  /* guarded by mu */
 static CUpti_BuffersCallbackCompleteFunc completed; /* guarded by mu */
 static struct buffer {
     uint8_t *bytes;
     size_t size, used, records, records_max; /* records_max 0: as many as fit */
-} current;                                 /* guarded by mu */
+} current;                                   /* guarded by mu */
 static atomic_size_t dropped;
-static atomic_uint enabled;                /* bit i: kinds[i] */
+static atomic_uint enabled; /* bit i: kinds[i] */
 static atomic_bool latency_timestamps;
 
 static int index_of(CUpti_ActivityKind kind)
@@ -164,7 +169,8 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t validBufferSizeBytes, CUpti_Activity **record)
+CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t validBufferSizeBytes,
+                                       CUpti_Activity **record)
 {
     if (!buffer || !record)
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
@@ -173,7 +179,8 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t validBufferSizeBy
         int i = index_of((*record)->kind);
         if (i < 0)
             return vs_cupti_result(CUPTI_ERROR_INVALID_KIND);
-        next = (uint8_t *)*record + ((kinds[i].bytes + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1));
+        next = (uint8_t *)*record +
+               ((kinds[i].bytes + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1));
     }
     if (next >= buffer + validBufferSizeBytes)
         return CUPTI_ERROR_MAX_LIMIT_REACHED; /* the ordinary end, not remembered as an error */
@@ -234,7 +241,8 @@ static size_t attribute_bytes(CUpti_ActivityAttribute attr)
 
 static CUptiResult attribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value, bool set)
 {
-    if (!valueSize || !value || (unsigned)attr > CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
+    if (!valueSize || !value ||
+        (unsigned)attr > CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
         return CUPTI_ERROR_INVALID_PARAMETER;
     size_t bytes = attribute_bytes(attr);
     if (*valueSize < bytes)
@@ -269,30 +277,43 @@ static void put_kernel(const struct vs_sim_activity *a)
     bool concurrent = is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     if (!concurrent && !is_enabled(CUPTI_ACTIVITY_KIND_KERNEL))
         return;
-    union record r = {.kernel = {
-        .kind = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL,
-        .registersPerThread = REGISTERS, .start = vs_cupti_time(a->start_ns), .end = vs_cupti_time(a->end_ns),
-        .completed = vs_cupti_time(a->end_ns), .deviceId = a->device, .contextId = a->context,
-        .streamId = a->stream, .gridX = (int32_t)a->u.kernel.grid[0], .gridY = (int32_t)a->u.kernel.grid[1],
-        .gridZ = (int32_t)a->u.kernel.grid[2], .blockX = (int32_t)a->u.kernel.block[0],
-        .blockY = (int32_t)a->u.kernel.block[1], .blockZ = (int32_t)a->u.kernel.block[2],
-        .dynamicSharedMemory = (int32_t)a->u.kernel.shared_bytes, .correlationId = a->correlation,
-        .gridId = (int64_t)a->u.kernel.serial, .name = a->u.kernel.name,
-        .queued = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
-        .submitted = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
-        .sharedMemoryExecuted = a->u.kernel.shared_bytes, .channelType = CUPTI_CHANNEL_TYPE_COMPUTE}};
+    union record r = {
+        .kernel = {.kind = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+                                      : CUPTI_ACTIVITY_KIND_KERNEL,
+                   .registersPerThread = REGISTERS,
+                   .start = vs_cupti_time(a->start_ns),
+                   .end = vs_cupti_time(a->end_ns),
+                   .completed = vs_cupti_time(a->end_ns),
+                   .deviceId = a->device,
+                   .contextId = a->context,
+                   .streamId = a->stream,
+                   .gridX = (int32_t)a->u.kernel.grid[0],
+                   .gridY = (int32_t)a->u.kernel.grid[1],
+                   .gridZ = (int32_t)a->u.kernel.grid[2],
+                   .blockX = (int32_t)a->u.kernel.block[0],
+                   .blockY = (int32_t)a->u.kernel.block[1],
+                   .blockZ = (int32_t)a->u.kernel.block[2],
+                   .dynamicSharedMemory = (int32_t)a->u.kernel.shared_bytes,
+                   .correlationId = a->correlation,
+                   .gridId = (int64_t)a->u.kernel.serial,
+                   .name = a->u.kernel.name,
+                   .queued = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
+                   .submitted = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
+                   .sharedMemoryExecuted = a->u.kernel.shared_bytes,
+                   .channelType = CUPTI_CHANNEL_TYPE_COMPUTE}};
     put(&r);
 }
 
 static uint8_t copy_kind(const struct vs_sim_activity *a)
 {
-    bool from_host = a->u.copy.from <= VS_SIM_MEMORY_PINNED, to_host = a->u.copy.to <= VS_SIM_MEMORY_PINNED;
+    bool from_host = a->u.copy.from <= VS_SIM_MEMORY_PINNED,
+         to_host = a->u.copy.to <= VS_SIM_MEMORY_PINNED;
     if (from_host)
         return to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOH : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
     if (to_host)
         return CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
     return a->u.copy.from_device == a->u.copy.to_device ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOD
-                                                       : CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+                                                        : CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
 }
 
 static uint8_t memory_kind(unsigned kind)
@@ -308,15 +329,24 @@ static uint8_t memory_kind(unsigned kind)
 
 static void put_peer(const struct vs_sim_activity *a)
 {
-    union record r = {.peer = {
-        .kind = CUPTI_ACTIVITY_KIND_MEMCPY2, .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-        .srcKind = memory_kind(a->u.copy.from), .dstKind = memory_kind(a->u.copy.to),
-        .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : CUPTI_ACTIVITY_FLAG_NONE,
-        .bytes = a->u.copy.bytes, .start = vs_cupti_time(a->start_ns), .end = vs_cupti_time(a->end_ns),
-        .deviceId = a->device, .contextId = a->context, .streamId = a->stream,
-        .srcDeviceId = a->u.copy.from_device, .srcContextId = a->context,
-        .dstDeviceId = a->u.copy.to_device, .dstContextId = a->context, .correlationId = a->correlation,
-        .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY}};
+    union record r = {.peer = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
+                               .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
+                               .srcKind = memory_kind(a->u.copy.from),
+                               .dstKind = memory_kind(a->u.copy.to),
+                               .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
+                                                        : CUPTI_ACTIVITY_FLAG_NONE,
+                               .bytes = a->u.copy.bytes,
+                               .start = vs_cupti_time(a->start_ns),
+                               .end = vs_cupti_time(a->end_ns),
+                               .deviceId = a->device,
+                               .contextId = a->context,
+                               .streamId = a->stream,
+                               .srcDeviceId = a->u.copy.from_device,
+                               .srcContextId = a->context,
+                               .dstDeviceId = a->u.copy.to_device,
+                               .dstContextId = a->context,
+                               .correlationId = a->correlation,
+                               .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY}};
     put(&r);
 }
 
@@ -330,24 +360,39 @@ static void put_copy(const struct vs_sim_activity *a)
     }
     if (!is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY))
         return;
-    union record r = {.copy = {
-        .kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = kind, .srcKind = memory_kind(a->u.copy.from),
-        .dstKind = memory_kind(a->u.copy.to),
-        .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : CUPTI_ACTIVITY_FLAG_NONE,
-        .bytes = a->u.copy.bytes, .start = vs_cupti_time(a->start_ns), .end = vs_cupti_time(a->end_ns),
-        .deviceId = a->device, .contextId = a->context, .streamId = a->stream, .correlationId = a->correlation,
-        .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY, .copyCount = 1}};
+    union record r = {.copy = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+                               .copyKind = kind,
+                               .srcKind = memory_kind(a->u.copy.from),
+                               .dstKind = memory_kind(a->u.copy.to),
+                               .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
+                                                        : CUPTI_ACTIVITY_FLAG_NONE,
+                               .bytes = a->u.copy.bytes,
+                               .start = vs_cupti_time(a->start_ns),
+                               .end = vs_cupti_time(a->end_ns),
+                               .deviceId = a->device,
+                               .contextId = a->context,
+                               .streamId = a->stream,
+                               .correlationId = a->correlation,
+                               .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY,
+                               .copyCount = 1}};
     put(&r);
 }
 
 static void put_set(const struct vs_sim_activity *a)
 {
-    union record r = {.set = {
-        .kind = CUPTI_ACTIVITY_KIND_MEMSET, .value = a->u.set.value, .bytes = a->u.set.bytes,
-        .start = vs_cupti_time(a->start_ns), .end = vs_cupti_time(a->end_ns), .deviceId = a->device,
-        .contextId = a->context, .streamId = a->stream, .correlationId = a->correlation,
-        .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : CUPTI_ACTIVITY_FLAG_NONE,
-        .memoryKind = memory_kind(a->u.set.memory), .channelType = CUPTI_CHANNEL_TYPE_COMPUTE}};
+    union record r = {.set = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+                              .value = a->u.set.value,
+                              .bytes = a->u.set.bytes,
+                              .start = vs_cupti_time(a->start_ns),
+                              .end = vs_cupti_time(a->end_ns),
+                              .deviceId = a->device,
+                              .contextId = a->context,
+                              .streamId = a->stream,
+                              .correlationId = a->correlation,
+                              .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
+                                                      : CUPTI_ACTIVITY_FLAG_NONE,
+                              .memoryKind = memory_kind(a->u.set.memory),
+                              .channelType = CUPTI_CHANNEL_TYPE_COMPUTE}};
     put(&r);
 }
 
@@ -359,11 +404,16 @@ static void put_sync(const struct vs_sim_activity *a)
         [VS_SIM_SYNC_STREAM] = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE,
         [VS_SIM_SYNC_CONTEXT] = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE,
     };
-    union record r = {.sync = {
-        .kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, .type = types[a->u.sync.kind],
-        .start = vs_cupti_time(a->start_ns), .end = vs_cupti_time(a->end_ns), .correlationId = a->correlation,
-        .contextId = a->context, .streamId = a->stream ? a->stream : CUPTI_SYNCHRONIZATION_INVALID_VALUE,
-        .cudaEventId = a->u.sync.event ? a->u.sync.event : CUPTI_SYNCHRONIZATION_INVALID_VALUE}};
+    union record r = {
+        .sync = {.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                 .type = types[a->u.sync.kind],
+                 .start = vs_cupti_time(a->start_ns),
+                 .end = vs_cupti_time(a->end_ns),
+                 .correlationId = a->correlation,
+                 .contextId = a->context,
+                 .streamId = a->stream ? a->stream : CUPTI_SYNCHRONIZATION_INVALID_VALUE,
+                 .cudaEventId =
+                     a->u.sync.event ? a->u.sync.event : CUPTI_SYNCHRONIZATION_INVALID_VALUE}};
     put(&r);
 }
 
@@ -388,7 +438,8 @@ static _Thread_local struct {
 
 static bool external_kind_ok(CUpti_ExternalCorrelationKind kind)
 {
-    return kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
+    return kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID &&
+           kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
 }
 
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
@@ -401,7 +452,8 @@ CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *lastId)
+CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
+                                                  uint64_t *lastId)
 {
     if (!external_kind_ok(kind))
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);

@@ -39,10 +39,7 @@ CUptiResult cuptiGetLastError(void)
 /* The child of a fork has no device, and our locks may be held there for good. */
 static atomic_bool forked;
 
-static void forked_child(void)
-{
-    atomic_store(&forked, true);
-}
+static void forked_child(void) { atomic_store(&forked, true); }
 
 static void attach(void)
 {
@@ -65,14 +62,16 @@ bool vs_cupti_attach(void)
     return observe != NULL;
 }
 
-CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread, struct vs_sim_identity *identity)
+CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,
+                           struct vs_sim_identity *identity)
 {
     return identify(context, stream, per_thread, identity);
 }
 
 void vs_cupti_want(uint32_t bits, bool on)
 {
-    static const struct vs_sim_observer observer = {.bytes = sizeof observer, .done = vs_cupti_activity_done,
+    static const struct vs_sim_observer observer = {.bytes = sizeof observer,
+                                                    .done = vs_cupti_activity_done,
                                                     .submitted = vs_cupti_submitted,
                                                     .resource = vs_cupti_resource};
     pthread_mutex_lock(&want_mu);
@@ -133,7 +132,8 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 
 /* ---- ids ---- */
 
-static CUptiResult identity_of(CUcontext context, CUstream stream, int per_thread, struct vs_sim_identity *id)
+static CUptiResult identity_of(CUcontext context, CUstream stream, int per_thread,
+                               struct vs_sim_identity *id)
 {
     if (!vs_cupti_attach())
         return CUPTI_ERROR_NOT_INITIALIZED;
@@ -148,7 +148,8 @@ static CUptiResult identity_of(CUcontext context, CUstream stream, int per_threa
 CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
 {
     struct vs_sim_identity id;
-    CUptiResult r = contextId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
+    CUptiResult r =
+        contextId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
     if (r == CUPTI_SUCCESS)
         *contextId = id.context;
     return vs_cupti_result(r);
@@ -157,16 +158,19 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
 CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
 {
     struct vs_sim_identity id;
-    CUptiResult r = deviceId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
+    CUptiResult r =
+        deviceId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
     if (r == CUPTI_SUCCESS)
         *deviceId = id.device;
     return vs_cupti_result(r);
 }
 
-CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream, uint32_t *streamId)
+CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream,
+                               uint32_t *streamId)
 {
     struct vs_sim_identity id;
-    CUptiResult r = streamId ? identity_of(context, stream, perThreadStream, &id) : CUPTI_ERROR_INVALID_PARAMETER;
+    CUptiResult r = streamId ? identity_of(context, stream, perThreadStream, &id)
+                             : CUPTI_ERROR_INVALID_PARAMETER;
     if (r == CUPTI_SUCCESS)
         *streamId = id.stream;
     return vs_cupti_result(r);
@@ -192,54 +196,37 @@ static const struct {
     const char *name;
 } results[] = {
 #define R(code) {code, #code},
-    R(CUPTI_SUCCESS)
-    R(CUPTI_ERROR_INVALID_PARAMETER)
-    R(CUPTI_ERROR_INVALID_DEVICE)
-    R(CUPTI_ERROR_INVALID_CONTEXT)
-    R(CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID)
-    R(CUPTI_ERROR_INVALID_EVENT_ID)
-    R(CUPTI_ERROR_INVALID_EVENT_NAME)
-    R(CUPTI_ERROR_INVALID_OPERATION)
-    R(CUPTI_ERROR_OUT_OF_MEMORY)
-    R(CUPTI_ERROR_HARDWARE)
-    R(CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT)
-    R(CUPTI_ERROR_API_NOT_IMPLEMENTED)
-    R(CUPTI_ERROR_MAX_LIMIT_REACHED)
-    R(CUPTI_ERROR_NOT_READY)
-    R(CUPTI_ERROR_NOT_COMPATIBLE)
-    R(CUPTI_ERROR_NOT_INITIALIZED)
-    R(CUPTI_ERROR_INVALID_METRIC_ID)
-    R(CUPTI_ERROR_INVALID_METRIC_NAME)
-    R(CUPTI_ERROR_QUEUE_EMPTY)
-    R(CUPTI_ERROR_INVALID_HANDLE)
-    R(CUPTI_ERROR_INVALID_STREAM)
-    R(CUPTI_ERROR_INVALID_KIND)
-    R(CUPTI_ERROR_INVALID_EVENT_VALUE)
-    R(CUPTI_ERROR_DISABLED)
-    R(CUPTI_ERROR_INVALID_MODULE)
-    R(CUPTI_ERROR_INVALID_METRIC_VALUE)
-    R(CUPTI_ERROR_HARDWARE_BUSY)
-    R(CUPTI_ERROR_NOT_SUPPORTED)
-    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED)
-    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE)
-    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES)
-    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS)
-    R(CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED)
-    R(CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED)
-    R(CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE)
-    R(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
-    R(CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED)
-    R(CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE)
-    R(CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED)
-    R(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    R(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-    R(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED)
-    R(CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED)
-    R(CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED)
-    R(CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED)
-    R(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED)
-    R(CUPTI_ERROR_INVALID_CHIP_NAME)
-    R(CUPTI_ERROR_UNKNOWN)
+    R(CUPTI_SUCCESS) R(CUPTI_ERROR_INVALID_PARAMETER) R(CUPTI_ERROR_INVALID_DEVICE) R(
+        CUPTI_ERROR_INVALID_CONTEXT) R(CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID) R(CUPTI_ERROR_INVALID_EVENT_ID)
+        R(CUPTI_ERROR_INVALID_EVENT_NAME) R(CUPTI_ERROR_INVALID_OPERATION) R(
+            CUPTI_ERROR_OUT_OF_MEMORY) R(CUPTI_ERROR_HARDWARE) R(CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT)
+            R(CUPTI_ERROR_API_NOT_IMPLEMENTED) R(CUPTI_ERROR_MAX_LIMIT_REACHED) R(
+                CUPTI_ERROR_NOT_READY) R(CUPTI_ERROR_NOT_COMPATIBLE) R(CUPTI_ERROR_NOT_INITIALIZED)
+                R(CUPTI_ERROR_INVALID_METRIC_ID) R(CUPTI_ERROR_INVALID_METRIC_NAME) R(
+                    CUPTI_ERROR_QUEUE_EMPTY) R(CUPTI_ERROR_INVALID_HANDLE) R(CUPTI_ERROR_INVALID_STREAM)
+                    R(CUPTI_ERROR_INVALID_KIND) R(CUPTI_ERROR_INVALID_EVENT_VALUE) R(
+                        CUPTI_ERROR_DISABLED) R(CUPTI_ERROR_INVALID_MODULE)
+                        R(CUPTI_ERROR_INVALID_METRIC_VALUE) R(CUPTI_ERROR_HARDWARE_BUSY) R(
+                            CUPTI_ERROR_NOT_SUPPORTED) R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED)
+                            R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE) R(
+                                CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES)
+                                R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS) R(
+                                    CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED)
+                                    R(CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED) R(
+                                        CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE)
+                                        R(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES) R(
+                                            CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED)
+                                            R(CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE) R(
+                                                CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED)
+                                                R(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) R(
+                                                    CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
+                                                    R(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED)
+                                                        R(CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED) R(
+                                                            CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED)
+                                                            R(CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED) R(
+                                                                CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED)
+                                                                R(CUPTI_ERROR_INVALID_CHIP_NAME)
+                                                                    R(CUPTI_ERROR_UNKNOWN)
 #undef R
 };
 

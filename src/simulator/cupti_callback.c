@@ -14,8 +14,8 @@ static struct CUpti_Subscriber_st {
     void *data;
     char name[CUPTI_SUBSCRIBER_NAME_MAX_LEN + 1];
     uint32_t resources; /* bit cbid */
-} subscriber;                                      /* guarded by mu */
-static bool subscribed;                            /* guarded by mu */
+} subscriber;           /* guarded by mu */
+static bool subscribed; /* guarded by mu */
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct {
@@ -30,8 +30,8 @@ static const struct {
 
 #define RESOURCE_COUNT (sizeof resources / sizeof resources[0])
 
-CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata,
-                              CUpti_SubscriberParams *params)
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                              void *userdata, CUpti_SubscriberParams *params)
 {
     if (!handle || !callback || (params && params->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
@@ -48,13 +48,15 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
         subscribed = true;
         *handle = &subscriber;
     } else if (params && params->oldSubscriberName && params->oldSubscriberSize) {
-        snprintf(params->oldSubscriberName, params->oldSubscriberSize, "CUPTI for %s", subscriber.name);
+        snprintf(params->oldSubscriberName, params->oldSubscriberSize, "CUPTI for %s",
+                 subscriber.name);
     }
     pthread_mutex_unlock(&mu);
     return vs_cupti_result(r);
 }
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata)
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                           void *userdata)
 {
     return cuptiSubscribe_v2(handle, callback, userdata, NULL);
 }
@@ -100,8 +102,8 @@ static bool domain_ok(CUpti_CallbackDomain domain)
     return domain > CUPTI_CB_DOMAIN_INVALID && domain < CUPTI_CB_DOMAIN_SIZE;
 }
 
-CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
-                                CUpti_CallbackId cbid)
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 {
     if (!domain_ok(domain))
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
@@ -110,7 +112,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, 
     return vs_cupti_result(enable_resources(enable, handle, 1u << cbid));
 }
 
-CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain)
+CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
+                              CUpti_CallbackDomain domain)
 {
     if (!domain_ok(domain))
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
@@ -119,13 +122,14 @@ CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle, CU
     return vs_cupti_result(enable_resources(enable, handle, known_resources()));
 }
 
-CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
-                                  CUpti_CallbackId cbid)
+CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle,
+                                  CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 {
     pthread_mutex_lock(&mu);
     bool ok = enable && subscribed && handle == &subscriber && domain_ok(domain);
     if (ok)
-        *enable = domain == CUPTI_CB_DOMAIN_RESOURCE && cbid <= 31 && (subscriber.resources >> cbid & 1);
+        *enable =
+            domain == CUPTI_CB_DOMAIN_RESOURCE && cbid <= 31 && (subscriber.resources >> cbid & 1);
     pthread_mutex_unlock(&mu);
     return vs_cupti_result(ok ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER);
 }

@@ -44,7 +44,8 @@ void vs_sim_report(const struct vs_sim_activity *activity)
         who->done(activity);
 }
 
-void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx, struct vs_sim_stream *stream)
+void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
+                            struct vs_sim_stream *stream)
 {
     const struct vs_sim_observer *who = atomic_load(&observer);
     if (who && vs_sim_wants(VS_SIM_WANT_RESOURCES))

@@ -27,7 +27,9 @@ static void end_from(const struct vs_sim_range *range, uintptr_t address, struct
     end->base = address;
     end->memory = kind_of(range);
     end->device = range->device;
-    end->id = range->kind == VS_SIM_RANGE_POOL ? 0 : range->id; /* pool blocks change hands in stream order */
+    end->id = range->kind == VS_SIM_RANGE_POOL
+                  ? 0
+                  : range->id; /* pool blocks change hands in stream order */
 }
 
 CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end)
@@ -76,8 +78,8 @@ static bool must_wait(const struct vs_sim_copy *copy, bool async)
 static bool stage(struct vs_sim_copy *copy)
 {
     size_t bytes = copy->width;
-    if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || on_host(copy->to.memory) || copy->height != 1 ||
-        copy->depth != 1 || bytes > STAGED_MAX)
+    if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || on_host(copy->to.memory) ||
+        copy->height != 1 || copy->depth != 1 || bytes > STAGED_MAX)
         return true;
     copy->staged = malloc(bytes);
     if (!copy->staged)

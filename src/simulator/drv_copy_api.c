@@ -11,11 +11,12 @@ enum side { DEVICE, HOST, ANY };
 
 static CUresult end_of(enum side side, uintptr_t address, size_t bytes, struct vs_sim_end *end)
 {
-    return side == DEVICE ? vs_sim_end_device(address, bytes, end) : vs_sim_end_any(address, bytes, end);
+    return side == DEVICE ? vs_sim_end_device(address, bytes, end)
+                          : vs_sim_end_any(address, bytes, end);
 }
 
-static CUresult copy_1d(uintptr_t to, enum side to_side, uintptr_t from, enum side from_side, size_t bytes,
-                        CUstream handle, bool per_thread, bool async)
+static CUresult copy_1d(uintptr_t to, enum side to_side, uintptr_t from, enum side from_side,
+                        size_t bytes, CUstream handle, bool per_thread, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -25,7 +26,8 @@ static CUresult copy_1d(uintptr_t to, enum side to_side, uintptr_t from, enum si
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
     if (e || !bytes)
         return e;
-    if ((e = end_of(to_side, to, bytes, &copy.to)) || (e = end_of(from_side, from, bytes, &copy.from)))
+    if ((e = end_of(to_side, to, bytes, &copy.to)) ||
+        (e = end_of(from_side, from, bytes, &copy.from)))
         return e;
     return vs_sim_copy_submit(stream->ctx, stream, &copy, async);
 }
@@ -34,22 +36,22 @@ static CUresult copy_1d(uintptr_t to, enum side to_side, uintptr_t from, enum si
 
 /* Each direction in its four forms: synchronous and asynchronous, with the legacy
  * and the per-thread default stream. */
-#define COPY_FORMS(name, async_name, to_type, to_side, from_type, from_side)                             \
-    CUresult name(to_type dst, from_type src, size_t ByteCount)                                          \
-    {                                                                                                    \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, false, false);               \
-    }                                                                                                    \
-    CUresult name##_ptds(to_type dst, from_type src, size_t ByteCount)                                   \
-    {                                                                                                    \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, true, false);                \
-    }                                                                                                    \
-    CUresult async_name(to_type dst, from_type src, size_t ByteCount, CUstream hStream)                  \
-    {                                                                                                    \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, false, true);             \
-    }                                                                                                    \
-    CUresult async_name##_ptsz(to_type dst, from_type src, size_t ByteCount, CUstream hStream)           \
-    {                                                                                                    \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, true, true);              \
+#define COPY_FORMS(name, async_name, to_type, to_side, from_type, from_side)                   \
+    CUresult name(to_type dst, from_type src, size_t ByteCount)                                \
+    {                                                                                          \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, false, false);     \
+    }                                                                                          \
+    CUresult name##_ptds(to_type dst, from_type src, size_t ByteCount)                         \
+    {                                                                                          \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, true, false);      \
+    }                                                                                          \
+    CUresult async_name(to_type dst, from_type src, size_t ByteCount, CUstream hStream)        \
+    {                                                                                          \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, false, true);   \
+    }                                                                                          \
+    CUresult async_name##_ptsz(to_type dst, from_type src, size_t ByteCount, CUstream hStream) \
+    {                                                                                          \
+        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, true, true);    \
     }
 
 COPY_FORMS(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, CUdeviceptr, DEVICE, const void *, ANY)
@@ -76,20 +78,20 @@ CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CU
     return copy_peer(dst, dstContext, src, srcContext, ByteCount, NULL, false, false);
 }
 
-CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
-                           size_t ByteCount)
+CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
+                           CUcontext srcContext, size_t ByteCount)
 {
     return copy_peer(dst, dstContext, src, srcContext, ByteCount, NULL, true, false);
 }
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
-                           size_t ByteCount, CUstream hStream)
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
+                           CUcontext srcContext, size_t ByteCount, CUstream hStream)
 {
     return copy_peer(dst, dstContext, src, srcContext, ByteCount, hStream, false, true);
 }
 
-CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
-                                size_t ByteCount, CUstream hStream)
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
+                                CUcontext srcContext, size_t ByteCount, CUstream hStream)
 {
     return copy_peer(dst, dstContext, src, srcContext, ByteCount, hStream, true, true);
 }
@@ -108,7 +110,8 @@ static CUresult box_end(const struct box_end *in, size_t width, size_t height, s
 {
     if (in->type == CU_MEMORYTYPE_ARRAY)
         return CUDA_ERROR_NOT_SUPPORTED;
-    if (in->type != CU_MEMORYTYPE_HOST && in->type != CU_MEMORYTYPE_DEVICE && in->type != CU_MEMORYTYPE_UNIFIED)
+    if (in->type != CU_MEMORYTYPE_HOST && in->type != CU_MEMORYTYPE_DEVICE &&
+        in->type != CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     size_t pitch = in->pitch ? in->pitch : in->x + width;
     size_t rows = in->height ? in->height : in->y + height;
@@ -124,8 +127,8 @@ static CUresult box_end(const struct box_end *in, size_t width, size_t height, s
     return end_of(in->type == CU_MEMORYTYPE_DEVICE ? DEVICE : ANY, base, span, end);
 }
 
-static CUresult copy_box(const struct box_end *to, const struct box_end *from, size_t width, size_t height,
-                         size_t depth, CUstream handle, bool per_thread, bool async)
+static CUresult copy_box(const struct box_end *to, const struct box_end *from, size_t width,
+                         size_t height, size_t depth, CUstream handle, bool per_thread, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -145,17 +148,26 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool per_thread
 {
     if (!c)
         return CUDA_ERROR_INVALID_VALUE;
-    struct box_end from = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0,
-                           c->srcPitch, 0};
-    struct box_end to = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0,
-                         c->dstPitch, 0};
+    struct box_end from = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes,
+                           c->srcY,          0,          c->srcPitch,  0};
+    struct box_end to = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes,
+                         c->dstY,          0,          c->dstPitch,  0};
     return copy_box(&to, &from, c->WidthInBytes, c->Height, 1, handle, per_thread, async);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, false, false); }
-CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, true, false); }
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, false, false); }
-CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, true, false); }
+CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, true, false);
+}
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false, false);
+}
+CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, true, false);
+}
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 {
     return copy_2d(pCopy, hStream, false, true);
@@ -166,11 +178,11 @@ CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
-#define BOX_ENDS(c)                                                                                      \
-    struct box_end from = {(c)->srcMemoryType, (c)->srcHost, (c)->srcDevice, (c)->srcXInBytes, (c)->srcY, \
-                           (c)->srcZ, (c)->srcPitch, (c)->srcHeight};                                    \
-    struct box_end to = {(c)->dstMemoryType, (c)->dstHost, (c)->dstDevice, (c)->dstXInBytes, (c)->dstY,   \
-                         (c)->dstZ, (c)->dstPitch, (c)->dstHeight}
+#define BOX_ENDS(c)                                                                            \
+    struct box_end from = {(c)->srcMemoryType, (c)->srcHost, (c)->srcDevice, (c)->srcXInBytes, \
+                           (c)->srcY,          (c)->srcZ,    (c)->srcPitch,  (c)->srcHeight};  \
+    struct box_end to = {(c)->dstMemoryType, (c)->dstHost, (c)->dstDevice, (c)->dstXInBytes,   \
+                         (c)->dstY,          (c)->dstZ,    (c)->dstPitch,  (c)->dstHeight}
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool per_thread, bool async)
 {
@@ -181,7 +193,10 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool per_thread
 }
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) { return copy_3d(pCopy, NULL, false, false); }
-CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) { return copy_3d(pCopy, NULL, true, false); }
+CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy)
+{
+    return copy_3d(pCopy, NULL, true, false);
+}
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
     return copy_3d(pCopy, hStream, false, true);
@@ -191,7 +206,8 @@ CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
     return copy_3d(pCopy, hStream, true, true);
 }
 
-static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream handle, bool per_thread, bool async)
+static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream handle, bool per_thread,
+                             bool async)
 {
     if (!c || c->srcLOD || c->dstLOD)
         return CUDA_ERROR_INVALID_VALUE;
@@ -199,8 +215,14 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream handle, bool 
     return copy_box(&to, &from, c->WidthInBytes, c->Height, c->Depth, handle, per_thread, async);
 }
 
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy) { return copy_3d_peer(pCopy, NULL, false, false); }
-CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy) { return copy_3d_peer(pCopy, NULL, true, false); }
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
+{
+    return copy_3d_peer(pCopy, NULL, false, false);
+}
+CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy)
+{
+    return copy_3d_peer(pCopy, NULL, true, false);
+}
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 {
     return copy_3d_peer(pCopy, hStream, false, true);

@@ -71,10 +71,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
-{
-    return cuDeviceGetUuid_v2(uuid, dev);
-}
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) { return cuDeviceGetUuid_v2(uuid, dev); }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
@@ -141,7 +138,8 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 
 /* ---- attributes ---- */
 
-static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim_device *d, int *value)
+static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim_device *d,
+                               int *value)
 {
     const struct vs_sim_preset *p = vs_sim_spec.preset;
     switch (attribute) {
@@ -154,7 +152,9 @@ static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = p->threads_per_sm; return 1;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = p->major; return 1;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = p->minor; return 1;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = p->shared_per_sm; return 1;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        *value = p->shared_per_sm;
+        return 1;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = p->shared_optin; return 1;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = p->blocks_per_sm; return 1;
     case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: *value = p->bus_bits > 1000; return 1;
@@ -231,10 +231,15 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
     CUresult e = enter_device(dev, &d);
     if (e)
         return e;
-    *prop = (CUdevprop){.maxThreadsPerBlock = 1024, .maxThreadsDim = {1024, 1024, 64},
-                        .maxGridSize = {2147483647, 65535, 65535}, .sharedMemPerBlock = 49152,
-                        .totalConstantMemory = 65536, .SIMDWidth = 32, .memPitch = 2147483647,
-                        .regsPerBlock = 65536, .clockRate = vs_sim_spec.preset->clock_khz,
+    *prop = (CUdevprop){.maxThreadsPerBlock = 1024,
+                        .maxThreadsDim = {1024, 1024, 64},
+                        .maxGridSize = {2147483647, 65535, 65535},
+                        .sharedMemPerBlock = 49152,
+                        .totalConstantMemory = 65536,
+                        .SIMDWidth = 32,
+                        .memPitch = 2147483647,
+                        .regsPerBlock = 65536,
+                        .clockRate = vs_sim_spec.preset->clock_khz,
                         .textureAlign = 512};
     return CUDA_SUCCESS;
 }

@@ -202,7 +202,8 @@ static bool died_locked(struct vs_sim_stream *s)
     return true;
 }
 
-static struct vs_sim_op *take(struct vs_sim_stream *s, struct vs_sim_op *first, struct vs_sim_op *last)
+static struct vs_sim_op *take(struct vs_sim_stream *s, struct vs_sim_op *first,
+                              struct vs_sim_op *last)
 {
     for (int i = 0; i < SPIN_TURNS; i++) {
         if (atomic_load(&s->submitted) != atomic_load(&s->completed))

@@ -22,9 +22,9 @@ struct vs_sim_event {
     uint64_t generation;          /* of the newest record; 0: never recorded */
     struct vs_sim_stream *stream; /* NULL: never recorded */
     uint64_t seq;
-    uint64_t time_ns;             /* of the newest record, once passed */
-    struct vs_sim_event *next;    /* among the unused ones */
-    struct vs_sim_event *all;     /* every event ever */
+    uint64_t time_ns;          /* of the newest record, once passed */
+    struct vs_sim_event *next; /* among the unused ones */
+    struct vs_sim_event *all;  /* every event ever */
 };
 
 static pthread_mutex_t events_mu = PTHREAD_MUTEX_INITIALIZER;
@@ -76,8 +76,8 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
     CUresult e = vs_sim_enter_context(&ctx);
     if (e)
         return e;
-    if (!phEvent ||
-        (Flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS)))
+    if (!phEvent || (Flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                                         CU_EVENT_INTERPROCESS)))
         return CUDA_ERROR_INVALID_VALUE;
     if (Flags & CU_EVENT_INTERPROCESS)
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -152,8 +152,14 @@ static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, b
     return e;
 }
 
-CUresult cuEventRecord(CUevent hEvent, CUstream hStream) { return record(hEvent, hStream, 0, false); }
-CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) { return record(hEvent, hStream, 0, true); }
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return record(hEvent, hStream, 0, false);
+}
+CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
+{
+    return record(hEvent, hStream, 0, true);
+}
 
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
@@ -166,7 +172,8 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned 
 }
 
 /* Where the event stands: false when it was never recorded. */
-static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq, uint64_t *time_ns)
+static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
+                  uint64_t *time_ns)
 {
     pthread_mutex_lock(&ev->mu);
     *s = ev->stream;
@@ -206,9 +213,13 @@ CUresult cuEventSynchronize(CUevent hEvent)
         vs_sim_wait(s, seq);
     vs_sim_pools_release_idle();
     if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
-        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC, .submit_ns = begin, .start_ns = begin,
-                                    .end_ns = vs_clock_ns(), .device = (uint32_t)ev->ctx->device->ordinal,
-                                    .context = ev->ctx->id, .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
+        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
+                                    .submit_ns = begin,
+                                    .start_ns = begin,
+                                    .end_ns = vs_clock_ns(),
+                                    .device = (uint32_t)ev->ctx->device->ordinal,
+                                    .context = ev->ctx->id,
+                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
         a.u.sync.kind = VS_SIM_SYNC_EVENT;
         a.u.sync.event = ev->id;
         vs_sim_report(&a);
@@ -264,7 +275,8 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
     if (e)
         return e;
     if (flags)
-        return flags == CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+        return flags == CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_NOT_SUPPORTED
+                                               : CUDA_ERROR_INVALID_VALUE;
     if (!place(ev, &on, &seq, NULL) || on == s)
         return CUDA_SUCCESS; /* never recorded, or ordered already */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);

@@ -20,10 +20,7 @@
 #define HOST_GBPS 10
 #define ZERO_BY_REMAP_BYTES (UINT64_C(64) << 20)
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static uint64_t jitter(struct vs_sim_stream *s, uint64_t ns)
 {
@@ -40,8 +37,8 @@ static uint64_t kernel_ns(const struct vs_sim_launch_op *launch)
     if (vs_sim_spec.kernel_us)
         return vs_sim_spec.kernel_us * UINT64_C(1000);
     const struct vs_sim_preset *p = vs_sim_spec.preset;
-    double threads = (double)launch->grid[0] * launch->grid[1] * launch->grid[2] * launch->block[0] *
-                     launch->block[1] * launch->block[2];
+    double threads = (double)launch->grid[0] * launch->grid[1] * launch->grid[2] *
+                     launch->block[0] * launch->block[1] * launch->block[2];
     double waves = threads / ((double)p->sm_count * p->threads_per_sm);
     return KERNEL_BASE_NS + (uint64_t)((waves < 1 ? 1 : waves) * KERNEL_WAVE_NS);
 }
@@ -61,7 +58,8 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
         gbps = HOST_GBPS;
     else if (!from_host && !to_host && copy->from.device == copy->to.device)
         gbps = p->memory_gbps / 2; /* read and written */
-    else if (copy->from.memory == VS_SIM_MEMORY_PAGEABLE || copy->to.memory == VS_SIM_MEMORY_PAGEABLE)
+    else if (copy->from.memory == VS_SIM_MEMORY_PAGEABLE ||
+             copy->to.memory == VS_SIM_MEMORY_PAGEABLE)
         gbps = p->link_gbps / 2;
     else
         gbps = p->link_gbps;
@@ -82,7 +80,8 @@ static bool copy_bytes(const struct vs_sim_copy *copy)
         return false;
     const char *from_plane = copy->staged ? copy->staged : (const char *)copy->from.base;
     char *to_plane = (char *)copy->to.base;
-    bool flat = copy->height == 1 || (copy->from.pitch == copy->width && copy->to.pitch == copy->width);
+    bool flat =
+        copy->height == 1 || (copy->from.pitch == copy->width && copy->to.pitch == copy->width);
     for (size_t z = 0; z < copy->depth; z++) {
         const char *from = from_plane + z * copy->from.slice;
         char *to = to_plane + z * copy->to.slice;
@@ -156,9 +155,13 @@ static void run_kernel(const struct vs_sim_launch_op *op)
 static struct vs_sim_activity activity_of(const struct vs_sim_stream *s, const struct vs_sim_op *op,
                                           uint64_t start_ns, uint64_t end_ns)
 {
-    return (struct vs_sim_activity){.submit_ns = op->submit_ns, .start_ns = start_ns, .end_ns = end_ns,
-                                    .device = (uint32_t)s->ctx->device->ordinal, .context = s->ctx->id,
-                                    .stream = s->id, .correlation = op->correlation};
+    return (struct vs_sim_activity){.submit_ns = op->submit_ns,
+                                    .start_ns = start_ns,
+                                    .end_ns = end_ns,
+                                    .device = (uint32_t)s->ctx->device->ordinal,
+                                    .context = s->ctx->id,
+                                    .stream = s->id,
+                                    .correlation = op->correlation};
 }
 
 static void report_kernel(struct vs_sim_activity *a, const struct vs_sim_launch_op *launch)
@@ -245,7 +248,8 @@ static void exec_host_kernel(struct vs_sim_stream *s, struct vs_sim_op *op)
 void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
 {
     uint64_t start = later(waited ? vs_clock_ns() : op->submit_ns, s->last_end_ns);
-    if (atomic_load(&s->ctx->fault) && op->kind != VS_SIM_OP_RECORD && op->kind != VS_SIM_OP_CALLBACK)
+    if (atomic_load(&s->ctx->fault) && op->kind != VS_SIM_OP_RECORD &&
+        op->kind != VS_SIM_OP_CALLBACK)
         return; /* a failed context drains without doing anything */
     switch (op->kind) {
     case VS_SIM_OP_KERNEL:
@@ -256,9 +260,7 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         exec_timed(s, op, start);
         return;
     case VS_SIM_OP_COPY:
-    case VS_SIM_OP_SET:
-        exec_timed(s, op, start);
-        return;
+    case VS_SIM_OP_SET: exec_timed(s, op, start); return;
     case VS_SIM_OP_RECORD:
         vs_sim_event_reached(op->u.record.event, op->u.record.generation, start);
         break;
@@ -274,8 +276,7 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         vs_sim_host_function_end();
         start = later(start, vs_clock_ns());
         break;
-    case VS_SIM_OP_NOTHING:
-        break;
+    case VS_SIM_OP_NOTHING: break;
     }
     s->last_end_ns = start;
 }

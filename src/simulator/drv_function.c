@@ -30,7 +30,9 @@ static CUresult get_attribute(int *pi, CUfunction_attribute attribute, const voi
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         *pi = vs_sim_spec.preset->major * 10 + vs_sim_spec.preset->minor;
         break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *pi = atomic_load(&f->dynamic_shared_max); break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *pi = atomic_load(&f->dynamic_shared_max);
+        break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *pi = atomic_load(&f->carveout); break;
     default:
         if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
@@ -58,7 +60,8 @@ static CUresult set_attribute(const void *handle, CUfunction_attribute attribute
         atomic_store(&f->carveout, value);
         return CUDA_SUCCESS;
     default:
-        return (unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+        return (unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX ? CUDA_ERROR_INVALID_VALUE
+                                                            : CUDA_ERROR_NOT_SUPPORTED;
     }
 }
 
@@ -92,7 +95,10 @@ static CUresult set_cache(const void *handle, CUfunc_cache config)
     return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) { return set_cache(hfunc, config); }
+CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
+{
+    return set_cache(hfunc, config);
+}
 
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 {
@@ -188,14 +194,16 @@ static int blocks_per_sm(int block_size, size_t shared)
     return blocks < p->blocks_per_sm ? blocks : p->blocks_per_sm;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize,
-                                                              size_t dynamicSMemSize, unsigned int flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
+                                                              int blockSize, size_t dynamicSMemSize,
+                                                              unsigned int flags)
 {
     struct vs_sim_function *f;
     CUresult e = function_enter(func, &f);
     if (e)
         return e;
-    if (!numBlocks || blockSize <= 0 || blockSize > 1024 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+    if (!numBlocks || blockSize <= 0 || blockSize > 1024 ||
+        flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     *numBlocks = dynamicSMemSize > (size_t)vs_sim_spec.preset->shared_optin
                      ? 0
@@ -206,10 +214,12 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
                                                      size_t dynamicSMemSize)
 {
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize, dynamicSMemSize, 0);
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                                dynamicSMemSize, 0);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
+                                                   CUfunction func,
                                                    CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                                    size_t dynamicSMemSize, int blockSizeLimit,
                                                    unsigned int flags)
@@ -220,10 +230,14 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
         return e;
     if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
-    int limit = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024, best = 0, best_size = 0;
+    int limit = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024, best = 0,
+        best_size = 0;
     for (int size = limit; size > 0; size = (size - 1) / 32 * 32) {
-        size_t shared = blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
-        int threads = shared > (size_t)vs_sim_spec.preset->shared_optin ? 0 : blocks_per_sm(size, shared) * size;
+        size_t shared =
+            blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
+        int threads = shared > (size_t)vs_sim_spec.preset->shared_optin
+                          ? 0
+                          : blocks_per_sm(size, shared) * size;
         if (threads > best) {
             best = threads;
             best_size = size;
@@ -238,12 +252,13 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
                                           CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                           size_t dynamicSMemSize, int blockSizeLimit)
 {
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func, blockSizeToDynamicSMemSize,
-                                                     dynamicSMemSize, blockSizeLimit, 0);
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                     blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                                     blockSizeLimit, 0);
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
-                                                 int blockSize)
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
+                                                 int numBlocks, int blockSize)
 {
     struct vs_sim_function *f;
     CUresult e = function_enter(func, &f);

@@ -87,7 +87,8 @@ CUresult cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-CUresult cuProfilerInitialize(const char *configFile, const char *outputFile, CUoutput_mode outputMode)
+CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
+                              CUoutput_mode outputMode)
 {
     (void)configFile, (void)outputFile, (void)outputMode;
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -104,7 +105,8 @@ void vs_sim_delay_until(uint64_t time_ns)
     uint64_t now = vs_clock_ns();
     if (now + SLEEP_EARLY_NS < time_ns) {
         uint64_t wake = time_ns - SLEEP_EARLY_NS;
-        struct timespec ts = {.tv_sec = (time_t)(wake / 1000000000u), .tv_nsec = (long)(wake % 1000000000u)};
+        struct timespec ts = {.tv_sec = (time_t)(wake / 1000000000u),
+                              .tv_nsec = (long)(wake % 1000000000u)};
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
             ;
     }
@@ -125,7 +127,10 @@ struct error_text {
     const char *name, *text;
 };
 
-#define E(code, text) {code, #code, text}
+#define E(code, text)     \
+    {                     \
+        code, #code, text \
+    }
 static const struct error_text errors[] = {
     E(CUDA_SUCCESS, "no error"),
     E(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
@@ -141,7 +146,8 @@ static const struct error_text errors[] = {
     E(CUDA_ERROR_ALREADY_MAPPED, "resource already mapped"),
     E(CUDA_ERROR_NOT_MAPPED, "resource not mapped"),
     E(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit is not supported on this architecture"),
-    E(CUDA_ERROR_CONTEXT_ALREADY_IN_USE, "exclusive-thread device already in use by a different thread"),
+    E(CUDA_ERROR_CONTEXT_ALREADY_IN_USE,
+      "exclusive-thread device already in use by a different thread"),
     E(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "peer access is not supported between these two devices"),
     E(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
     E(CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS"),
@@ -158,13 +164,16 @@ static const struct error_text errors[] = {
     E(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed"),
     E(CUDA_ERROR_ASSERT, "device-side assert triggered"),
     E(CUDA_ERROR_TOO_MANY_PEERS, "peer mapping resources exhausted"),
-    E(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "part or all of the requested memory range is already mapped"),
-    E(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "pointer does not correspond to a registered memory region"),
+    E(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+      "part or all of the requested memory range is already mapped"),
+    E(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+      "pointer does not correspond to a registered memory region"),
     E(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
     E(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
     E(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
     E(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing"),
-    E(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture"),
+    E(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+      "operation failed due to a previous error during capture"),
     E(CUDA_ERROR_TIMEOUT, "wait operation timed out"),
     E(CUDA_ERROR_UNKNOWN, "unknown error"),
 };

@@ -17,8 +17,9 @@ static bool shape_ok(const struct shape *s, struct vs_sim_function *f)
     for (int i = 0; i < 3; i++)
         if (!s->grid[i] || !s->block[i])
             return false;
-    return s->grid[0] <= 2147483647u && s->grid[1] <= 65535 && s->grid[2] <= 65535 && s->block[2] <= 64 &&
-           threads <= 1024 && s->shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
+    return s->grid[0] <= 2147483647u && s->grid[1] <= 65535 && s->grid[2] <= 65535 &&
+           s->block[2] <= 64 && threads <= 1024 &&
+           s->shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
 }
 
 static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **extra)
@@ -39,8 +40,8 @@ static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **ext
     return CUDA_SUCCESS;
 }
 
-static CUresult launch(const void *function, const struct shape *shape, CUstream handle, bool per_thread,
-                       void **params, void **extra)
+static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
+                       bool per_thread, void **params, void **extra)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -71,19 +72,23 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
     return vs_sim_submit(stream, op, NULL);
 }
 
-CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                        unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                        unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                        void **kernelParams, void **extra)
 {
-    struct shape s = {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+    struct shape s = {
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
     return launch(f, &s, hStream, false, kernelParams, extra);
 }
 
-CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                             unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                             unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                             unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                             unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                             void **kernelParams, void **extra)
 {
-    struct shape s = {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+    struct shape s = {
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
     return launch(f, &s, hStream, true, kernelParams, extra);
 }
 
@@ -100,12 +105,14 @@ static CUresult attribute_ok(const CUlaunchAttribute *a)
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: return a->value.cooperative ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        return a->value.cooperative ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
 
-static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra, bool per_thread)
+static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
+                          bool per_thread)
 {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
@@ -120,12 +127,14 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **par
     return launch(f, &s, config->hStream, per_thread, params, extra);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                          void **extra)
 {
     return launch_ex(config, f, kernelParams, extra, false);
 }
 
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                               void **extra)
 {
     return launch_ex(config, f, kernelParams, extra, true);
 }

@@ -21,9 +21,15 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     void *pages = vs_sim_host_map(bytesize);
     if (!pages)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct vs_sim_range range = {.base = (uintptr_t)pages, .bytes = bytesize, .kind = VS_SIM_RANGE_MANAGED,
-                                 .ctx = ctx, .flags = flags, .device = ctx->device->ordinal, .resident = -1,
-                                 .preferred = NOWHERE, .prefetched = NOWHERE};
+    struct vs_sim_range range = {.base = (uintptr_t)pages,
+                                 .bytes = bytesize,
+                                 .kind = VS_SIM_RANGE_MANAGED,
+                                 .ctx = ctx,
+                                 .flags = flags,
+                                 .device = ctx->device->ordinal,
+                                 .resident = -1,
+                                 .preferred = NOWHERE,
+                                 .prefetched = NOWHERE};
     e = vs_sim_range_add(&range);
     if (e)
         vs_sim_host_unmap(pages, bytesize);
@@ -50,7 +56,8 @@ static void move_to(struct vs_sim_range *range, int device)
 }
 
 /* The move counts from the call on; in the stream it leaves an ordering mark. */
-static CUresult prefetch(CUdeviceptr address, size_t bytes, int device, CUstream handle, bool per_thread)
+static CUresult prefetch(CUdeviceptr address, size_t bytes, int device, CUstream handle,
+                         bool per_thread)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_range range;
@@ -87,13 +94,14 @@ CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice
     return prefetch(devPtr, count, dstDevice, hStream, false);
 }
 
-CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                 CUstream hStream)
 {
     return prefetch(devPtr, count, dstDevice, hStream, true);
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
-                               CUstream hStream)
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                               unsigned int flags, CUstream hStream)
 {
     int device;
     CUresult e = flags ? CUDA_ERROR_INVALID_VALUE : device_of(location, &device);
@@ -134,10 +142,12 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
+CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                        CUmemLocation location)
 {
     int device = 0;
-    bool located = advice != CU_MEM_ADVISE_SET_READ_MOSTLY && advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
+    bool located = advice != CU_MEM_ADVISE_SET_READ_MOSTLY &&
+                   advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
                    advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION; /* the others ignore it */
     CUresult e = located ? device_of(location, &device) : CUDA_SUCCESS;
     return e ? e : cuMemAdvise(devPtr, count, advice, device);
@@ -196,13 +206,15 @@ static CUresult attach(CUstream handle, CUdeviceptr dptr, unsigned flags, bool p
     return op ? vs_sim_submit(stream, op, NULL) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                unsigned int flags)
 {
     (void)length;
     return attach(hStream, dptr, flags, false);
 }
 
-CUresult cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+CUresult cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                     unsigned int flags)
 {
     (void)length;
     return attach(hStream, dptr, flags, true);

@@ -12,29 +12,25 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
 {
     switch (range->kind) {
     case VS_SIM_RANGE_DEVICE:
-    case VS_SIM_RANGE_GLOBAL:
-        vs_sim_space_free(range->device, range->base, range->bytes);
-        break;
-    case VS_SIM_RANGE_POOL:
-        vs_sim_pool_block_free(range->pool, range->base, NULL, 0);
-        break;
+    case VS_SIM_RANGE_GLOBAL: vs_sim_space_free(range->device, range->base, range->bytes); break;
+    case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range->pool, range->base, NULL, 0); break;
     case VS_SIM_RANGE_MANAGED:
         if (range->resident >= 0)
             vs_sim_space_uncharge(range->resident, range->bytes);
         vs_sim_host_unmap((void *)range->base, range->bytes);
         break;
-    case VS_SIM_RANGE_HOST:
-        vs_sim_host_unmap((void *)range->base, range->bytes);
-        break;
-    case VS_SIM_RANGE_REGISTERED:
-        break;
+    case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
+    case VS_SIM_RANGE_REGISTERED: break;
     }
 }
 
 static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdeviceptr *dptr)
 {
-    struct vs_sim_range range = {.bytes = bytes, .kind = VS_SIM_RANGE_DEVICE, .ctx = ctx,
-                                 .device = ctx->device->ordinal, .resident = -1};
+    struct vs_sim_range range = {.bytes = bytes,
+                                 .kind = VS_SIM_RANGE_DEVICE,
+                                 .ctx = ctx,
+                                 .device = ctx->device->ordinal,
+                                 .resident = -1};
     vs_sim_delay_us(vs_sim_spec.malloc_us);
     CUresult e = vs_sim_space_alloc(range.device, bytes, &range.base);
     if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* unused pool memory goes back before giving up */
@@ -156,13 +152,19 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
     if (e)
         return e;
     if (!pp || !bytesize ||
-        (Flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)))
+        (Flags &
+         ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)))
         return CUDA_ERROR_INVALID_VALUE;
     void *pages = vs_sim_host_map(bytesize);
     if (!pages)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct vs_sim_range range = {.base = (uintptr_t)pages, .bytes = bytesize, .kind = VS_SIM_RANGE_HOST,
-                                 .ctx = ctx, .flags = Flags, .device = -1, .resident = -1};
+    struct vs_sim_range range = {.base = (uintptr_t)pages,
+                                 .bytes = bytesize,
+                                 .kind = VS_SIM_RANGE_HOST,
+                                 .ctx = ctx,
+                                 .flags = Flags,
+                                 .device = -1,
+                                 .resident = -1};
     e = vs_sim_range_add(&range);
     if (e)
         vs_sim_host_unmap(pages, bytesize);
@@ -204,13 +206,19 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
     CUresult e = vs_sim_enter_context(&ctx);
     if (e)
         return e;
-    if (!p || !bytesize || (Flags & ~(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
-                                      CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)))
+    if (!p || !bytesize ||
+        (Flags & ~(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                   CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)))
         return CUDA_ERROR_INVALID_VALUE;
     if (Flags & CU_MEMHOSTREGISTER_IOMEMORY)
         return CUDA_ERROR_NOT_SUPPORTED;
-    struct vs_sim_range range = {.base = (uintptr_t)p, .bytes = bytesize, .kind = VS_SIM_RANGE_REGISTERED,
-                                 .ctx = ctx, .flags = Flags, .device = -1, .resident = -1};
+    struct vs_sim_range range = {.base = (uintptr_t)p,
+                                 .bytes = bytesize,
+                                 .kind = VS_SIM_RANGE_REGISTERED,
+                                 .ctx = ctx,
+                                 .flags = Flags,
+                                 .device = -1,
+                                 .resident = -1};
     e = vs_sim_range_add(&range);
     return e == CUDA_ERROR_ALREADY_MAPPED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : e;
 }

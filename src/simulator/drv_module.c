@@ -140,7 +140,8 @@ struct vs_sim_function *vs_sim_function_of(const void *handle)
     return f && f->mark == VS_SIM_FUNCTION_MARK ? f : NULL;
 }
 
-static CUresult function_get(struct image *im, const char *name, bool is_kernel, struct vs_sim_function **out)
+static CUresult function_get(struct image *im, const char *name, bool is_kernel,
+                             struct vs_sim_function **out)
 {
     if (!name || !*name)
         return CUDA_ERROR_NOT_FOUND;
@@ -185,8 +186,14 @@ static CUresult module_load(CUmodule *module, const void *image)
     return CUDA_SUCCESS;
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image) { return module_load(module, image); }
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) { return module_load(module, fatCubin); }
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return module_load(module, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+    return module_load(module, fatCubin);
+}
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **optionValues)
@@ -260,7 +267,8 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 
 /* Asked for by the stand-in runtime through cuGetProcAddress: a variable of
  * *library*, of which device code would know the size. */
-VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes, int managed);
+VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes,
+                                                 int managed);
 
 CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes, int managed)
 {
@@ -289,8 +297,12 @@ CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t b
 
 static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx, int slot)
 {
-    struct vs_sim_range range = {.bytes = g->bytes, .ctx = ctx, .resident = -1, .preferred = -2,
-                                 .prefetched = -2, .device = ctx->device->ordinal,
+    struct vs_sim_range range = {.bytes = g->bytes,
+                                 .ctx = ctx,
+                                 .resident = -1,
+                                 .preferred = -2,
+                                 .prefetched = -2,
+                                 .device = ctx->device->ordinal,
                                  .kind = g->managed ? VS_SIM_RANGE_MANAGED : VS_SIM_RANGE_GLOBAL,
                                  .flags = CU_MEM_ATTACH_GLOBAL};
     CUresult e = CUDA_SUCCESS;
@@ -310,7 +322,8 @@ static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx,
     return CUDA_SUCCESS;
 }
 
-static CUresult global_get(struct image *im, const char *name, bool managed, CUdeviceptr *address, size_t *bytes)
+static CUresult global_get(struct image *im, const char *name, bool managed, CUdeviceptr *address,
+                           size_t *bytes)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);

@@ -7,8 +7,9 @@
 
 static CUmemorytype memory_type(const struct vs_sim_range *r)
 {
-    return r->kind == VS_SIM_RANGE_HOST || r->kind == VS_SIM_RANGE_REGISTERED ? CU_MEMORYTYPE_HOST
-                                                                             : CU_MEMORYTYPE_DEVICE;
+    return r->kind == VS_SIM_RANGE_HOST || r->kind == VS_SIM_RANGE_REGISTERED
+               ? CU_MEMORYTYPE_HOST
+               : CU_MEMORYTYPE_DEVICE;
 }
 
 static bool host_visible(const struct vs_sim_range *r)
@@ -23,11 +24,13 @@ static size_t put(void *data, const void *value, size_t bytes)
 }
 
 /* Writes the attribute's value; 0 when the attribute has none for this memory. */
-static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_sim_range *r, CUdeviceptr ptr)
+static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_sim_range *r,
+                     CUdeviceptr ptr)
 {
     int device = r->device < 0 ? r->ctx->device->ordinal : r->device;
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: return put(data, &(CUcontext){(CUcontext)r->ctx}, sizeof(CUcontext));
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        return put(data, &(CUcontext){(CUcontext)r->ctx}, sizeof(CUcontext));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return put(data, &(unsigned){memory_type(r)}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(data, &ptr, sizeof ptr);
@@ -90,8 +93,8 @@ static void answer_nothing(void *data, CUpointer_attribute attribute)
     }
 }
 
-CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
-                                CUdeviceptr ptr)
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                void **data, CUdeviceptr ptr)
 {
     struct vs_sim_range range;
     CUresult e = vs_sim_enter();

@@ -20,11 +20,15 @@ static CUresult pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
 
 /* ---- allocating and freeing in stream order ---- */
 
-static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *stream, struct vs_sim_pool *pool,
-                         size_t bytes, CUdeviceptr *dptr)
+static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
+                         struct vs_sim_pool *pool, size_t bytes, CUdeviceptr *dptr)
 {
-    struct vs_sim_range range = {.bytes = bytes, .kind = VS_SIM_RANGE_POOL, .ctx = ctx, .pool = pool,
-                                 .device = pool->device, .resident = -1};
+    struct vs_sim_range range = {.bytes = bytes,
+                                 .kind = VS_SIM_RANGE_POOL,
+                                 .ctx = ctx,
+                                 .pool = pool,
+                                 .device = pool->device,
+                                 .resident = -1};
     struct vs_sim_stream *wait_stream;
     uint64_t wait_seq;
     CUresult e = vs_sim_pool_alloc(pool, bytes, stream, &range.base, &wait_stream, &wait_seq);
@@ -47,8 +51,8 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
     return e;
 }
 
-static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, CUstream stream_handle,
-                            bool given, bool per_thread)
+static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle,
+                            CUstream stream_handle, bool given, bool per_thread)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -83,12 +87,14 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStre
     return alloc_async(dptr, bytesize, NULL, hStream, false, true);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                 CUstream hStream)
 {
     return alloc_async(dptr, bytesize, pool, hStream, true, false);
 }
 
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                      CUstream hStream)
 {
     return alloc_async(dptr, bytesize, pool, hStream, true, true);
 }
@@ -118,8 +124,14 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
     return e;
 }
 
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) { return free_async(dptr, hStream, false); }
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) { return free_async(dptr, hStream, true); }
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    return free_async(dptr, hStream, false);
+}
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
+{
+    return free_async(dptr, hStream, true);
+}
 
 /* ---- pools ---- */
 
@@ -130,7 +142,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
         return e;
     if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
+        props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!vs_sim_device_find(props->location.id))
         return CUDA_ERROR_INVALID_DEVICE;
@@ -177,8 +190,12 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
     pthread_mutex_lock(&pool->mu);
     switch (attr) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: *(int *)value = pool->reuse_events; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: *(int *)value = pool->reuse_opportunistic; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: *(int *)value = pool->reuse_internal; break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        *(int *)value = pool->reuse_opportunistic;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        *(int *)value = pool->reuse_internal;
+        break;
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *(cuuint64_t *)value = pool->release_threshold; break;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: *(cuuint64_t *)value = pool->reserved; break;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *(cuuint64_t *)value = pool->reserved_high; break;
@@ -201,8 +218,12 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
     pthread_mutex_lock(&pool->mu);
     switch (attr) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: pool->reuse_events = *(int *)value; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: pool->reuse_opportunistic = *(int *)value; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: pool->reuse_internal = *(int *)value; break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        pool->reuse_opportunistic = *(int *)value;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        pool->reuse_internal = *(int *)value;
+        break;
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->release_threshold = *(cuuint64_t *)value; break;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: /* the marks can only be reset */
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
@@ -228,7 +249,8 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     if (!map && count)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
-        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+            map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
             return CUDA_ERROR_NOT_SUPPORTED;
         if (!vs_sim_device_find(map[i].location.id))
             return CUDA_ERROR_INVALID_DEVICE;
@@ -252,7 +274,8 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmem
         !vs_sim_device_find(location->id))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&pool->mu);
-    *flags = pool->readable[location->id] ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    *flags = pool->readable[location->id] ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                          : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     pthread_mutex_unlock(&pool->mu);
     return CUDA_SUCCESS;
 }
@@ -312,7 +335,8 @@ static CUresult location_ok(const CUmemLocation *location, CUmemAllocationType t
                : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                CUmemAllocationType type)
 {
     CUresult e = location_ok(location, type);
     return e ? e : cuDeviceGetDefaultMemPool(pool_out, location->id);

@@ -107,8 +107,8 @@ static void cut(struct block *b, size_t bytes)
 
 /* The smallest free block that *stream* may use without waiting; with *waiting*,
  * the smallest at all. */
-static struct block *find_locked(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
-                                 bool waiting)
+static struct block *find_locked(struct vs_sim_pool *pool, size_t bytes,
+                                 struct vs_sim_stream *stream, bool waiting)
 {
     struct block *best = NULL;
     for (struct vs_sim_pool_segment *seg = pool->segments; seg; seg = seg->next)
@@ -117,7 +117,8 @@ static struct block *find_locked(struct vs_sim_pool *pool, size_t bytes, struct 
                 join_next(b);
             if (b->used || b->bytes < bytes || (best && best->bytes <= b->bytes))
                 continue;
-            if (waiting || !b->stream || b->stream == stream || (pool->reuse_opportunistic && passed(b)))
+            if (waiting || !b->stream || b->stream == stream ||
+                (pool->reuse_opportunistic && passed(b)))
                 best = b;
         }
     return best;
@@ -150,7 +151,8 @@ static struct block *grow_locked(struct vs_sim_pool *pool, size_t bytes)
 }
 
 CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
-                           uintptr_t *address, struct vs_sim_stream **wait_stream, uint64_t *wait_seq)
+                           uintptr_t *address, struct vs_sim_stream **wait_stream,
+                           uint64_t *wait_seq)
 {
     if (bytes > SIZE_MAX / 2)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -177,8 +179,8 @@ CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim
     return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address, struct vs_sim_stream *stream,
-                            uint64_t seq)
+bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
+                            struct vs_sim_stream *stream, uint64_t seq)
 {
     struct block *b = NULL;
     pthread_mutex_lock(&pool->mu);

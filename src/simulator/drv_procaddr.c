@@ -13,8 +13,8 @@
 
 /* The table names symbols of many types; their addresses are all that is wanted. */
 #define VS_SIM_FN(name, version, symbol) extern void entry_##symbol(void) __asm__(#symbol);
-#define VS_SIM_FN_PT(name, version, symbol, pt)             \
-    extern void entry_##symbol(void) __asm__(#symbol);      \
+#define VS_SIM_FN_PT(name, version, symbol, pt)        \
+    extern void entry_##symbol(void) __asm__(#symbol); \
     extern void entry_##pt(void) __asm__(#pt);
 #include "simulator/vs_sim_entry_table.h"
 #undef VS_SIM_FN
@@ -29,7 +29,8 @@ struct entry {
 
 #define VS_SIM_FN(name, version, symbol) {#name, version, entry_##symbol, NULL},
 #define VS_SIM_FN_PT(name, version, symbol, pt) {#name, version, entry_##symbol, entry_##pt},
-static const struct entry entries[] = { /* ascending by name, then version */
+static const struct entry entries[] = {
+    /* ascending by name, then version */
 #include "simulator/vs_sim_entry_table.h"
 };
 #undef VS_SIM_FN
@@ -69,7 +70,8 @@ static void (*lookup(const char *name, int version, cuuint64_t flags,
     if (!best)
         return NULL;
     *status = CU_GET_PROC_ADDRESS_SUCCESS;
-    bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) && version >= PER_THREAD_SINCE;
+    bool per_thread =
+        (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) && version >= PER_THREAD_SINCE;
     return per_thread && best->per_thread ? best->per_thread : best->function;
 }
 
@@ -77,7 +79,8 @@ static CUresult get_proc_address(const char *symbol, void **pfn, int version, cu
                                  CUdriverProcAddressQueryResult *status)
 {
     if (!symbol || !pfn || version > VS_SIM_DRIVER_VERSION ||
-        (flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
+        (flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+                               CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
         return CUDA_ERROR_INVALID_VALUE;
     void (*found)(void) = lookup(symbol, version, flags, status);
     memcpy(pfn, &found, sizeof *pfn);

@@ -14,8 +14,8 @@ struct node {
 };
 
 static pthread_mutex_t ranges_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct node *root;       /* guarded by ranges_mu */
-static uint64_t next_id = 1;    /* guarded by ranges_mu */
+static struct node *root;                           /* guarded by ranges_mu */
+static uint64_t next_id = 1;                        /* guarded by ranges_mu */
 static uint64_t random_state = 0x9E3779B97F4A7C15u; /* guarded by ranges_mu */
 
 static uint64_t next_random(void)

@@ -18,7 +18,8 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
         return e;
     if (to % element || __builtin_mul_overflow(width, (size_t)element, &row) ||
         (height > 1 && (pitch < row || pitch % element)) ||
-        __builtin_mul_overflow(height - 1, pitch, &span) || __builtin_add_overflow(span, row, &span))
+        __builtin_mul_overflow(height - 1, pitch, &span) ||
+        __builtin_add_overflow(span, row, &span))
         return CUDA_ERROR_INVALID_VALUE;
     e = vs_sim_end_device(to, span, &end);
     if (e)
@@ -26,49 +27,54 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_SET);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    op->u.set = (struct vs_sim_set){.to = end, .width = width, .height = height, .value = value,
-                                    .element = element, .async = async};
+    op->u.set = (struct vs_sim_set){.to = end,
+                                    .width = width,
+                                    .height = height,
+                                    .value = value,
+                                    .element = element,
+                                    .async = async};
     op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SET);
     if (!async && end.memory == VS_SIM_MEMORY_PINNED)
         return vs_sim_run_now(stream, op);
     return vs_sim_submit(stream, op, NULL);
 }
 
-#define SET_FORMS(bits, type)                                                                            \
-    CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t N)                                 \
-    {                                                                                                    \
-        return set(dst, 0, value, bits / 8, N, 1, NULL, false, false);                                   \
-    }                                                                                                    \
-    CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t N)                            \
-    {                                                                                                    \
-        return set(dst, 0, value, bits / 8, N, 1, NULL, true, false);                                    \
-    }                                                                                                    \
-    CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t N, CUstream hStream)             \
-    {                                                                                                    \
-        return set(dst, 0, value, bits / 8, N, 1, hStream, false, true);                                 \
-    }                                                                                                    \
-    CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t N, CUstream hStream)        \
-    {                                                                                                    \
-        return set(dst, 0, value, bits / 8, N, 1, hStream, true, true);                                  \
-    }                                                                                                    \
-    CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height) \
-    {                                                                                                    \
-        return set(dst, pitch, value, bits / 8, width, height, NULL, false, false);                      \
-    }                                                                                                    \
-    CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width,        \
-                                         size_t height)                                                  \
-    {                                                                                                    \
-        return set(dst, pitch, value, bits / 8, width, height, NULL, true, false);                       \
-    }                                                                                                    \
-    CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width,           \
-                                      size_t height, CUstream hStream)                                   \
-    {                                                                                                    \
-        return set(dst, pitch, value, bits / 8, width, height, hStream, false, true);                    \
-    }                                                                                                    \
-    CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value, size_t width,      \
-                                           size_t height, CUstream hStream)                              \
-    {                                                                                                    \
-        return set(dst, pitch, value, bits / 8, width, height, hStream, true, true);                     \
+#define SET_FORMS(bits, type)                                                                     \
+    CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t N)                          \
+    {                                                                                             \
+        return set(dst, 0, value, bits / 8, N, 1, NULL, false, false);                            \
+    }                                                                                             \
+    CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t N)                     \
+    {                                                                                             \
+        return set(dst, 0, value, bits / 8, N, 1, NULL, true, false);                             \
+    }                                                                                             \
+    CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t N, CUstream hStream)      \
+    {                                                                                             \
+        return set(dst, 0, value, bits / 8, N, 1, hStream, false, true);                          \
+    }                                                                                             \
+    CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t N, CUstream hStream) \
+    {                                                                                             \
+        return set(dst, 0, value, bits / 8, N, 1, hStream, true, true);                           \
+    }                                                                                             \
+    CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width,      \
+                                    size_t height)                                                \
+    {                                                                                             \
+        return set(dst, pitch, value, bits / 8, width, height, NULL, false, false);               \
+    }                                                                                             \
+    CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width, \
+                                         size_t height)                                           \
+    {                                                                                             \
+        return set(dst, pitch, value, bits / 8, width, height, NULL, true, false);                \
+    }                                                                                             \
+    CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width,    \
+                                      size_t height, CUstream hStream)                            \
+    {                                                                                             \
+        return set(dst, pitch, value, bits / 8, width, height, hStream, false, true);             \
+    }                                                                                             \
+    CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value,             \
+                                           size_t width, size_t height, CUstream hStream)         \
+    {                                                                                             \
+        return set(dst, pitch, value, bits / 8, width, height, hStream, true, true);              \
     }
 
 SET_FORMS(8, unsigned char)

@@ -32,13 +32,13 @@ struct slab { /* a page shared by small allocations */
 
 struct space {
     pthread_mutex_t mu;
-    uintptr_t window, cursor;    /* 0 until the first allocation */
+    uintptr_t window, cursor; /* 0 until the first allocation */
     size_t window_bytes;
-    uint64_t used_bytes;         /* physical, everything but "others" */
-    struct extent *extents;      /* ascending */
+    uint64_t used_bytes;    /* physical, everything but "others" */
+    struct extent *extents; /* ascending */
     size_t extent_count, extent_max;
     struct slab *slabs;
-    struct slab *spare;          /* mapped, without users, not counted as used; or NULL */
+    struct slab *spare; /* mapped, without users, not counted as used; or NULL */
 };
 
 static struct space spaces[VS_SIM_DEVICES_MAX];
@@ -67,7 +67,8 @@ static bool window_open(struct space *sp)
 {
     if (sp->window)
         return true;
-    size_t bytes = (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
+    size_t bytes =
+        (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
     void *at = mmap(NULL, bytes + VS_SIM_PAGE_BYTES, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
@@ -141,7 +142,8 @@ static void extent_drop(struct space *sp, uintptr_t base)
     size_t bytes = sp->extents[i].bytes;
     /* a fresh mapping, in every flag like the rest of the window: the kernel merges
      * it with its neighbours, else it would run out of mappings after 30,000 frees */
-    mmap((void *)base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap((void *)base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1, 0);
     madvise((void *)base, bytes, MADV_DONTDUMP);
     sp->extent_count--;
     memmove(sp->extents + i, sp->extents + i + 1, (sp->extent_count - i) * sizeof *sp->extents);
@@ -321,11 +323,9 @@ uint64_t vs_sim_space_free_bytes(int device)
 
 void *vs_sim_host_map(size_t bytes)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-void vs_sim_host_unmap(void *pages, size_t bytes)
-{
-    munmap(pages, bytes);
-}
+void vs_sim_host_unmap(void *pages, size_t bytes) { munmap(pages, bytes); }

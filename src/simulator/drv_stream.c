@@ -26,17 +26,15 @@ static void own_free(void *list)
 {
     for (struct own *o = list; o;) {
         struct own *next = o->next;
-        if (o->epoch == atomic_load(&o->ctx->epoch) && atomic_load(&o->stream->mark) == VS_SIM_STREAM_MARK)
+        if (o->epoch == atomic_load(&o->ctx->epoch) &&
+            atomic_load(&o->stream->mark) == VS_SIM_STREAM_MARK)
             vs_sim_stream_close(o->stream);
         free(o);
         o = next;
     }
 }
 
-static void own_start(void)
-{
-    own_key_ok = !pthread_key_create(&own_key, own_free);
-}
+static void own_start(void) { own_key_ok = !pthread_key_create(&own_key, own_free); }
 
 static struct vs_sim_stream *own_stream(struct vs_sim_context *ctx)
 {
@@ -123,7 +121,8 @@ CUresult cuStreamDestroy_v2(CUstream hStream)
         return CUDA_ERROR_INVALID_HANDLE;
     s = (struct vs_sim_stream *)hStream;
     unsigned live = VS_SIM_STREAM_MARK;
-    if (s->legacy || s->per_thread || !atomic_compare_exchange_strong(&s->mark, &live, VS_SIM_STREAM_GONE))
+    if (s->legacy || s->per_thread ||
+        !atomic_compare_exchange_strong(&s->mark, &live, VS_SIM_STREAM_GONE))
         return CUDA_ERROR_INVALID_HANDLE;
     vs_sim_report_resource(VS_SIM_STREAM_DESTROYING, s->ctx, s);
     vs_sim_stream_close(s);
@@ -153,9 +152,13 @@ static CUresult synchronize(CUstream handle, bool per_thread)
     vs_sim_stream_sync(s);
     vs_sim_pools_release_idle();
     if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
-        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC, .submit_ns = begin, .start_ns = begin,
-                                    .end_ns = vs_clock_ns(), .device = (uint32_t)s->ctx->device->ordinal,
-                                    .context = s->ctx->id, .stream = s->id,
+        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
+                                    .submit_ns = begin,
+                                    .start_ns = begin,
+                                    .end_ns = vs_clock_ns(),
+                                    .device = (uint32_t)s->ctx->device->ordinal,
+                                    .context = s->ctx->id,
+                                    .stream = s->id,
                                     .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
         a.u.sync.kind = VS_SIM_SYNC_STREAM;
         vs_sim_report(&a);
@@ -196,7 +199,8 @@ CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
     return launch_host(hStream, fn, userData, true);
 }
 
-static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, unsigned flags, bool per_thread)
+static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, unsigned flags,
+                             bool per_thread)
 {
     struct vs_sim_stream *s;
     CUresult e = enter_stream(handle, per_thread, &s);
@@ -212,7 +216,8 @@ static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, u
     return vs_sim_submit(s, op, NULL);
 }
 
-CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
+CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                             unsigned int flags)
 {
     return add_callback(hStream, callback, userData, flags, false);
 }
@@ -225,18 +230,18 @@ CUresult cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, v
 
 /* ---- properties: one function body, both exported forms ---- */
 
-#define STREAM_GETTER(name, type, out, value)                                            \
-    static CUresult get_##name(CUstream handle, type *out, bool per_thread)              \
-    {                                                                                    \
-        struct vs_sim_stream *s;                                                         \
-        CUresult e = enter_stream(handle, per_thread, &s);                               \
-        if (e)                                                                           \
-            return e;                                                                    \
-        if (!(out))                                                                      \
-            return CUDA_ERROR_INVALID_VALUE;                                             \
-        *(out) = (value);                                                                \
-        return CUDA_SUCCESS;                                                             \
-    }                                                                                    \
+#define STREAM_GETTER(name, type, out, value)                                              \
+    static CUresult get_##name(CUstream handle, type *out, bool per_thread)                \
+    {                                                                                      \
+        struct vs_sim_stream *s;                                                           \
+        CUresult e = enter_stream(handle, per_thread, &s);                                 \
+        if (e)                                                                             \
+            return e;                                                                      \
+        if (!(out))                                                                        \
+            return CUDA_ERROR_INVALID_VALUE;                                               \
+        *(out) = (value);                                                                  \
+        return CUDA_SUCCESS;                                                               \
+    }                                                                                      \
     CUresult name(CUstream hStream, type *out) { return get_##name(hStream, out, false); } \
     CUresult name##_ptsz(CUstream hStream, type *out) { return get_##name(hStream, out, true); }
 
@@ -245,7 +250,8 @@ STREAM_GETTER(cuStreamGetFlags, unsigned int, flags, s->flags)
 STREAM_GETTER(cuStreamGetId, unsigned long long, streamId, s->id)
 STREAM_GETTER(cuStreamGetCtx, CUcontext, pctx, (CUcontext)s->ctx)
 STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
-STREAM_GETTER(cuStreamIsCapturing, CUstreamCaptureStatus, captureStatus, CU_STREAM_CAPTURE_STATUS_NONE)
+STREAM_GETTER(cuStreamIsCapturing, CUstreamCaptureStatus, captureStatus,
+              CU_STREAM_CAPTURE_STATUS_NONE)
 
 static CUresult get_ctx_v2(CUstream handle, CUcontext *pctx, CUgreenCtx *green, bool per_thread)
 {
@@ -278,11 +284,13 @@ static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, boo
         return e;
     if (!status)
         return CUDA_ERROR_INVALID_VALUE;
-    *status = CU_STREAM_CAPTURE_STATUS_NONE; /* the other outputs mean something only while capturing */
+    *status =
+        CU_STREAM_CAPTURE_STATUS_NONE; /* the other outputs mean something only while capturing */
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id)
+CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                cuuint64_t *id)
 {
     (void)id;
     return capture_info(hStream, captureStatus_out, false);
@@ -296,7 +304,8 @@ CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *ca
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps, size_t *count)
+                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                   size_t *count)
 {
     (void)id, (void)graph, (void)deps, (void)count;
     return capture_info(hStream, captureStatus_out, false);
@@ -311,15 +320,16 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *capt
 }
 
 CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps, size_t *count)
+                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                        size_t *count)
 {
     (void)id, (void)graph, (void)deps, (void)count;
     return capture_info(hStream, captureStatus_out, true);
 }
 
 CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                   const CUgraphEdgeData **edges, size_t *count)
+                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                        const CUgraphEdgeData **edges, size_t *count)
 {
     (void)id, (void)graph, (void)deps, (void)edges, (void)count;
     return capture_info(hStream, captureStatus_out, true);

@@ -7,8 +7,8 @@
 
 #define VS_SIM_FN(name, version, symbol)
 #define VS_SIM_FN_PT(name, version, symbol, pt)
-#define VS_SIM_NO_1(symbol)                                      \
-    __attribute__((visibility("default"))) int symbol(void);     \
+#define VS_SIM_NO_1(symbol)                                  \
+    __attribute__((visibility("default"))) int symbol(void); \
     int symbol(void) { return VS_SIM_NOT_SUPPORTED; }
 #define VS_SIM_NO(name, version, symbol) VS_SIM_NO_1(symbol)
 #define VS_SIM_NO_PT(name, version, symbol, pt) VS_SIM_NO_1(symbol) VS_SIM_NO_1(pt)

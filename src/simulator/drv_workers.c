@@ -29,10 +29,10 @@ struct job {
 
 static pthread_mutex_t pool_mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER, pool_idle = PTHREAD_COND_INITIALIZER;
-static struct job *jobs;          /* guarded by pool_mu */
-static unsigned sleeping;         /* guarded by pool_mu */
-static atomic_uint job_count;     /* jobs on the list, readable without the lock */
-static unsigned worker_count;     /* immutable after pool_start */
+static struct job *jobs;      /* guarded by pool_mu */
+static unsigned sleeping;     /* guarded by pool_mu */
+static atomic_uint job_count; /* jobs on the list, readable without the lock */
+static unsigned worker_count; /* immutable after pool_start */
 static pthread_once_t pool_once = PTHREAD_ONCE_INIT;
 
 static inline void relax(void)
@@ -153,8 +153,8 @@ static unsigned long share_out(struct job *job, uint64_t ns_per_block)
     return did;
 }
 
-void vs_sim_workers_run(struct vs_sim_host_kernel *kernel, const struct vramscope_sim_launch *launch,
-                        unsigned long blocks)
+void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
+                        const struct vramscope_sim_launch *launch, unsigned long blocks)
 {
     struct job job = {.kernel = kernel, .launch = launch, .blocks = blocks};
     uint64_t known = atomic_load_explicit(&kernel->ns_per_block, memory_order_relaxed);

@@ -9,7 +9,8 @@ typedef CUdeviceptr D;
 
 /* ---- one dimension ---- */
 
-static CUresult copy_sync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, bool per_thread)
+static CUresult copy_sync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                          bool per_thread)
 {
     switch (kind) {
     case cudaMemcpyHostToDevice:
@@ -23,7 +24,8 @@ static CUresult copy_sync(void *to, const void *from, size_t bytes, enum cudaMem
     }
 }
 
-static CUresult copy_async(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, CUstream stream)
+static CUresult copy_async(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                           CUstream stream)
 {
     switch (kind) {
     case cudaMemcpyHostToDevice: return vs_rt.MemcpyHtoDAsync((D)to, from, bytes, stream);
@@ -33,13 +35,10 @@ static CUresult copy_async(void *to, const void *from, size_t bytes, enum cudaMe
     }
 }
 
-static bool kind_ok(enum cudaMemcpyKind kind)
-{
-    return (unsigned)kind <= cudaMemcpyDefault;
-}
+static bool kind_ok(enum cudaMemcpyKind kind) { return (unsigned)kind <= cudaMemcpyDefault; }
 
-cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
-                       bool per_thread, bool async)
+cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                       cudaStream_t stream, bool per_thread, bool async)
 {
     cudaError_t e = kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
     if (e)
@@ -58,7 +57,8 @@ cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t count, enum cudaM
     return vs_rt_result(vs_rt_copy(dst, src, count, kind, NULL, true, false));
 }
 
-cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
 {
     return vs_rt_result(vs_rt_copy(dst, src, count, kind, stream, false, true));
 }
@@ -84,19 +84,20 @@ cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDev
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemcpyPeer((D)dst, to, (D)src, from, count)));
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
-                                cudaStream_t stream)
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice,
+                                size_t count, cudaStream_t stream)
 {
     CUcontext to, from;
     cudaError_t e = peer_contexts(dstDevice, srcDevice, &to, &from);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemcpyPeerAsync((D)dst, to, (D)src, from, count, stream)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.MemcpyPeerAsync((D)dst, to, (D)src, from, count, stream)));
 }
 
 /* ---- device variables ---- */
 
 static cudaError_t copy_symbol(const void *symbol, void *other, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind, bool to_symbol, cudaStream_t stream, bool per_thread,
-                               bool async)
+                               enum cudaMemcpyKind kind, bool to_symbol, cudaStream_t stream,
+                               bool per_thread, bool async)
 {
     CUdeviceptr address;
     size_t size;
@@ -113,28 +114,28 @@ static cudaError_t copy_symbol(const void *symbol, void *other, size_t bytes, si
                      : vs_rt_copy(other, at, bytes, kind, stream, per_thread, async);
 }
 
-#define SYMBOL_FORMS(name, to_symbol, first, second)                                                         \
-    cudaError_t name(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind)                   \
-    {                                                                                                        \
-        return vs_rt_result(                                                                                 \
-            copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol, NULL, false, false));         \
-    }                                                                                                        \
-    cudaError_t name##_ptds(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind)            \
-    {                                                                                                        \
-        return vs_rt_result(                                                                                 \
-            copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol, NULL, true, false));          \
-    }                                                                                                        \
-    cudaError_t name##Async(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind,            \
-                            cudaStream_t stream)                                                             \
-    {                                                                                                        \
-        return vs_rt_result(                                                                                 \
-            copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol, stream, false, true));        \
-    }                                                                                                        \
-    cudaError_t name##Async_ptsz(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind,       \
-                                 cudaStream_t stream)                                                        \
-    {                                                                                                        \
-        return vs_rt_result(                                                                                 \
-            copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol, stream, true, true));         \
+#define SYMBOL_FORMS(name, to_symbol, first, second)                                              \
+    cudaError_t name(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind)        \
+    {                                                                                             \
+        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
+                                        NULL, false, false));                                     \
+    }                                                                                             \
+    cudaError_t name##_ptds(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind) \
+    {                                                                                             \
+        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
+                                        NULL, true, false));                                      \
+    }                                                                                             \
+    cudaError_t name##Async(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind, \
+                            cudaStream_t stream)                                                  \
+    {                                                                                             \
+        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
+                                        stream, false, true));                                    \
+    }                                                                                             \
+    cudaError_t name##Async_ptsz(first, second, size_t count, size_t offset,                      \
+                                 enum cudaMemcpyKind kind, cudaStream_t stream)                   \
+    {                                                                                             \
+        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
+                                        stream, true, true));                                     \
     }
 
 SYMBOL_FORMS(cudaMemcpyToSymbol, true, const void *symbol, const void *other)
@@ -155,12 +156,18 @@ static void types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *f
         *from = CU_MEMORYTYPE_DEVICE;
 }
 
-static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                           size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, bool per_thread,
-                           bool async)
+static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                           size_t width, size_t height, enum cudaMemcpyKind kind,
+                           cudaStream_t stream, bool per_thread, bool async)
 {
-    CUDA_MEMCPY2D c = {.srcHost = from, .srcDevice = (D)from, .srcPitch = from_pitch, .dstHost = to,
-                       .dstDevice = (D)to, .dstPitch = to_pitch, .WidthInBytes = width, .Height = height};
+    CUDA_MEMCPY2D c = {.srcHost = from,
+                       .srcDevice = (D)from,
+                       .srcPitch = from_pitch,
+                       .dstHost = to,
+                       .dstDevice = (D)to,
+                       .dstPitch = to_pitch,
+                       .WidthInBytes = width,
+                       .Height = height};
     cudaError_t e = kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
     if (e)
         return e;
@@ -172,33 +179,37 @@ static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t f
     return vs_rt_error((per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(&c));
 }
 
-cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-                         enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                         size_t height, enum cudaMemcpyKind kind)
 {
     return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, NULL, false, false));
 }
 
-cudaError_t cudaMemcpy2D_ptds(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                              size_t height, enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpy2D_ptds(void *dst, size_t dpitch, const void *src, size_t spitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, NULL, true, false));
 }
 
-cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream)
 {
-    return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, stream, false, true));
+    return vs_rt_result(
+        copy_2d(dst, dpitch, src, spitch, width, height, kind, stream, false, true));
 }
 
-cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                                   size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dpitch, const void *src, size_t spitch,
+                                   size_t width, size_t height, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream)
 {
     return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, stream, true, true));
 }
 
 /* ---- three dimensions ---- */
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool per_thread, bool async)
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool per_thread,
+                           bool async)
 {
     cudaError_t e = vs_rt_enter_context();
     if (e)
@@ -209,12 +220,23 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
         return cudaErrorNotSupported;
     if (!kind_ok(p->kind))
         return cudaErrorInvalidMemcpyDirection;
-    CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x, .srcY = p->srcPos.y, .srcZ = p->srcPos.z,
-                       .srcHost = p->srcPtr.ptr, .srcDevice = (D)p->srcPtr.ptr, .srcPitch = p->srcPtr.pitch,
-                       .srcHeight = p->srcPtr.ysize, .dstXInBytes = p->dstPos.x, .dstY = p->dstPos.y,
-                       .dstZ = p->dstPos.z, .dstHost = p->dstPtr.ptr, .dstDevice = (D)p->dstPtr.ptr,
-                       .dstPitch = p->dstPtr.pitch, .dstHeight = p->dstPtr.ysize,
-                       .WidthInBytes = p->extent.width, .Height = p->extent.height, .Depth = p->extent.depth};
+    CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x,
+                       .srcY = p->srcPos.y,
+                       .srcZ = p->srcPos.z,
+                       .srcHost = p->srcPtr.ptr,
+                       .srcDevice = (D)p->srcPtr.ptr,
+                       .srcPitch = p->srcPtr.pitch,
+                       .srcHeight = p->srcPtr.ysize,
+                       .dstXInBytes = p->dstPos.x,
+                       .dstY = p->dstPos.y,
+                       .dstZ = p->dstPos.z,
+                       .dstHost = p->dstPtr.ptr,
+                       .dstDevice = (D)p->dstPtr.ptr,
+                       .dstPitch = p->dstPtr.pitch,
+                       .dstHeight = p->dstPtr.ysize,
+                       .WidthInBytes = p->extent.width,
+                       .Height = p->extent.height,
+                       .Depth = p->extent.depth};
     types_of(p->kind, &c.dstMemoryType, &c.srcMemoryType);
     if (async)
         return vs_rt_error(vs_rt.Memcpy3DAsync(&c, vs_rt_stream(stream, per_thread)));
@@ -241,8 +263,8 @@ cudaError_t cudaMemcpy3DAsync_ptsz(const struct cudaMemcpy3DParms *p, cudaStream
     return vs_rt_result(copy_3d(p, stream, true, true));
 }
 
-static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream, bool per_thread,
-                                bool async)
+static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
+                                bool per_thread, bool async)
 {
     CUcontext to, from;
     if (!p)
@@ -252,13 +274,24 @@ static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStrea
     cudaError_t e = peer_contexts(p->dstDevice, p->srcDevice, &to, &from);
     if (e)
         return e;
-    CUDA_MEMCPY3D_PEER c = {.srcXInBytes = p->srcPos.x, .srcY = p->srcPos.y, .srcZ = p->srcPos.z,
-                            .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = (D)p->srcPtr.ptr,
-                            .srcContext = from, .srcPitch = p->srcPtr.pitch, .srcHeight = p->srcPtr.ysize,
-                            .dstXInBytes = p->dstPos.x, .dstY = p->dstPos.y, .dstZ = p->dstPos.z,
-                            .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = (D)p->dstPtr.ptr,
-                            .dstContext = to, .dstPitch = p->dstPtr.pitch, .dstHeight = p->dstPtr.ysize,
-                            .WidthInBytes = p->extent.width, .Height = p->extent.height,
+    CUDA_MEMCPY3D_PEER c = {.srcXInBytes = p->srcPos.x,
+                            .srcY = p->srcPos.y,
+                            .srcZ = p->srcPos.z,
+                            .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .srcDevice = (D)p->srcPtr.ptr,
+                            .srcContext = from,
+                            .srcPitch = p->srcPtr.pitch,
+                            .srcHeight = p->srcPtr.ysize,
+                            .dstXInBytes = p->dstPos.x,
+                            .dstY = p->dstPos.y,
+                            .dstZ = p->dstPos.z,
+                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .dstDevice = (D)p->dstPtr.ptr,
+                            .dstContext = to,
+                            .dstPitch = p->dstPtr.pitch,
+                            .dstHeight = p->dstPtr.ysize,
+                            .WidthInBytes = p->extent.width,
+                            .Height = p->extent.height,
                             .Depth = p->extent.depth};
     if (async)
         return vs_rt_error(vs_rt.Memcpy3DPeerAsync(&c, vs_rt_stream(stream, per_thread)));

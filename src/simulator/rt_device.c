@@ -34,7 +34,8 @@ cudaError_t cudaGetDeviceCount(int *count)
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceGetAttribute(value, (CUdevice_attribute)attr, device)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.DeviceGetAttribute(value, (CUdevice_attribute)attr, device)));
 }
 
 /* Attributes that go as they are into a field of cudaDeviceProp. */
@@ -43,8 +44,14 @@ static const struct {
     CUdevice_attribute attribute;
     bool wide; /* the field is a size_t */
 } fields[] = {
-#define INT(field, attribute) {offsetof(struct cudaDeviceProp, field), CU_DEVICE_ATTRIBUTE_##attribute, false}
-#define SIZE(field, attribute) {offsetof(struct cudaDeviceProp, field), CU_DEVICE_ATTRIBUTE_##attribute, true}
+#define INT(field, attribute)                                                          \
+    {                                                                                  \
+        offsetof(struct cudaDeviceProp, field), CU_DEVICE_ATTRIBUTE_##attribute, false \
+    }
+#define SIZE(field, attribute)                                                        \
+    {                                                                                 \
+        offsetof(struct cudaDeviceProp, field), CU_DEVICE_ATTRIBUTE_##attribute, true \
+    }
     SIZE(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK),
     INT(regsPerBlock, MAX_REGISTERS_PER_BLOCK),
     INT(warpSize, WARP_SIZE),
@@ -186,7 +193,8 @@ cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
 cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxGetStreamPriorityRange(leastPriority, greatestPriority)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.CtxGetStreamPriorityRange(leastPriority, greatestPriority)));
 }
 
 /* ---- peers ---- */
@@ -194,14 +202,17 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPr
 cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceCanAccessPeer(canAccessPeer, device, peerDevice)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.DeviceCanAccessPeer(canAccessPeer, device, peerDevice)));
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice, int dstDevice)
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
+                                      int dstDevice)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.DeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.DeviceGetP2PAttribute(
+                                value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice)));
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
@@ -236,7 +247,8 @@ cudaError_t cudaProfilerStop(void)
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.ProfilerStop()));
 }
 
-static cudaError_t entry_point(const char *symbol, void **function, unsigned version, unsigned long long flags,
+static cudaError_t entry_point(const char *symbol, void **function, unsigned version,
+                               unsigned long long flags,
                                enum cudaDriverEntryPointQueryResult *status, bool per_thread)
 {
     CUdriverProcAddressQueryResult found;
@@ -263,22 +275,24 @@ cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned
     return vs_rt_result(entry_point(symbol, funcPtr, CUDART_VERSION, flags, driverStatus, false));
 }
 
-cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr,
+                                         unsigned long long flags,
                                          enum cudaDriverEntryPointQueryResult *driverStatus)
 {
     return vs_rt_result(entry_point(symbol, funcPtr, CUDART_VERSION, flags, driverStatus, true));
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion,
-                                             unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
+                                             unsigned int cudaVersion, unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *driverStatus)
 {
     return vs_rt_result(entry_point(symbol, funcPtr, cudaVersion, flags, driverStatus, false));
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **funcPtr, unsigned int cudaVersion,
-                                                  unsigned long long flags,
-                                                  enum cudaDriverEntryPointQueryResult *driverStatus)
+cudaError_t
+cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **funcPtr, unsigned int cudaVersion,
+                                      unsigned long long flags,
+                                      enum cudaDriverEntryPointQueryResult *driverStatus)
 {
     return vs_rt_result(entry_point(symbol, funcPtr, cudaVersion, flags, driverStatus, true));
 }

@@ -8,7 +8,10 @@ static const struct {
     cudaError_t error;
     const char *name, *text;
 } errors[] = {
-#define E(code, text) {code, #code, text}
+#define E(code, text)     \
+    {                     \
+        code, #code, text \
+    }
     E(cudaSuccess, "no error"),
     E(cudaErrorInvalidValue, "invalid argument"),
     E(cudaErrorMemoryAllocation, "out of memory"),
@@ -102,8 +105,10 @@ static const struct {
     E(cudaErrorContextIsDestroyed, "context is destroyed"),
     E(cudaErrorAssert, "device-side assert triggered"),
     E(cudaErrorTooManyPeers, NULL),
-    E(cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"),
-    E(cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"),
+    E(cudaErrorHostMemoryAlreadyRegistered,
+      "part or all of the requested memory range is already mapped"),
+    E(cudaErrorHostMemoryNotRegistered,
+      "pointer does not correspond to a registered memory region"),
     E(cudaErrorHardwareStackError, NULL),
     E(cudaErrorIllegalInstruction, NULL),
     E(cudaErrorMisalignedAddress, NULL),

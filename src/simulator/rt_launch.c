@@ -9,14 +9,16 @@
 /* crt/host_runtime.h declares these for C++ only. */
 VS_SIM_RT_API unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
                                                    struct CUstream_st *stream);
-VS_SIM_RT_API cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
-                                                     void *stream);
-VS_SIM_RT_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
-                                             size_t sharedMem, cudaStream_t stream);
-VS_SIM_RT_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
-                                                  size_t sharedMem, cudaStream_t stream);
+VS_SIM_RT_API cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim,
+                                                     size_t *sharedMem, void *stream);
+VS_SIM_RT_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
+                                             void **args, size_t sharedMem, cudaStream_t stream);
+VS_SIM_RT_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
+                                                  void **args, size_t sharedMem,
+                                                  cudaStream_t stream);
 
-#define CONFIGS_MAX 16 /* launches whose arguments launch again nest; real code nests once at most */
+#define CONFIGS_MAX \
+    16 /* launches whose arguments launch again nest; real code nests once at most */
 
 struct config {
     dim3 grid, block;
@@ -29,7 +31,8 @@ static _Thread_local struct {
     unsigned depth;
 } configs;
 
-unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, struct CUstream_st *stream)
+unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                     struct CUstream_st *stream)
 {
     if (configs.depth == CONFIGS_MAX)
         return 1; /* the stub is then not called */
@@ -37,7 +40,8 @@ unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedM
     return 0;
 }
 
-cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, void *stream)
+cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
+                                       void *stream)
 {
     if (!configs.depth)
         return vs_rt_result(cudaErrorMissingConfiguration);
@@ -54,12 +58,12 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sh
 static bool shape_ok(dim3 grid, dim3 block)
 {
     return grid.x && grid.y && grid.z && block.x && block.y && block.z && grid.x <= 2147483647u &&
-           grid.y <= 65535 && grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 && block.z <= 64 &&
-           (size_t)block.x * block.y * block.z <= 1024;
+           grid.y <= 65535 && grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 &&
+           block.z <= 64 && (size_t)block.x * block.y * block.z <= 1024;
 }
 
-static cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                          bool per_thread)
+static cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                          cudaStream_t stream, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
     if (e)
@@ -71,14 +75,15 @@ static cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, s
     if (shared > UINT32_MAX)
         return cudaErrorInvalidValue;
     return vs_rt_error((per_thread ? vs_rt.LaunchKernel_ptsz : vs_rt.LaunchKernel)(
-        (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared, stream, args,
-        NULL));
+        (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,
+        stream, args, NULL));
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
-                               cudaStream_t stream)
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
+                               size_t sharedMem, cudaStream_t stream)
 {
-    return vs_rt_result(launch((CUkernel)kernel, gridDim, blockDim, args, sharedMem, stream, false));
+    return vs_rt_result(
+        launch((CUkernel)kernel, gridDim, blockDim, args, sharedMem, stream, false));
 }
 
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
@@ -88,27 +93,28 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 bloc
 }
 
 /* By the address of the host stub, or by a handle from cudaGetKernel. */
-static cudaError_t launch_function(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
-                                   cudaStream_t stream, bool per_thread)
+static cudaError_t launch_function(const void *func, dim3 grid, dim3 block, void **args,
+                                   size_t shared, cudaStream_t stream, bool per_thread)
 {
     CUkernel kernel;
     cudaError_t e = vs_rt_kernel_of(func, &kernel);
     return e ? e : launch(kernel, grid, block, args, shared, stream, per_thread);
 }
 
-cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
-                             cudaStream_t stream)
+cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                             size_t sharedMem, cudaStream_t stream)
 {
     return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, false));
 }
 
-cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
-                                  cudaStream_t stream)
+cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                  size_t sharedMem, cudaStream_t stream)
 {
     return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, true));
 }
 
-static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func, void **args, bool per_thread)
+static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func, void **args,
+                             bool per_thread)
 {
     CUkernel kernel;
     if (!config)
@@ -122,13 +128,18 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func,
         return cudaErrorInvalidConfiguration;
     if (config->dynamicSmemBytes > UINT32_MAX)
         return cudaErrorInvalidValue;
-    CUlaunchConfig c = {.gridDimX = config->gridDim.x, .gridDimY = config->gridDim.y,
-                        .gridDimZ = config->gridDim.z, .blockDimX = config->blockDim.x,
-                        .blockDimY = config->blockDim.y, .blockDimZ = config->blockDim.z,
-                        .sharedMemBytes = (unsigned)config->dynamicSmemBytes, .hStream = config->stream,
-                        .attrs = (CUlaunchAttribute *)config->attrs, .numAttrs = config->numAttrs};
-    return vs_rt_error(
-        (per_thread ? vs_rt.LaunchKernelEx_ptsz : vs_rt.LaunchKernelEx)(&c, (CUfunction)kernel, args, NULL));
+    CUlaunchConfig c = {.gridDimX = config->gridDim.x,
+                        .gridDimY = config->gridDim.y,
+                        .gridDimZ = config->gridDim.z,
+                        .blockDimX = config->blockDim.x,
+                        .blockDimY = config->blockDim.y,
+                        .blockDimZ = config->blockDim.z,
+                        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+                        .hStream = config->stream,
+                        .attrs = (CUlaunchAttribute *)config->attrs,
+                        .numAttrs = config->numAttrs};
+    return vs_rt_error((per_thread ? vs_rt.LaunchKernelEx_ptsz
+                                   : vs_rt.LaunchKernelEx)(&c, (CUfunction)kernel, args, NULL));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
@@ -136,7 +147,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
     return vs_rt_result(launch_ex(config, func, args, false));
 }
 
-cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args)
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func,
+                                     void **args)
 {
     return vs_rt_result(launch_ex(config, func, args, true));
 }
@@ -155,10 +167,16 @@ static cudaError_t enter_function(const void *func, CUfunction *function)
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
 {
     static const CUfunction_attribute wanted[] = {
-        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
-        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_NUM_REGS,
-        CU_FUNC_ATTRIBUTE_PTX_VERSION, CU_FUNC_ATTRIBUTE_BINARY_VERSION, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
-        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT};
+        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        CU_FUNC_ATTRIBUTE_NUM_REGS,
+        CU_FUNC_ATTRIBUTE_PTX_VERSION,
+        CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+        CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT};
     int v[sizeof wanted / sizeof wanted[0]];
     CUfunction function;
     cudaError_t e = attr ? enter_function(func, &function) : cudaErrorInvalidValue;
@@ -166,10 +184,15 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
         e = vs_rt_error(vs_rt.FuncGetAttribute(&v[i], wanted[i], function));
     if (e)
         return vs_rt_result(e);
-    *attr = (struct cudaFuncAttributes){.sharedSizeBytes = (size_t)v[0], .constSizeBytes = (size_t)v[1],
-                                        .localSizeBytes = (size_t)v[2], .maxThreadsPerBlock = v[3],
-                                        .numRegs = v[4], .ptxVersion = v[5], .binaryVersion = v[6],
-                                        .cacheModeCA = v[7], .maxDynamicSharedSizeBytes = v[8],
+    *attr = (struct cudaFuncAttributes){.sharedSizeBytes = (size_t)v[0],
+                                        .constSizeBytes = (size_t)v[1],
+                                        .localSizeBytes = (size_t)v[2],
+                                        .maxThreadsPerBlock = v[3],
+                                        .numRegs = v[4],
+                                        .ptxVersion = v[5],
+                                        .binaryVersion = v[6],
+                                        .cacheModeCA = v[7],
+                                        .maxDynamicSharedSizeBytes = v[8],
                                         .preferredShmemCarveout = v[9]};
     return cudaSuccess;
 }
@@ -178,14 +201,16 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, 
 {
     CUfunction function;
     cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.FuncSetAttribute(function, (CUfunction_attribute)attr, value)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.FuncSetAttribute(function, (CUfunction_attribute)attr, value)));
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
 {
     CUfunction function;
     cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.FuncSetCacheConfig(function, (CUfunc_cache)cacheConfig)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.FuncSetCacheConfig(function, (CUfunc_cache)cacheConfig)));
 }
 
 cudaError_t cudaFuncGetName(const char **name, const void *func)
@@ -195,69 +220,73 @@ cudaError_t cudaFuncGetName(const char **name, const void *func)
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.FuncGetName(name, function)));
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr, int value,
-                                            int device)
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
+                                            int value, int device)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value, (CUkernel)kernel, device)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value,
+                                                                 (CUkernel)kernel, device)));
 }
 
 /* ---- occupancy ---- */
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, int blockSize,
-                                                                   size_t dynamicSMemSize, unsigned int flags)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func,
+                                                                   int blockSize,
+                                                                   size_t dynamicSMemSize,
+                                                                   unsigned int flags)
+{
+    CUfunction function;
+    cudaError_t e = enter_function(func, &function);
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.OccupancyBlocks(numBlocks, function, blockSize,
+                                                              dynamicSMemSize, flags)));
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
+                                                          int blockSize, size_t dynamicSMemSize)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        numBlocks, func, blockSize, dynamicSMemSize, cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,
+                                                      int numBlocks, int blockSize)
 {
     CUfunction function;
     cudaError_t e = enter_function(func, &function);
     return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.OccupancyBlocks(numBlocks, function, blockSize, dynamicSMemSize, flags)));
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int blockSize,
-                                                          size_t dynamicSMemSize)
-{
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize, dynamicSMemSize,
-                                                                  cudaOccupancyDefault);
-}
-
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks,
-                                                      int blockSize)
-{
-    CUfunction function;
-    cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.OccupancySharedMem(dynamicSmemSize, function, numBlocks, blockSize)));
+        e ? e
+          : vs_rt_error(vs_rt.OccupancySharedMem(dynamicSmemSize, function, numBlocks, blockSize)));
 }
 
 /* ---- libraries ---- */
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jitOptions,
-                                void **jitOptionsValues, unsigned int numJitOptions,
-                                enum cudaLibraryOption *libraryOptions, void **libraryOptionValues,
-                                unsigned int numLibraryOptions)
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+                                enum cudaJitOption *jitOptions, void **jitOptionsValues,
+                                unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions,
+                                void **libraryOptionValues, unsigned int numLibraryOptions)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.LibraryLoadData((CUlibrary *)library, code, (CUjit_option *)jitOptions,
-                                              jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
-                                              libraryOptionValues, numLibraryOptions)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryLoadData(
+                                (CUlibrary *)library, code, (CUjit_option *)jitOptions,
+                                jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
+                                libraryOptionValues, numLibraryOptions)));
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName, enum cudaJitOption *jitOptions,
-                                    void **jitOptionsValues, unsigned int numJitOptions,
-                                    enum cudaLibraryOption *libraryOptions, void **libraryOptionValues,
-                                    unsigned int numLibraryOptions)
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName,
+                                    enum cudaJitOption *jitOptions, void **jitOptionsValues,
+                                    unsigned int numJitOptions,
+                                    enum cudaLibraryOption *libraryOptions,
+                                    void **libraryOptionValues, unsigned int numLibraryOptions)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.LibraryLoadFromFile((CUlibrary *)library, fileName, (CUjit_option *)jitOptions,
-                                                  jitOptionsValues, numJitOptions,
-                                                  (CUlibraryOption *)libraryOptions, libraryOptionValues,
-                                                  numLibraryOptions)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryLoadFromFile(
+                                (CUlibrary *)library, fileName, (CUjit_option *)jitOptions,
+                                jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
+                                libraryOptionValues, numLibraryOptions)));
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library)
@@ -274,16 +303,20 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, c
     return vs_rt_result(e ? e : vs_rt_kernel_remember((CUkernel)*pKernel));
 }
 
-cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name)
+cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library,
+                                 const char *name)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.LibraryGetGlobal((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryGetGlobal((CUdeviceptr *)dptr, bytes,
+                                                               (CUlibrary)library, name)));
 }
 
-cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name)
+cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
+                                  const char *name)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.LibraryGetManaged((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryGetManaged((CUdeviceptr *)dptr, bytes,
+                                                                (CUlibrary)library, name)));
 }

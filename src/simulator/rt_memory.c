@@ -156,9 +156,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     int device = cudaInvalidDeviceId;
     CUdeviceptr device_pointer = 0;
     void *host_pointer = NULL;
-    CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-                                    CU_POINTER_ATTRIBUTE_HOST_POINTER};
+    CUpointer_attribute wanted[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        CU_POINTER_ATTRIBUTE_HOST_POINTER};
     void *out[] = {&memory_type, &managed, &device, &device_pointer, &host_pointer};
     cudaError_t e = attributes ? vs_rt_enter_context() : cudaErrorInvalidValue;
     if (!e)
@@ -185,13 +186,13 @@ static CUmemLocation location_of(struct cudaMemLocation location)
     return out;
 }
 
-static cudaError_t prefetch(const void *ptr, size_t count, struct cudaMemLocation location, unsigned flags,
-                            cudaStream_t stream, bool per_thread)
+static cudaError_t prefetch(const void *ptr, size_t count, struct cudaMemLocation location,
+                            unsigned flags, cudaStream_t stream, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
     return e ? e
-             : vs_rt_error(vs_rt.MemPrefetchAsync((CUdeviceptr)ptr, count, location_of(location), flags,
-                                                  vs_rt_stream(stream, per_thread)));
+             : vs_rt_error(vs_rt.MemPrefetchAsync((CUdeviceptr)ptr, count, location_of(location),
+                                                  flags, vs_rt_stream(stream, per_thread)));
 }
 
 cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
@@ -200,8 +201,9 @@ cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMe
     return vs_rt_result(prefetch(devPtr, count, location, flags, stream, false));
 }
 
-cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count, struct cudaMemLocation location,
-                                      unsigned int flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count,
+                                      struct cudaMemLocation location, unsigned int flags,
+                                      cudaStream_t stream)
 {
     return vs_rt_result(prefetch(devPtr, count, location, flags, stream, true));
 }
@@ -210,31 +212,36 @@ cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvis
                           struct cudaMemLocation location)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemAdvise((CUdeviceptr)devPtr, count, (CUmem_advise)advice,
-                                                        location_of(location))));
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemAdvise((CUdeviceptr)devPtr, count, (CUmem_advise)advice,
+                                        location_of(location))));
 }
 
-cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
-                                     const void *devPtr, size_t count)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
-                                                                   (CUdeviceptr)devPtr, count)));
-}
-
-cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes, enum cudaMemRangeAttribute *attributes,
-                                      size_t numAttributes, const void *devPtr, size_t count)
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
+                                     enum cudaMemRangeAttribute attribute, const void *devPtr,
+                                     size_t count)
 {
     cudaError_t e = vs_rt_enter_context();
     return vs_rt_result(
         e ? e
-          : vs_rt_error(vs_rt.MemRangeGetAttributes(data, dataSizes, (CUmem_range_attribute *)attributes,
-                                                    numAttributes, (CUdeviceptr)devPtr, count)));
+          : vs_rt_error(vs_rt.MemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
+                                                   (CUdeviceptr)devPtr, count)));
 }
 
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
+                                      enum cudaMemRangeAttribute *attributes, size_t numAttributes,
+                                      const void *devPtr, size_t count)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemRangeGetAttributes(
+                                data, dataSizes, (CUmem_range_attribute *)attributes, numAttributes,
+                                (CUdeviceptr)devPtr, count)));
+}
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f)
 {
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }

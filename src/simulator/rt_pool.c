@@ -8,8 +8,8 @@ _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps), "passe
 _Static_assert(sizeof(struct cudaMemAccessDesc) == sizeof(CUmemAccessDesc), "passed through");
 _Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "passed through");
 
-static cudaError_t alloc_async(void **devPtr, size_t size, cudaMemPool_t pool, bool given, cudaStream_t stream,
-                               bool per_thread)
+static cudaError_t alloc_async(void **devPtr, size_t size, cudaMemPool_t pool, bool given,
+                               cudaStream_t stream, bool per_thread)
 {
     CUdeviceptr address = 0;
     CUresult r;
@@ -19,8 +19,8 @@ static cudaError_t alloc_async(void **devPtr, size_t size, cudaMemPool_t pool, b
     if (e)
         return e;
     if (given)
-        r = (per_thread ? vs_rt.MemAllocFromPoolAsync_ptsz : vs_rt.MemAllocFromPoolAsync)(
-            &address, size, (CUmemoryPool)pool, stream);
+        r = (per_thread ? vs_rt.MemAllocFromPoolAsync_ptsz
+                        : vs_rt.MemAllocFromPoolAsync)(&address, size, (CUmemoryPool)pool, stream);
     else
         r = (per_thread ? vs_rt.MemAllocAsync_ptsz : vs_rt.MemAllocAsync)(&address, size, stream);
     if (r == CUDA_SUCCESS)
@@ -38,12 +38,14 @@ cudaError_t cudaMallocAsync_ptsz(void **devPtr, size_t size, cudaStream_t hStrea
     return vs_rt_result(alloc_async(devPtr, size, NULL, false, hStream, true));
 }
 
-cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream)
+cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool,
+                                    cudaStream_t stream)
 {
     return vs_rt_result(alloc_async(ptr, size, memPool, true, stream, false));
 }
 
-cudaError_t cudaMallocFromPoolAsync_ptsz(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream)
+cudaError_t cudaMallocFromPoolAsync_ptsz(void **ptr, size_t size, cudaMemPool_t memPool,
+                                         cudaStream_t stream)
 {
     return vs_rt_result(alloc_async(ptr, size, memPool, true, stream, true));
 }
@@ -63,8 +65,9 @@ cudaError_t cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream)
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.MemPoolCreate((CUmemoryPool *)memPool, (const CUmemPoolProps *)poolProps)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolCreate((CUmemoryPool *)memPool,
+                                                            (const CUmemPoolProps *)poolProps)));
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool)
@@ -76,49 +79,57 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool)
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemPoolTrimTo((CUmemoryPool)memPool, minBytesToKeep)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.MemPoolTrimTo((CUmemoryPool)memPool, minBytesToKeep)));
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.MemPoolGetAttribute((CUmemoryPool)memPool, (CUmemPool_attribute)attr, value)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolGetAttribute(
+                                (CUmemoryPool)memPool, (CUmemPool_attribute)attr, value)));
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.MemPoolSetAttribute((CUmemoryPool)memPool, (CUmemPool_attribute)attr, value)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolSetAttribute(
+                                (CUmemoryPool)memPool, (CUmemPool_attribute)attr, value)));
 }
 
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList, size_t count)
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList,
+                                 size_t count)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.MemPoolSetAccess((CUmemoryPool)memPool, (const CUmemAccessDesc *)descList, count)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolSetAccess(
+                                (CUmemoryPool)memPool, (const CUmemAccessDesc *)descList, count)));
 }
 
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
                                  struct cudaMemLocation *location)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemPoolGetAccess((CUmemAccess_flags *)flags, (CUmemoryPool)memPool,
-                                                               (CUmemLocation *)location)));
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemPoolGetAccess((CUmemAccess_flags *)flags, (CUmemoryPool)memPool,
+                                               (CUmemLocation *)location)));
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceGetDefaultMemPool((CUmemoryPool *)memPool, device)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.DeviceGetDefaultMemPool((CUmemoryPool *)memPool, device)));
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceGetMemPool((CUmemoryPool *)memPool, device)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.DeviceGetMemPool((CUmemoryPool *)memPool, device)));
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
@@ -132,7 +143,8 @@ cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocat
 {
     cudaError_t e = vs_rt_enter();
     return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemGetDefaultMemPool((CUmemoryPool *)memPool, (CUmemLocation *)location,
+                          : vs_rt_error(vs_rt.MemGetDefaultMemPool((CUmemoryPool *)memPool,
+                                                                   (CUmemLocation *)location,
                                                                    (CUmemAllocationType)type)));
 }
 
@@ -140,16 +152,18 @@ cudaError_t cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *lo
                               enum cudaMemAllocationType type)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemGetMemPool((CUmemoryPool *)memPool, (CUmemLocation *)location,
-                                                            (CUmemAllocationType)type)));
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemGetMemPool((CUmemoryPool *)memPool, (CUmemLocation *)location,
+                                            (CUmemAllocationType)type)));
 }
 
 cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type,
                               cudaMemPool_t memPool)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.MemSetMemPool((CUmemLocation *)location, (CUmemAllocationType)type,
-                                                            (CUmemoryPool)memPool)));
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemSetMemPool((CUmemLocation *)location, (CUmemAllocationType)type,
+                                            (CUmemoryPool)memPool)));
 }

@@ -16,23 +16,25 @@
 VS_SIM_RT_API void **__cudaRegisterFatBinary(void *fatCubin);
 VS_SIM_RT_API void __cudaRegisterFatBinaryEnd(void **fatCubinHandle);
 VS_SIM_RT_API void __cudaUnregisterFatBinary(void **fatCubinHandle);
-VS_SIM_RT_API void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun,
-                                          const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
-                                          dim3 *bDim, dim3 *gDim, int *wSize);
+VS_SIM_RT_API void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun,
+                                          char *deviceFun, const char *deviceName, int thread_limit,
+                                          uint3 *tid, uint3 *bid, dim3 *bDim, dim3 *gDim,
+                                          int *wSize);
 VS_SIM_RT_API void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress,
-                                     const char *deviceName, int ext, size_t size, int constant, int global);
-VS_SIM_RT_API void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, char *deviceAddress,
-                                            const char *deviceName, int ext, size_t size, int constant,
-                                            int global);
+                                     const char *deviceName, int ext, size_t size, int constant,
+                                     int global);
+VS_SIM_RT_API void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress,
+                                            char *deviceAddress, const char *deviceName, int ext,
+                                            size_t size, int constant, int global);
 VS_SIM_RT_API char __cudaInitModule(void **fatCubinHandle);
 VS_SIM_RT_API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr);
 
 struct kernel {
-    struct kernel *next; /* in the hash bucket */
+    struct kernel *next;  /* in the hash bucket */
     const void *function; /* host stub, or the handle itself */
-    const char *name;    /* in the program's image */
-    struct image *image; /* NULL for a handle */
-    CUkernel handle;     /* NULL before its first use; guarded by images_mu */
+    const char *name;     /* in the program's image */
+    struct image *image;  /* NULL for a handle */
+    CUkernel handle;      /* NULL before its first use; guarded by images_mu */
 };
 
 struct variable {
@@ -41,13 +43,13 @@ struct variable {
     const char *name;
     size_t bytes;
     bool managed, declared;
-    CUdeviceptr address;   /* managed: once made */
+    CUdeviceptr address; /* managed: once made */
 };
 
 struct image {
-    void *self;                  /* handles point here; the real ones point to a pointer, too */
+    void *self; /* handles point here; the real ones point to a pointer, too */
     const void *fat_binary;
-    CUlibrary library;           /* NULL before its first use */
+    CUlibrary library; /* NULL before its first use */
     struct variable *variables;
     struct image *next;
     bool gone;
@@ -111,8 +113,9 @@ void __cudaUnregisterFatBinary(void **fatCubinHandle)
     pthread_mutex_unlock(&images_mu);
 }
 
-void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun, const char *deviceName,
-                            int thread_limit, uint3 *tid, uint3 *bid, dim3 *bDim, dim3 *gDim, int *wSize)
+void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun,
+                            const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
+                            dim3 *bDim, dim3 *gDim, int *wSize)
 {
     (void)thread_limit, (void)tid, (void)bid, (void)bDim, (void)gDim, (void)wSize;
     struct kernel *k = calloc(1, sizeof *k);
@@ -129,7 +132,8 @@ void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *de
     pthread_mutex_unlock(&images_mu);
 }
 
-static void add_variable(void **handle, const void *symbol, const char *name, size_t bytes, bool managed)
+static void add_variable(void **handle, const void *symbol, const char *name, size_t bytes,
+                         bool managed)
 {
     struct image *image = (struct image *)handle;
     struct variable *v = calloc(1, sizeof *v);
@@ -147,18 +151,20 @@ static void add_variable(void **handle, const void *symbol, const char *name, si
     pthread_mutex_unlock(&images_mu);
 }
 
-void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress, const char *deviceName, int ext,
-                       size_t size, int constant, int global)
+void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress,
+                       const char *deviceName, int ext, size_t size, int constant, int global)
 {
     (void)ext, (void)constant, (void)global;
     add_variable(fatCubinHandle, hostVar, deviceName ? deviceName : deviceAddress, size, false);
 }
 
 void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, char *deviceAddress,
-                              const char *deviceName, int ext, size_t size, int constant, int global)
+                              const char *deviceName, int ext, size_t size, int constant,
+                              int global)
 {
     (void)ext, (void)constant, (void)global;
-    add_variable(fatCubinHandle, hostVarPtrAddress, deviceName ? deviceName : deviceAddress, size, true);
+    add_variable(fatCubinHandle, hostVarPtrAddress, deviceName ? deviceName : deviceAddress, size,
+                 true);
 }
 
 /* ---- use ---- */
@@ -239,7 +245,8 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolP
     cudaError_t e = functionPtr ? vs_rt_enter_context() : cudaErrorInvalidValue;
     if (!e)
         e = vs_rt_kernel_of(symbolPtr, &kernel);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.KernelGetFunction((CUfunction *)functionPtr, kernel)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.KernelGetFunction((CUfunction *)functionPtr, kernel)));
 }
 
 static CUresult managed_locked(struct image *image, struct variable *v)

@@ -17,8 +17,8 @@ static cudaError_t load_result; /* written once under load_once */
 
 static pthread_mutex_t devices_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    CUcontext ctx;                /* the primary context's handle, once retained; guarded by devices_mu */
-    _Atomic(CUcontext) retained;  /* the same while we hold it, else NULL */
+    CUcontext ctx; /* the primary context's handle, once retained; guarded by devices_mu */
+    _Atomic(CUcontext) retained; /* the same while we hold it, else NULL */
 } devices[VS_RT_DEVICES_MAX];
 
 static _Thread_local int thread_device;
@@ -39,7 +39,8 @@ static bool look_up(void *out, const char *name, int version, cuuint64_t flags)
 static bool look_up_all(void)
 {
     bool ok = true;
-#define VS_RT_FN(field, name, version, flags, type) ok &= look_up(&vs_rt.field, name, version, flags);
+#define VS_RT_FN(field, name, version, flags, type) \
+    ok &= look_up(&vs_rt.field, name, version, flags);
 #include "simulator/vs_sim_runtime_table.h"
 #undef VS_RT_FN
     /* A driver that is not the stand-in has no such thing; variables then fail when used. */
@@ -65,7 +66,8 @@ static void load(void)
     CUdriverProcAddressQueryResult status;
     vs_rt.GetProcAddress("", &nothing, 0, 0, &status); /* the real runtime's first lookup */
     int version = 0;
-    if (!look_up_all() || vs_rt.DriverGetVersion(&version) != CUDA_SUCCESS || version < CUDART_VERSION)
+    if (!look_up_all() || vs_rt.DriverGetVersion(&version) != CUDA_SUCCESS ||
+        version < CUDART_VERSION)
         return;
     load_result = vs_rt_error(vs_rt.Init(0));
 }
@@ -90,7 +92,8 @@ static bool is_sticky(cudaError_t error)
 {
     return (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchTimeout &&
             error != cudaErrorLaunchOutOfResources) ||
-           error == cudaErrorAssert || (error >= cudaErrorHardwareStackError && error <= cudaErrorLaunchFailure);
+           error == cudaErrorAssert ||
+           (error >= cudaErrorHardwareStackError && error <= cudaErrorLaunchFailure);
 }
 
 cudaError_t cudaGetLastError(void)
@@ -101,10 +104,7 @@ cudaError_t cudaGetLastError(void)
     return error;
 }
 
-cudaError_t cudaPeekAtLastError(void)
-{
-    return thread_error;
-}
+cudaError_t cudaPeekAtLastError(void) { return thread_error; }
 
 /* ---- contexts ---- */
 
@@ -179,15 +179,13 @@ static cudaError_t set_device(int device)
     return vs_rt_error(vs_rt.CtxSetCurrent(ctx));
 }
 
-cudaError_t cudaSetDevice(int device)
-{
-    return vs_rt_result(set_device(device));
-}
+cudaError_t cudaSetDevice(int device) { return vs_rt_result(set_device(device)); }
 
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
     CUcontext ctx;
-    cudaError_t e = flags & ~(unsigned)cudaInitDeviceFlagsAreValid ? cudaErrorInvalidValue : vs_rt_enter();
+    cudaError_t e =
+        flags & ~(unsigned)cudaInitDeviceFlagsAreValid ? cudaErrorInvalidValue : vs_rt_enter();
     if (!e && (flags & cudaInitDeviceFlagsAreValid))
         e = vs_rt_error(vs_rt.DevicePrimaryCtxSetFlags(device, deviceFlags));
     return vs_rt_result(e ? e : retain(device, &ctx));
@@ -217,7 +215,8 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 {
     int active;
     cudaError_t e = flags ? vs_rt_enter() : cudaErrorInvalidValue;
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DevicePrimaryCtxGetState(thread_device, flags, &active)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.DevicePrimaryCtxGetState(thread_device, flags, &active)));
 }
 
 cudaError_t cudaDeviceSynchronize(void)

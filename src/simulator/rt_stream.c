@@ -8,7 +8,8 @@
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamCreateWithPriority(pStream, flags, priority)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.StreamCreateWithPriority(pStream, flags, priority)));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
@@ -33,36 +34,30 @@ static cudaError_t stream_query(cudaStream_t stream, bool per_thread)
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamQuery(vs_rt_stream(stream, per_thread))));
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-    return stream_query(stream, false);
-}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return stream_query(stream, false); }
 
-cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream)
-{
-    return stream_query(stream, true);
-}
+cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) { return stream_query(stream, true); }
 
 static cudaError_t stream_synchronize(cudaStream_t stream, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamSynchronize(vs_rt_stream(stream, per_thread))));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.StreamSynchronize(vs_rt_stream(stream, per_thread))));
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    return stream_synchronize(stream, false);
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return stream_synchronize(stream, false); }
 
 cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream)
 {
     return stream_synchronize(stream, true);
 }
 
-static cudaError_t stream_wait_event(cudaStream_t stream, cudaEvent_t event, unsigned int flags, bool per_thread)
+static cudaError_t stream_wait_event(cudaStream_t stream, cudaEvent_t event, unsigned int flags,
+                                     bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamWaitEvent(vs_rt_stream(stream, per_thread), event, flags)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.StreamWaitEvent(vs_rt_stream(stream, per_thread), event, flags)));
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
@@ -75,42 +70,56 @@ cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, uns
     return stream_wait_event(stream, event, flags, true);
 }
 
-static cudaError_t stream_add_callback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags, bool per_thread)
+static cudaError_t stream_add_callback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                       void *userData, unsigned int flags, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamAddCallback(vs_rt_stream(stream, per_thread), (CUstreamCallback)callback, userData, flags)));
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.StreamAddCallback(vs_rt_stream(stream, per_thread),
+                                                (CUstreamCallback)callback, userData, flags)));
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags)
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void *userData, unsigned int flags)
 {
     return stream_add_callback(stream, callback, userData, flags, false);
 }
 
-cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags)
+cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback,
+                                       void *userData, unsigned int flags)
 {
     return stream_add_callback(stream, callback, userData, flags, true);
 }
 
-static cudaError_t stream_attach_mem_async(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags, bool per_thread)
+static cudaError_t stream_attach_mem_async(cudaStream_t stream, void *devPtr, size_t length,
+                                           unsigned int flags, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamAttachMemAsync(vs_rt_stream(stream, per_thread), (CUdeviceptr)devPtr, length, flags)));
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.StreamAttachMemAsync(vs_rt_stream(stream, per_thread),
+                                                   (CUdeviceptr)devPtr, length, flags)));
 }
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags)
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
+                                     unsigned int flags)
 {
     return stream_attach_mem_async(stream, devPtr, length, flags, false);
 }
 
-cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags)
+cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length,
+                                          unsigned int flags)
 {
     return stream_attach_mem_async(stream, devPtr, length, flags, true);
 }
 
-static cudaError_t launch_host_func(cudaStream_t stream, cudaHostFn_t fn, void *userData, bool per_thread)
+static cudaError_t launch_host_func(cudaStream_t stream, cudaHostFn_t fn, void *userData,
+                                    bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.LaunchHostFunc(vs_rt_stream(stream, per_thread), fn, userData)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.LaunchHostFunc(vs_rt_stream(stream, per_thread), fn, userData)));
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
@@ -126,7 +135,8 @@ cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *
 static cudaError_t stream_get_priority(cudaStream_t stream, int *priority, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamGetPriority(vs_rt_stream(stream, per_thread), priority)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.StreamGetPriority(vs_rt_stream(stream, per_thread), priority)));
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
@@ -142,7 +152,8 @@ cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t stream, int *priority)
 static cudaError_t stream_get_flags(cudaStream_t stream, unsigned int *flags, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamGetFlags(vs_rt_stream(stream, per_thread), flags)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.StreamGetFlags(vs_rt_stream(stream, per_thread), flags)));
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
@@ -158,7 +169,8 @@ cudaError_t cudaStreamGetFlags_ptsz(cudaStream_t stream, unsigned int *flags)
 static cudaError_t stream_get_id(cudaStream_t stream, unsigned long long *streamId, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamGetId(vs_rt_stream(stream, per_thread), streamId)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.StreamGetId(vs_rt_stream(stream, per_thread), streamId)));
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *streamId)
@@ -174,7 +186,8 @@ cudaError_t cudaStreamGetId_ptsz(cudaStream_t stream, unsigned long long *stream
 static cudaError_t stream_get_device(cudaStream_t stream, int *device, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamGetDevice(vs_rt_stream(stream, per_thread), device)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.StreamGetDevice(vs_rt_stream(stream, per_thread), device)));
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
@@ -187,10 +200,13 @@ cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t stream, int *device)
     return stream_get_device(stream, device, true);
 }
 
-static cudaError_t stream_is_capturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status, bool per_thread)
+static cudaError_t stream_is_capturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                       bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.StreamIsCapturing(vs_rt_stream(stream, per_thread), (CUstreamCaptureStatus *)status)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.StreamIsCapturing(vs_rt_stream(stream, per_thread),
+                                                                (CUstreamCaptureStatus *)status)));
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
@@ -206,7 +222,8 @@ cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptu
 static cudaError_t event_record(cudaEvent_t event, cudaStream_t stream, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.EventRecord(event, vs_rt_stream(stream, per_thread))));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.EventRecord(event, vs_rt_stream(stream, per_thread))));
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -219,10 +236,13 @@ cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream)
     return event_record(event, stream, true);
 }
 
-static cudaError_t event_record_with_flags(cudaEvent_t event, cudaStream_t stream, unsigned int flags, bool per_thread)
+static cudaError_t event_record_with_flags(cudaEvent_t event, cudaStream_t stream,
+                                           unsigned int flags, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.EventRecordWithFlags(event, vs_rt_stream(stream, per_thread), flags)));
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.EventRecordWithFlags(
+                                event, vs_rt_stream(stream, per_thread), flags)));
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
@@ -230,42 +250,51 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return event_record_with_flags(event, stream, flags, false);
 }
 
-cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream,
+                                          unsigned int flags)
 {
     return event_record_with_flags(event, stream, flags, true);
 }
 
-static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, bool per_thread)
+static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
     return vs_rt_result(e ? e
                           : vs_rt_error(vs_rt.StreamGetCaptureInfo(vs_rt_stream(stream, per_thread),
-                                                                   (CUstreamCaptureStatus *)status, NULL, NULL,
-                                                                   NULL, NULL, NULL)));
+                                                                   (CUstreamCaptureStatus *)status,
+                                                                   NULL, NULL, NULL, NULL, NULL)));
 }
 
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out,
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
+                                     enum cudaStreamCaptureStatus *captureStatus_out,
                                      unsigned long long *id_out, cudaGraph_t *graph_out,
                                      const cudaGraphNode_t **dependencies_out,
-                                     const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out)
+                                     const cudaGraphEdgeData **edgeData_out,
+                                     size_t *numDependencies_out)
 {
-    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out, (void)numDependencies_out;
+    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out,
+        (void)numDependencies_out;
     return capture_info(stream, captureStatus_out, false);
 }
 
-cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out,
+cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream,
+                                          enum cudaStreamCaptureStatus *captureStatus_out,
                                           unsigned long long *id_out, cudaGraph_t *graph_out,
                                           const cudaGraphNode_t **dependencies_out,
-                                          const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out)
+                                          const cudaGraphEdgeData **edgeData_out,
+                                          size_t *numDependencies_out)
 {
-    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out, (void)numDependencies_out;
+    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out,
+        (void)numDependencies_out;
     return capture_info(stream, captureStatus_out, true);
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.ThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode)));
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.ThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode)));
 }
 
 /* ---- events ---- */

@@ -19,10 +19,10 @@ enum vs_sim_activity_kind {
 };
 
 enum vs_sim_memory_kind { /* of either end of a copy, and of what a memset writes */
-    VS_SIM_MEMORY_PAGEABLE = 1,
-    VS_SIM_MEMORY_PINNED = 2,
-    VS_SIM_MEMORY_DEVICE = 3,
-    VS_SIM_MEMORY_MANAGED = 4,
+                          VS_SIM_MEMORY_PAGEABLE = 1,
+                          VS_SIM_MEMORY_PINNED = 2,
+                          VS_SIM_MEMORY_DEVICE = 3,
+                          VS_SIM_MEMORY_MANAGED = 4,
 };
 
 enum vs_sim_sync_kind {
@@ -40,7 +40,7 @@ struct vs_sim_activity {
         struct {
             const char *name; /* lives as long as the process */
             unsigned grid[3], block[3], shared_bytes;
-            uint64_t serial;  /* of launches in this process */
+            uint64_t serial; /* of launches in this process */
         } kernel;
         struct {
             uint64_t bytes;

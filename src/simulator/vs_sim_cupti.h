@@ -20,7 +20,8 @@ bool vs_cupti_attach(void);
 
 /* vs_cupti_identify: the driver's vramscopeSimIdentify. Only after vs_cupti_attach
  * returned true. */
-CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread, struct vs_sim_identity *identity);
+CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,
+                           struct vs_sim_identity *identity);
 
 /* vs_cupti_want: add (*on*) or take away *bits* from what the driver reports. */
 void vs_cupti_want(uint32_t bits, bool on);

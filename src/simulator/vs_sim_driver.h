@@ -15,7 +15,7 @@
 #ifndef VS_SIM_DRIVER_H
 #define VS_SIM_DRIVER_H
 
-#define __CUDA_API_VERSION_INTERNAL     /* declares every version of every function */
+#define __CUDA_API_VERSION_INTERNAL        /* declares every version of every function */
 #define __CUDA_API_PUSH_VISIBILITY_DEFAULT /* and exports those we define */
 #include <cuda.h>
 
@@ -31,7 +31,7 @@
 
 #define VS_SIM_EXPORT __attribute__((visibility("default")))
 #define VS_SIM_DRIVER_VERSION 13000
-#define VS_SIM_PAGE_BYTES (UINT64_C(2) << 20) /* physical granularity of device memory */
+#define VS_SIM_PAGE_BYTES (UINT64_C(2) << 20)  /* physical granularity of device memory */
 #define VS_SIM_SMALL_BYTES (UINT64_C(1) << 20) /* smaller requests share pages */
 #define VS_SIM_UNIT_BYTES 512                  /* their granularity */
 
@@ -74,7 +74,7 @@ struct vs_sim_pool;
 
 struct vs_sim_range {
     uintptr_t base;
-    size_t bytes;               /* as requested */
+    size_t bytes; /* as requested */
     enum vs_sim_range_kind kind;
     unsigned flags;             /* as given to the allocating call */
     uint64_t id;                /* CU_POINTER_ATTRIBUTE_BUFFER_ID; never reused */
@@ -129,8 +129,8 @@ void vs_sim_host_unmap(void *pages, size_t bytes);
 
 struct vs_sim_device {
     int ordinal;
-    struct vs_sim_context *primary;    /* immutable after cuInit */
-    pthread_mutex_t mu;                /* guards the next three */
+    struct vs_sim_context *primary; /* immutable after cuInit */
+    pthread_mutex_t mu;             /* guards the next three */
     unsigned primary_refs;
     unsigned primary_flags;
     struct vs_sim_pool *default_pool, *current_pool;
@@ -154,15 +154,15 @@ struct vs_sim_context {
     struct vs_sim_device *device; /* immutable */
     bool primary;                 /* immutable */
     atomic_bool alive;
-    atomic_uint epoch;            /* counts destructions: handles of an earlier life are stale */
-    atomic_int fault;             /* sticky CUresult */
+    atomic_uint epoch; /* counts destructions: handles of an earlier life are stale */
+    atomic_int fault;  /* sticky CUresult */
     unsigned flags;
-    size_t limits[VS_SIM_LIMITS]; /* guarded by submit_mu */
-    CUfunc_cache cache_config;    /* guarded by submit_mu */
-    pthread_mutex_t submit_mu;    /* orders submissions; guards the stream list */
+    size_t limits[VS_SIM_LIMITS];  /* guarded by submit_mu */
+    CUfunc_cache cache_config;     /* guarded by submit_mu */
+    pthread_mutex_t submit_mu;     /* orders submissions; guards the stream list */
     struct vs_sim_stream *streams; /* every stream with work or a handle */
-    struct vs_sim_stream *legacy; /* immutable while alive */
-    struct vs_sim_context *next;  /* all contexts ever, newest first */
+    struct vs_sim_stream *legacy;  /* immutable while alive */
+    struct vs_sim_context *next;   /* all contexts ever, newest first */
 };
 
 /* vs_sim_context_current: the calling thread's context, or NULL. */
@@ -193,10 +193,10 @@ struct vs_sim_host_kernel { /* one vramscope_sim_register call; never freed */
 
 /* CUfunction and CUkernel point to one of these; never freed. */
 struct vs_sim_function {
-    uint32_t mark; /* VS_SIM_FUNCTION_MARK */
+    uint32_t mark;  /* VS_SIM_FUNCTION_MARK */
     bool is_kernel; /* CUkernel: belongs to no context */
     const char *name;
-    void *owner;   /* struct vs_sim_module or vs_sim_library */
+    void *owner;                               /* struct vs_sim_module or vs_sim_library */
     _Atomic(struct vs_sim_host_kernel *) host; /* as of host_generation */
     atomic_uint host_generation;
     atomic_int dynamic_shared_max, carveout;
@@ -212,8 +212,8 @@ struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *function
 /* vs_sim_workers_run: call *kernel* over *blocks* thread blocks, on this thread
  * and, when there is enough to do, on the shared workers. Returns when all are
  * done (drv_workers.c). */
-void vs_sim_workers_run(struct vs_sim_host_kernel *kernel, const struct vramscope_sim_launch *launch,
-                        unsigned long blocks);
+void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
+                        const struct vramscope_sim_launch *launch, unsigned long blocks);
 
 /* ---- the work of streams (drv_engine.c, drv_exec.c) ---- */
 
@@ -246,7 +246,7 @@ struct vs_sim_set {
     struct vs_sim_end to;
     size_t width, height; /* elements, rows */
     uint32_t value;
-    uint8_t element;      /* 1, 2 or 4 bytes */
+    uint8_t element; /* 1, 2 or 4 bytes */
     bool async;
 };
 
@@ -256,7 +256,7 @@ struct vs_sim_launch_op {
     struct vs_sim_function *function;
     struct vs_sim_host_kernel *host; /* NULL: simulated time only */
     unsigned grid[3], block[3], shared_bytes;
-    char *args;                      /* packed; args_inline or malloc'ed */
+    char *args; /* packed; args_inline or malloc'ed */
     _Alignas(16) char args_inline[VS_SIM_OP_ARGS];
 };
 
@@ -300,10 +300,10 @@ struct vs_sim_op {
 #define VS_SIM_STREAM_GONE 0x7673474eu
 
 struct vs_sim_stream {
-    atomic_uint mark;           /* STREAM_MARK; GONE after cuStreamDestroy */
-    uint32_t id;                /* unique in the process; new at each reuse */
+    atomic_uint mark; /* STREAM_MARK; GONE after cuStreamDestroy */
+    uint32_t id;      /* unique in the process; new at each reuse */
     struct vs_sim_context *ctx;
-    unsigned epoch;             /* of ctx when created */
+    unsigned epoch; /* of ctx when created */
     unsigned flags;
     int priority;
     bool legacy, per_thread;
@@ -314,10 +314,10 @@ struct vs_sim_stream {
 
     pthread_mutex_t mu;
     pthread_cond_t work, done;
-    struct vs_sim_op *head, *tail, *unused; /* guarded by mu */
-    bool thread_started, sleeping, dying;   /* guarded by mu */
+    struct vs_sim_op *head, *tail, *unused;     /* guarded by mu */
+    bool thread_started, sleeping, dying;       /* guarded by mu */
     atomic_uint_least64_t submitted, completed; /* submitted is written under mu */
-    atomic_uint_least64_t wake_at; /* smallest number waited for; UINT64_MAX: none */
+    atomic_uint_least64_t wake_at;              /* smallest number waited for; UINT64_MAX: none */
 
     uint64_t last_end_ns; /* simulated end of the newest completed work; the executing thread's */
     uint64_t random;      /* jitter; the executing thread's */

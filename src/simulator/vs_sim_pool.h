@@ -16,14 +16,14 @@ struct vs_sim_pool {
     atomic_uint mark;
     int device;
     bool is_default;
-    size_t max_bytes;                     /* 0: no limit of its own */
-    pthread_mutex_t mu;                   /* guards the rest */
+    size_t max_bytes;   /* 0: no limit of its own */
+    pthread_mutex_t mu; /* guards the rest */
     struct vs_sim_pool_segment *segments;
     uint64_t release_threshold;
     uint64_t reserved, reserved_high, used, used_high;
     int reuse_opportunistic, reuse_internal, reuse_events;
-    bool readable[VS_SIM_DEVICES_MAX];    /* cuMemPoolSetAccess */
-    struct vs_sim_pool *next;             /* all ever */
+    bool readable[VS_SIM_DEVICES_MAX]; /* cuMemPoolSetAccess */
+    struct vs_sim_pool *next;          /* all ever */
 };
 
 /* vs_sim_pool_new: NULL when the host has no memory. */
@@ -35,7 +35,8 @@ struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
  * what *stream* must wait for first; otherwise *wait_stream* is NULL.
  * CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
-                           uintptr_t *address, struct vs_sim_stream **wait_stream, uint64_t *wait_seq);
+                           uintptr_t *address, struct vs_sim_stream **wait_stream,
+                           uint64_t *wait_seq);
 /* vs_sim_pool_trim: give segments nobody uses back, down to *keep* bytes reserved. */
 void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep);
 

@@ -33,7 +33,8 @@
 #endif
 #define VS_RT_DEVICES_MAX 16
 
-typedef CUresult (*vs_rt_declare_global_fn)(CUlibrary library, const char *name, size_t bytes, int managed);
+typedef CUresult (*vs_rt_declare_global_fn)(CUlibrary library, const char *name, size_t bytes,
+                                            int managed);
 
 /* Every driver function the runtime calls, as its lookup found it. */
 struct vs_rt_driver {
@@ -61,10 +62,7 @@ cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
  * thread's last error unless it is cudaSuccess. */
 cudaError_t vs_rt_result(cudaError_t error);
 
-static inline cudaError_t vs_rt_error(CUresult result)
-{
-    return (cudaError_t)result;
-}
+static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)result; }
 
 /* vs_rt_stream: what stream 0 means to a per-thread form. */
 static inline CUstream vs_rt_stream(cudaStream_t stream, bool per_thread)

@@ -23,10 +23,10 @@ static const struct vs_sim_preset presets[] = {
      1593000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
     {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB, 132, 9, 0, 3352, 50, 1980000,
      2619000, 5120, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
-    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 132, 9, 0, 4800, 50, 1980000, 3201000,
-     6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
-    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB, 148, 10, 0, 8000, 50, 1965000, 3996000,
-     8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 132, 9, 0, 4800, 50, 1980000,
+     3201000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB, 148, 10, 0, 8000, 50, 1965000,
+     3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32},
 };
 
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])
@@ -35,14 +35,16 @@ static const struct vs_sim_preset presets[] = {
 
 static enum vs_err explain(char *why, const char *what, const char *value)
 {
-    int n = snprintf(why, VS_SIM_WHY_MAX, "%s '%.64s'; VRAMSCOPE_SIMULATE is a device, one of", what, value);
+    int n = snprintf(why, VS_SIM_WHY_MAX, "%s '%.64s'; VRAMSCOPE_SIMULATE is a device, one of",
+                     what, value);
     for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
         n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", presets[i].name);
     if (n < VS_SIM_WHY_MAX)
-        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
-                 ", then any of ,capacity=SIZE ,context=SIZE ,others=SIZE ,devices=1..%d ,malloc_us=N "
-                 ",free_us=N ,kernel_us=N ,seed=N",
-                 VS_SIM_DEVICES_MAX);
+        snprintf(
+            why + n, VS_SIM_WHY_MAX - (size_t)n,
+            ", then any of ,capacity=SIZE ,context=SIZE ,others=SIZE ,devices=1..%d ,malloc_us=N "
+            ",free_us=N ,kernel_us=N ,seed=N",
+            VS_SIM_DEVICES_MAX);
     return VS_ERR_ARG;
 }
 
@@ -106,8 +108,8 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     if (strlen(text) >= sizeof copy)
         return explain(why, "too long:", text);
     strcpy(copy, text);
-    struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET], .devices = 1,
-                              .context_bytes = 400 * VS_MIB};
+    struct vs_sim_spec out = {
+        .preset = &presets[DEFAULT_PRESET], .devices = 1, .context_bytes = 400 * VS_MIB};
     char *word = strtok_r(copy, ",", &save);
     if (word && !strchr(word, '=')) {
         out.preset = find_preset(word);

@@ -15,7 +15,8 @@
 static void stub(void) {}
 static void *memory;
 
-static void forever(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static void forever(const struct vramscope_sim_launch *launch, unsigned long first,
+                    unsigned long last)
 {
     (void)launch, (void)first, (void)last;
     for (;;)
@@ -44,10 +45,7 @@ static void start(void)
     TRY(cudaMalloc(&memory, 1 << 20));
 }
 
-static void free_late(void)
-{
-    TRY(cudaFree(memory));
-}
+static void free_late(void) { TRY(cudaFree(memory)); }
 
 static void *launch_on(void *arg)
 {

@@ -12,7 +12,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static CUresult (*real_get)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+static CUresult (*real_get)(const char *, void **, int, cuuint64_t,
+                            CUdriverProcAddressQueryResult *);
 static CUresult (*real_alloc)(CUdeviceptr *, size_t);
 static CUresult (*real_free)(CUdeviceptr);
 static int lookups, allocs, frees;
@@ -71,5 +72,6 @@ EXPORT void *dlsym(void *handle, const char *name)
 __attribute__((destructor)) static void report(void)
 {
     if (lookups)
-        printf("interposed: %s lookups, %d allocations, %d frees\n", lookups > 100 ? "all" : "few", allocs, frees);
+        printf("interposed: %s lookups, %d allocations, %d frees\n", lookups > 100 ? "all" : "few",
+               allocs, frees);
 }

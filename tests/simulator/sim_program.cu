@@ -10,13 +10,13 @@
 
 #include "vramscope_simulator.h"
 
-#define CHECK(call)                                                                                  \
-    do {                                                                                             \
-        cudaError_t error_ = (call);                                                                 \
-        if (error_ != cudaSuccess) {                                                                 \
-            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #call, cudaGetErrorString(error_));       \
-            exit(1);                                                                                 \
-        }                                                                                            \
+#define CHECK(call)                                                                            \
+    do {                                                                                       \
+        cudaError_t error_ = (call);                                                           \
+        if (error_ != cudaSuccess) {                                                           \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #call, cudaGetErrorString(error_)); \
+            exit(1);                                                                           \
+        }                                                                                      \
     } while (0)
 
 enum { CHUNK = 1 << 16, CHUNKS = 24, THREADS = 256 };
@@ -69,22 +69,26 @@ __attribute__((constructor)) static void register_program(void)
     sim_stub_kernel(image, scale, "scale");
     sim_stub_kernel(image, sum, "sum");
     __cudaRegisterVar(image, (char *)&factor, (char *)"factor", "factor", 0, sizeof factor, 1, 0);
-    __cudaRegisterManagedVar(image, (void **)&launches_pointer, (char *)"launches", "launches", 0, sizeof(int), 0, 0);
+    __cudaRegisterManagedVar(image, (void **)&launches_pointer, (char *)"launches", "launches", 0,
+                             sizeof(int), 0, 0);
     __cudaRegisterFatBinaryEnd(image);
 }
 #define SUM_NAME "sum"
 #endif
 
-static void host_scale(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static void host_scale(const struct vramscope_sim_launch *launch, unsigned long first,
+                       unsigned long last)
 {
     float *v = *(float **)launch->args[0];
     int n = *(int *)launch->args[1];
     float by = *(float *)launch->args[2];
-    for (unsigned long i = first * launch->block[0]; i < last * launch->block[0] && i < (unsigned long)n; i++)
+    for (unsigned long i = first * launch->block[0];
+         i < last * launch->block[0] && i < (unsigned long)n; i++)
         v[i] *= by;
 }
 
-static void host_sum(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static void host_sum(const struct vramscope_sim_launch *launch, unsigned long first,
+                     unsigned long last)
 {
     const struct range *r = (const struct range *)launch->args[0];
     double *partial = *(double **)launch->args[1];
@@ -177,8 +181,8 @@ int main(void)
         CHECK(cudaEventSynchronize(copied[k])); /* the buffer is free again */
         for (int i = 0; i < CHUNK; i++)
             pinned[k][i] = (float)((c * CHUNK + i) % 1000);
-        CHECK(cudaMemcpyAsync(device + c * CHUNK, pinned[k], sizeof(float) * CHUNK, cudaMemcpyHostToDevice,
-                              stream[k]));
+        CHECK(cudaMemcpyAsync(device + c * CHUNK, pinned[k], sizeof(float) * CHUNK,
+                              cudaMemcpyHostToDevice, stream[k]));
         CHECK(cudaEventRecord(copied[k], stream[k]));
         launch_scale(device + c * CHUNK, CHUNK, by_back, stream[k]);
         launches++;

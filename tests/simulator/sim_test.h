@@ -29,7 +29,8 @@
 /* ---- kernels ---- */
 
 /* gate(atomic_int *open): spins until *open is not 0. */
-static inline void sim_gate(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static inline void sim_gate(const struct vramscope_sim_launch *launch, unsigned long first,
+                            unsigned long last)
 {
     atomic_int *open = *(atomic_int **)launch->args[0];
     (void)first, (void)last;
@@ -39,9 +40,11 @@ static inline void sim_gate(const struct vramscope_sim_launch *launch, unsigned 
 
 /* add(int *values, int count, int what): values[i] += what, one block of threads
  * after the other. */
-static inline void sim_add(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static inline void sim_add(const struct vramscope_sim_launch *launch, unsigned long first,
+                           unsigned long last)
 {
-    int *values = *(int **)launch->args[0], count = *(int *)launch->args[1], what = *(int *)launch->args[2];
+    int *values = *(int **)launch->args[0], count = *(int *)launch->args[1],
+        what = *(int *)launch->args[2];
     for (unsigned long b = first; b < last; b++)
         for (unsigned t = 0; t < launch->block[0]; t++) {
             size_t i = b * launch->block[0] + t;
@@ -52,7 +55,8 @@ static inline void sim_add(const struct vramscope_sim_launch *launch, unsigned l
 
 /* note(int *log, atomic_int *at, int what): log[(*at)++] = what, so that the log
  * shows in which order kernels ran. */
-static inline void sim_note(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static inline void sim_note(const struct vramscope_sim_launch *launch, unsigned long first,
+                            unsigned long last)
 {
     int *log = *(int **)launch->args[0];
     atomic_int *at = *(atomic_int **)launch->args[1];
@@ -62,7 +66,8 @@ static inline void sim_note(const struct vramscope_sim_launch *launch, unsigned 
 
 static inline void sim_register_kernels(void)
 {
-    static const size_t gate[] = {sizeof(void *)}, add[] = {sizeof(void *), sizeof(int), sizeof(int)},
+    static const size_t gate[] = {sizeof(void *)},
+                        add[] = {sizeof(void *), sizeof(int), sizeof(int)},
                         note[] = {sizeof(void *), sizeof(void *), sizeof(int)};
     assert_int_equal(vramscope_sim_register("gate", sim_gate, gate, 1), 1);
     assert_int_equal(vramscope_sim_register("add", sim_add, add, 3), 1);

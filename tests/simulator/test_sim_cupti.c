@@ -41,18 +41,21 @@ static void keep(const CUpti_Activity *record)
     if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         const CUpti_ActivityKernel10 *k = (const CUpti_ActivityKernel10 *)record;
         kernels++;
-        s->start = k->start, s->end = k->end, s->stream = k->streamId, s->correlation = k->correlationId;
+        s->start = k->start, s->end = k->end, s->stream = k->streamId,
+        s->correlation = k->correlationId;
         s->context = k->contextId, s->grid_x = k->gridX;
         strncpy(s->name, k->name, sizeof s->name - 1);
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
         const CUpti_ActivityMemcpy6 *c = (const CUpti_ActivityMemcpy6 *)record;
         copies++;
-        s->start = c->start, s->end = c->end, s->stream = c->streamId, s->correlation = c->correlationId;
+        s->start = c->start, s->end = c->end, s->stream = c->streamId,
+        s->correlation = c->correlationId;
         s->bytes = c->bytes, s->copy_kind = c->copyKind, s->from = c->srcKind, s->to = c->dstKind;
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
         const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)record;
         sets++;
-        s->start = m->start, s->end = m->end, s->stream = m->streamId, s->correlation = m->correlationId;
+        s->start = m->start, s->end = m->end, s->stream = m->streamId,
+        s->correlation = m->correlationId;
         s->bytes = m->bytes;
     } else if (record->kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) {
         syncs++;
@@ -62,13 +65,15 @@ static void keep(const CUpti_Activity *record)
     }
 }
 
-static void CUPTIAPI take(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void CUPTIAPI take(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t size,
+                          size_t valid)
 {
     CUpti_Activity *record = NULL;
     size_t lost;
     (void)ctx, (void)stream, (void)size;
     pthread_mutex_lock(&mu);
-    while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS && slice_count < RECORDS_MAX)
+    while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS &&
+           slice_count < RECORDS_MAX)
         keep(record);
     buffers_out--;
     deliveries++;
@@ -123,7 +128,8 @@ static void every_piece_of_work_gives_one_record(void **state)
     for (int i = 0; i < 100; i++) {
         OK(cuMemsetD32Async(p, 0, 256, s));
         OK(cuLaunchKernel(sim_function("add"), 3, 1, 1, 128, 1, 1, 0, s, args, NULL));
-        OK(cuLaunchKernel(sim_function("no_host_function"), 7, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL));
+        OK(cuLaunchKernel(sim_function("no_host_function"), 7, 1, 1, 128, 1, 1, 0, NULL, NULL,
+                          NULL));
         OK(cuMemcpyDtoH(host, p, sizeof host));
     }
     OK(cuCtxSynchronize());
@@ -172,7 +178,8 @@ static void records_say_what_ran(void **state)
             assert_int_not_equal(slices[k].correlation, s->correlation);
         if (s->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && !strcmp(s->name, "add"))
             adds += s->grid_x == 3;
-        if (s->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && !strcmp(s->name, "no_host_function"))
+        if (s->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+            !strcmp(s->name, "no_host_function"))
             others += s->grid_x == 7;
         if (s->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
             assert_int_equal(s->copy_kind, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH);
@@ -294,7 +301,8 @@ static void times_are_of_the_clock_that_was_registered(void **state)
     (void)state;
     OK(cuptiGetTimestamp(&before));
     clock_gettime(CLOCK_REALTIME, &real);
-    assert_true(llabs((long long)(before / 1000000000u) - (long long)real.tv_sec) <= 1); /* the default */
+    assert_true(llabs((long long)(before / 1000000000u) - (long long)real.tv_sec) <=
+                1); /* the default */
     OK(cuptiActivityRegisterTimestampCallback(my_clock));
     forget();
     enable(true);
@@ -309,7 +317,8 @@ static void times_are_of_the_clock_that_was_registered(void **state)
 
 static int resource_calls[8];
 
-static void CUPTIAPI on_resource(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info)
+static void CUPTIAPI on_resource(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *info)
 {
     const CUpti_ResourceData *r = info;
     uint32_t context;
@@ -327,7 +336,8 @@ static void there_is_one_subscriber(void **state)
     CUcontext ctx;
     (void)state;
     OK(cuptiSubscribe(&first, on_resource, resource_calls));
-    FAILS(cuptiSubscribe(&second, on_resource, NULL), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+    FAILS(cuptiSubscribe(&second, on_resource, NULL),
+          CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
     FAILS(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_RUNTIME_API), CUPTI_ERROR_NOT_SUPPORTED);
     OK(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_RESOURCE));
     OK(cuStreamCreate(&s, 0));

@@ -155,7 +155,8 @@ static void memory_of_two_devices_is_counted_apart_and_copied_between(void **sta
 
 /* ---- entry points ---- */
 
-static void *by_name(const char *name, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+static void *by_name(const char *name, int version, cuuint64_t flags,
+                     CUdriverProcAddressQueryResult *status)
 {
     void *found = (void *)1;
     OK(cuGetProcAddress(name, &found, version, flags, status));
@@ -201,7 +202,8 @@ static void entry_points_are_chosen_by_version(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         void *expected = dlsym(RTLD_DEFAULT, cases[i].symbol);
         assert_non_null(expected);
-        assert_ptr_equal(by_name(cases[i].name, cases[i].version, cases[i].flags, &status), expected);
+        assert_ptr_equal(by_name(cases[i].name, cases[i].version, cases[i].flags, &status),
+                         expected);
         assert_int_equal(status, CU_GET_PROC_ADDRESS_SUCCESS);
     }
 }
@@ -218,7 +220,8 @@ static void entry_points_that_do_not_exist_are_null(void **state)
     assert_null(by_name("cuMemAllocAsync", 11010, 0, &status));
     assert_int_equal(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
     assert_null(by_name("", 0, 0, NULL));
-    FAILS(cuGetProcAddress("cuInit", &found, 13010, 0, &status), CUDA_ERROR_INVALID_VALUE); /* newer than us */
+    FAILS(cuGetProcAddress("cuInit", &found, 13010, 0, &status),
+          CUDA_ERROR_INVALID_VALUE); /* newer than us */
     FAILS(cuGetProcAddress(NULL, &found, 13000, 0, &status), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuGetProcAddress("cuInit", &found, 13000, 64, &status), CUDA_ERROR_INVALID_VALUE);
     *(void **)&v1 = dlsym(RTLD_DEFAULT, "cuGetProcAddress");
@@ -240,7 +243,8 @@ static void what_is_not_simulated_says_so(void **state)
     OK(cuStreamCreate(&s, 0));
     FAILS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuStreamDestroy(s));
-    FAILS(cuEventCreate(&ev, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuEventCreate(&ev, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING),
+          CUDA_ERROR_NOT_SUPPORTED);
 }
 
 static void errors_have_names_and_texts(void **state)
@@ -281,7 +285,8 @@ static void functions_come_from_modules_and_libraries(void **state)
     OK(cuLibraryGetKernel(&kernel, library, "some_kernel"));
     OK(cuKernelGetFunction(&a, kernel));
     OK(cuLaunchKernel(a, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)); /* documented cast */
+    OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
+                      NULL)); /* documented cast */
     CUdeviceptr p;
     FAILS(cuLibraryGetGlobal(&p, NULL, library, "variable"), CUDA_ERROR_NOT_FOUND);
     OK(cuCtxSynchronize());
@@ -308,8 +313,14 @@ static void impossible_launches_are_refused(void **state)
     FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, packed), CUDA_ERROR_NOT_SUPPORTED);
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
-    CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1,
-                             .blockDimZ = 1, .attrs = &attribute, .numAttrs = 1};
+    CUlaunchConfig config = {.gridDimX = 1,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 1,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
     FAILS(cuLaunchKernelEx(&config, f, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
     attribute.value.cooperative = 0;
     OK(cuLaunchKernelEx(&config, f, NULL, NULL));
@@ -322,7 +333,8 @@ struct big {
 
 static atomic_int big_sum;
 
-static void sum_big(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+static void sum_big(const struct vramscope_sim_launch *launch, unsigned long first,
+                    unsigned long last)
 {
     const struct big *a = launch->args[0], *b = launch->args[2];
     char middle = *(char *)launch->args[1];

@@ -188,7 +188,8 @@ static void pointer_attributes_tell_kinds_of_memory_apart(void **state)
     assert_int_equal(bytes, 1000);
     FAILS(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, device),
           CUDA_ERROR_INVALID_VALUE);
-    OK(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, (CUdeviceptr)pinned + 5));
+    OK(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+                             (CUdeviceptr)pinned + 5));
     assert_ptr_equal(host_pointer, (char *)pinned + 5);
     FAILS(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)&ordinal),
           CUDA_ERROR_INVALID_VALUE);
@@ -204,8 +205,8 @@ static void the_plural_form_answers_for_memory_cuda_does_not_know(void **state)
     int ordinal = 5, local;
     unsigned type = 5;
     CUcontext ctx = (CUcontext)5;
-    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                   CU_POINTER_ATTRIBUTE_CONTEXT};
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                   CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_CONTEXT};
     void *out[] = {&ordinal, &type, &ctx};
     (void)state;
     OK(cuPointerGetAttributes(3, which, out, (CUdeviceptr)&local));
@@ -266,7 +267,8 @@ static void managed_memory_counts_where_it_was_prefetched_to(void **state)
     ((char *)p)[5] = 7; /* the host reads and writes it directly */
     OK(cuMemPrefetchAsync_v2(p, 64 * MIB, device, 0, NULL));
     assert_int_equal(FREE_AT_START - sim_free_bytes(), 64 * MIB);
-    OK(cuMemRangeGetAttribute(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, p, 64 * MIB));
+    OK(cuMemRangeGetAttribute(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                              p, 64 * MIB));
     assert_int_equal(where, 0);
     OK(cuMemPrefetchAsync_v2(p, 64 * MIB, host, 0, NULL));
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
@@ -314,13 +316,27 @@ static void boxes_are_copied_row_by_row(void **state)
             host[y][x] = (unsigned char)(y * 16 + x);
     memset(back, 0xee, sizeof back);
     OK(cuMemAllocPitch(&p, &pitch, 10, 6, 4));
-    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 10,
-                        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p, .dstPitch = pitch,
-                        .WidthInBytes = 10, .Height = 6};
+    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = host,
+                        .srcPitch = 10,
+                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .dstDevice = p,
+                        .dstPitch = pitch,
+                        .WidthInBytes = 10,
+                        .Height = 6};
     OK(cuMemcpy2D(&in));
-    CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = pitch,
-                         .srcXInBytes = 2, .srcY = 1, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = back,
-                         .dstPitch = 10, .dstXInBytes = 3, .dstY = 2, .WidthInBytes = 5, .Height = 3};
+    CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .srcDevice = p,
+                         .srcPitch = pitch,
+                         .srcXInBytes = 2,
+                         .srcY = 1,
+                         .dstMemoryType = CU_MEMORYTYPE_HOST,
+                         .dstHost = back,
+                         .dstPitch = 10,
+                         .dstXInBytes = 3,
+                         .dstY = 2,
+                         .WidthInBytes = 5,
+                         .Height = 3};
     OK(cuMemcpy2D(&out));
     for (int y = 0; y < 6; y++)
         for (int x = 0; x < 10; x++) {
@@ -329,9 +345,17 @@ static void boxes_are_copied_row_by_row(void **state)
         }
     out.srcMemoryType = CU_MEMORYTYPE_ARRAY;
     FAILS(cuMemcpy2D(&out), CUDA_ERROR_NOT_SUPPORTED);
-    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = pitch, .srcHeight = 3,
-                         .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = back, .dstPitch = 10, .dstHeight = 3,
-                         .WidthInBytes = 10, .Height = 2, .Depth = 2};
+    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .srcDevice = p,
+                         .srcPitch = pitch,
+                         .srcHeight = 3,
+                         .dstMemoryType = CU_MEMORYTYPE_HOST,
+                         .dstHost = back,
+                         .dstPitch = 10,
+                         .dstHeight = 3,
+                         .WidthInBytes = 10,
+                         .Height = 2,
+                         .Depth = 2};
     memset(back, 0xee, sizeof back);
     OK(cuMemcpy3D(&box));
     assert_memory_equal(back[0], host[0], 20);
@@ -453,7 +477,8 @@ static void pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back(v
 static void an_own_pool_obeys_its_limit(void **state)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}, .maxSize = 64 * MIB};
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                            .maxSize = 64 * MIB};
     CUmemoryPool pool;
     CUdeviceptr p, q;
     (void)state;

@@ -22,9 +22,10 @@ static void register_program(void)
     image = __cudaRegisterFatBinary(sim_stub_fat_binary());
     sim_stub_kernel(image, add_stub, "add");
     sim_stub_kernel(image, gate_stub, "gate");
-    __cudaRegisterVar(image, (char *)&device_variable, (char *)"device_variable", "device_variable", 0, 16, 0, 0);
-    __cudaRegisterManagedVar(image, (void **)&managed_variable, (char *)"managed_variable", "managed_variable", 0,
-                             4, 0, 0);
+    __cudaRegisterVar(image, (char *)&device_variable, (char *)"device_variable", "device_variable",
+                      0, 16, 0, 0);
+    __cudaRegisterManagedVar(image, (void **)&managed_variable, (char *)"managed_variable",
+                             "managed_variable", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(image);
 }
 
@@ -117,7 +118,8 @@ static void kernels_registered_by_hand_run(void **state)
     OK(cudaMemset(p, 0, sizeof host));
     OK(cudaLaunchKernel((void *)add_stub, (dim3){8, 1, 1}, (dim3){128, 1, 1}, args, 0, NULL));
     OK(cudaGetKernel(&kernel, (void *)add_stub));
-    OK(cudaLaunchKernel((void *)kernel, (dim3){8, 1, 1}, (dim3){128, 1, 1}, args, 0, cudaStreamPerThread));
+    OK(cudaLaunchKernel((void *)kernel, (dim3){8, 1, 1}, (dim3){128, 1, 1}, args, 0,
+                        cudaStreamPerThread));
     OK(cudaLaunchKernelExC(&config, (void *)add_stub, args));
     OK(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 1000; i++)
@@ -130,9 +132,12 @@ static void kernels_registered_by_hand_run(void **state)
 static void impossible_launches_are_named(void **state)
 {
     (void)state;
-    FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
-    FAILS(cudaLaunchKernel((void *)add_stub, (dim3){0, 1, 1}, one, NULL, 0, NULL), cudaErrorInvalidConfiguration);
-    FAILS(cudaLaunchKernel((void *)add_stub, one, (dim3){32, 32, 2}, NULL, 0, NULL), cudaErrorInvalidConfiguration);
+    FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL),
+          cudaErrorInvalidDeviceFunction);
+    FAILS(cudaLaunchKernel((void *)add_stub, (dim3){0, 1, 1}, one, NULL, 0, NULL),
+          cudaErrorInvalidConfiguration);
+    FAILS(cudaLaunchKernel((void *)add_stub, one, (dim3){32, 32, 2}, NULL, 0, NULL),
+          cudaErrorInvalidConfiguration);
     FAILS(cudaLaunchKernel((void *)add_stub, one, one, NULL, 1 << 20, NULL), cudaErrorInvalidValue);
     FAILS(cudaGetLastError(), cudaErrorInvalidValue);
 }
@@ -143,7 +148,8 @@ static void launch_configurations_are_pushed_and_popped(void **state)
     size_t shared;
     cudaStream_t stream;
     (void)state;
-    assert_int_equal(__cudaPushCallConfiguration((dim3){2, 3, 4}, (dim3){5, 6, 7}, 8, (cudaStream_t)9), 0);
+    assert_int_equal(
+        __cudaPushCallConfiguration((dim3){2, 3, 4}, (dim3){5, 6, 7}, 8, (cudaStream_t)9), 0);
     assert_int_equal(__cudaPushCallConfiguration(one, one, 1, NULL), 0);
     OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
     assert_int_equal(shared, 1);
@@ -152,7 +158,8 @@ static void launch_configurations_are_pushed_and_popped(void **state)
     assert_int_equal(block.y, 6);
     assert_int_equal(shared, 8);
     assert_ptr_equal(stream, (cudaStream_t)9);
-    FAILS(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaErrorMissingConfiguration);
+    FAILS(__cudaPopCallConfiguration(&grid, &block, &shared, &stream),
+          cudaErrorMissingConfiguration);
     cudaGetLastError();
 }
 
@@ -170,9 +177,11 @@ static void device_variables_are_copied_to_and_from(void **state)
     OK(cudaGetSymbolAddress((void **)&address, &device_variable));
     OK(cudaMemcpy(out, address, sizeof out, cudaMemcpyDeviceToHost));
     assert_int_equal(out[0], 1);
-    FAILS(cudaMemcpyToSymbol(&device_variable, in, sizeof in, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpyToSymbol(&device_variable, in, sizeof in, 4, cudaMemcpyHostToDevice),
+          cudaErrorInvalidValue);
     FAILS(cudaMemcpyToSymbol(&bytes, in, 4, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
-    FAILS(cudaMemcpyToSymbol(&device_variable, in, 4, 0, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
+    FAILS(cudaMemcpyToSymbol(&device_variable, in, 4, 0, cudaMemcpyDeviceToHost),
+          cudaErrorInvalidMemcpyDirection);
     cudaGetLastError();
     assert_null(managed_variable);
     assert_int_equal(__cudaInitModule(image), 1);
@@ -233,7 +242,9 @@ static void copies_go_where_their_kind_says(void **state)
     OK(cudaFree(p));
     OK(cudaMalloc3D(&box, (struct cudaExtent){10, 3, 2}));
     OK(cudaMemset3D(box, 7, (struct cudaExtent){10, 3, 2}));
-    struct cudaMemcpy3DParms parms = {.srcPtr = box, .dstPtr = {back, 10, 10, 3}, .extent = {10, 3, 2},
+    struct cudaMemcpy3DParms parms = {.srcPtr = box,
+                                      .dstPtr = {back, 10, 10, 3},
+                                      .extent = {10, 3, 2},
                                       .kind = cudaMemcpyDeviceToHost};
     OK(cudaMemcpy3D(&parms));
     for (int i = 0; i < 60; i++)
@@ -352,7 +363,8 @@ static void what_is_not_simulated_says_so(void **state)
 {
     cudaGraph_t graph;
     cudaArray_t array;
-    struct cudaChannelFormatDesc desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+    struct cudaChannelFormatDesc desc =
+        cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
     (void)state;
     FAILS(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
@@ -384,7 +396,8 @@ static void an_unregistered_image_takes_its_kernels_along(void **state)
     __cudaRegisterFatBinaryEnd(other);
     OK(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL));
     __cudaUnregisterFatBinary(other);
-    FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+    FAILS(cudaLaunchKernel((void *)unregistered_stub, one, one, NULL, 0, NULL),
+          cudaErrorInvalidDeviceFunction);
     cudaGetLastError();
 }
 

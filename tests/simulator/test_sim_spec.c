@@ -46,8 +46,9 @@ static void every_preset_has_its_published_figures(void **state)
         const char *name;
         int sm_count, major, minor;
         uint64_t nominal_gib;
-    } presets[] = {{"t4-16g", 40, 7, 5, 16},      {"rtx4090-24g", 128, 8, 9, 24}, {"a100-40g", 108, 8, 0, 40},
-                   {"a100-80g", 108, 8, 0, 80},   {"h100-80g", 132, 9, 0, 80},    {"h200-141g", 132, 9, 0, 141},
+    } presets[] = {{"t4-16g", 40, 7, 5, 16},      {"rtx4090-24g", 128, 8, 9, 24},
+                   {"a100-40g", 108, 8, 0, 40},   {"a100-80g", 108, 8, 0, 80},
+                   {"h100-80g", 132, 9, 0, 80},   {"h200-141g", 132, 9, 0, 141},
                    {"b200-192g", 148, 10, 0, 192}};
     (void)state;
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
@@ -63,8 +64,9 @@ static void every_preset_has_its_published_figures(void **state)
 static void fields_change_the_preset(void **state)
 {
     (void)state;
-    struct vs_sim_spec s = parse("t4-16g,capacity=2GiB,devices=2,context=500MiB,others=1GiB,malloc_us=100,"
-                                 "free_us=50,kernel_us=7,seed=18446744073709551615");
+    struct vs_sim_spec s =
+        parse("t4-16g,capacity=2GiB,devices=2,context=500MiB,others=1GiB,malloc_us=100,"
+              "free_us=50,kernel_us=7,seed=18446744073709551615");
     assert_int_equal(s.capacity_bytes, 2 * VS_GIB);
     assert_int_equal(s.devices, 2);
     assert_int_equal(s.context_bytes, 500 * VS_MIB);

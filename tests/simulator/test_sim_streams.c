@@ -74,7 +74,8 @@ static void work_in_one_stream_runs_in_order(void **state)
 static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **state)
 {
     atomic_int open = 0;
-    CUstream blocking = new_stream(0), later = new_stream(0), free_one = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream blocking = new_stream(0), later = new_stream(0),
+             free_one = new_stream(CU_STREAM_NON_BLOCKING);
     (void)state;
     note_at = 0;
     sim_launch_gate(blocking, &open);
@@ -408,7 +409,8 @@ static void *hammer_main(void *arg)
     h->failed |= cuStreamCreate(&own, 0) != CUDA_SUCCESS || cuEventCreate(&ev, 0) != CUDA_SUCCESS;
     for (int i = 0; i < 300; i++) {
         CUdeviceptr p;
-        h->failed |= cuLaunchKernel(h->add, 1, 1, 1, 1, 1, 1, 0, h->shared, args, NULL) != CUDA_SUCCESS;
+        h->failed |=
+            cuLaunchKernel(h->add, 1, 1, 1, 1, 1, 1, 0, h->shared, args, NULL) != CUDA_SUCCESS;
         h->failed |= cuMemAllocAsync(&p, 5000, own) != CUDA_SUCCESS;
         h->failed |= cuMemsetD8Async(p, 1, 5000, own) != CUDA_SUCCESS;
         h->failed |= cuEventRecord(ev, h->shared) != CUDA_SUCCESS;
