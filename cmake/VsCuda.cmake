@@ -36,6 +36,8 @@ if(VRAMSCOPE_CUDA)
   find_path(VS_NVTX_INC nvtx3/nvToolsExt.h)
   find_path(VS_CRT_INC crt/host_defines.h PATHS ${vs_cuda_incs} NO_DEFAULT_PATH)
   find_path(VS_CRT_INC crt/host_defines.h)
+  find_path(VS_PROFILER_INC cudaProfiler.h PATHS ${vs_cuda_incs} NO_DEFAULT_PATH)
+  find_path(VS_PROFILER_INC cudaProfiler.h)
   if(VS_CUDA_RUNTIME_INC AND VS_CUPTI_INC AND VS_NVTX_INC AND VS_CRT_INC)
     set(VS_CUDA_HEADERS ${VS_CUDA_RUNTIME_INC} ${VS_CUPTI_INC} ${VS_NVTX_INC} ${VS_CRT_INC})
     list(REMOVE_DUPLICATES VS_CUDA_HEADERS)
@@ -44,8 +46,9 @@ if(VRAMSCOPE_CUDA)
     message(STATUS "CUDA headers ${VS_CUDA_VERSION}: ${VS_CUDA_HEADERS}")
   else()
     message(STATUS "CUDA headers not complete (runtime: ${VS_CUDA_RUNTIME_INC}, CUPTI: "
-      "${VS_CUPTI_INC}, NVTX: ${VS_NVTX_INC}, crt: ${VS_CRT_INC}): building the reading verbs only. "
-      "Set CUDA_PATH to a toolkit, or pip install nvidia-cuda-runtime nvidia-cuda-cupti nvidia-nvtx nvidia-cuda-crt.")
+      "${VS_CUPTI_INC}, NVTX: ${VS_NVTX_INC}, crt: ${VS_CRT_INC}, profiler: ${VS_PROFILER_INC}): "
+      "building the reading verbs only. Set CUDA_PATH to a toolkit, or pip install nvidia-cuda-runtime "
+      "nvidia-cuda-cupti nvidia-nvtx nvidia-cuda-crt nvidia-cuda-profiler-api.")
   endif()
 endif()
 

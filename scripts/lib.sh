@@ -17,7 +17,8 @@ VS_CMAKE_ARGS=()              # set by vs_setup: where the CUDA headers are
 # NVIDIA's header packages, used only where no CUDA headers are installed. They
 # belong to one release of CUDA; change them together.
 VS_CUDA_WHEELS=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88
-                nvidia-cuda-cupti==13.0.85 nvidia-nvtx==13.0.85)
+                nvidia-cuda-cupti==13.0.85 nvidia-nvtx==13.0.85
+                nvidia-cuda-profiler-api==13.0.85)
 VS_CUDA_HEADERS_DIR=$VS_ROOT/build/cuda-headers
 
 vs_say() { printf '%s\n' "==> $*"; }
@@ -93,7 +94,7 @@ vs_packages() {
 # looks for.
 vs_headers_in() {
     local header dir found
-    for header in cuda_runtime_api.h cupti.h nvtx3/nvToolsExt.h crt/host_defines.h; do
+    for header in cuda_runtime_api.h cupti.h nvtx3/nvToolsExt.h crt/host_defines.h cudaProfiler.h; do
         found=
         for dir in "$@"; do
             if [ -e "$dir/$header" ]; then found=1 && break; fi
