@@ -132,30 +132,53 @@ static void apply_log_level(void)
     vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
 }
 
-/* The trace's name: the pattern, or NAME.PID.vst beside it when the process or
- * one before it already wrote there, so that no trace is ever lost to another. */
-static enum vs_err trace_path(char *path)
+#define NAMES_MAX 100
+
+/* The trace's name: the pattern at first; then NAME.PID.vst, NAME.PID.2.vst, … beside
+ * it, as other processes, or this one before an exec, may write there. */
+static enum vs_err trace_path(char *path, unsigned attempt)
 {
     const char *program = program_invocation_short_name;
     enum vs_err err = vs_output_expand(options.text[VS_OPT_output], program, (long)getpid(), path,
                                        PATH_MAX);
-    if (err)
+    if (err || !attempt)
         return err;
-    if (access(path, F_OK) != 0)
-        return VS_OK;
-    char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    char *slash = strrchr(path, '/'), *dot = strrchr(path, '.'), number[16] = "";
     if (dot && (!slash || dot > slash + 1) && strcmp(dot, ".vst") == 0)
         *dot = 0;
     size_t n = strlen(path);
-    int m = snprintf(path + n, PATH_MAX - n, ".%ld.vst", (long)getpid());
+    int m = snprintf(path + n, PATH_MAX - n, ".%ld%s.vst", (long)getpid(), number);
     return m < 0 || (size_t)m >= PATH_MAX - n ? VS_ERR_LIMIT : VS_OK;
 }
 
+    if (attempt > 1)
+        snprintf(number, sizeof number, ".%u", attempt);
 static void manifest_append(const char *path)
 {
     const char *manifest = options.text[VS_OPT_manifest];
     if (!*manifest)
         return;
+/* No trace is ever lost to another: only a name that nobody has is taken. */
+static enum vs_err open_recorder(char *path)
+{
+    struct vs_recorder_config config = {
+        .path = path,
+        .keep_existing = true,
+        .compression = (unsigned)options.number[VS_OPT_compression],
+        .stack_depth_max = vs_option_is(&options, VS_OPT_stacks, "native")
+                               ? (unsigned)options.number[VS_OPT_stack_depth]
+                               : 0,
+        .flush_ms = (unsigned)options.number[VS_OPT_flush_ms]};
+    enum vs_err err = VS_ERR_IO;
+    errno = EEXIST;
+    for (unsigned i = 0; err == VS_ERR_IO && errno == EEXIST && i < NAMES_MAX; i++) {
+        err = trace_path(path, i);
+        if (!err)
+            err = vs_recorder_open(&config, &recorder);
+    }
+    return err;
+}
+
     int fd = open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0)
         return;
@@ -270,21 +293,9 @@ static void begin_locked(void)
     apply_log_level();
     choose_policy();
     char path[PATH_MAX] = "";
-    enum vs_err err = trace_path(path);
+    enum vs_err err = open_recorder(path);
     if (err) {
-        step_aside(options.text[VS_OPT_output], err);
-        return;
-    }
-    struct vs_recorder_config config = {
-        .path = path,
-        .compression = (unsigned)options.number[VS_OPT_compression],
-        .stack_depth_max = vs_option_is(&options, VS_OPT_stacks, "native")
-                               ? (unsigned)options.number[VS_OPT_stack_depth]
-                               : 0,
-        .flush_ms = (unsigned)options.number[VS_OPT_flush_ms]};
-    err = vs_recorder_open(&config, &recorder);
-    if (err) {
-        step_aside(path, err);
+        step_aside(*path ? path : options.text[VS_OPT_output], err);
         return;
     }
     begin_pid = getpid();

@@ -125,7 +125,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     r->live_path = copy_text(r, config->path, ".live");
     if (!r->path || !r->live_path)
         goto fail;
-    err = vs_writer_open(r, config->compression);
+    err = vs_writer_open(r, config->compression, config->keep_existing);
     if (err)
         goto fail;
     err = vs_window_open(r);

@@ -25,6 +25,7 @@ struct vs_recorder;
 
 struct vs_recorder_config {
     const char *path;          /* created with mode 0600; an existing file is replaced */
+    bool keep_existing;        /* a plain file is not: VS_ERR_IO with errno EEXIST */
     unsigned compression;      /* zstd level; 0 = store */
     unsigned stack_depth_max;  /* frames kept, 1..128; 0 = no stacks */
     unsigned flush_ms;         /* a window older than this is written though not full */

@@ -147,7 +147,8 @@ void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w);
 
 /* vs_writer_open: create the file, write its header. VS_ERR_IO (errno),
  * VS_ERR_NOMEM. */
-enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression) VS_MUST_CHECK;
+enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool keep_existing)
+    VS_MUST_CHECK;
 /* vs_writer_start: start the background thread; without one, windows are written
  * by the threads that fill them. */
 void vs_writer_start(struct vs_recorder *r);

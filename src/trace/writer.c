@@ -36,13 +36,17 @@ static size_t index_bytes_max(void)
 
 /* Create the file. A plain file that is there is replaced, not overwritten: the
  * old one may still be open in a reader or in another recording process. */
-static int create_file(const char *path)
+static int create_file(const char *path, bool keep_existing)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     int fd = open(path, flags, 0600);
     struct stat st;
     if (fd < 0 && errno == EEXIST && !lstat(path, &st)) {
         if (S_ISREG(st.st_mode)) {
+            if (keep_existing) {
+                errno = EEXIST;
+                return -1;
+            }
             if (unlink(path))
                 return -1;
             fd = open(path, flags, 0600);
@@ -127,7 +131,7 @@ static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
     return err;
 }
 
-enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression)
+enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool keep_existing)
 {
     struct vs_writer *w = &r->writer;
     w->fd = -1;
@@ -137,7 +141,7 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression)
     w->index = vs_pages_map(index_bytes_max());
     if (!w->buffer || !w->index)
         return VS_ERR_NOMEM;
-    w->fd = create_file(r->path);
+    w->fd = create_file(r->path, keep_existing);
     if (w->fd < 0)
         return VS_ERR_IO;
     w->fd = move_high(w->fd);
