@@ -50,6 +50,15 @@ static void rank_pop(const struct vs_lock *lock) { (void)lock; }
 static void rank_forget(void) {}
 #endif
 
+/* volatile: read by signal handlers on the same thread; initial-exec: no call into
+ * the loader on the hot path */
+static _Thread_local volatile unsigned depth __attribute__((tls_model("initial-exec")));
+
+bool vs_lock_held(void)
+{
+    return depth > 0;
+}
+
 void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name)
 {
     pthread_mutex_init(&lock->mu, NULL);
@@ -64,6 +73,7 @@ void vs_lock_destroy(struct vs_lock *lock)
 
 void vs_lock_acquire(struct vs_lock *lock)
 {
+    depth = depth + 1;
     rank_push(lock);
     pthread_mutex_lock(&lock->mu);
 }
@@ -72,10 +82,12 @@ void vs_lock_release(struct vs_lock *lock)
 {
     rank_pop(lock); /* first: unlocking what this thread does not hold is undefined */
     pthread_mutex_unlock(&lock->mu);
+    depth = depth - 1;
 }
 
 void vs_lock_reset_after_fork(struct vs_lock *lock)
 {
     pthread_mutex_init(&lock->mu, NULL);
     rank_forget();
+    depth = 0;
 }

@@ -7,6 +7,7 @@
 #define VS_LOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "base/vs_err.h"
 
@@ -34,6 +35,11 @@ void vs_lock_destroy(struct vs_lock *lock);
 /* Not from signal handlers. Not recursive. */
 void vs_lock_acquire(struct vs_lock *lock);
 void vs_lock_release(struct vs_lock *lock);
+
+/* vs_lock_held: does the calling thread hold any of these locks, or is it taking or
+ * releasing one? True in a signal handler that interrupted such code, which must
+ * take none then. Signal-safe. */
+bool vs_lock_held(void);
 
 /* vs_lock_reset_after_fork: make the lock free again in the child of a fork,
  * whoever held it in the parent; the data it guards may be half changed, so the

@@ -5,11 +5,14 @@
  *
  * End: on_exit runs before the CUDA runtime's own teardown (which was registered
  * earlier) and takes the exit status, flushes the collector and forbids further
- * CUDA calls of ours; the library's destructor runs after every static
- * destructor and closes the trace, so frees made there are still recorded. */
+ * CUDA calls of ours; the library's destructor runs after the program's own static
+ * destructors and closes the trace, so frees made there are still recorded. Those of
+ * libraries may run later: their frees are served as before, unrecorded. Programs
+ * end in signal handlers too, where a lock of the interrupted code never comes. */
 #define _GNU_SOURCE
 #include "intercept/process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
@@ -39,6 +43,7 @@ static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
 static _Atomic uint64_t exit_status; /* atomic */
 static _Atomic int ended;            /* atomic: the trace was closed */
+static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
 static pid_t begin_pid;              /* as recorder; a vfork child shares our memory */
 
 enum vs_process_state vs_process_state(void)
@@ -146,18 +151,13 @@ static enum vs_err trace_path(char *path, unsigned attempt)
     char *slash = strrchr(path, '/'), *dot = strrchr(path, '.'), number[16] = "";
     if (dot && (!slash || dot > slash + 1) && strcmp(dot, ".vst") == 0)
         *dot = 0;
+    if (attempt > 1)
+        snprintf(number, sizeof number, ".%u", attempt);
     size_t n = strlen(path);
     int m = snprintf(path + n, PATH_MAX - n, ".%ld%s.vst", (long)getpid(), number);
     return m < 0 || (size_t)m >= PATH_MAX - n ? VS_ERR_LIMIT : VS_OK;
 }
 
-    if (attempt > 1)
-        snprintf(number, sizeof number, ".%u", attempt);
-static void manifest_append(const char *path)
-{
-    const char *manifest = options.text[VS_OPT_manifest];
-    if (!*manifest)
-        return;
 /* No trace is ever lost to another: only a name that nobody has is taken. */
 static enum vs_err open_recorder(char *path)
 {
@@ -179,6 +179,11 @@ static enum vs_err open_recorder(char *path)
     return err;
 }
 
+static void manifest_append(const char *path)
+{
+    const char *manifest = options.text[VS_OPT_manifest];
+    if (!*manifest)
+        return;
     int fd = open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0)
         return;
@@ -236,26 +241,60 @@ static void finish(enum vs_end_reason reason)
     vs_recorder_close(recorder, reason, atomic_load(&exit_status));
 }
 
+/* libgcc's unwinder, which says of a frame whether a signal interrupted it. */
+static __typeof__(&_Unwind_Backtrace) unwind_backtrace; /* both written as recorder; may be NULL */
+static __typeof__(&_Unwind_GetIPInfo) unwind_ip;
+
+static void load_unwinder(void)
+{
+    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    *(void **)&unwind_backtrace = dlsym(library, "_Unwind_Backtrace");
+    *(void **)&unwind_ip = dlsym(library, "_Unwind_GetIPInfo");
+}
+
+static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *frame, void *arg)
+{
+    int *interrupted = arg;
+    unwind_ip(frame, interrupted);
+    return *interrupted ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static bool in_signal_handler(void)
+{
+    int interrupted = 0;
+    if (unwind_backtrace && unwind_ip)
+        unwind_backtrace(visit_frame, &interrupted);
+    return interrupted;
+}
+
 static void at_exit(int status, void *arg)
 {
     (void)arg;
-    if (vs_process_state() != VS_PROCESS_ACTIVE)
+    if (vs_process_state() != VS_PROCESS_ACTIVE || getpid() != begin_pid)
         return;
+    if (vs_lock_held()) { /* the code that holds it was interrupted and never goes on */
+        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+        return;
+    }
     atomic_store(&exit_status, (uint64_t)(status & 0xff));
-    vs_thread.inside++;
-    vs_collector_flush(true);
-    vs_thread.inside--;
+    /* CUPTI and the driver have locks as well, which a handler may have interrupted */
+    if (!vs_thread.inside && !in_signal_handler()) {
+        vs_thread.inside++;
+        vs_collector_flush(true);
+        vs_thread.inside--;
+    }
     atomic_store_explicit(&state, VS_PROCESS_EXITING, memory_order_release);
 }
 
+/* The state stays EXITING: the closed recorder takes no more, but memory from the
+ * cache, which the driver knows nothing of, may still be freed. */
 __attribute__((destructor)) static void at_unload(void)
 {
-    if (vs_process_state() == VS_PROCESS_ACTIVE)
-        at_exit(0, NULL);
-    if (vs_process_state() == VS_PROCESS_EXITING) {
-        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+    at_exit(0, NULL);
+    if (vs_process_state() == VS_PROCESS_EXITING)
         finish(VS_END_EXIT);
-    }
 }
 
 /* A child of fork has no CUDA and shares the parent's trace file: forget both. */
@@ -269,14 +308,17 @@ static void in_forked_child(void)
     vs_recorder_abandon_in_child(recorder);
 }
 
+/* What begin calls (a library it loads) may itself fork: the lock is this thread's. */
 static void in_fork_parent_before(void)
 {
-    vs_lock_acquire(&process_lock);
+    if (!beginning)
+        vs_lock_acquire(&process_lock);
 }
 
 static void in_fork_parent_after(void)
 {
-    vs_lock_release(&process_lock);
+    if (!beginning)
+        vs_lock_release(&process_lock);
 }
 
 static void step_aside(const char *path, enum vs_err err)
@@ -288,10 +330,13 @@ static void step_aside(const char *path, enum vs_err err)
 
 static void begin_locked(void)
 {
+    /* first: a thread that forks meanwhile waits, and its child is told */
+    pthread_atfork(in_fork_parent_before, in_fork_parent_after, in_forked_child);
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
     apply_log_level();
     choose_policy();
+    load_unwinder();
     char path[PATH_MAX] = "";
     enum vs_err err = open_recorder(path);
     if (err) {
@@ -301,12 +346,7 @@ static void begin_locked(void)
     begin_pid = getpid();
     manifest_append(path);
     record_process();
-    static bool registered;
-    if (!registered) {
-        registered = true;
-        on_exit(at_exit, NULL);
-        pthread_atfork(in_fork_parent_before, in_fork_parent_after, in_forked_child);
-    }
+    on_exit(at_exit, NULL);
     vs_nvtx_replay_open_ranges();
     atomic_store_explicit(&state, VS_PROCESS_ACTIVE, memory_order_release);
     if (options.number[VS_OPT_kernels])
@@ -321,8 +361,10 @@ bool vs_process_begin(void)
     int saved_errno = errno;
     vs_thread.inside++;
     vs_lock_acquire(&process_lock);
+    beginning = true;
     if (atomic_load_explicit(&state, memory_order_acquire) == VS_PROCESS_IDLE)
         begin_locked();
+    beginning = false;
     vs_lock_release(&process_lock);
     vs_thread.inside--;
     errno = saved_errno;
@@ -339,9 +381,9 @@ bool vs_hook_active(void)
 VS_EXPORT void _exit(int status);
 void _exit(int status)
 {
-    if (vs_process_state() == VS_PROCESS_ACTIVE && !vs_thread.inside && getpid() == begin_pid) {
-        at_exit(status, NULL);
-        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+    at_exit(status, NULL);
+    if (vs_process_state() == VS_PROCESS_EXITING && !vs_lock_held() && getpid() == begin_pid) {
+        atomic_store(&exit_status, (uint64_t)(status & 0xff)); /* an exit handler's, maybe */
         finish(VS_END_EXIT);
     }
     for (;;)
