@@ -225,12 +225,8 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     enum vs_err err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
         err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
-    if (err == VS_ERR_DEVICE_OOM) {
-        *result = CUDA_ERROR_OUT_OF_MEMORY;
-        return true;
-    }
-    if (err)
-        return false; /* let the driver say what is wrong */
+    if (err) /* let the driver say what is wrong; it may have room where a segment had none */
+        return false;
     *ptr = allocation.addr;
     *result = CUDA_SUCCESS;
     vs_device_sample(context, call.time_ns);
