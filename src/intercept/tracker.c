@@ -169,23 +169,30 @@ static bool dies_with_context(const struct vs_live *live, uint32_t context)
            live->family != VS_FAMILY_REGISTERED;
 }
 
+/* The next address that dies with *context*, from *cursor* on; 0 at the end. */
+static uint64_t next_of_context(uint32_t context, size_t *cursor)
+{
+    uint64_t addr = 0;
+    vs_lock_acquire(&lock);
+    for (const struct vs_map_slot *s; !addr && (s = vs_map_next(&table, cursor));) {
+        const struct entry *entry = (const struct entry *)(uintptr_t)s->value;
+        if (dies_with_context(&entry->live, context)) {
+            addr = s->key;
+            --*cursor; /* its removal may move another entry to this place */
+        }
+    }
+    vs_lock_release(&lock);
+    return addr;
+}
+
 void vs_track_context_gone(uint32_t context, const char *api)
 {
-    for (;;) {
-        uint64_t addr = 0;
+    /* one walk finds all, unless other threads move the table meanwhile: then again */
+    for (bool found = true; found;) {
         size_t cursor = 0;
-        vs_lock_acquire(&lock);
-        for (const struct vs_map_slot *s; (s = vs_map_next(&table, &cursor));) {
-            const struct entry *entry = (const struct entry *)(uintptr_t)s->value;
-            if (dies_with_context(&entry->live, context)) {
-                addr = s->key;
-                break;
-            }
-        }
-        vs_lock_release(&lock);
-        if (!addr)
-            return;
-        vs_track_free(addr, 0, api, NULL);
+        found = false;
+        for (uint64_t addr; (addr = next_of_context(context, &cursor)); found = true)
+            vs_track_free(addr, 0, api, NULL);
     }
 }
 
