@@ -147,12 +147,12 @@ static bool pointer_in(const void *pointer, const char *prefix)
     return strncmp(slash ? slash + 1 : info.dli_fname, prefix, strlen(prefix)) == 0;
 }
 
-/* The answer to dlsym(handle, name) after the real answer *fn*. A second copy of
+/* The answer to dlsym(handle, name) for *hook*, NULL when the name has none, after
+ * the real answer *fn*. A second copy of
  * the same library (another CUDA major) keeps its own function: its calls are
  * seen one layer down, in the driver. */
-static void *map_by_name(const char *name, void *fn)
+static void *map_by_name(struct hook *hook, void *fn)
 {
-    struct hook *hook = hook_by_name(name);
     if (!hook || !fn || fn == hook->handler)
         return fn;
     void *known = atomic_load_explicit(&hook->real, memory_order_acquire);
@@ -179,22 +179,33 @@ static bool name_is_cuda(const char *name)
     return (name[2] >= 'A' && name[2] <= 'Z') || (name[2] == 'd' && name[3] == 'a');
 }
 
+/* dlsym's answer when only we have *name*: NULL, and an error for dlerror. Nobody
+ * has the version asked for. */
+static void *no_such_symbol(const char *name)
+{
+    return dlvsym(RTLD_DEFAULT, name, "CUDA");
+}
+
 void *vs_route_dlsym(void *handle, const char *name, void **result)
 {
     dlsym_fn real = dlsym_real();
     if (!name || !name_is_cuda(name))
         return (void *)real;
     /* RTLD_NEXT and RTLD_DEFAULT find our exported handlers by themselves, in the
-     * order that the loader gives the caller. A program that only asks whether
-     * CUDA is there must not be told so by our presence alone. */
+     * order that the loader gives the caller, and so does the handle of the program.
+     * A program that only asks whether CUDA is there must not be told so by our
+     * presence alone. */
+    struct hook *hook = hook_by_name(name);
     if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
-        struct hook *hook = hook_by_name(name);
-        if (!hook || hook_resolved(hook))
+        if (hook && !hook_resolved(hook))
+            *result = no_such_symbol(name);
+        else
             return (void *)real;
-        *result = NULL;
-        return NULL;
+    } else {
+        *result = map_by_name(hook, real(handle, name));
+        if (hook && *result == hook->handler && !hook_resolved(hook))
+            *result = no_such_symbol(name);
     }
-    *result = map_by_name(name, real(handle, name));
     return NULL;
 }
 
