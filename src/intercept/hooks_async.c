@@ -9,10 +9,12 @@
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 
-static bool capturing(CUstream stream)
+static bool capturing(CUstream stream, bool per_thread)
 {
     if (!atomic_load(&vs_capture_count))
         return false;
+    if (!stream && per_thread) /* the question has a form of its own as well */
+        stream = CU_STREAM_PER_THREAD;
     CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
     *(void **)&is_capturing = vs_driver_symbol("cuStreamIsCapturing");
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -41,7 +43,7 @@ static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstre
 
 /* The four allocating forms differ in the real function and its arguments. */
 #define ALLOC_BODY(per_thread, driver_name, call)                                         \
-    if (!vs_hook_active() || capturing(stream))                                           \
+    if (!vs_hook_active() || capturing(stream, per_thread))                               \
         return call;                                                                      \
     vs_thread.inside++;                                                                   \
     const char *api = vs_api(driver_name);                                                \
@@ -94,14 +96,14 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
 
 CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 {
-    if (!vs_hook_active() || capturing(stream))
+    if (!vs_hook_active() || capturing(stream, false))
         return VS_REAL(cuMemFreeAsync, ptr, stream);
     return free_async(ptr, stream, false);
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
 {
-    if (!vs_hook_active() || capturing(stream))
+    if (!vs_hook_active() || capturing(stream, true))
         return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);
     return free_async(ptr, stream, true);
 }
