@@ -96,14 +96,27 @@ static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
     return err;
 }
 
-static enum vs_err synchronize(void *arg)
+static enum vs_err synchronize_context(const struct vs_context *context)
 {
     struct pushed pushed;
-    enum vs_err err = context_enter(arg, &pushed);
+    enum vs_err err = context_enter(context, &pushed);
     if (err)
         return err;
     err = from_driver(VS_REAL(cuCtxSynchronize));
     context_leave(&pushed);
+    return err;
+}
+
+static enum vs_err synchronize(void *arg)
+{
+    const struct vs_context *own = arg;
+    enum vs_err err = synchronize_context(own);
+    if (!atomic_load(&vs_peer_access))
+        return err;
+    for (const struct vs_context *c = vs_context_next(NULL); c && !err; c = vs_context_next(c)) {
+        if (c != own && atomic_load(&c->alive))
+            err = synchronize_context(c);
+    }
     return err;
 }
 
@@ -233,12 +246,29 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     return true;
 }
 
+/* A block freed where another context is current: that context's work may be what
+ * used it (copies between devices), and the driver's cudaFree waits for it as well. */
+static void await_current_context(const struct vs_context *owner, struct vs_allocator *allocator,
+                                  CUdeviceptr ptr)
+{
+    struct vs_allocation found;
+    bool live;
+    if (vs_process_state() != VS_PROCESS_ACTIVE || atomic_load(&vs_capture_count) ||
+        vs_context_handle() == owner->handle)
+        return;
+    if (vs_allocator_find(allocator, ptr, &found, &live) == VS_OK && live && found.addr == ptr)
+        VS_REAL(cuCtxSynchronize); /* its error is the program's to find */
+}
+
 bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
 {
+    bool several = atomic_load_explicit(&vs_several_contexts, memory_order_relaxed);
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
         struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
         if (!allocator)
             continue;
+        if (several)
+            await_current_context(c, allocator, ptr);
         call.api = api;
         call.stack = 0;
         enum vs_err err = vs_allocator_free(allocator, ptr);

@@ -28,6 +28,7 @@ static struct vs_map streams;                  /* guarded by lock: key -> id */
 static uint64_t stream_count;                  /* guarded by lock */
 static _Atomic uint64_t sample_next_ns[VS_DEVICES_MAX];
 _Atomic int vs_capture_count;
+_Atomic bool vs_several_contexts, vs_peer_access;
 
 /* the last context of this thread, so that the hot path walks no list */
 static _Thread_local struct vs_context *recent __attribute__((tls_model("initial-exec")));

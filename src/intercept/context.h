@@ -68,6 +68,13 @@ void vs_stream_name(CUstream stream, const char *name);
  * Costs a driver call then, one load otherwise. */
 void vs_device_sample(const struct vs_context *context, uint64_t now_ns);
 
+/* vs_several_contexts: the program has had more than one. Never taken back. */
+extern _Atomic bool vs_several_contexts;
+
+/* vs_peer_access: the program has let a device reach another one's memory: then work
+ * on any device may use any block. Never taken back. */
+extern _Atomic bool vs_peer_access;
+
 /* vs_capture_count: streams being captured in this process right now. */
 extern _Atomic int vs_capture_count;
 

@@ -11,29 +11,39 @@
 #include "intercept/hook.h"
 #include "intercept/process.h"
 
+static CUresult context_made(CUresult r, const CUcontext *ctx)
+{
+    static _Atomic(CUcontext) first;
+    CUcontext none = NULL;
+    if (r == CUDA_SUCCESS && ctx && !atomic_compare_exchange_strong(&first, &none, *ctx) &&
+        none != *ctx)
+        atomic_store(&vs_several_contexts, true);
+    return r;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
     vs_hook_active();
-    return VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
+    return context_made(VS_REAL(cuDevicePrimaryCtxRetain, ctx, device), ctx);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
 {
     vs_hook_active();
-    return VS_REAL(cuCtxCreate_v2, ctx, flags, device);
+    return context_made(VS_REAL(cuCtxCreate_v2, ctx, flags, device), ctx);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
                         CUdevice device)
 {
     vs_hook_active();
-    return VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
+    return context_made(VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device), ctx);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
 {
     vs_hook_active();
-    return VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
+    return context_made(VS_REAL(cuCtxCreate_v4, ctx, params, flags, device), ctx);
 }
 
 static struct vs_context *primary_of(CUdevice device)
@@ -145,7 +155,8 @@ CUresult cuCtxSynchronize(void)
 {
     struct vs_allocator *allocator = NULL;
     uint64_t ticket = 0;
-    if (watching() && vs_process_caching()) {
+    /* with peer access one device's synchronisation does not cover a free */
+    if (watching() && vs_process_caching() && !atomic_load(&vs_peer_access)) {
         vs_thread.inside++;
         struct vs_context *context = vs_context_current();
         if (context)
@@ -160,20 +171,41 @@ CUresult cuCtxSynchronize(void)
     return r;
 }
 
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    CUresult r = VS_REAL(cuCtxEnablePeerAccess, peer, flags);
+    if (r == CUDA_SUCCESS && vs_hook_active()) {
+        vs_thread.inside++;
+        vs_context_current(); /* to be waited for, it must be known */
+        atomic_store(&vs_peer_access, true);
+        vs_thread.inside--;
+    }
+    return r;
+}
+
+/* Counted before it begins: from its first instant on no other thread may make a
+ * synchronisation of ours, which would invalidate it. */
+static void capture_begins(void)
+{
+    atomic_fetch_add(&vs_capture_count, 1);
+}
+
 static CUresult capture_began(CUresult r)
 {
-    if (r == CUDA_SUCCESS)
-        atomic_fetch_add(&vs_capture_count, 1);
+    if (r != CUDA_SUCCESS)
+        atomic_fetch_sub(&vs_capture_count, 1);
     return r;
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
+    capture_begins();
     return capture_began(VS_REAL(cuStreamBeginCapture_v2, stream, mode));
 }
 
 CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
 {
+    capture_begins();
     return capture_began(VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
 }
 
@@ -181,6 +213,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgra
                                      const CUgraphEdgeData *edges, size_t count,
                                      CUstreamCaptureMode mode)
 {
+    capture_begins();
     return capture_began(
         VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count, mode));
 }
@@ -189,6 +222,7 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const 
                                           const CUgraphEdgeData *edges, size_t count,
                                           CUstreamCaptureMode mode)
 {
+    capture_begins();
     return capture_began(
         VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes, edges, count, mode));
 }
