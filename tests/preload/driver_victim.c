@@ -5,6 +5,7 @@
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -16,8 +17,14 @@ static void check(CUresult r, const char *what)
     exit(3);
 }
 
-int main(void)
+void library_victim_start(void);
+
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "library") == 0) {
+        library_victim_start();
+        return 0;
+    }
     CUdevice device;
     CUcontext context;
     CUdeviceptr a, b, base;

@@ -5,6 +5,7 @@
  * touches the new owner's bytes. Its own kernels are slow on purpose: each
  * writes its mark after a delay. Exit 1 when a byte was overwritten. */
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +66,46 @@ static void launch(unsigned char *p, int value, int delay_us, cudaStream_t strea
     }
 }
 
-int main(void)
+/* The same, the old work being another device's. With peer access any device may use
+ * the block; without it, copies between devices still do. */
+static int between_devices(bool peer_access)
 {
+    unsigned char *host = malloc(BYTES);
+    cudaStream_t near, far;
+    int wrong = 0;
+    register_kernel();
+    if (cudaStreamCreateWithFlags(&near, cudaStreamNonBlocking) || cudaSetDevice(1) ||
+        (peer_access && cudaDeviceEnablePeerAccess(0, 0)) ||
+        cudaStreamCreateWithFlags(&far, cudaStreamNonBlocking))
+        return 3;
+    for (int i = 0; i < ROUNDS; i++) {
+        void *old, *new;
+        if (cudaSetDevice(0) || cudaMalloc(&old, BYTES) || cudaSetDevice(1))
+            return 3;
+        launch(old, 0xAA, 4000, far);
+        if (peer_access)
+            cudaSetDevice(0);
+        if (cudaFree(old) || cudaSetDevice(0) || (peer_access && cudaDeviceSynchronize()) ||
+            cudaMalloc(&new, BYTES))
+            return 3;
+        launch(new, i, 0, near);
+        cudaStreamSynchronize(near);
+        cudaStreamSynchronize(far);
+        if (cudaMemcpy(host, new, BYTES, cudaMemcpyDeviceToHost))
+            return 3;
+        for (size_t b = 0; b < BYTES; b++)
+            wrong += host[b] != (unsigned char)i;
+        cudaFree(new);
+    }
+    printf("bytes overwritten: %d\n", wrong);
+    free(host);
+    return wrong != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && *argv[1])
+        return between_devices(strcmp(argv[1], "peer") == 0);
     unsigned char *host = malloc(BYTES);
     cudaStream_t streams[2];
     int wrong = 0;

@@ -146,6 +146,8 @@ static struct {
     uint64_t addr, requested, family;
 } live[LIVE_MAX];
 
+static bool count_unpaired; /* too many for the table: counted without pairing */
+
 static void note_name(char *list, size_t max, const char *name)
 {
     char item[128];
@@ -159,6 +161,8 @@ static void count_alloc(struct count *c, const struct vs_reader *r, const struct
     c->allocs[e->alloc.family]++;
     c->live++;
     note_name(c->apis, sizeof c->apis, vs_reader_string(r, e->alloc.api));
+    if (count_unpaired)
+        return;
     for (size_t i = 0; i < LIVE_MAX; i++) {
         if (live[i].addr)
             continue;
@@ -177,6 +181,10 @@ static void count_alloc(struct count *c, const struct vs_reader *r, const struct
 
 static void count_free(struct count *c, const struct vs_event *e)
 {
+    if (count_unpaired) {
+        c->frees++;
+        return;
+    }
     for (size_t i = 0; i < LIVE_MAX; i++) {
         if (live[i].addr != e->free.addr)
             continue;
@@ -574,6 +582,122 @@ static void without_cupti_memory_is_recorded_and_it_is_said_once(void **state)
     assert_int_equal(c.copies + c.kernels, 0);
 }
 
+static void memory_that_the_driver_has_is_given_also_where_no_segment_fits(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("nearly-full", c);
+    assert_int_equal(c[0][1].failed, 0);
+    assert_int_equal(c[0][1].allocs[VS_FAMILY_DEVICE], 2);
+    assert_int_equal(c[0][1].frees, 2);
+}
+
+/* Every record that dies with a context was searched for from the start. */
+static void a_reset_of_very_many_allocations_takes_no_longer(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct count c;
+    run(&o, OBSERVE, VS_VICTIM_SHARED, "reset-of-many");
+    assert_string_equal(o.out, "in time: 1\n");
+    count_unpaired = true;
+    count_trace(&c, o.trace);
+    count_unpaired = false;
+    assert_int_equal(c.allocs[VS_FAMILY_PINNED], 100000);
+    assert_int_equal(c.frees, 100000);
+}
+
+/* Flushing CUPTI and recording took locks that the interrupted thread held. */
+static void programs_that_end_in_signal_handlers_end(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"handler-_exit", "handler-exit"};
+    struct outcome o;
+    for (int i = 0; i < 20; i++) {
+        run(&o, i % 4 < 2 ? OBSERVE : CACHING, VS_VICTIM_SHARED, modes[i % 2]);
+        assert_string_equal(o.err, "");
+        assert_true(WIFEXITED(o.status));
+        assert_int_equal(WEXITSTATUS(o.status), 11);
+        assert_int_equal(o.traces, 1);
+    }
+}
+
+static void an_exit_handler_that_ends_the_process_gives_the_status(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("exit-handler-ends", c);
+    assert_int_equal(c[0][0].condition, VS_TRACE_COMPLETE);
+    assert_int_equal(c[0][0].end_status, 8);
+}
+
+static void a_child_that_no_fork_handler_hears_of_leaves_the_trace_alone(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("silent-fork", c);
+    for (int f = 0; f < 2; f++) {
+        assert_int_equal(c[0][f].allocs[VS_FAMILY_DEVICE], 2);
+        assert_int_equal(c[0][f].condition, VS_TRACE_COMPLETE);
+        assert_int_equal(c[0][f].end_status, 0);
+    }
+}
+
+static void one_name_for_all(void)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/one.vst", folder);
+    setenv("VRAMSCOPE_OUTPUT", path, 1);
+}
+
+static void processes_given_one_name_lose_no_trace(void **state)
+{
+    (void)state;
+    struct outcome o;
+    for (int i = 0; i < 5; i++) {
+        run_with(&o, OBSERVE, one_name_for_all, VS_VICTIM_STATIC, "fork-race");
+        assert_string_equal(o.out, "failed 0\n");
+        assert_int_equal(o.traces, 6);
+    }
+}
+
+static void cuda_is_not_found_where_it_is_not(void **state)
+{
+    (void)state;
+    everywhere("presence", NULL);
+}
+
+/* The driver knew nothing of the blocks, or took a whole segment back for one. */
+static void libraries_free_cached_memory_after_our_own_end(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    run(&alone, ALONE, VS_DRIVER_VICTIM, "library");
+    assert_string_equal(alone.out, "library started: 1\nlibrary ended: 0 0 0 byte 7\n");
+    for (int f = OBSERVE; f <= CACHING; f++) {
+        run(&with, (enum front)f, VS_DRIVER_VICTIM, "library");
+        assert_same(&with, &alone);
+    }
+}
+
+static void two_devices(void)
+{
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,devices=2", 1);
+}
+
+static void freed_memory_is_not_reused_under_another_devices_work(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"peer", "devices"};
+    struct outcome o;
+    for (int m = 0; m < 2; m++) {
+        /* the cache alone: the simulated cudaFree does not wait for peers, the real one does */
+        run_with(&o, CACHING, two_devices, VS_REUSE_VICTIM, modes[m]);
+        assert_string_equal(o.out, "bytes overwritten: 0\n");
+        assert_int_equal(o.status, 0);
+    }
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -614,6 +738,15 @@ int main(void)
         cmocka_unit_test(a_trace_that_cannot_be_written_costs_one_line_and_nothing_else),
         cmocka_unit_test(without_cupti_memory_is_recorded_and_it_is_said_once),
         cmocka_unit_test(a_full_disk_stops_the_recording_not_the_program),
+        cmocka_unit_test(memory_that_the_driver_has_is_given_also_where_no_segment_fits),
+        cmocka_unit_test(a_reset_of_very_many_allocations_takes_no_longer),
+        cmocka_unit_test(programs_that_end_in_signal_handlers_end),
+        cmocka_unit_test(an_exit_handler_that_ends_the_process_gives_the_status),
+        cmocka_unit_test(a_child_that_no_fork_handler_hears_of_leaves_the_trace_alone),
+        cmocka_unit_test(processes_given_one_name_lose_no_trace),
+        cmocka_unit_test(cuda_is_not_found_where_it_is_not),
+        cmocka_unit_test(libraries_free_cached_memory_after_our_own_end),
+        cmocka_unit_test(freed_memory_is_not_reused_under_another_devices_work),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -10,10 +10,14 @@
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
@@ -366,6 +370,149 @@ static int mode_copies(void)
     return 0;
 }
 
+/* room for the request itself, but not for the segment that a cache would take */
+static int mode_nearly_full(void)
+{
+    size_t free_bytes, total;
+    void *most, *last;
+    check(cudaMemGetInfo(&free_bytes, &total), "cudaMemGetInfo");
+    check(cudaMalloc(&most, free_bytes - 8 * MIB), "cudaMalloc of most");
+    check(cudaMalloc(&last, 3 * MIB), "cudaMalloc of the last");
+    check(cudaMemset(last, 1, 3 * MIB), "cudaMemset");
+    check(cudaFree(last), "cudaFree");
+    check(cudaFree(most), "cudaFree");
+    puts("nearly full");
+    return 0;
+}
+
+static int mode_reset_of_many(void)
+{
+    struct timespec before, after;
+    void *p;
+    for (int i = 0; i < 100000; i++)
+        check(cudaMallocHost(&p, 64), "cudaMallocHost");
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    check(cudaDeviceReset(), "cudaDeviceReset");
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    printf("in time: %d\n", after.tv_sec - before.tv_sec < 10);
+    return 0;
+}
+
+static volatile sig_atomic_t handler_exits;
+
+static void end_in_handler(int number)
+{
+    (void)number;
+    if (handler_exits)
+        exit(11);
+    _exit(11);
+}
+
+/* the signal finds the thread inside the profiler as often as not */
+static int end_by_signal(void (*work)(void))
+{
+    struct itimerval timer = {{0, 0}, {0, 20000 + getpid() % 16 * 37}};
+    check(cudaMemset(device_alloc(MIB), 0, 4096), "cudaMemset");
+    signal(SIGALRM, end_in_handler);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    for (;;)
+        work();
+}
+
+static void work_ranges(void)
+{
+    nvtxRangePushA("work");
+    nvtxRangePop();
+}
+
+static void work_memory(void)
+{
+    void *p;
+    check(cudaMalloc(&p, 1000), "cudaMalloc");
+    check(cudaFree(p), "cudaFree");
+}
+
+static int mode_handler_underscore_exit(void)
+{
+    return end_by_signal(work_ranges);
+}
+
+static int mode_handler_exit(void)
+{
+    handler_exits = 1;
+    return end_by_signal(work_memory);
+}
+
+/* a child that no fork handler hears of, and that ends as programs do */
+static int mode_silent_fork(void)
+{
+    device_free(device_alloc(MIB));
+    fflush(stdout);
+    long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0)
+        exit(4);
+    int status;
+    waitpid((pid_t)pid, &status, 0);
+    device_alloc(MIB);
+    printf("child status %d\n", WEXITSTATUS(status));
+    return 0;
+}
+
+static void exit_now(void)
+{
+    fflush(stdout);
+    _exit(8);
+}
+
+static int mode_exit_handler_ends(void)
+{
+    atexit(exit_now);
+    device_alloc(MIB);
+    puts("ends in an exit handler");
+    return 0;
+}
+
+/* many processes of one name begin at once */
+static int mode_fork_race(void)
+{
+    enum { CHILDREN = 6 };
+    int gate[2], status, failed = 0;
+    char byte;
+    if (pipe(gate))
+        return 3;
+    for (int i = 0; i < CHILDREN; i++) {
+        if (fork())
+            continue;
+        close(gate[1]);
+        if (read(gate[0], &byte, 1) != 0)
+            _exit(3);
+        device_alloc(MIB);
+        return 0;
+    }
+    usleep(100000);
+    close(gate[1]); /* all at once */
+    while (wait(&status) > 0)
+        failed += status != 0;
+    printf("failed %d\n", failed);
+    return 0;
+}
+
+/* is CUDA here? not because we are */
+static int mode_presence(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    static const char *const names[] = {"cudaMalloc", "cuMemAlloc_v2", "cudaDeviceReset"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *const handles[] = {program, RTLD_DEFAULT, RTLD_NEXT};
+        for (size_t h = 0; h < 3; h++) {
+            bool found = dlsym(handles[h], names[i]) != NULL;
+            printf("%s %d error %d\n", names[i], found, dlerror() != NULL);
+        }
+    }
+    device_alloc(MIB);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -379,7 +526,11 @@ int main(int argc, char **argv)
         {"_exit", mode_underscore_exit}, {"fork", mode_fork},
         {"fork-first", mode_fork_first}, {"nvtx", mode_nvtx},
         {"closed-stdio", mode_closed_stdio}, {"dlsym", mode_dlsym},
-        {"copies", mode_copies},
+        {"copies", mode_copies},     {"nearly-full", mode_nearly_full},
+        {"reset-of-many", mode_reset_of_many}, {"silent-fork", mode_silent_fork},
+        {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
+        {"exit-handler-ends", mode_exit_handler_ends}, {"fork-race", mode_fork_race},
+        {"presence", mode_presence},
     };
     const char *mode = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
