@@ -43,7 +43,6 @@ static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
 static _Atomic uint64_t exit_status; /* atomic */
 static _Atomic int ended;            /* atomic: the trace was closed */
-static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
 static pid_t begin_pid;              /* as recorder; a vfork child shares our memory */
 
 enum vs_process_state vs_process_state(void)
@@ -297,28 +296,14 @@ __attribute__((destructor)) static void at_unload(void)
         finish(VS_END_EXIT);
 }
 
-/* A child of fork has no CUDA and shares the parent's trace file: forget both. */
+/* A child of fork has no CUDA and shares the parent's trace file: forget both, also
+ * when another thread was just beginning. Nothing is locked before a fork: the
+ * runtime locks itself there, and calls us with that lock held. */
 static void in_forked_child(void)
 {
-    int was = atomic_load_explicit(&state, memory_order_relaxed);
     vs_lock_reset_after_fork(&process_lock);
-    if (was == VS_PROCESS_IDLE)
-        return;
     atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
     vs_recorder_abandon_in_child(recorder);
-}
-
-/* What begin calls (a library it loads) may itself fork: the lock is this thread's. */
-static void in_fork_parent_before(void)
-{
-    if (!beginning)
-        vs_lock_acquire(&process_lock);
-}
-
-static void in_fork_parent_after(void)
-{
-    if (!beginning)
-        vs_lock_release(&process_lock);
 }
 
 static void step_aside(const char *path, enum vs_err err)
@@ -330,8 +315,8 @@ static void step_aside(const char *path, enum vs_err err)
 
 static void begin_locked(void)
 {
-    /* first: a thread that forks meanwhile waits, and its child is told */
-    pthread_atfork(in_fork_parent_before, in_fork_parent_after, in_forked_child);
+    /* first: the child of a thread that forks meanwhile must hear of it */
+    pthread_atfork(NULL, NULL, in_forked_child);
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
     apply_log_level();
@@ -361,10 +346,8 @@ bool vs_process_begin(void)
     int saved_errno = errno;
     vs_thread.inside++;
     vs_lock_acquire(&process_lock);
-    beginning = true;
     if (atomic_load_explicit(&state, memory_order_acquire) == VS_PROCESS_IDLE)
         begin_locked();
-    beginning = false;
     vs_lock_release(&process_lock);
     vs_thread.inside--;
     errno = saved_errno;
