@@ -138,6 +138,21 @@ static int parse(struct run *run, int argc, char **argv)
     return 0;
 }
 
+/* A folder whose name is only known to the program (%p in it) is left to it. */
+static int check_folder(const char *text)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", text);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    if (strchr(folder, '%') || access(folder, W_OK | X_OK) == 0)
+        return 0;
+    fprintf(stderr, "vramscope run: cannot write the trace in %s: %s; give it a place with -o\n",
+            folder, strerror(errno));
+    return EXIT_OWN_FAILURE;
+}
+
 /* The trace's folder must exist and the file, where its name is fixed, must be
  * ours to replace: a slip of the keyboard must not cost a file. */
 static int prepare_output(struct run *run)
@@ -153,7 +168,7 @@ static int prepare_output(struct run *run)
     if (strchr(text, '%')) {
         if (vs_output_expand(text, "program", 1, absolute, sizeof absolute))
             return fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign", text);
-        return 0;
+        return check_folder(text);
     }
     struct stat st;
     if (stat(text, &st) == 0 && !S_ISREG(st.st_mode))
@@ -169,15 +184,7 @@ static int prepare_output(struct run *run)
         if (unlink(text))
             return fail("%s cannot be replaced", text);
     }
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", text);
-    *strrchr(folder, '/') = 0;
-    if (access(*folder ? folder : "/", W_OK | X_OK) != 0) {
-        fprintf(stderr, "vramscope run: cannot write the trace in %s: %s\n", folder,
-                strerror(errno));
-        return EXIT_OWN_FAILURE;
-    }
-    return 0;
+    return check_folder(text);
 }
 
 static void find_in_path(const char *name, char *out, size_t max)
@@ -335,9 +342,13 @@ static void summarise(struct run *run, int status)
 {
     FILE *manifest = fopen(run->manifest, "r");
     char path[PATH_MAX + 2];
-    unsigned count = 0;
+    unsigned count = 0, failures = 0;
     while (manifest && fgets(path, sizeof path, manifest)) {
         path[strcspn(path, "\n")] = 0;
+        if (*path == '!') { /* a process that could not record, and said why */
+            failures++;
+            continue;
+        }
         if (count++ < SUMMARIES_MAX && !run->quiet && !vs_tool_summary("vramscope run", path, stderr))
             fprintf(stderr, "vramscope run: no summary of %s\n", path);
     }
@@ -345,7 +356,10 @@ static void summarise(struct run *run, int status)
         fclose(manifest);
     if (count > SUMMARIES_MAX && !run->quiet)
         fprintf(stderr, "vramscope: %u more traces were written\n", count - SUMMARIES_MAX);
-    if (!count && !run->quiet) {
+    if (failures && !run->quiet)
+        fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands above\n",
+                run->program[0]);
+    if (!count && !failures && !run->quiet) {
         fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
                 run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
         if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))

@@ -21,6 +21,6 @@ VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
           "least time between two readings of the device's free memory")
 VS_OPTION(log, CHOICE, "warn", 0, 0, "error|warn|info|debug", "messages on standard error")
 VS_OPTION(manifest, STRING, "", 0, 0, "file",
-          "existing file to which each recorded process appends the path of its trace")
+          "existing file to which each process appends its trace's path, or ! if it could not record")
 VS_OPTION(simulate, STRING, "", 0, 0, "device",
           "run on a simulated GPU, such as h100-80g or t4-16g,capacity=2GiB")

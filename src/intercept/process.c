@@ -178,7 +178,7 @@ static enum vs_err open_recorder(char *path)
     return err;
 }
 
-static void manifest_append(const char *path)
+static void manifest_line(const char *text)
 {
     const char *manifest = options.text[VS_OPT_manifest];
     if (!*manifest)
@@ -186,14 +186,19 @@ static void manifest_append(const char *path)
     int fd = open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0)
         return;
-    char absolute[PATH_MAX + 1];
-    if (!realpath(path, absolute))
-        snprintf(absolute, sizeof absolute, "%.*s", PATH_MAX - 1, path);
-    size_t n = strlen(absolute);
-    absolute[n++] = '\n';
-    if (write(fd, absolute, n) != (ssize_t)n)
+    char line[PATH_MAX + 1];
+    size_t n = strnlen(text, sizeof line - 1);
+    memcpy(line, text, n);
+    line[n++] = '\n';
+    if (write(fd, line, n) != (ssize_t)n)
         vs_log(VS_LOG_DEBUG, "manifest not written");
     close(fd);
+}
+
+static void manifest_append(const char *path)
+{
+    char absolute[PATH_MAX];
+    manifest_line(realpath(path, absolute) ? absolute : path);
 }
 
 static void record_process(void)
@@ -310,6 +315,7 @@ static void step_aside(const char *path, enum vs_err err)
 {
     vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded", path,
            err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
+    manifest_line("!"); /* so that `vramscope run` knows of it */
     atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
 }
 

@@ -107,6 +107,16 @@ static void a_program_without_cuda_is_told_apart(void **state)
     assert_null(strstr(err, "--simulate"));
 }
 
+static void a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o %p/t.vst -- " VS_VICTIM " atexit"), 5);
+    assert_string_equal(out, "will free at exit\n");
+    assert_non_null(strstr(err, "cannot write the trace"));
+    assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
+    assert_null(strstr(err, "without using CUDA"));
+}
+
 static void a_file_that_is_no_trace_is_never_overwritten(void **state)
 {
     (void)state;
@@ -152,6 +162,7 @@ static void mistakes_in_options_get_one_line_and_125(void **state)
         {"run -o", "needs a file name"},
         {"run -o x%z.vst -- true", "may follow a percent sign"},
         {"run -o /nonexistent/t.vst -- true", "cannot write the trace in /nonexistent"},
+        {"run -o /nonexistent/%p.vst -- true", "cannot write the trace in /nonexistent"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(vramscope(cases[i].args), 125);
@@ -217,6 +228,7 @@ int main(void)
         cmocka_unit_test(quiet_prints_nothing_of_ours),
         cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
         cmocka_unit_test(a_program_without_cuda_is_told_apart),
+        cmocka_unit_test(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda),
         cmocka_unit_test(a_file_that_is_no_trace_is_never_overwritten),
         cmocka_unit_test(an_older_trace_is_replaced),
         cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
