@@ -317,11 +317,12 @@ static void footing(const struct vs_report *report, const struct vs_style *style
         fprintf(out, "\nsymbols: %zu object%s could not be read, such as %s\n",
                 report->missing_modules, report->missing_modules == 1 ? "" : "s",
                 report->missing_module ? report->missing_module : "?");
-    if (report->failure_total)
-        fprintf(out, "\nnext: vramscope oom %s\n", report->path);
-    else if (report->device_count)
-        fprintf(out, "\nnext: vramscope export %s -f chrome -o timeline.json   (open in "
-                     "ui.perfetto.dev)\n", report->path);
+    if (!report->failure_total && !report->device_count)
+        return;
+    fprintf(out, "\nnext: vramscope %s ", report->failure_total ? "oom" : "export");
+    vs_text_shell(out, report->path);
+    fputs(report->failure_total ? "\n"
+                                : " -f chrome -o timeline.json   (open in ui.perfetto.dev)\n", out);
 }
 
 void vs_report_text(const struct vs_report *report, const struct vs_style *style)

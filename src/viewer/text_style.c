@@ -166,3 +166,21 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
                 vs_paint(style, VS_DIM), vs_count_format(count, more), more == 1 ? "" : "s",
                 vs_unpaint(style));
 }
+
+void vs_text_shell(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./,:+@%=";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    fputc('\'', out);
+}

@@ -49,6 +49,10 @@ char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
  * share of the total, blocks, chain. Prints nothing when empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
 
+/* vs_text_shell: print *word* so that a shell reads it back as one word: as it is
+ * when it has none of the shell's characters, else in single quotes. */
+void vs_text_shell(FILE *out, const char *word);
+
 /* vs_text_percent: "23.3 %" into *out* (16 bytes); "-" when *whole* is 0. */
 char *vs_text_percent(char *out, uint64_t part, uint64_t whole);
 

@@ -68,6 +68,13 @@ static void output_and_status_pass_through_and_a_summary_follows(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+static void the_next_command_can_be_pasted_whatever_the_name(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o \"it's here.vst\" -- " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "/it'\\''s here.vst' -f chrome"));
+}
+
 static void the_double_dash_may_be_left_out(void **state)
 {
     (void)state;
@@ -223,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_pass_through_and_a_summary_follows),
+        cmocka_unit_test(the_next_command_can_be_pasted_whatever_the_name),
         cmocka_unit_test(the_double_dash_may_be_left_out),
         cmocka_unit_test(a_signal_becomes_128_plus_its_number),
         cmocka_unit_test(quiet_prints_nothing_of_ours),
