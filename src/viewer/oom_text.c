@@ -49,8 +49,12 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     else
         fprintf(style->out, " on device %llu%s%s\n", ULL(failure->device),
                 *oom->device_name ? ", " : "", oom->device_name);
-    fprintf(style->out, "  when     %s%s%s\n", vs_time_format(time, failure->time_ns),
+    fprintf(style->out, "  when     %s%s%s", vs_time_format(time, failure->time_ns),
             *failure->place ? ", " : "", failure->place);
+    if (!oom->in_step && oom->steps_done)
+        fprintf(style->out, ", after %llu completed step%s", ULL(oom->steps_done),
+                oom->steps_done == 1 ? "" : "s");
+    fputc('\n', style->out);
     wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
     fprintf(style->out, "  program  %s, %s%s\n", report->program, vs_report_ending(ending, report),
             oom->ended ? "" : "; it got over this failure and went on");

@@ -187,6 +187,7 @@ def running_out_of_memory_is_told_apart():
             assert want in found["verdict"], "%s under %s: %s" % (args, way, found["verdict"])
             text = run([tool("vramscope"), "oom", trace]).decode()
             assert site in text, text
+            assert ("after 10 completed steps" if want == "spike" else ", step ") in text, text
 
 
 def check_holds_exceeds_and_names_the_sites():
