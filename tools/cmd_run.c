@@ -297,15 +297,29 @@ static void forward_signal(int number)
         kill((pid_t)child_pid, number);
 }
 
+/* The terminal sends ^C and ^\ to the program as well; another process's kill
+ * reaches this command alone. */
+static void forward_unless_typed(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code == SI_USER || info->si_code == SI_QUEUE)
+        forward_signal(number);
+}
+
 static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
-static void set_signals(void (*terminal)(int), void (*others)(int))
+static void set_signals(bool running)
 {
-    /* the terminal sends ^C and ^\ to the program as well */
-    signal(SIGINT, terminal);
-    signal(SIGQUIT, terminal);
+    struct sigaction typed = {.sa_handler = SIG_DFL}, others = {.sa_handler = SIG_DFL};
+    if (running) {
+        typed.sa_sigaction = forward_unless_typed;
+        typed.sa_flags = SA_SIGINFO;
+        others.sa_handler = forward_signal;
+    }
+    sigaction(SIGINT, &typed, NULL);
+    sigaction(SIGQUIT, &typed, NULL);
     for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
-        signal(forwarded[i], others);
+        sigaction(forwarded[i], &others, NULL);
 }
 
 static int execute(struct run *run, int *status)
@@ -324,14 +338,16 @@ static int execute(struct run *run, int *status)
     }
     child_pid = pid;
     close(report[1]);
-    set_signals(SIG_IGN, forward_signal);
+    set_signals(true);
     int code = 0;
-    ssize_t n = read(report[0], &code, sizeof code);
+    ssize_t n;
+    while ((n = read(report[0], &code, sizeof code)) < 0 && errno == EINTR)
+        ;
     close(report[0]);
     while (waitpid(pid, status, 0) < 0 && errno == EINTR)
         ;
     child_pid = 0;
-    set_signals(SIG_DFL, SIG_DFL);
+    set_signals(false);
     if (n != sizeof code)
         return 0;
     fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
@@ -365,6 +381,9 @@ static void summarise(struct run *run, int status)
         if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
             fputs("vramscope: this machine has no NVIDIA driver; --simulate h100-80g runs CUDA "
                   "programs without one\n", stderr);
+        if (*run->options.text[VS_OPT_simulate] && status)
+            fputs("vramscope: a program with NVIDIA's CUDA runtime linked in (nvcc's default) cannot "
+                  "use the simulated GPU: build it with nvcc -cudart shared\n", stderr);
     }
     if (WIFSIGNALED(status) && !run->quiet)
         fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),

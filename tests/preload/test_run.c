@@ -90,6 +90,30 @@ static void a_signal_becomes_128_plus_its_number(void **state)
     assert_int_equal(vramscope(SIMULATED "-o c.vst -- " VS_VICTIM " sigsegv"), 128 + 11);
 }
 
+static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {{"INT", 2}, {"TERM", 15}, {"HUP", 1}};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        char command[4 * PATH_MAX];
+        /* kill names one process, not the group: only `run` is sent the signal */
+        snprintf(command, sizeof command,
+                 "'%s' run -q -- sleep 60 & sleep 0.5; kill -%s $!; wait $!", VS_COMMAND,
+                 signals[i].name);
+        char script[PATH_MAX + 32];
+        snprintf(script, sizeof script, "%s/signal.sh", folder);
+        FILE *f = fopen(script, "w");
+        assert_non_null(f);
+        fprintf(f, "set -m\n%s\n", command);
+        fclose(f);
+        snprintf(command, sizeof command, "bash '%s' 2>/dev/null", script);
+        assert_int_equal(WEXITSTATUS(system(command)), 128 + signals[i].number);
+    }
+}
+
 static void quiet_prints_nothing_of_ours(void **state)
 {
     (void)state;
@@ -112,6 +136,9 @@ static void a_program_without_cuda_is_told_apart(void **state)
     assert_non_null(strstr(err, "without using CUDA; no trace was written"));
     assert_int_equal(vramscope(SIMULATED "-- " VS_VICTIM " nothing"), 7);
     assert_null(strstr(err, "--simulate"));
+    assert_non_null(strstr(err, "nvcc -cudart shared"));
+    assert_int_equal(vramscope(SIMULATED "-- true"), 0);
+    assert_null(strstr(err, "nvcc"));
 }
 
 static void a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda(void **state)
@@ -233,6 +260,7 @@ int main(void)
         cmocka_unit_test(the_next_command_can_be_pasted_whatever_the_name),
         cmocka_unit_test(the_double_dash_may_be_left_out),
         cmocka_unit_test(a_signal_becomes_128_plus_its_number),
+        cmocka_unit_test(a_signal_sent_to_run_alone_reaches_the_program),
         cmocka_unit_test(quiet_prints_nothing_of_ours),
         cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
         cmocka_unit_test(a_program_without_cuda_is_told_apart),
