@@ -40,13 +40,16 @@ if(VRAMSCOPE_CUDA)
   find_path(VS_PROFILER_INC cudaProfiler.h)
   if(VS_CUDA_RUNTIME_INC AND VS_CUPTI_INC AND VS_NVTX_INC AND VS_CRT_INC)
     set(VS_CUDA_HEADERS ${VS_CUDA_RUNTIME_INC} ${VS_CUPTI_INC} ${VS_NVTX_INC} ${VS_CRT_INC})
+    if(VS_PROFILER_INC) # the simulated GPU needs it, nothing else
+      list(APPEND VS_CUDA_HEADERS ${VS_PROFILER_INC})
+    endif()
     list(REMOVE_DUPLICATES VS_CUDA_HEADERS)
     file(STRINGS "${VS_CUDA_RUNTIME_INC}/cuda.h" vs_cuda_version REGEX "#define CUDA_VERSION ")
     string(REGEX MATCH "[0-9]+$" VS_CUDA_VERSION "${vs_cuda_version}")
     message(STATUS "CUDA headers ${VS_CUDA_VERSION}: ${VS_CUDA_HEADERS}")
   else()
     message(STATUS "CUDA headers not complete (runtime: ${VS_CUDA_RUNTIME_INC}, CUPTI: "
-      "${VS_CUPTI_INC}, NVTX: ${VS_NVTX_INC}, crt: ${VS_CRT_INC}, profiler: ${VS_PROFILER_INC}): "
+      "${VS_CUPTI_INC}, NVTX: ${VS_NVTX_INC}, crt: ${VS_CRT_INC}): "
       "building the reading verbs only. Set CUDA_PATH to a toolkit, or pip install nvidia-cuda-runtime "
       "nvidia-cuda-cupti nvidia-nvtx nvidia-cuda-crt nvidia-cuda-profiler-api.")
   endif()

@@ -20,6 +20,14 @@
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
 
+/* types of later headers that hooks pass on by pointer, whatever is in them */
+#if CUDA_VERSION < 12030
+typedef struct CUgraphEdgeData_st CUgraphEdgeData;
+#endif
+#if CUDA_VERSION < 12050
+typedef struct CUctxCreateParams_st CUctxCreateParams;
+#endif
+
 #define VS_EXPORT __attribute__((visibility("default")))
 
 enum vs_hook_id {
