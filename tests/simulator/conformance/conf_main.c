@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * conformance [GROUP]...: checks the facts of these groups, or of all. Exit status
+ * 0 when all hold, 1 when one does not, 2 for an unknown group, 77 without a device. */
+#include "conf.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static unsigned facts, left_out;
+
+void conf_fact(int holds, const char *text, const char *rule, const char *file, int line)
+{
+    if (!holds) {
+        print_error("does not hold: %s\n  rule: %s\n", text, rule);
+        _fail(file, line);
+    }
+    facts++;
+}
+
+void conf_fact_equal(long long actual, long long expected, const char *text, const char *rule,
+                     const char *file, int line)
+{
+    if (actual != expected) {
+        print_error("does not hold: %s is %lld, not %lld\n  rule: %s\n", text, actual, expected,
+                    rule ? rule : "it should simply work here");
+        _fail(file, line);
+    }
+    facts += rule != NULL;
+}
+
+void conf_leave_out(const char *why)
+{
+    print_message("left out: %s\n", why);
+    left_out++;
+    skip();
+}
+
+int conf_attribute(CUdevice_attribute attribute)
+{
+    int value = 0;
+    DO(cuDeviceGetAttribute(&value, attribute, 0));
+    return value;
+}
+
+void conf_gate(void *gate)
+{
+    while (!__atomic_load_n((int *)gate, __ATOMIC_ACQUIRE))
+        usleep(100);
+}
+
+void conf_open(int *gate) { __atomic_store_n(gate, 1, __ATOMIC_RELEASE); }
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} groups[] = {
+#define CONF_GROUP(name) {#name, conf_##name},
+#include "conf_group_table.h"
+#undef CONF_GROUP
+};
+
+static int run_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (!name || !strcmp(name, groups[i].name)) {
+            int failed = groups[i].run();
+            if (name || failed)
+                return failed;
+        }
+    return name ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    int count = 0, failed = 0;
+    if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
+        fprintf(stderr, "conformance: there is no CUDA device here\n");
+        return 77;
+    }
+    for (int i = 1; i < argc && !failed; i++) {
+        failed = run_named(argv[i]);
+        if (failed < 0) {
+            fprintf(stderr, "conformance: no group is called '%s'; the groups are those of "
+                            "conf_group_table.h\n", argv[i]);
+            return 2;
+        }
+    }
+    if (argc == 1)
+        failed = run_named(NULL);
+    printf("conformance: %u facts held, %u cases left out%s\n", facts, left_out,
+           failed ? ", AND SOME DO NOT HOLD" : "");
+    return failed ? 1 : 0;
+}
