@@ -263,6 +263,21 @@ static int prepare_manifest(struct run *run)
     return 0;
 }
 
+/* The simulated driver itself knows which devices there are. */
+static int check_simulated(const char *folder, const char *device)
+{
+    typedef int check_fn(const char *, char *, size_t);
+    char path[PATH_MAX + 16], why[1024] = "";
+    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
+    void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!driver)
+        return fail("the simulated GPU cannot be loaded: %s", dlerror());
+    void *found = dlsym(driver, "vramscopeSimCheckSpec");
+    check_fn *check;
+    memcpy(&check, &found, sizeof check);
+    return check && check(device, why, sizeof why) ? fail("--simulate: %s", why) : 0;
+}
+
 /* In the parent: what it changes here, the child inherits and nobody else sees. */
 static int prepare_environment(struct run *run)
 {
@@ -276,6 +291,9 @@ static int prepare_environment(struct run *run)
     if (*run->options.text[VS_OPT_simulate]) {
         if (vs_path_simulator(simulator, sizeof simulator))
             return fail("%s", "the simulated GPU is not part of this installation");
+        int status = check_simulated(simulator, run->options.text[VS_OPT_simulate]);
+        if (status)
+            return status;
         if (prepend_path("LD_LIBRARY_PATH", simulator))
             return fail("%s", "out of memory");
     }

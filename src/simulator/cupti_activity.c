@@ -195,8 +195,9 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool on)
     int i = index_of(kind);
     if (i < 0)
         return CUPTI_ERROR_INVALID_KIND;
-    if (!vs_cupti_attach())
-        return CUPTI_ERROR_NOT_INITIALIZED;
+    CUptiResult r = vs_cupti_permission();
+    if (r)
+        return r;
     unsigned bit = 1u << i, left;
     left = on ? atomic_fetch_or(&enabled, bit) | bit : atomic_fetch_and(&enabled, ~bit) & ~bit;
     bool shared = false; /* another enabled kind needs the same reports */

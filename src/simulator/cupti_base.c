@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "base/vs_clock.h"
+#include "simulator/vs_sim_spec.h"
 
 static pthread_once_t attach_once = PTHREAD_ONCE_INIT;
 static vramscope_sim_observe_fn *observe;   /* immutable after attach_once */
 static vramscope_sim_identify_fn *identify; /* immutable after attach_once */
+static CUptiResult refusal;                 /* immutable after attach_once */
 
 static pthread_mutex_t want_mu = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t wanted; /* guarded by want_mu */
@@ -41,6 +43,20 @@ static atomic_bool forked;
 
 static void forked_child(void) { atomic_store(&forked, true); }
 
+/* What the simulated machine answers to whoever wants to profile. */
+static CUptiResult refusal_of(void *driver)
+{
+    vramscope_sim_cupti_state_fn *state;
+    void *found = dlsym(driver, "vramscopeSimCuptiState");
+    memcpy(&state, &found, sizeof state);
+    switch (state ? state() : VS_SIM_CUPTI_WORKS) {
+    case VS_SIM_CUPTI_REFUSED: return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    case VS_SIM_CUPTI_UNPRIVILEGED: return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    case VS_SIM_CUPTI_NONE: return CUPTI_ERROR_NOT_INITIALIZED;
+    default: return CUPTI_SUCCESS;
+    }
+}
+
 static void attach(void)
 {
     pthread_atfork(NULL, NULL, forked_child);
@@ -49,6 +65,9 @@ static void attach(void)
         return;
     void *o = dlsym(driver, "vramscopeSimObserve"), *i = dlsym(driver, "vramscopeSimIdentify");
     if (!o || !i)
+        return;
+    refusal = refusal_of(driver);
+    if (refusal == CUPTI_ERROR_NOT_INITIALIZED)
         return;
     memcpy(&identify, &i, sizeof i);
     memcpy(&observe, &o, sizeof o);
@@ -60,6 +79,11 @@ bool vs_cupti_attach(void)
         return false;
     pthread_once(&attach_once, attach);
     return observe != NULL;
+}
+
+CUptiResult vs_cupti_permission(void)
+{
+    return vs_cupti_attach() ? refusal : CUPTI_ERROR_NOT_INITIALIZED;
 }
 
 CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,

@@ -35,10 +35,11 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
 {
     if (!handle || !callback || (params && params->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
-    if (!vs_cupti_attach())
-        return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
+    CUptiResult r = vs_cupti_permission();
+    if (r)
+        return vs_cupti_result(r);
     pthread_mutex_lock(&mu);
-    CUptiResult r = subscribed ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
+    r = subscribed ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
     if (r == CUPTI_SUCCESS) {
         memset(&subscriber, 0, sizeof subscriber);
         subscriber.callback = callback;

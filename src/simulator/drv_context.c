@@ -49,6 +49,9 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
         [CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048,
         [CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64,
     };
+    CUresult e = vs_sim_fault_context(ctx->device);
+    if (e)
+        return e;
     if (!vs_sim_space_charge(ctx->device->ordinal, vs_sim_spec.context_bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(ctx->limits, limits, sizeof limits);
@@ -111,6 +114,15 @@ void vs_sim_context_fail(struct vs_sim_context *ctx, CUresult error)
 {
     int none = 0;
     atomic_compare_exchange_strong(&ctx->fault, &none, (int)error);
+}
+
+void vs_sim_device_fail(struct vs_sim_device *device, CUresult error)
+{
+    pthread_mutex_lock(&contexts_mu);
+    for (struct vs_sim_context *c = contexts; c; c = c->next)
+        if (c->device == device)
+            vs_sim_context_fail(c, error);
+    pthread_mutex_unlock(&contexts_mu);
 }
 
 struct snapshot {

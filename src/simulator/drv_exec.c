@@ -253,6 +253,8 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         return; /* a failed context drains without doing anything */
     switch (op->kind) {
     case VS_SIM_OP_KERNEL:
+        if (vs_sim_fault_kernel(s->ctx->device))
+            return;
         if (op->u.launch.host) {
             exec_host_kernel(s, op);
             return;

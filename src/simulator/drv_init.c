@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process: cuInit reads VRAMSCOPE_SIMULATE once; nothing happens before it.
- * Also who may call at all (not the child of a fork, not a host function), error
- * names, and waiting for simulated time. */
+ * The process: VRAMSCOPE_SIMULATE is read once, by cuInit or what may come before
+ * it (the driver's version); nothing else happens before cuInit. Also who may call
+ * at all (not the child of a fork, not a host function), error names, and waiting for simulated time. */
 #include "simulator/vs_sim_driver.h"
 
 #include <cudaProfiler.h>
@@ -21,6 +21,8 @@
 struct vs_sim_spec vs_sim_spec;
 
 static pthread_once_t init_once = PTHREAD_ONCE_INIT;
+static pthread_once_t spec_once = PTHREAD_ONCE_INIT;
+static CUresult spec_result; /* written once under spec_once */
 static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED; /* written once under init_once */
 static atomic_bool initialised, forked;
 static _Thread_local int host_function_depth;
@@ -43,17 +45,30 @@ static bool devices_create(void)
     return true;
 }
 
+static void read_spec(void)
+{
+    char why[VS_SIM_WHY_MAX], line[VS_SIM_WHY_MAX + 64];
+    if (vs_sim_spec_parse(getenv("VRAMSCOPE_SIMULATE"), &vs_sim_spec, why) == VS_OK)
+        return;
+    int n = snprintf(line, sizeof line, "vramscope simulator: %s\n", why);
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        errno = 0; /* nobody to tell */
+    spec_result = CUDA_ERROR_NO_DEVICE;
+    if (vs_sim_spec_parse("", &vs_sim_spec, why))
+        spec_result = CUDA_ERROR_UNKNOWN;
+}
+
+CUresult vs_sim_spec_read(void)
+{
+    pthread_once(&spec_once, read_spec);
+    return spec_result;
+}
+
 static void init(void)
 {
-    char why[VS_SIM_WHY_MAX];
-    if (vs_sim_spec_parse(getenv("VRAMSCOPE_SIMULATE"), &vs_sim_spec, why) != VS_OK) {
-        char line[VS_SIM_WHY_MAX + 64];
-        int n = snprintf(line, sizeof line, "vramscope simulator: %s\n", why);
-        if (write(STDERR_FILENO, line, (size_t)n) < 0)
-            errno = 0; /* nobody to tell */
-        init_result = CUDA_ERROR_NO_DEVICE;
+    init_result = vs_sim_spec_read();
+    if (init_result)
         return;
-    }
     pthread_atfork(NULL, NULL, forked_child);
     init_result = devices_create() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     atomic_store(&initialised, init_result == CUDA_SUCCESS);
@@ -83,7 +98,8 @@ CUresult cuDriverGetVersion(int *driverVersion)
 {
     if (!driverVersion)
         return CUDA_ERROR_INVALID_VALUE;
-    *driverVersion = VS_SIM_DRIVER_VERSION;
+    vs_sim_spec_read(); /* allowed before cuInit */
+    *driverVersion = (int)vs_sim_spec.driver_version;
     return CUDA_SUCCESS;
 }
 

@@ -18,6 +18,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
         return e;
     if (!dptr || !bytesize || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_MANAGED)))
+        return e;
     void *pages = vs_sim_host_map(bytesize);
     if (!pages)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -32,7 +32,10 @@ static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdevicep
                                  .device = ctx->device->ordinal,
                                  .resident = -1};
     vs_sim_delay_us(vs_sim_spec.malloc_us);
-    CUresult e = vs_sim_space_alloc(range.device, bytes, &range.base);
+    CUresult e = vs_sim_fault_alloc(VS_SIM_FAMILY_DEVICE);
+    if (e)
+        return e;
+    e = vs_sim_space_alloc(range.device, bytes, &range.base);
     if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* unused pool memory goes back before giving up */
         vs_sim_context_sync(ctx);
         vs_sim_pools_release_idle();
@@ -155,6 +158,8 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
         (Flags &
          ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)))
         return CUDA_ERROR_INVALID_VALUE;
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_HOST)))
+        return e;
     void *pages = vs_sim_host_map(bytesize);
     if (!pages)
         return CUDA_ERROR_OUT_OF_MEMORY;

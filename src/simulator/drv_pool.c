@@ -64,6 +64,8 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e && given)
         e = pool_of(handle, &pool);
+    if (!e)
+        e = vs_sim_fault_alloc(VS_SIM_FAMILY_POOL);
     if (e)
         return e;
     if (!given) {

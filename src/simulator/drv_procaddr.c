@@ -63,6 +63,8 @@ static void (*lookup(const char *name, int version, cuuint64_t flags,
     const struct entry *best = NULL;
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     for (; i < ENTRY_COUNT && !strcmp(entries[i].name, name); i++) {
+        if (entries[i].version > (int)vs_sim_spec.driver_version)
+            break; /* an old driver has never heard of it */
         *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
         if (entries[i].version <= version)
             best = &entries[i];
@@ -78,7 +80,8 @@ static void (*lookup(const char *name, int version, cuuint64_t flags,
 static CUresult get_proc_address(const char *symbol, void **pfn, int version, cuuint64_t flags,
                                  CUdriverProcAddressQueryResult *status)
 {
-    if (!symbol || !pfn || version > VS_SIM_DRIVER_VERSION ||
+    vs_sim_spec_read(); /* asked before cuInit, too */
+    if (!symbol || !pfn || version > (int)vs_sim_spec.driver_version ||
         (flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
                                CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
         return CUDA_ERROR_INVALID_VALUE;

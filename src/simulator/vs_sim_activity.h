@@ -89,6 +89,9 @@ struct vs_sim_observer {
  * driver does not run or was built differently. Any thread. */
 typedef int vramscope_sim_observe_fn(const struct vs_sim_observer *observer, uint32_t want);
 
+/* vramscopeSimCuptiState: enum vs_sim_cupti_state as the spec asks for. */
+typedef int vramscope_sim_cupti_state_fn(void);
+
 struct vs_sim_identity {
     uint32_t device, context, stream;
 };

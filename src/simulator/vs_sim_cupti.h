@@ -18,6 +18,10 @@
  * another one. Any thread. */
 bool vs_cupti_attach(void);
 
+/* vs_cupti_permission: may anybody profile? CUPTI_SUCCESS, or the refusal that the
+ * spec asks for (cupti=...), as cuptiSubscribe and cuptiActivityEnable return it. */
+CUptiResult vs_cupti_permission(void);
+
 /* vs_cupti_identify: the driver's vramscopeSimIdentify. Only after vs_cupti_attach
  * returned true. */
 CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,

@@ -30,14 +30,18 @@
 #include "vramscope_simulator.h"
 
 #define VS_SIM_EXPORT __attribute__((visibility("default")))
-#define VS_SIM_DRIVER_VERSION 13000
 #define VS_SIM_PAGE_BYTES (UINT64_C(2) << 20)  /* physical granularity of device memory */
 #define VS_SIM_SMALL_BYTES (UINT64_C(1) << 20) /* smaller requests share pages */
 #define VS_SIM_UNIT_BYTES 512                  /* their granularity */
 
 /* ---- process (drv_init.c) ---- */
 
-extern struct vs_sim_spec vs_sim_spec; /* immutable after cuInit */
+extern struct vs_sim_spec vs_sim_spec; /* immutable once vs_sim_spec_read has returned */
+
+/* vs_sim_spec_read: read VRAMSCOPE_SIMULATE, once. CUDA_ERROR_NO_DEVICE when it was
+ * not understood, said on standard error; the spec then is the default device's.
+ * For what may be called before cuInit; later it has been done. */
+CUresult vs_sim_spec_read(void);
 
 /* vs_sim_enter: CUDA_SUCCESS when the caller may use CUDA: initialised, not in
  * the child of a fork, not inside a host function. */
@@ -125,6 +129,13 @@ uint64_t vs_sim_space_free_bytes(int device);
 void *vs_sim_host_map(size_t bytes);
 void vs_sim_host_unmap(void *pages, size_t bytes);
 
+/* ---- faults asked for (drv_fault.c) ---- */
+
+/* vs_sim_fault_alloc: to be called once by every entry point that allocates, when
+ * its arguments are found good. CUDA_ERROR_OUT_OF_MEMORY when this allocation of
+ * *family* is to fail; takes its time when it is to be slow. */
+CUresult vs_sim_fault_alloc(enum vs_sim_family family);
+
 /* ---- devices (drv_device.c) ---- */
 
 struct vs_sim_device {
@@ -174,6 +185,13 @@ void vs_sim_context_fail(struct vs_sim_context *ctx, CUresult error);
 /* vs_sim_context_sync: wait for everything submitted to *ctx* so far. Returns
  * its sticky error. */
 CUresult vs_sim_context_sync(struct vs_sim_context *ctx);
+/* vs_sim_device_fail: vs_sim_context_fail for every context of *device*. */
+void vs_sim_device_fail(struct vs_sim_device *device, CUresult error);
+/* vs_sim_fault_kernel: count a kernel about to run on *device*. True when the
+ * device is lost instead; its contexts have then failed (drv_fault.c). */
+bool vs_sim_fault_kernel(struct vs_sim_device *device);
+/* vs_sim_fault_context: why *device* can have no new context, or CUDA_SUCCESS. */
+CUresult vs_sim_fault_context(const struct vs_sim_device *device);
 /* vs_sim_context_new: a context that is not alive yet. NULL: no host memory. */
 struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool primary);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Presets and the spec parser. Figures are the vendors' published ones; total
+ * Presets and the spec parser. Figures are NVIDIA's published ones (the product's
+ * data sheet for memory bandwidth, the architecture white paper for SMs, the CUDA
+ * C++ programming guide's table of compute capabilities for limits per SM); total
  * memory is what such a device reports, a little under its nominal size. */
 #include "simulator/vs_sim_spec.h"
 
@@ -31,37 +33,129 @@ static const struct vs_sim_preset presets[] = {
 
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])
 #define DEFAULT_PRESET 2 /* a100-40g */
-#define TEXT_MAX 256
+#define TEXT_MAX 512
+
+static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
+    [VS_SIM_FAMILY_DEVICE] = "device",   [VS_SIM_FAMILY_POOL] = "pool",
+    [VS_SIM_FAMILY_MANAGED] = "managed", [VS_SIM_FAMILY_HOST] = "host",
+    [VS_SIM_FAMILY_ARRAY] = "array",     [VS_SIM_FAMILY_VMM] = "vmm",
+    [VS_SIM_FAMILY_GRAPH] = "graph",
+};
 
 static enum vs_err explain(char *why, const char *what, const char *value)
 {
-    int n = snprintf(why, VS_SIM_WHY_MAX, "%s '%.64s'; VRAMSCOPE_SIMULATE is a device, one of",
-                     what, value);
+    int n = snprintf(why, VS_SIM_WHY_MAX,
+                     "%s '%.64s'; accepted: DEVICE[,KEY=VALUE]..., DEVICE one of", what, value);
     for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
         n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", presets[i].name);
     if (n < VS_SIM_WHY_MAX)
-        snprintf(
-            why + n, VS_SIM_WHY_MAX - (size_t)n,
-            ", then any of ,capacity=SIZE ,context=SIZE ,others=SIZE ,devices=1..%d ,malloc_us=N "
-            ",free_us=N ,kernel_us=N ,seed=N",
-            VS_SIM_DEVICES_MAX);
+        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
+                 ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
+                 "malloc_us=N free_us=N kernel_us=N seed=N fail=FAMILY:N, :N+ or :P%% (FAMILY "
+                 "device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES driver=VERSION "
+                 "cupti=refused, unprivileged or none",
+                 VS_SIM_DEVICES_MAX);
     return VS_ERR_ARG;
+}
+
+/* The number that *text* begins with, up to a character of *ends*, into *out*;
+ * returns where it ends, NULL when it is none within the bounds. */
+static const char *parse_number(const char *text, const char *ends, uint64_t min, uint64_t max,
+                                uint64_t *out)
+{
+    if (text[0] < '0' || text[0] > '9')
+        return NULL;
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || (*end && !strchr(ends, *end)) || n < min || n > max)
+        return NULL;
+    *out = n;
+    return end;
 }
 
 static bool parse_count(const char *value, uint64_t min, uint64_t max, uint64_t *out)
 {
-    if (value[0] < '0' || value[0] > '9')
+    return parse_number(value, "", min, max, out) != NULL;
+}
+
+/* ---- faults ---- */
+
+static bool parse_families(const char *name, size_t length, unsigned *families)
+{
+    if (length == 3 && !strncmp(name, "any", length)) {
+        *families = (1u << VS_SIM_FAMILY_COUNT) - 1;
+        return true;
+    }
+    for (unsigned i = 0; i < VS_SIM_FAMILY_COUNT; i++)
+        if (strlen(family_names[i]) == length && !strncmp(name, family_names[i], length)) {
+            *families = 1u << i;
+            return true;
+        }
+    return false;
+}
+
+/* "0.5%" and the like, in tenths of a per cent. */
+static bool parse_chance(const char *text, unsigned *per_mille)
+{
+    uint64_t whole, tenth = 0;
+    const char *end = parse_number(text, ".%", 0, 100, &whole);
+    if (end && *end == '.')
+        end = parse_number(end + 1, "%", 0, 9, &tenth);
+    if (!end || strcmp(end, "%") != 0 || whole * 10 + tenth > 1000)
         return false;
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(value, &end, 10);
-    if (errno || *end || n < min || n > max)
-        return false;
-    *out = n;
+    *per_mille = (unsigned)(whole * 10 + tenth);
     return true;
 }
 
-static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
+static bool parse_fail(struct vs_sim_spec *spec, const char *value)
+{
+    struct vs_sim_fail rule = {0};
+    const char *colon = strchr(value, ':');
+    if (!colon || spec->fail_count == VS_SIM_FAILS_MAX ||
+        !parse_families(value, (size_t)(colon - value), &rule.families))
+        return false;
+    if (strchr(colon, '%')) {
+        if (!parse_chance(colon + 1, &rule.per_mille))
+            return false;
+    } else {
+        const char *end = parse_number(colon + 1, "+", 1, UINT64_MAX, &rule.first);
+        if (!end || (*end && end[1]))
+            return false;
+        rule.onwards = *end == '+';
+    }
+    spec->fails[spec->fail_count++] = rule;
+    return true;
+}
+
+static bool parse_slow(struct vs_sim_spec *spec, const char *value)
+{
+    uint64_t every, ms;
+    const char *end = parse_number(value, ":", 1, UINT32_MAX, &every);
+    if (!end || *end != ':' || !parse_count(end + 1, 0, 600000, &ms))
+        return false;
+    spec->slow_every = (unsigned)every;
+    spec->slow_ms = (unsigned)ms;
+    return true;
+}
+
+static bool parse_cupti(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const names[] = {[VS_SIM_CUPTI_WORKS] = "works",
+                                        [VS_SIM_CUPTI_REFUSED] = "refused",
+                                        [VS_SIM_CUPTI_UNPRIVILEGED] = "unprivileged",
+                                        [VS_SIM_CUPTI_NONE] = "none"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(value, names[i])) {
+            spec->cupti = (enum vs_sim_cupti_state)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- one KEY=VALUE ---- */
+
+static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
 {
     struct {
         const char *key;
@@ -70,8 +164,15 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
                  {"context", &spec->context_bytes},
                  {"others", &spec->others_bytes}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (!strcmp(key, sizes[i].key))
-            return vs_size_parse(value, sizes[i].bytes) == VS_OK;
+        if (!strcmp(key, sizes[i].key)) {
+            *ok = vs_size_parse(value, sizes[i].bytes) == VS_OK;
+            return true;
+        }
+    return false;
+}
+
+static bool set_count(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
+{
     struct {
         const char *key;
         unsigned *count;
@@ -79,17 +180,34 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
     } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX},
                   {"malloc_us", &spec->malloc_us, 0, 10000000},
                   {"free_us", &spec->free_us, 0, 10000000},
-                  {"kernel_us", &spec->kernel_us, 0, 100000000}};
+                  {"kernel_us", &spec->kernel_us, 0, 100000000},
+                  {"driver", &spec->driver_version, 2000, VS_SIM_DRIVER_VERSION}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         uint64_t n;
         if (strcmp(key, counts[i].key))
             continue;
-        if (!parse_count(value, counts[i].min, counts[i].max, &n))
-            return false;
-        *counts[i].count = (unsigned)n;
+        *ok = parse_count(value, counts[i].min, counts[i].max, &n);
+        if (*ok)
+            *counts[i].count = (unsigned)n;
         return true;
     }
-    return !strcmp(key, "seed") && parse_count(value, 0, UINT64_MAX, &spec->seed);
+    return false;
+}
+
+static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
+{
+    bool ok = false;
+    if (set_size(spec, key, value, &ok) || set_count(spec, key, value, &ok))
+        return ok;
+    if (!strcmp(key, "seed"))
+        return parse_count(value, 0, UINT64_MAX, &spec->seed);
+    if (!strcmp(key, "lost"))
+        return parse_count(value, 1, UINT64_MAX, &spec->lost_launches);
+    if (!strcmp(key, "fail"))
+        return parse_fail(spec, value);
+    if (!strcmp(key, "slow"))
+        return parse_slow(spec, value);
+    return !strcmp(key, "cupti") && parse_cupti(spec, value);
 }
 
 static const struct vs_sim_preset *find_preset(const char *name)
@@ -108,8 +226,10 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     if (strlen(text) >= sizeof copy)
         return explain(why, "too long:", text);
     strcpy(copy, text);
-    struct vs_sim_spec out = {
-        .preset = &presets[DEFAULT_PRESET], .devices = 1, .context_bytes = 400 * VS_MIB};
+    struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET],
+                              .devices = 1,
+                              .context_bytes = 400 * VS_MIB,
+                              .driver_version = VS_SIM_DRIVER_VERSION};
     char *word = strtok_r(copy, ",", &save);
     if (word && !strchr(word, '=')) {
         out.preset = find_preset(word);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What is simulated: the device presets and the text that chooses and alters
- * one ("t4-16g,capacity=2GiB,devices=2"). Read once by the stand-in driver from
- * VRAMSCOPE_SIMULATE; docs/simulator.md describes the syntax for people. */
+ * one ("t4-16g,capacity=2GiB,devices=2,fail=device:3"). Read once by the stand-in
+ * driver from VRAMSCOPE_SIMULATE; docs/simulator.md describes the syntax for
+ * people. What the faults mean stands in drv_fault.c. */
 #ifndef VS_SIM_SPEC_H
 #define VS_SIM_SPEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/vs_err.h"
 
 #define VS_SIM_DEVICES_MAX 16
-#define VS_SIM_WHY_MAX 512
+#define VS_SIM_DRIVER_VERSION 13000 /* the newest driver this is */
+#define VS_SIM_WHY_MAX 1024
+#define VS_SIM_FAILS_MAX 16
 
 struct vs_sim_preset {
     const char *name;      /* as written in a spec */
@@ -26,6 +30,31 @@ struct vs_sim_preset {
     int threads_per_sm, blocks_per_sm;
 };
 
+enum vs_sim_family { /* of allocations, as failure rules name them */
+                     VS_SIM_FAMILY_DEVICE, /* cuMemAlloc, cuMemAllocPitch */
+                     VS_SIM_FAMILY_POOL,   /* cuMemAllocAsync, cuMemAllocFromPoolAsync */
+                     VS_SIM_FAMILY_MANAGED,
+                     VS_SIM_FAMILY_HOST,  /* pinned; registering is not allocating */
+                     VS_SIM_FAMILY_ARRAY, /* arrays and mipmapped arrays */
+                     VS_SIM_FAMILY_VMM,   /* cuMemCreate */
+                     VS_SIM_FAMILY_GRAPH, /* memory of a graph's allocation nodes */
+                     VS_SIM_FAMILY_COUNT
+};
+
+struct vs_sim_fail {     /* one rule of fail=FAMILY:WHICH */
+    unsigned families;   /* bits 1 << enum vs_sim_family */
+    uint64_t first;      /* the number of the failing allocation, from 1; 0: by chance */
+    bool onwards;        /* that one and every later one */
+    unsigned per_mille;  /* chance of each allocation */
+};
+
+enum vs_sim_cupti_state {
+    VS_SIM_CUPTI_WORKS,
+    VS_SIM_CUPTI_REFUSED,      /* another tool has it */
+    VS_SIM_CUPTI_UNPRIVILEGED, /* profiling is for administrators only */
+    VS_SIM_CUPTI_NONE,         /* no connection to the driver */
+};
+
 struct vs_sim_spec {
     const struct vs_sim_preset *preset;
     unsigned devices;            /* 1..VS_SIM_DEVICES_MAX, all alike */
@@ -35,6 +64,13 @@ struct vs_sim_spec {
     unsigned malloc_us, free_us; /* added to each device allocation and free */
     unsigned kernel_us;          /* duration of a kernel without a host function; 0: by grid size */
     uint64_t seed;               /* 0: exact durations; else up to 10 % jitter from this seed */
+    struct vs_sim_fail fails[VS_SIM_FAILS_MAX];
+    unsigned fail_count;
+    uint64_t lost_launches;   /* a device is lost when it has run this many kernels; 0: never */
+    unsigned slow_every;      /* every so manieth device allocation is slow; 0: none */
+    unsigned slow_ms;         /* and then takes this much longer */
+    enum vs_sim_cupti_state cupti;
+    unsigned driver_version;  /* what cuDriverGetVersion says; functions newer are not found */
 };
 
 /* vs_sim_spec_parse: read *text* ("" and NULL give the default device). On

@@ -218,6 +218,79 @@ static void a_bad_variable_is_named_once_and_the_default_used(void **state)
     assert_non_null(strstr(err, "expected a number from 1 to 128"));
 }
 
+static void a_device_that_is_not_understood_is_refused_before_the_program_starts(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"h300", "t4-16g,colour=red", "fail=disk:1", "devices=17"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        char args[256];
+        snprintf(args, sizeof args, "run --simulate %s -- touch started", specs[i]);
+        assert_int_equal(vramscope(args), 125);
+        assert_false(exists("started"));
+        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1); /* one line */
+        assert_non_null(strstr(err, "h100-80g"));
+        assert_non_null(strstr(err, "capacity=SIZE"));
+    }
+    setenv("VRAMSCOPE_SIMULATE", "h300", 1);
+    assert_int_equal(vramscope("run -- touch started"), 125);
+    unsetenv("VRAMSCOPE_SIMULATE");
+    assert_false(exists("started"));
+}
+
+/* What a program meets on a machine with a fault it also meets with the profiler
+ * in front, and what the profiler itself loses it says. */
+static void a_faulty_machine_looks_the_same_through_the_profiler(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fault, *mode;
+        int status;
+        const char *output, *note;
+    } runs[] = {
+        {"fail=device:3", "device", 3, "cudaMalloc: cudaErrorMemoryAllocation\n",
+         "1 allocation failed"},
+        {"fail=managed:1", "families", 3, "cudaMallocManaged: cudaErrorMemoryAllocation\n",
+         "failed"},
+        {"fail=host:2", "families", 3, "cudaHostAlloc: cudaErrorMemoryAllocation\n", "failed"},
+        {"fail=pool:1", "families", 3, "cudaMallocAsync: cudaErrorMemoryAllocation\n", "failed"},
+        {"cupti=refused", "copies", 0, "copies done\n", "another profiler is using it"},
+        {"cupti=unprivileged", "copies", 0, "copies done\n", "profiling to root only"},
+        {"cupti=none", "copies", 0, "copies done\n", "memory is recorded"},
+        {"driver=11080", "device", 3, "cudaMalloc: cudaErrorInsufficientDriver\n", "no trace"},
+        {"slow=2:1", "copies", 0, "copies done\n", "peak allocated"},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char args[2 * PATH_MAX];
+        snprintf(args, sizeof args,
+                 "run --simulate t4-16g,%s --allocator=observe -o f.vst -- %s %s", runs[i].fault, VS_VICTIM, runs[i].mode);
+        assert_int_equal(vramscope(args), runs[i].status);
+        assert_string_equal(out, runs[i].output);
+        if (!strstr(err, runs[i].note))
+            fail_msg("%s: no '%s' in: %s", runs[i].fault, runs[i].note, err);
+    }
+}
+
+static void a_cache_outlives_a_single_failed_allocation(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run --simulate t4-16g,fail=device:3 --allocator=caching "
+                               "-o g.vst -- " VS_VICTIM " device"), 0);
+    assert_non_null(strstr(out, "allocations 193"));
+    assert_int_equal(vramscope("run --simulate t4-16g,fail=device:3+ --allocator=caching "
+                               "-o g.vst -- " VS_VICTIM " device"), 3);
+    assert_string_equal(out, "cudaMalloc: cudaErrorMemoryAllocation\n");
+}
+
+static void a_device_that_is_lost_leaves_a_whole_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run --simulate t4-16g,lost=1 -o k.vst -- " VS_PROGRAM), 1);
+    assert_non_null(strstr(err, "unspecified launch failure"));
+    assert_non_null(strstr(err, "peak allocated"));
+    assert_int_equal(vramscope("report k.vst"), 0);
+    assert_null(strstr(out, "incomplete"));
+}
+
 static void cupti_switched_off_still_records_memory(void **state)
 {
     (void)state;
@@ -270,6 +343,10 @@ int main(void)
         cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
         cmocka_unit_test(mistakes_in_options_get_one_line_and_125),
         cmocka_unit_test(a_bad_variable_is_named_once_and_the_default_used),
+        cmocka_unit_test(a_device_that_is_not_understood_is_refused_before_the_program_starts),
+        cmocka_unit_test(a_faulty_machine_looks_the_same_through_the_profiler),
+        cmocka_unit_test(a_cache_outlives_a_single_failed_allocation),
+        cmocka_unit_test(a_device_that_is_lost_leaves_a_whole_trace),
         cmocka_unit_test(cupti_switched_off_still_records_memory),
         cmocka_unit_test(doctor_and_options_answer),
     };

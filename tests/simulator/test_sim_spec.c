@@ -28,6 +28,7 @@ static void refuse(const char *text, const char *expected)
     assert_int_equal(spec.devices, 77); /* unwritten */
     assert_non_null(strstr(why, expected));
     assert_non_null(strstr(why, "h100-80g"));
+    assert_non_null(strstr(why, "none")); /* whole: the last word */
     assert_null(strchr(why, '\n'));
 }
 
@@ -78,6 +79,31 @@ static void fields_change_the_preset(void **state)
     assert_int_equal(parse("devices=3").devices, 3); /* of the default device */
 }
 
+static void faults_are_read_in_order(void **state)
+{
+    (void)state;
+    struct vs_sim_spec s =
+        parse("fail=device:3,fail=pool:5+,fail=any:2.5%,slow=100:50,lost=1000,cupti=refused,"
+              "driver=11080");
+    assert_int_equal(s.fail_count, 3);
+    assert_int_equal(s.fails[0].families, 1u << VS_SIM_FAMILY_DEVICE);
+    assert_int_equal(s.fails[0].first, 3);
+    assert_false(s.fails[0].onwards);
+    assert_int_equal(s.fails[1].families, 1u << VS_SIM_FAMILY_POOL);
+    assert_int_equal(s.fails[1].first, 5);
+    assert_true(s.fails[1].onwards);
+    assert_int_equal(s.fails[2].families, (1u << VS_SIM_FAMILY_COUNT) - 1);
+    assert_int_equal(s.fails[2].first, 0);
+    assert_int_equal(s.fails[2].per_mille, 25);
+    assert_int_equal(s.slow_every, 100);
+    assert_int_equal(s.slow_ms, 50);
+    assert_int_equal(s.lost_launches, 1000);
+    assert_int_equal(s.cupti, VS_SIM_CUPTI_REFUSED);
+    assert_int_equal(s.driver_version, 11080);
+    assert_int_equal(parse("").driver_version, VS_SIM_DRIVER_VERSION);
+    assert_int_equal(parse("").fail_count, 0);
+}
+
 static void what_is_not_understood_is_named(void **state)
 {
     (void)state;
@@ -89,7 +115,20 @@ static void what_is_not_understood_is_named(void **state)
     refuse("t4-16g,malloc_us=-1", "malloc_us=-1");
     refuse("t4-16g,nonsense", "nonsense");
     refuse("t4-16g,capacity=1MiB", "capacity");
-    char long_text[400];
+    refuse("fail=device", "fail=device");
+    refuse("fail=device:", "fail=device:");
+    refuse("fail=device:0", "fail=device:0");
+    refuse("fail=device:3x", "fail=device:3x");
+    refuse("fail=device:3++", "fail=device:3++");
+    refuse("fail=disk:3", "fail=disk:3");
+    refuse("fail=device:101%", "fail=device:101%");
+    refuse("fail=device:100.5%", "fail=device:100.5%");
+    refuse("fail=device:5%%", "fail=device:5%%");
+    refuse("slow=3", "slow=3");
+    refuse("lost=0", "lost=0");
+    refuse("cupti=no", "cupti=no");
+    refuse("driver=99990", "driver=99990");
+    char long_text[600];
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
     refuse(long_text, "too long");
@@ -101,6 +140,7 @@ int main(void)
         cmocka_unit_test(nothing_means_one_default_device),
         cmocka_unit_test(every_preset_has_its_published_figures),
         cmocka_unit_test(fields_change_the_preset),
+        cmocka_unit_test(faults_are_read_in_order),
         cmocka_unit_test(what_is_not_understood_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
