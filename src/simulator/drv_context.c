@@ -245,6 +245,8 @@ CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
         return CUDA_ERROR_INVALID_VALUE;
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;
+    if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
+        return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_context *ctx = vs_sim_context_new(d, false);
     if (!ctx)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -148,9 +148,10 @@ void vs_sim_range_update(const struct vs_sim_range *range)
     pthread_mutex_unlock(&ranges_mu);
 }
 
+/* Stream-ordered memory outlives the context it was asked for in (cuCtxDestroy). */
 static struct node *owned_by(struct node *n, const struct vs_sim_context *ctx)
 {
-    if (!n || n->range.ctx == ctx)
+    if (!n || (n->range.ctx == ctx && n->range.kind != VS_SIM_RANGE_POOL))
         return n;
     struct node *found = owned_by(n->left, ctx);
     return found ? found : owned_by(n->right, ctx);

@@ -104,7 +104,7 @@ bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *c
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy);
 /* vs_sim_range_update: replace the range of the same base and id. */
 void vs_sim_range_update(const struct vs_sim_range *range);
-/* vs_sim_range_of_context: any one range that *ctx* owns.
+/* vs_sim_range_of_context: any one range that ends with *ctx*: all it owns but pool memory.
  * False when it owns none. Linear; for context destruction. */
 bool vs_sim_range_of_context(const struct vs_sim_context *ctx, struct vs_sim_range *copy);
 

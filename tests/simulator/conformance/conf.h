@@ -46,9 +46,15 @@ void conf_leave_out(const char *why);
 /* conf_attribute: of device 0. */
 int conf_attribute(CUdevice_attribute attribute);
 
+/* conf_begin: a group's set-up: device 0 is current for the runtime, and thereby its
+ * primary context for the driver. */
+int conf_begin(void **state);
+
 /* conf_gate: a host function that blocks its stream until conf_open; *gate* is a
  * zeroed int that outlives it. Makes "not finished yet" a fact instead of a matter
- * of timing, on any device. */
+ * of timing, on any device. While one is closed no other host function may be
+ * needed to get on (they may be serialised), and nothing may be allocated or freed.
+ * A fact that does not hold opens all of them. */
 void conf_gate(void *gate); /* a CUhostFn, a cudaHostFn_t */
 void conf_open(int *gate);
 

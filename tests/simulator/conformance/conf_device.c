@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Devices: how many, what they are called, what they say of themselves. */
+ * Devices: how many, what they are called, what they say of themselves, and that
+ * the driver and the runtime say the same. No context is needed for any of it. */
 #include "conf.h"
+
+#include <stdio.h>
+
+#define SPECIFICATIONS "CUDA programming guide, technical specifications per compute capability"
 
 static void ordinals_are_below_the_count(void **state)
 {
@@ -15,12 +20,266 @@ static void ordinals_are_below_the_count(void **state)
     FACT_EQ(cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE,
             "cuda.h, cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
     FACT_EQ(cuDeviceGet(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGet: returns");
+    FACT_EQ(cuDeviceGetCount(NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGetCount: returns");
+    for (int i = 0; i < count; i++)
+        FACT_EQ(cuDeviceGet(&device, i), CUDA_SUCCESS,
+                "cuda.h, cuDeviceGet: a handle for each ordinal below the count");
+}
+
+static void runtime_and_driver_count_alike(void **state)
+{
+    int driver = 0, runtime = 0;
+    (void)state;
+    DO(cuDeviceGetCount(&driver));
+    FACT_EQ(cudaGetDeviceCount(&runtime), cudaSuccess, "cuda_runtime_api.h, cudaGetDeviceCount");
+    FACT_EQ(runtime, driver, "cuda_runtime_api.h, cudaGetDeviceCount: see also cuDeviceGetCount");
+    FACT_EQ(cudaSetDevice(runtime), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
+    FACT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
+    (void)cudaGetLastError();
+}
+
+static void a_device_that_is_not_there_has_no_properties(void **state)
+{
+    int count = 0, value = 0;
+    size_t bytes;
+    char text[64];
+    CUuuid uuid;
+    (void)state;
+    DO(cuDeviceGetCount(&count));
+    FACT_EQ(cuDeviceTotalMem(&bytes, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceTotalMem: returns");
+    FACT_EQ(cuDeviceGetName(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceGetName: returns");
+    FACT_EQ(cuDeviceGetUuid(&uuid, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceGetUuid: returns");
+    FACT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, count),
+            CUDA_ERROR_INVALID_DEVICE, "cuda.h, cuDeviceGetAttribute: returns");
+    FACT_EQ(cuDeviceGetPCIBusId(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceGetPCIBusId: returns");
+    FACT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaDeviceGetAttribute: returns");
+    struct cudaDeviceProp prop;
+    FACT_EQ(cudaGetDeviceProperties(&prop, count), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaGetDeviceProperties: returns");
+    (void)cudaGetLastError();
+}
+
+static void attributes_are_those_of_the_guide(void **state)
+{
+    (void)state;
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), 1024, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), 1024, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z), 64, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), 2147483647, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), 65535, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z), 65535, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK), 65536, SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR), 65536,
+            SPECIFICATIONS);
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK), 49152,
+            "CUDA programming guide, shared memory: 48 KB without opting in");
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY), 65536, SPECIFICATIONS);
+    int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    FACT(threads == 1024 || threads == 1536 || threads == 2048, SPECIFICATIONS);
+    int blocks = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    FACT(blocks == 16 || blocks == 24 || blocks == 32, SPECIFICATIONS);
+}
+
+static void limits_of_a_device_fit_together(void **state)
+{
+    (void)state;
+    int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    FACT(optin >= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+         "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: what may be opted in to");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) >= optin,
+         "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) > 0,
+         "cuda.h, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) > 0,
+         "cuda.h, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH) > 0, "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_PITCH");
+    int alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+    FACT(alignment > 0 && !(alignment & (alignment - 1)),
+         "cuda.h, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: an alignment requirement");
+    alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    FACT(alignment > 0 && !(alignment & (alignment - 1)),
+         "cuda.h, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: an alignment requirement");
+}
+
+static void features_of_all_such_devices_are_there(void **state)
+{
+    (void)state;
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING), 1,
+            "cuda.h, unified addressing: always enabled in 64-bit Linux processes");
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), 1,
+            "CUDA programming guide, unified memory: 64-bit Linux, compute capability 3.0 and up");
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY), 1,
+            "cuda.h, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: implied by unified addressing");
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS), 1,
+            "CUDA programming guide, concurrent kernel execution: compute capability 2.x and up");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) >= 1,
+         "CUDA programming guide, overlap of data transfer and kernel execution");
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED), 1,
+            "cuda.h, CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED");
+    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED), 1,
+            "CUDA programming guide, compute preemption: compute capability 6.0 and up");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 7,
+         "what this suite and the CUDA 13 driver support");
+}
+
+static void an_attribute_that_does_not_exist_is_refused(void **state)
+{
+    int value;
+    (void)state;
+    FACT_EQ(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDeviceGetAttribute: returns");
+    FACT_EQ(cuDeviceGetAttribute(&value, (CUdevice_attribute)100000, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDeviceGetAttribute: returns");
+}
+
+static void properties_repeat_the_attributes(void **state)
+{
+    struct cudaDeviceProp prop;
+    char name[256] = "";
+    size_t total = 0;
+    (void)state;
+    DO(cudaGetDeviceProperties(&prop, 0));
+    DO(cuDeviceGetName(name, sizeof name, 0));
+    DO(cuDeviceTotalMem(&total, 0));
+    FACT(*name, "cuda.h, cuDeviceGetName: an ASCII string identifying the device");
+    FACT(!strcmp(prop.name, name), "cuda_runtime_api.h, cudaGetDeviceProperties: name");
+    FACT(total >= (size_t)1 << 30, "cuda.h, cuDeviceTotalMem: bytes of memory on the device");
+    FACT_EQ(prop.totalGlobalMem, total, "cuda_runtime_api.h, cudaDeviceProp: totalGlobalMem");
+    FACT_EQ(prop.multiProcessorCount, conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+            "cuda_runtime_api.h, cudaDeviceProp: multiProcessorCount");
+    FACT_EQ(prop.major, conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            "cuda_runtime_api.h, cudaDeviceProp: major");
+    FACT_EQ(prop.minor, conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+            "cuda_runtime_api.h, cudaDeviceProp: minor");
+    FACT_EQ(prop.warpSize, 32, SPECIFICATIONS);
+    FACT_EQ(prop.maxThreadsPerBlock, 1024, SPECIFICATIONS);
+    FACT_EQ(prop.maxGridSize[0], 2147483647, SPECIFICATIONS);
+    FACT_EQ(prop.maxThreadsDim[2], 64, SPECIFICATIONS);
+    FACT_EQ(prop.sharedMemPerBlock, 49152, SPECIFICATIONS);
+    FACT_EQ(prop.l2CacheSize, conf_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+            "cuda_runtime_api.h, cudaDeviceProp: l2CacheSize");
+    FACT_EQ(prop.unifiedAddressing, 1, "cuda_runtime_api.h, cudaDeviceProp: unifiedAddressing");
+    FACT_EQ(prop.pciBusID, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+            "cuda_runtime_api.h, cudaDeviceProp: pciBusID");
+    FACT_EQ(prop.asyncEngineCount, conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT),
+            "cuda_runtime_api.h, cudaDeviceProp: asyncEngineCount");
+    FACT_EQ(prop.memoryBusWidth, conf_attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
+            "cuda_runtime_api.h, cudaDeviceProp: memoryBusWidth");
+}
+
+static void runtime_attributes_are_the_drivers(void **state)
+{
+    static const struct {
+        enum cudaDeviceAttr runtime;
+        CUdevice_attribute driver;
+    } pairs[] = {
+        {cudaDevAttrMaxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+        {cudaDevAttrMultiProcessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+        {cudaDevAttrMemoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin,
+         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+        {cudaDevAttrPciBusId, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID},
+        {cudaDevAttrConcurrentManagedAccess, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
+        {cudaDevAttrComputeMode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE},
+        {cudaDevAttrHostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        int value = -1;
+        DO(cudaDeviceGetAttribute(&value, pairs[i].runtime, 0));
+        FACT_EQ(value, conf_attribute(pairs[i].driver),
+                "cuda_runtime_api.h, cudaDeviceGetAttribute: the same attribute of the same device");
+    }
+}
+
+static void bus_ids_name_the_device(void **state)
+{
+    char id[32] = "", again[32] = "";
+    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    CUdevice device = -1;
+    int ordinal = -1;
+    (void)state;
+    DO(cuDeviceGetPCIBusId(id, sizeof id, 0));
+    FACT_EQ(sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function), 4,
+            "cuda.h, cuDeviceGetPCIBusId: [domain]:[bus]:[device].[function], all hexadecimal");
+    FACT_EQ(bus, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), "cuda.h, cuDeviceGetPCIBusId");
+    FACT_EQ(slot, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID), "cuda.h, cuDeviceGetPCIBusId");
+    FACT_EQ(domain, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+            "cuda.h, cuDeviceGetPCIBusId");
+    FACT_EQ(cuDeviceGetByPCIBusId(&device, id), CUDA_SUCCESS, "cuda.h, cuDeviceGetByPCIBusId");
+    FACT_EQ(device, 0, "cuda.h, cuDeviceGetByPCIBusId: the device of this bus id");
+    DO(cudaDeviceGetPCIBusId(again, sizeof again, 0));
+    FACT(!strcmp(id, again), "cuda_runtime_api.h, cudaDeviceGetPCIBusId");
+    DO(cudaDeviceGetByPCIBusId(&ordinal, id));
+    FACT_EQ(ordinal, 0, "cuda_runtime_api.h, cudaDeviceGetByPCIBusId");
+    FACT_EQ(cuDeviceGetByPCIBusId(NULL, id), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDeviceGetByPCIBusId: returns");
+    FACT_EQ(cuDeviceGetByPCIBusId(&device, NULL), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDeviceGetByPCIBusId: returns");
+    FACT_EQ(cuDeviceGetPCIBusId(NULL, 32, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDeviceGetPCIBusId: returns");
+}
+
+static void uuids_differ_between_devices(void **state)
+{
+    int count = 0;
+    CUuuid first, other;
+    (void)state;
+    DO(cuDeviceGetCount(&count));
+    DO(cuDeviceGetUuid(&first, 0));
+    for (int i = 1; i < count; i++) {
+        DO(cuDeviceGetUuid(&other, i));
+        FACT(memcmp(&first, &other, sizeof first), "cuda.h, cuDeviceGetUuid: 16-octet identifier");
+    }
+    DO(cuDeviceGetUuid(&other, 0));
+    FACT(!memcmp(&first, &other, sizeof first), "cuda.h, cuDeviceGetUuid: identifies the device");
+    FACT_EQ(cuDeviceGetUuid(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGetUuid: returns");
+}
+
+static void versions_are_those_of_cuda_13(void **state)
+{
+    int driver = 0, runtime = 0, seen = 0;
+    (void)state;
+    DO(cuDriverGetVersion(&driver));
+    FACT(driver >= 13000, "cuda.h, cuDriverGetVersion: 1000 * major + 10 * minor");
+    DO(cudaRuntimeGetVersion(&runtime));
+    FACT_EQ(runtime / 1000, CUDART_VERSION / 1000,
+            "cuda_runtime_api.h, cudaRuntimeGetVersion: 1000 * major + 10 * minor");
+    DO(cudaDriverGetVersion(&seen));
+    FACT_EQ(seen, driver, "cuda_runtime_api.h, cudaDriverGetVersion: latest the driver supports");
+    FACT_EQ(cuDriverGetVersion(NULL), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDriverGetVersion: INVALID_VALUE if driverVersion is NULL");
+    FACT_EQ(cudaRuntimeGetVersion(NULL), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaRuntimeGetVersion: invalid value if the argument is NULL");
+    FACT_EQ(cudaDriverGetVersion(NULL), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaDriverGetVersion: invalid value if the argument is NULL");
+    (void)cudaGetLastError();
 }
 
 int conf_device(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordinals_are_below_the_count),
+        cmocka_unit_test(runtime_and_driver_count_alike),
+        cmocka_unit_test(a_device_that_is_not_there_has_no_properties),
+        cmocka_unit_test(attributes_are_those_of_the_guide),
+        cmocka_unit_test(limits_of_a_device_fit_together),
+        cmocka_unit_test(features_of_all_such_devices_are_there),
+        cmocka_unit_test(an_attribute_that_does_not_exist_is_refused),
+        cmocka_unit_test(properties_repeat_the_attributes),
+        cmocka_unit_test(runtime_attributes_are_the_drivers),
+        cmocka_unit_test(bus_ids_name_the_device),
+        cmocka_unit_test(uuids_differ_between_devices),
+        cmocka_unit_test(versions_are_those_of_cuda_13),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

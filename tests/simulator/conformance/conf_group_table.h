@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The groups of facts: CONF_GROUP(name); each is int conf_<name>(void) in
- * conf_<name>.c and a ctest of its own. No include guard. */
+ * conf_<name>.c and a ctest of its own. Run in this order when none is named: those
+ * that need the runtime not to have begun stand first. No include guard. */
+CONF_GROUP(context)
 CONF_GROUP(device)

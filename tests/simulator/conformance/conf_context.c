@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contexts: primary ones and their counted use, explicit ones, the stack of each
+ * thread. By the driver interface alone and first of all groups: what the runtime
+ * retains of the primary context is its own affair. */
+#include "conf.h"
+
+#include <pthread.h>
+
+#define CREATE_RULE "cuda.h, cuCtxCreate: the context is pushed and current on return"
+#define STACK_RULE "CUDA programming guide, driver API, context: a stack of current contexts"
+
+static CUcontext new_context(unsigned flags)
+{
+    CUcontext ctx = NULL;
+    DO(cuCtxCreate(&ctx, NULL, flags, 0));
+    return ctx;
+}
+
+static CUcontext current(void)
+{
+    CUcontext ctx = NULL;
+    DO(cuCtxGetCurrent(&ctx));
+    return ctx;
+}
+
+static int primary_active(void)
+{
+    unsigned flags;
+    int active = -1;
+    DO(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    return active;
+}
+
+static void a_fresh_thread_has_no_context(void **state)
+{
+    CUdevice device;
+    CUdeviceptr memory;
+    CUcontext ctx = (CUcontext)state;
+    (void)state;
+    FACT_EQ(cuCtxGetCurrent(&ctx), CUDA_SUCCESS, "cuda.h, cuCtxGetCurrent: returns");
+    FACT(!ctx, "cuda.h, cuCtxGetCurrent: NULL when no context is bound to the thread");
+    FACT_EQ(cuCtxGetDevice(&device), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxGetDevice: returns");
+    FACT_EQ(cuMemAlloc(&memory, 4096), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuMemAlloc: returns");
+    FACT_EQ(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxSynchronize: returns");
+    FACT_EQ(cuCtxPopCurrent(&ctx), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxPopCurrent: returns");
+    FACT_EQ(cuCtxSetCurrent(NULL), CUDA_SUCCESS,
+            "cuda.h, cuCtxSetCurrent: a no-op for NULL when the stack is empty");
+}
+
+static void the_primary_context_is_counted(void **state)
+{
+    CUcontext first = NULL, second = NULL;
+    (void)state;
+    FACT_EQ(primary_active(), 0, "cuda.h, cuDevicePrimaryCtxGetState: 0 is inactive");
+    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT,
+            "cuda.h, cuDevicePrimaryCtxRelease: of a context that was not retained");
+    FACT_EQ(cuDevicePrimaryCtxRetain(&first, 0), CUDA_SUCCESS,
+            "cuda.h, cuDevicePrimaryCtxRetain: returns");
+    FACT(first, "cuda.h, cuDevicePrimaryCtxRetain: the context's handle");
+    FACT_EQ(primary_active(), 1, "cuda.h, cuDevicePrimaryCtxGetState: 1 is active");
+    FACT(!current(), "cuda.h, cuDevicePrimaryCtxRetain: does not push the context");
+    DO(cuDevicePrimaryCtxRetain(&second, 0));
+    FACT(first == second, "cuda.h, cuDevicePrimaryCtxRetain: one primary context per device");
+    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxRelease");
+    FACT_EQ(primary_active(), 1, "cuda.h, cuDevicePrimaryCtxRelease: one reference is left");
+    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxRelease");
+    FACT_EQ(primary_active(), 0,
+            "cuda.h, cuDevicePrimaryCtxRelease: reset once the last reference is released");
+    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT,
+            "cuda.h, cuDevicePrimaryCtxRelease: of a context that was not retained");
+}
+
+static void releasing_the_primary_context_leaves_the_stack(void **state)
+{
+    CUcontext primary = NULL;
+    (void)state;
+    DO(cuDevicePrimaryCtxRetain(&primary, 0));
+    DO(cuCtxPushCurrent(primary));
+    DO(cuDevicePrimaryCtxRelease(0));
+    FACT(current() == primary,
+         "cuda.h, cuDevicePrimaryCtxRelease: does not pop the context in any circumstances");
+    DO(cuCtxPopCurrent(&primary));
+}
+
+static void flags_of_the_primary_context(void **state)
+{
+    unsigned flags = 99;
+    int active = -1, count = 0;
+    CUcontext primary = NULL;
+    (void)state;
+    DO(cuDeviceGetCount(&count));
+    FACT_EQ(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_BLOCKING_SYNC), CUDA_SUCCESS,
+            "cuda.h, cuDevicePrimaryCtxSetFlags: returns");
+    DO(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC,
+            "cuda.h, cuDevicePrimaryCtxSetFlags: seen by cuDevicePrimaryCtxGetState");
+    DO(cuDevicePrimaryCtxRetain(&primary, 0));
+    DO(cuCtxPushCurrent(primary));
+    DO(cuCtxGetFlags(&flags));
+    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC,
+            "cuda.h, cuDevicePrimaryCtxSetFlags: used by the context");
+    DO(cuCtxPopCurrent(NULL));
+    DO(cuDevicePrimaryCtxRelease(0));
+    DO(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_AUTO));
+    FACT_EQ(cuDevicePrimaryCtxSetFlags(0, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuDevicePrimaryCtxSetFlags: returns");
+    FACT_EQ(cuDevicePrimaryCtxRetain(&primary, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDevicePrimaryCtxRetain: returns");
+    FACT_EQ(cuDevicePrimaryCtxRelease(count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDevicePrimaryCtxRelease: returns");
+    FACT_EQ(cuDevicePrimaryCtxGetState(count, &flags, &active), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDevicePrimaryCtxGetState: returns");
+}
+
+static void resetting_destroys_what_the_primary_context_held(void **state)
+{
+    CUcontext primary = NULL;
+    CUdeviceptr memory = 0;
+    CUmemorytype type;
+    (void)state;
+    DO(cuDevicePrimaryCtxRetain(&primary, 0));
+    DO(cuCtxPushCurrent(primary));
+    DO(cuMemAlloc(&memory, 1 << 20));
+    DO(cuCtxPopCurrent(NULL));
+    FACT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxReset: returns");
+    FACT_EQ(primary_active(), 0, "cuda.h, cuDevicePrimaryCtxReset: all state is cleaned up");
+    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS,
+            "cuda.h, cuDevicePrimaryCtxReset: does not release, and releasing later is safe");
+    DO(cuDevicePrimaryCtxRetain(&primary, 0));
+    DO(cuCtxPushCurrent(primary));
+    FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDevicePrimaryCtxReset: destroys all allocations");
+    DO(cuCtxPopCurrent(NULL));
+    DO(cuDevicePrimaryCtxRelease(0));
+}
+
+static void a_created_context_is_current(void **state)
+{
+    CUdevice device = -1;
+    unsigned version = 0;
+    int count = 0;
+    (void)state;
+    CUcontext ctx = new_context(0);
+    FACT(current() == ctx, CREATE_RULE);
+    FACT_EQ(cuCtxGetDevice(&device), CUDA_SUCCESS, "cuda.h, cuCtxGetDevice: returns");
+    FACT_EQ(device, 0, "cuda.h, cuCtxGetDevice: the device of the current context");
+    FACT_EQ(cuCtxGetApiVersion(ctx, &version), CUDA_SUCCESS, "cuda.h, cuCtxGetApiVersion: returns");
+    FACT(version >= 3010, "cuda.h, cuCtxGetApiVersion: at least 3010");
+    FACT_EQ(primary_active(), 0, "cuda.h, cuCtxCreate: is not the primary context");
+    FACT_EQ(cuCtxSynchronize(), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: nothing to wait for");
+    FACT_EQ(cuCtxDestroy(ctx), CUDA_SUCCESS, "cuda.h, cuCtxDestroy: returns");
+    FACT(!current(), "cuda.h, cuCtxDestroy: pops the context if it is current");
+    DO(cuDeviceGetCount(&count));
+    FACT_EQ(cuCtxCreate(&ctx, NULL, 0, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuCtxCreate: returns");
+    FACT_EQ(cuCtxCreate(&ctx, NULL, 0x80000000u, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuCtxCreate: returns");
+    FACT(!current(), "cuda.h, cuCtxCreate: pushes nothing when it fails");
+}
+
+static void contexts_form_a_stack(void **state)
+{
+    CUcontext out = NULL;
+    (void)state;
+    CUcontext a = new_context(0), b = new_context(0);
+    FACT(a != b, "cuda.h, cuCtxCreate: a new context");
+    FACT(current() == b, CREATE_RULE);
+    FACT_EQ(cuCtxPopCurrent(&out), CUDA_SUCCESS, "cuda.h, cuCtxPopCurrent: returns");
+    FACT(out == b, "cuda.h, cuCtxPopCurrent: passes back the popped context");
+    FACT(current() == a, "cuda.h, cuCtxPopCurrent: the one below is current again");
+    DO(cuCtxPushCurrent(a));
+    DO(cuCtxPushCurrent(b));
+    FACT(current() == b, "cuda.h, cuCtxPushCurrent: becomes current");
+    DO(cuCtxSetCurrent(a));
+    FACT(current() == a, "cuda.h, cuCtxSetCurrent: replaces the top of the stack");
+    DO(cuCtxPopCurrent(&out));
+    FACT(out == a, STACK_RULE);
+    DO(cuCtxPopCurrent(&out));
+    FACT(out == a, "cuda.h, cuCtxPushCurrent: one context may be there more than once");
+    FACT(current() == a, STACK_RULE);
+    DO(cuCtxSetCurrent(NULL));
+    FACT(!current(), "cuda.h, cuCtxSetCurrent: NULL pops the top");
+    FACT_EQ(cuCtxPopCurrent(&out), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxPopCurrent: returns");
+    DO(cuCtxPushCurrent(a));
+    DO(cuCtxDestroy(b));
+    FACT(current() == a, "cuda.h, cuCtxDestroy: one that is not current is not popped");
+    DO(cuCtxPushCurrent(a));
+    DO(cuCtxPopCurrent(NULL));
+    FACT(current() == a, "cuda.h, cuCtxPopCurrent: pctx may be NULL");
+    DO(cuCtxDestroy(a));
+    FACT_EQ(cuCtxGetCurrent(NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuCtxGetCurrent: returns");
+}
+
+static void ids_are_not_used_twice(void **state)
+{
+    unsigned long long a = 0, b = 0, now = 0;
+    (void)state;
+    CUcontext ctx = new_context(0);
+    FACT_EQ(cuCtxGetId(ctx, &a), CUDA_SUCCESS, "cuda.h, cuCtxGetId: returns");
+    DO(cuCtxGetId(NULL, &now));
+    FACT_EQ(now, a, "cuda.h, cuCtxGetId: NULL means the current context");
+    DO(cuCtxDestroy(ctx));
+    ctx = new_context(0);
+    DO(cuCtxGetId(ctx, &b));
+    FACT(a != b, "cuda.h, cuCtxGetId: unique for the life of the program");
+    DO(cuCtxDestroy(ctx));
+}
+
+static void flags_of_a_context(void **state)
+{
+    unsigned flags = 0;
+    (void)state;
+    CUcontext ctx = new_context(CU_CTX_SCHED_SPIN);
+    DO(cuCtxGetFlags(&flags));
+    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_SPIN, "cuda.h, cuCtxGetFlags");
+    FACT_EQ(cuCtxSetFlags(CU_CTX_SCHED_YIELD), CUDA_SUCCESS, "cuda.h, cuCtxSetFlags: returns");
+    DO(cuCtxGetFlags(&flags));
+    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_YIELD,
+            "cuda.h, cuCtxSetFlags: replaces the flags of the current context");
+    FACT_EQ(cuCtxGetFlags(NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuCtxGetFlags: returns");
+    DO(cuCtxDestroy(ctx));
+}
+
+static void limits_can_be_raised(void **state)
+{
+    size_t value = 0;
+    (void)state;
+    CUcontext ctx = new_context(0);
+    FACT_EQ(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS, "cuda.h, cuCtxGetLimit");
+    FACT(value > 0, "cuda.h, CU_LIMIT_STACK_SIZE: bytes of each GPU thread's stack");
+    FACT_EQ(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192), CUDA_SUCCESS, "cuda.h, cuCtxSetLimit");
+    DO(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+    FACT(value >= 8192, "cuda.h, cuCtxSetLimit: rounded up at most, within the hardware's bounds");
+    DO(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 16 * CONF_MIB));
+    DO(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    FACT(value >= 16 * CONF_MIB, "cuda.h, CU_LIMIT_MALLOC_HEAP_SIZE");
+    DO(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 2 * CONF_MIB));
+    DO(cuCtxGetLimit(&value, CU_LIMIT_PRINTF_FIFO_SIZE));
+    FACT(value >= 2 * CONF_MIB, "cuda.h, CU_LIMIT_PRINTF_FIFO_SIZE");
+    FACT(cuCtxGetLimit(&value, (CUlimit)1000) != CUDA_SUCCESS,
+         "cuda.h, cuCtxGetLimit: CUDA_ERROR_UNSUPPORTED_LIMIT or INVALID_VALUE");
+    FACT_EQ(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuCtxGetLimit: returns");
+    DO(cuCtxDestroy(ctx));
+}
+
+static void priorities_have_a_range(void **state)
+{
+    int least = 99, greatest = 99;
+    CUfunc_cache config;
+    (void)state;
+    CUcontext ctx = new_context(0);
+    FACT_EQ(cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS,
+            "cuda.h, cuCtxGetStreamPriorityRange: returns");
+    FACT(greatest <= least, "cuda.h, cuCtxGetStreamPriorityRange: lower numbers are greater");
+    FACT_EQ(cuCtxGetStreamPriorityRange(NULL, NULL), CUDA_SUCCESS,
+            "cuda.h, cuCtxGetStreamPriorityRange: NULL for what is not wanted");
+    FACT_EQ(cuCtxGetCacheConfig(&config), CUDA_SUCCESS, "cuda.h, cuCtxGetCacheConfig: returns");
+    FACT_EQ(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1), CUDA_SUCCESS,
+            "cuda.h, cuCtxSetCacheConfig: a preference only");
+    DO(cuCtxDestroy(ctx));
+}
+
+struct visit {
+    CUcontext ctx, at_start;
+    CUresult start, alloc_dead;
+    pthread_barrier_t *barrier;
+};
+
+static void *visit_thread(void *arg)
+{
+    struct visit *v = arg;
+    CUdeviceptr memory;
+    v->start = cuCtxGetCurrent(&v->at_start);
+    cuCtxSetCurrent(v->ctx);
+    pthread_barrier_wait(v->barrier); /* it is current here */
+    pthread_barrier_wait(v->barrier); /* it has been destroyed */
+    v->alloc_dead = cuMemAlloc(&memory, 4096);
+    cuCtxSetCurrent(NULL);
+    return NULL;
+}
+
+static void each_thread_has_its_own_stack(void **state)
+{
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    (void)state;
+    struct visit v = {.ctx = new_context(0), .at_start = (CUcontext)&barrier, .barrier = &barrier};
+    pthread_barrier_init(&barrier, NULL, 2);
+    DO(pthread_create(&thread, NULL, visit_thread, &v));
+    pthread_barrier_wait(&barrier);
+    CUcontext here = NULL;
+    CUresult e = cuCtxGetCurrent(&here), destroyed = cuCtxDestroy(v.ctx);
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    FACT_EQ(v.start, CUDA_SUCCESS, "cuda.h, cuCtxGetCurrent: returns");
+    FACT(!v.at_start, "cuda.h, cuCtxGetCurrent: a thread starts without a context");
+    FACT(e == CUDA_SUCCESS && here == v.ctx, "cuda.h, cuCtxSetCurrent: binds to many threads");
+    FACT_EQ(destroyed, CUDA_SUCCESS,
+            "cuda.h, cuCtxDestroy: regardless of how many threads it is current to");
+    FACT_EQ(v.alloc_dead, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+            "cuda.h, cuCtxDestroy: remains current to other threads, whose calls then fail so");
+    pthread_barrier_destroy(&barrier);
+}
+
+static void memory_goes_with_its_context(void **state)
+{
+    CUdeviceptr memory = 0, pooled = 0;
+    CUmemorytype type = 0;
+    CUcontext owner = NULL;
+    (void)state;
+    CUcontext a = new_context(0), b = new_context(0);
+    DO(cuMemAlloc(&memory, 4096));
+    DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
+    FACT(owner == b, "cuda.h, CU_POINTER_ATTRIBUTE_CONTEXT: where the memory was allocated");
+    int pools = conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+    if (pools) {
+        DO(cuMemAllocAsync(&pooled, 4096, NULL));
+        DO(cuStreamSynchronize(NULL));
+    }
+    DO(cuCtxDestroy(b));
+    FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuCtxDestroy: the context's memory is cleaned up");
+    if (pools) {
+        FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pooled), CUDA_SUCCESS,
+                "cuda.h, cuCtxDestroy: does not destroy what cuMemAllocAsync allocated");
+        FACT_EQ(cuMemFreeAsync(pooled, NULL), CUDA_SUCCESS,
+                "cuda.h, cuCtxDestroy: stream-ordered memory is freed explicitly");
+    }
+    DO(cuCtxDestroy(a));
+}
+
+int conf_context(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fresh_thread_has_no_context),
+        cmocka_unit_test(the_primary_context_is_counted),
+        cmocka_unit_test(releasing_the_primary_context_leaves_the_stack),
+        cmocka_unit_test(flags_of_the_primary_context),
+        cmocka_unit_test(resetting_destroys_what_the_primary_context_held),
+        cmocka_unit_test(a_created_context_is_current),
+        cmocka_unit_test(contexts_form_a_stack),
+        cmocka_unit_test(ids_are_not_used_twice),
+        cmocka_unit_test(flags_of_a_context),
+        cmocka_unit_test(limits_can_be_raised),
+        cmocka_unit_test(priorities_have_a_range),
+        cmocka_unit_test(each_thread_has_its_own_stack),
+        cmocka_unit_test(memory_goes_with_its_context),
+    };
+    return cmocka_run_group_tests_name("context", tests, NULL, NULL);
+}
