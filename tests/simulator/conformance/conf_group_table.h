@@ -5,3 +5,5 @@
  * that need the runtime not to have begun stand first. No include guard. */
 CONF_GROUP(context)
 CONF_GROUP(device)
+CONF_GROUP(stream)
+CONF_GROUP(event)

@@ -91,6 +91,7 @@ static int run_named(const char *name)
 int main(int argc, char **argv)
 {
     int count = 0, failed = 0;
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
         fprintf(stderr, "conformance: there is no CUDA device here\n");
         return 77;

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events: what a record means, when it is complete, what can be measured. Between
+ * streams they are facts of the group "stream". */
+#include "conf.h"
+
+#define RECORD_RULE "cuda.h, cuEventRecord: captures what is in the stream at the time of the call"
+
+static CUstream stream;
+static CUdeviceptr memory;
+static int gate;
+
+static int setup(void **state)
+{
+    return conf_begin(state) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
+                   cuMemAlloc(&memory, 4096) || cuMemsetD8Async(memory, 0, 4096, stream) ||
+                   cuCtxSynchronize()
+               ? -1
+               : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuStreamDestroy(stream) || cuMemFree(memory) ? -1 : 0;
+}
+
+static void close_gate(void)
+{
+    gate = 0;
+    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+}
+
+static void open_gate(void)
+{
+    conf_open(&gate);
+    DO(cuStreamSynchronize(stream));
+}
+
+static CUevent new_event(unsigned flags)
+{
+    CUevent event = NULL;
+    DO(cuEventCreate(&event, flags));
+    return event;
+}
+
+static void an_event_never_recorded_is_complete(void **state)
+{
+    (void)state;
+    CUevent event = new_event(CU_EVENT_DEFAULT);
+    FACT_EQ(cuEventQuery(event), CUDA_SUCCESS,
+            "cuda.h, cuEventQuery: success if the event was never recorded");
+    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
+            "cuda.h, cuEventSynchronize: success if the event was never recorded");
+    FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS, "cuda.h, cuEventDestroy: returns");
+}
+
+static void an_event_completes_with_the_work_before_it(void **state)
+{
+    (void)state;
+    CUevent event = new_event(CU_EVENT_DEFAULT);
+    close_gate();
+    FACT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS, "cuda.h, cuEventRecord: returns");
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuda.h, cuEventQuery: work is incomplete");
+    open_gate();
+    FACT_EQ(cuEventQuery(event), CUDA_SUCCESS, "cuda.h, cuEventQuery: all captured work is done");
+    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS, "cuda.h, cuEventSynchronize: returns");
+    DO(cuEventDestroy(event));
+}
+
+static void later_work_does_not_matter(void **state)
+{
+    (void)state;
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
+    DO(cuMemsetD8Async(memory, 1, 4096, stream));
+    DO(cuEventRecord(event, stream));
+    close_gate();
+    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS, RECORD_RULE);
+    FACT_EQ(cuEventQuery(event), CUDA_SUCCESS, RECORD_RULE);
+    FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY, RECORD_RULE);
+    open_gate();
+    DO(cuEventDestroy(event));
+}
+
+static void the_newest_record_counts(void **state)
+{
+    CUstream other = NULL;
+    (void)state;
+    DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
+    close_gate();
+    DO(cuEventRecord(event, stream));
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuda.h, cuEventQuery: work is incomplete");
+    DO(cuEventRecord(event, other));
+    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
+            "cuda.h, cuEventRecord: overwrites the previously captured state");
+    DO(cuEventRecord(event, stream));
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuEventRecord: overwrites the previously captured state");
+    open_gate();
+    DO(cuEventDestroy(event));
+    DO(cuStreamDestroy(other));
+}
+
+static void a_pending_event_may_be_destroyed(void **state)
+{
+    (void)state;
+    CUevent event = new_event(CU_EVENT_DEFAULT);
+    close_gate();
+    DO(cuEventRecord(event, stream));
+    FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS,
+            "cuda.h, cuEventDestroy: may be called before the event is complete, does not block");
+    FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuEventDestroy: does not block on completion");
+    open_gate();
+}
+
+static void flags_of_events(void **state)
+{
+    CUevent event = NULL;
+    (void)state;
+    FACT_EQ(cuEventCreate(&event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS,
+            "cuda.h, cuEventCreate: flags");
+    DO(cuEventRecord(event, stream));
+    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
+            "cuda.h, CU_EVENT_BLOCKING_SYNC: cuEventSynchronize blocks until the event completes");
+    DO(cuEventDestroy(event));
+    FACT_EQ(cuEventCreate(&event, CU_EVENT_INTERPROCESS), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuEventCreate: INTERPROCESS must come with DISABLE_TIMING");
+    FACT_EQ(cuEventCreate(&event, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuEventCreate: returns");
+    FACT_EQ(cuEventCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuEventCreate: returns");
+}
+
+static void elapsed_time_lies_between_two_records(void **state)
+{
+    float ms = -1;
+    (void)state;
+    CUevent begin = new_event(CU_EVENT_DEFAULT), end = new_event(CU_EVENT_DEFAULT);
+    DO(cuEventRecord(begin, stream));
+    DO(cuMemsetD8Async(memory, 2, 4096, stream));
+    DO(cuEventRecord(end, stream));
+    DO(cuEventSynchronize(end));
+    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_SUCCESS, "cuda.h, cuEventElapsedTime");
+    FACT(ms >= 0, "cuda.h, cuEventElapsedTime: milliseconds between start and end");
+    FACT_EQ(cuEventElapsedTime(&ms, begin, begin), CUDA_SUCCESS, "cuda.h, cuEventElapsedTime");
+    FACT(ms == 0, "cuda.h, cuEventElapsedTime: between two events, here one and the same");
+    DO(cuEventDestroy(begin));
+    DO(cuEventDestroy(end));
+}
+
+static void what_cannot_be_measured(void **state)
+{
+    float ms;
+    (void)state;
+    CUevent begin = new_event(CU_EVENT_DEFAULT), end = new_event(CU_EVENT_DEFAULT);
+    CUevent untimed = new_event(CU_EVENT_DISABLE_TIMING);
+    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE,
+            "cuda.h, cuEventElapsedTime: neither event has been recorded");
+    DO(cuEventRecord(begin, stream));
+    DO(cuEventRecord(untimed, stream));
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE,
+            "cuda.h, cuEventElapsedTime: one event has not been recorded");
+    FACT_EQ(cuEventElapsedTime(&ms, begin, untimed), CUDA_ERROR_INVALID_HANDLE,
+            "cuda.h, cuEventElapsedTime: an event with CU_EVENT_DISABLE_TIMING");
+    FACT_EQ(cuEventElapsedTime(&ms, untimed, begin), CUDA_ERROR_INVALID_HANDLE,
+            "cuda.h, cuEventElapsedTime: an event with CU_EVENT_DISABLE_TIMING");
+    close_gate();
+    DO(cuEventRecord(end, stream));
+    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuEventElapsedTime: one event is not complete");
+    open_gate();
+    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_SUCCESS, "cuda.h, cuEventElapsedTime");
+    DO(cuEventDestroy(begin));
+    DO(cuEventDestroy(end));
+    DO(cuEventDestroy(untimed));
+}
+
+static void the_runtime_has_the_same_events(void **state)
+{
+    cudaEvent_t begin, end;
+    float ms = -1;
+    (void)state;
+    DO(cudaEventCreate(&begin));
+    DO(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
+    FACT_EQ(cudaEventQuery(begin), cudaSuccess,
+            "cuda_runtime_api.h, cudaEventQuery: success if never recorded");
+    FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaErrorInvalidResourceHandle,
+            "cuda_runtime_api.h, cudaEventElapsedTime: not recorded");
+    (void)cudaGetLastError();
+    DO(cudaEventRecord(begin, stream));
+    close_gate();
+    DO(cudaEventRecord(end, stream));
+    FACT_EQ(cudaEventQuery(end), cudaErrorNotReady, "cuda_runtime_api.h, cudaEventQuery");
+    FACT_EQ(cuEventQuery(end), CUDA_ERROR_NOT_READY,
+            "CUDA programming guide, interoperability: cudaEvent_t and CUevent are the same");
+    FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaErrorNotReady,
+            "cuda_runtime_api.h, cudaEventElapsedTime: not complete");
+    (void)cudaGetLastError();
+    open_gate();
+    FACT_EQ(cudaEventSynchronize(end), cudaSuccess, "cuda_runtime_api.h, cudaEventSynchronize");
+    FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaSuccess,
+            "cuda_runtime_api.h, cudaEventElapsedTime");
+    FACT(ms >= 0, "cuda_runtime_api.h, cudaEventElapsedTime");
+    FACT_EQ(cudaEventDestroy(begin), cudaSuccess, "cuda_runtime_api.h, cudaEventDestroy");
+    FACT_EQ(cudaEventDestroy(end), cudaSuccess, "cuda_runtime_api.h, cudaEventDestroy");
+}
+
+#define DEVICES "CUDA programming guide, multi-device system, stream and event behavior: "
+
+static void events_and_streams_of_two_devices(void **state)
+{
+    cudaStream_t there = NULL;
+    cudaEvent_t here_event, there_event;
+    int count = 0;
+    float ms;
+    (void)state;
+    DO(cudaGetDeviceCount(&count));
+    NEED(count >= 2, "there is one device");
+    DO(cudaEventCreate(&here_event));
+    DO(cudaSetDevice(1));
+    DO(cudaStreamCreate(&there));
+    DO(cudaEventCreate(&there_event));
+    DO(cudaSetDevice(0));
+    FACT(cudaEventRecord(here_event, there) != cudaSuccess,
+         DEVICES "recording fails when event and stream belong to different devices");
+    (void)cudaGetLastError();
+    DO(cudaEventRecord(here_event, stream));
+    FACT_EQ(cudaEventRecord(there_event, there), cudaSuccess,
+            DEVICES "recording succeeds when both belong to the same device, current or not");
+    FACT_EQ(cudaStreamWaitEvent(there, here_event, 0), cudaSuccess,
+            DEVICES "waiting succeeds even if event and stream belong to different devices");
+    FACT_EQ(cudaEventSynchronize(there_event), cudaSuccess,
+            DEVICES "an event of another device can be waited for");
+    FACT_EQ(cudaEventQuery(there_event), cudaSuccess,
+            DEVICES "an event of another device can be asked about");
+    FACT(cudaEventElapsedTime(&ms, here_event, there_event) != cudaSuccess,
+         DEVICES "the time between events of different devices is not measured");
+    (void)cudaGetLastError();
+    DO(cudaStreamSynchronize(there));
+    DO(cudaEventDestroy(here_event));
+    DO(cudaEventDestroy(there_event));
+    DO(cudaStreamDestroy(there));
+}
+
+int conf_event(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_never_recorded_is_complete),
+        cmocka_unit_test(an_event_completes_with_the_work_before_it),
+        cmocka_unit_test(later_work_does_not_matter),
+        cmocka_unit_test(the_newest_record_counts),
+        cmocka_unit_test(a_pending_event_may_be_destroyed),
+        cmocka_unit_test(flags_of_events),
+        cmocka_unit_test(elapsed_time_lies_between_two_records),
+        cmocka_unit_test(what_cannot_be_measured),
+        cmocka_unit_test(the_runtime_has_the_same_events),
+        cmocka_unit_test(events_and_streams_of_two_devices),
+    };
+    return cmocka_run_group_tests_name("event", tests, setup, teardown);
+}

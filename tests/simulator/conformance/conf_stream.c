@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams: which work waits for which. A gate (conf.h) holds a stream open where a
+ * fact is about "not yet"; that something does not wait is shown by waiting for it
+ * while the gate is closed. */
+#include "conf.h"
+
+#include <pthread.h>
+
+#define LEGACY "CUDA programming guide, default stream, legacy: "
+#define PER_THREAD "CUDA programming guide, default stream, per-thread: "
+#define BYTES 4096
+
+struct place {
+    CUdeviceptr device;
+    unsigned char *host; /* pinned */
+    int gate;
+    CUstream a, b; /* blocking */
+    CUstream free; /* non-blocking */
+};
+
+static struct place p;
+
+static int setup(void **state)
+{
+    memset(&p, 0, sizeof p);
+    if (conf_begin(state) || cuMemAlloc(&p.device, BYTES) ||
+        cuMemHostAlloc((void **)&p.host, BYTES, 0) || cuStreamCreate(&p.a, CU_STREAM_DEFAULT) ||
+        cuStreamCreate(&p.b, CU_STREAM_DEFAULT) || cuStreamCreate(&p.free, CU_STREAM_NON_BLOCKING))
+        return -1;
+    /* what is used behind gates is used once before, should it be loaded lazily */
+    if (cuMemsetD8Async(p.device, 0, BYTES, p.a) ||
+        cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a) || cuMemsetD8(p.device, 0, BYTES))
+        return -1;
+    return cuCtxSynchronize() ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ||
+                   cuStreamDestroy(p.free) || cuMemFree(p.device) || cuMemFreeHost(p.host)
+               ? -1
+               : 0;
+}
+
+static void close_gate(CUstream stream)
+{
+    p.gate = 0;
+    DO(cuLaunchHostFunc(stream, conf_gate, &p.gate));
+}
+
+static void open_gate(void)
+{
+    conf_open(&p.gate);
+    DO(cuCtxSynchronize());
+}
+
+static void work_is_done_in_order_and_not_at_once(void **state)
+{
+    (void)state;
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamQuery: success if all work is done");
+    close_gate(p.a);
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamQuery: work is not done");
+    FACT_EQ(cuMemsetD8Async(p.device, 0x5a, BYTES, p.a), CUDA_SUCCESS,
+            "cuda.h, cuMemsetD8Async: queued behind what is not done");
+    DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a));
+    p.host[0] = 1;
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamQuery: work is not done");
+    FACT_EQ(p.host[0], 1, "CUDA programming guide, streams: a stream's work happens in order");
+    conf_open(&p.gate);
+    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuda.h, cuStreamSynchronize: returns");
+    FACT_EQ(p.host[0], 0x5a, "cuda.h, cuStreamSynchronize: waits until all work is done");
+    FACT_EQ(p.host[BYTES - 1], 0x5a, "cuda.h, cuStreamSynchronize: waits until all work is done");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamQuery: success if all work is done");
+}
+
+static void created_streams_do_not_wait_for_each_other(void **state)
+{
+    (void)state;
+    close_gate(p.a);
+    DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
+    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
+            "CUDA programming guide, streams: different streams may run out of order");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
+            "CUDA programming guide, streams: different streams may run out of order");
+    open_gate();
+}
+
+static void legacy_work_waits_for_blocking_streams(void **state)
+{
+    (void)state;
+    close_gate(p.a);
+    DO(cuMemsetD8Async(p.device, 2, BYTES, CU_STREAM_LEGACY));
+    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY,
+            LEGACY "its work waits for all blocking streams");
+    FACT_EQ(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY,
+            "cuda.h, CU_STREAM_LEGACY: what 0 means without per-thread default streams");
+    DO(cuMemsetD8Async(p.device, 3, BYTES, p.b));
+    FACT_EQ(cuStreamQuery(p.b), CUDA_ERROR_NOT_READY,
+            LEGACY "work issued later in blocking streams waits for it");
+    open_gate();
+    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all is done");
+    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all is done");
+}
+
+static void blocking_streams_wait_for_legacy_work(void **state)
+{
+    (void)state;
+    close_gate(CU_STREAM_LEGACY);
+    DO(cuMemsetD8Async(p.device, 4, BYTES, p.a));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
+    DO(cuMemsetD8Async(p.device, 5, BYTES, p.free));
+    FACT_EQ(cuStreamSynchronize(p.free), CUDA_SUCCESS,
+            "cuda.h, CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
+    open_gate();
+}
+
+static void non_blocking_streams_are_not_waited_for(void **state)
+{
+    (void)state;
+    close_gate(p.free);
+    DO(cuMemsetD8Async(p.device, 6, BYTES, CU_STREAM_LEGACY));
+    FACT_EQ(cuStreamSynchronize(CU_STREAM_LEGACY), CUDA_SUCCESS,
+            "cuda.h, CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+    FACT_EQ(cuStreamQuery(p.free), CUDA_ERROR_NOT_READY,
+            "cuda.h, CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+    open_gate();
+}
+
+static void the_context_waits_for_all_streams(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        CUstream s = i == 0 ? p.a : i == 1 ? p.free : CU_STREAM_PER_THREAD;
+        DO(cuMemsetD8Async(p.device, (unsigned char)i, BYTES, s));
+    }
+    FACT_EQ(cuCtxSynchronize(), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: returns");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all preceding tasks");
+    FACT_EQ(cuStreamQuery(p.free), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all preceding tasks");
+    FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_SUCCESS,
+            "cuda.h, cuCtxSynchronize: all preceding tasks");
+}
+
+static void the_per_thread_stream_is_a_blocking_one(void **state)
+{
+    (void)state;
+    close_gate(CU_STREAM_PER_THREAD);
+    DO(cuMemsetD8Async(p.device, 7, BYTES, p.a));
+    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS,
+            PER_THREAD "does not synchronise with other streams");
+    DO(cuMemsetD8Async(p.device, 8, BYTES, CU_STREAM_LEGACY));
+    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY,
+            PER_THREAD "synchronises with the legacy default stream");
+    open_gate();
+}
+
+struct visit {
+    CUcontext ctx;
+    CUresult set, work, done;
+    unsigned long long id;
+};
+
+static void *visit_thread(void *arg)
+{
+    struct visit *v = arg;
+    v->set = cuCtxSetCurrent(v->ctx);
+    v->work = cuMemsetD8Async(p.device, 9, BYTES, CU_STREAM_PER_THREAD);
+    v->done = cuStreamSynchronize(CU_STREAM_PER_THREAD);
+    cuStreamGetId(CU_STREAM_PER_THREAD, &v->id);
+    return NULL;
+}
+
+static void each_thread_has_a_default_stream_of_its_own(void **state)
+{
+    struct visit v = {0};
+    unsigned long long mine = 0;
+    pthread_t thread;
+    (void)state;
+    DO(cuCtxGetCurrent(&v.ctx));
+    close_gate(CU_STREAM_PER_THREAD);
+    DO(pthread_create(&thread, NULL, visit_thread, &v));
+    pthread_join(thread, NULL);
+    FACT_EQ(v.set, CUDA_SUCCESS, "cuda.h, cuCtxSetCurrent: returns");
+    FACT_EQ(v.work, CUDA_SUCCESS, PER_THREAD "local to the thread");
+    FACT_EQ(v.done, CUDA_SUCCESS, PER_THREAD "local to the thread, so another's is not waited for");
+    FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY, PER_THREAD "local");
+    open_gate();
+    DO(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
+    FACT(mine != v.id, "cuda.h, cuStreamGetId: unique for the life of the program");
+}
+
+/* ---- events between streams ---- */
+
+static void a_stream_waits_for_an_event(void **state)
+{
+    CUevent event = NULL;
+    (void)state;
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    close_gate(p.free);
+    DO(cuEventRecord(event, p.free));
+    FACT_EQ(cuStreamWaitEvent(p.a, event, 0), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: returns");
+    DO(cuMemsetD8Async(p.device, 10, BYTES, p.a));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuStreamWaitEvent: all future work of the stream waits");
+    DO(cuMemsetD8Async(p.device, 11, BYTES, p.b));
+    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
+            "cuda.h, cuStreamWaitEvent: no other stream waits");
+    open_gate();
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: until the event completes");
+    FACT_EQ(cuStreamWaitEvent(p.a, event, 0x100), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuStreamWaitEvent: returns");
+    DO(cuEventDestroy(event));
+}
+
+static void a_wait_means_the_record_before_it(void **state)
+{
+    CUevent event = NULL;
+    (void)state;
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    FACT_EQ(cuStreamWaitEvent(p.b, event, 0), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: returns");
+    DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
+    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
+            "cuda.h, cuStreamWaitEvent: an event that was never recorded is not waited for");
+    DO(cuEventRecord(event, p.b));
+    DO(cuStreamWaitEvent(p.a, event, 0));
+    close_gate(p.free);
+    DO(cuEventRecord(event, p.free));
+    DO(cuMemsetD8Async(p.device, 12, BYTES, p.a));
+    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS,
+            "cuda.h, cuStreamWaitEvent: later records of the event do not matter");
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuda.h, cuEventRecord: re-records");
+    open_gate();
+    DO(cuEventDestroy(event));
+}
+
+static void a_wait_outlives_its_event(void **state)
+{
+    CUevent event = NULL;
+    (void)state;
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    close_gate(p.free);
+    DO(cuEventRecord(event, p.free));
+    DO(cuStreamWaitEvent(p.a, event, 0));
+    FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS,
+            "cuda.h, cuEventDestroy: an event may be destroyed before it is complete");
+    DO(cuMemsetD8Async(p.device, 13, BYTES, p.a));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuEventDestroy: does not complete the event early");
+    open_gate();
+}
+
+/* ---- host functions ---- */
+
+#define FUNCTIONS 8
+
+static struct {
+    int count, order[2 * FUNCTIONS];
+    CUstream stream;
+    CUresult status;
+} seen;
+
+static void note(void *number) { seen.order[seen.count++] = (int)(intptr_t)number; }
+
+static void CUDA_CB note_callback(CUstream stream, CUresult status, void *number)
+{
+    seen.stream = stream;
+    seen.status = status;
+    note(number);
+}
+
+static void host_functions_run_in_order(void **state)
+{
+    (void)state;
+    memset(&seen, 0, sizeof seen);
+    for (intptr_t i = 0; i < FUNCTIONS; i++)
+        FACT_EQ(cuLaunchHostFunc(p.a, note, (void *)i), CUDA_SUCCESS, "cuda.h, cuLaunchHostFunc");
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(seen.count, FUNCTIONS, "cuda.h, cuLaunchHostFunc: called once per launch");
+    for (int i = 0; i < FUNCTIONS; i++)
+        FACT_EQ(seen.order[i], i, "cuda.h, cuLaunchHostFunc: after work before it in the stream");
+}
+
+static void callbacks_are_told_their_stream(void **state)
+{
+    (void)state;
+    memset(&seen, 0, sizeof seen);
+    DO(cuMemsetD8Async(p.device, 14, BYTES, p.a));
+    FACT_EQ(cuStreamAddCallback(p.a, note_callback, (void *)7, 0), CUDA_SUCCESS,
+            "cuda.h, cuStreamAddCallback: returns");
+    DO(cuLaunchHostFunc(p.a, note, (void *)8));
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(seen.count, 2, "cuda.h, cuStreamAddCallback: once for each call");
+    FACT_EQ(seen.order[0], 7, "cuda.h, cuStreamAddCallback: blocks later work until it is done");
+    FACT_EQ(seen.order[1], 8, "cuda.h, cuStreamAddCallback: blocks later work until it is done");
+    FACT(seen.stream == p.a, "cuda.h, CUstreamCallback: the stream it was added to");
+    FACT_EQ(seen.status, CUDA_SUCCESS, "cuda.h, cuStreamAddCallback: CUDA_SUCCESS without an error");
+    FACT_EQ(cuStreamAddCallback(p.a, note_callback, NULL, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuStreamAddCallback: flags must be 0");
+}
+
+static void note_byte(void *byte) { note((void *)(intptr_t)*(unsigned char *)byte); }
+
+static void a_host_function_sees_what_was_copied_before(void **state)
+{
+    (void)state;
+    memset(&seen, 0, sizeof seen);
+    close_gate(p.free);
+    for (int i = 1; i <= 2; i++) {
+        DO(cuMemsetD8Async(p.device, (unsigned char)i, BYTES, p.free));
+        DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.free));
+        DO(cuLaunchHostFunc(p.free, note_byte, p.host + 7));
+    }
+    open_gate();
+    FACT_EQ(seen.order[0], 1, "cuda.h, cuLaunchHostFunc: after all work issued before it");
+    FACT_EQ(seen.order[1], 2, "cuda.h, cuLaunchHostFunc: and before any issued after it");
+}
+
+/* ---- what a stream is ---- */
+
+static void streams_know_how_they_were_made(void **state)
+{
+    unsigned flags = 99;
+    int priority = 99, least, greatest;
+    CUcontext ctx = NULL, mine = NULL;
+    CUdevice device = -1;
+    CUstream s = NULL;
+    (void)state;
+    DO(cuStreamGetFlags(p.a, &flags));
+    FACT_EQ(flags, CU_STREAM_DEFAULT, "cuda.h, cuStreamGetFlags");
+    DO(cuStreamGetFlags(p.free, &flags));
+    FACT_EQ(flags, CU_STREAM_NON_BLOCKING, "cuda.h, cuStreamGetFlags");
+    DO(cuStreamGetPriority(p.a, &priority));
+    FACT_EQ(priority, 0, "cuda.h, cuStreamCreateWithPriority: 0 is the default");
+    DO(cuStreamGetCtx(p.a, &ctx));
+    DO(cuCtxGetCurrent(&mine));
+    FACT(ctx == mine, "cuda.h, cuStreamGetCtx: the context current when it was made");
+    DO(cuStreamGetDevice(p.a, &device));
+    FACT_EQ(device, 0, "cuda.h, cuStreamGetDevice");
+    DO(cuCtxGetStreamPriorityRange(&least, &greatest));
+    DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest));
+    DO(cuStreamGetPriority(s, &priority));
+    FACT_EQ(priority, greatest, "cuda.h, cuStreamGetPriority");
+    DO(cuStreamDestroy(s));
+    DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest - 1000));
+    DO(cuStreamGetPriority(s, &priority));
+    FACT_EQ(priority, greatest, "cuda.h, cuStreamCreateWithPriority: clamped to the range");
+    DO(cuStreamDestroy(s));
+    DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, least + 1000));
+    DO(cuStreamGetPriority(s, &priority));
+    FACT_EQ(priority, least, "cuda.h, cuStreamCreateWithPriority: clamped to the range");
+    DO(cuStreamDestroy(s));
+    FACT_EQ(cuStreamCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuStreamCreate: returns");
+    FACT_EQ(cuStreamCreate(&s, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuStreamCreate: returns");
+}
+
+static void ids_of_streams_differ(void **state)
+{
+    unsigned long long a = 0, b = 0, null = 0, legacy = 0, gone = 0, fresh = 0;
+    CUstream s = NULL;
+    (void)state;
+    DO(cuStreamGetId(p.a, &a));
+    DO(cuStreamGetId(p.b, &b));
+    DO(cuStreamGetId(NULL, &null));
+    DO(cuStreamGetId(CU_STREAM_LEGACY, &legacy));
+    FACT(a != b, "cuda.h, cuStreamGetId: unique");
+    FACT(a != legacy && b != legacy, "cuda.h, cuStreamGetId: unique");
+    FACT_EQ(null, legacy, "cuda.h, CU_STREAM_LEGACY: what 0 means without per-thread streams");
+    DO(cuStreamCreate(&s, 0));
+    DO(cuStreamGetId(s, &gone));
+    DO(cuStreamDestroy(s));
+    DO(cuStreamCreate(&s, 0));
+    DO(cuStreamGetId(s, &fresh));
+    FACT(gone != fresh, "cuda.h, cuStreamGetId: unique for the life of the program");
+    DO(cuStreamDestroy(s));
+}
+
+static void a_destroyed_stream_finishes_its_work(void **state)
+{
+    CUstream s = NULL;
+    (void)state;
+    DO(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    p.host[0] = 0;
+    close_gate(s);
+    DO(cuMemsetD8Async(p.device, 0x33, BYTES, s));
+    DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, s));
+    FACT_EQ(cuStreamDestroy(s), CUDA_SUCCESS,
+            "cuda.h, cuStreamDestroy: returns at once although the device has work to do");
+    open_gate();
+    FACT_EQ(p.host[0], 0x33, "cuda.h, cuStreamDestroy: released once all work has been done");
+}
+
+int conf_stream(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_is_done_in_order_and_not_at_once),
+        cmocka_unit_test(created_streams_do_not_wait_for_each_other),
+        cmocka_unit_test(legacy_work_waits_for_blocking_streams),
+        cmocka_unit_test(blocking_streams_wait_for_legacy_work),
+        cmocka_unit_test(non_blocking_streams_are_not_waited_for),
+        cmocka_unit_test(the_context_waits_for_all_streams),
+        cmocka_unit_test(the_per_thread_stream_is_a_blocking_one),
+        cmocka_unit_test(each_thread_has_a_default_stream_of_its_own),
+        cmocka_unit_test(a_stream_waits_for_an_event),
+        cmocka_unit_test(a_wait_means_the_record_before_it),
+        cmocka_unit_test(a_wait_outlives_its_event),
+        cmocka_unit_test(host_functions_run_in_order),
+        cmocka_unit_test(callbacks_are_told_their_stream),
+        cmocka_unit_test(a_host_function_sees_what_was_copied_before),
+        cmocka_unit_test(streams_know_how_they_were_made),
+        cmocka_unit_test(ids_of_streams_differ),
+        cmocka_unit_test(a_destroyed_stream_finishes_its_work),
+    };
+    return cmocka_run_group_tests_name("stream", tests, setup, teardown);
+}
