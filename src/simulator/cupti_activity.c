@@ -308,7 +308,15 @@ static void put_kernel(const struct vs_sim_activity *a)
 static uint8_t copy_kind(const struct vs_sim_activity *a)
 {
     bool from_host = a->u.copy.from <= VS_SIM_MEMORY_PINNED,
-         to_host = a->u.copy.to <= VS_SIM_MEMORY_PINNED;
+         to_host = a->u.copy.to <= VS_SIM_MEMORY_PINNED,
+         from_array = a->u.copy.from == VS_SIM_MEMORY_ARRAY,
+         to_array = a->u.copy.to == VS_SIM_MEMORY_ARRAY;
+    if (from_array && to_array)
+        return CUPTI_ACTIVITY_MEMCPY_KIND_ATOA;
+    if (from_array)
+        return to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_ATOH : CUPTI_ACTIVITY_MEMCPY_KIND_ATOD;
+    if (to_array)
+        return from_host ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOA : CUPTI_ACTIVITY_MEMCPY_KIND_DTOA;
     if (from_host)
         return to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOH : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
     if (to_host)
@@ -324,6 +332,7 @@ static uint8_t memory_kind(unsigned kind)
     case VS_SIM_MEMORY_PINNED: return CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
     case VS_SIM_MEMORY_DEVICE: return CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
     case VS_SIM_MEMORY_MANAGED: return CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
+    case VS_SIM_MEMORY_ARRAY: return CUPTI_ACTIVITY_MEMORY_KIND_ARRAY;
     default: return CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN;
     }
 }

@@ -35,7 +35,7 @@ static void end_from(const struct vs_sim_range *range, uintptr_t address, struct
 CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end)
 {
     struct vs_sim_range range;
-    if (!vs_sim_range_covers(address, bytes, &range))
+    if (!vs_sim_range_covers(address, bytes, &range) || range.kind == VS_SIM_RANGE_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
     end_from(&range, address, end);
     return CUDA_SUCCESS;

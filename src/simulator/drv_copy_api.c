@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The copy entry points: one-dimensional by named direction or by address, peers,
- * and two- and three-dimensional ones described by a structure. Arrays are not
- * simulated; descriptors that name one are refused. */
-#include "simulator/vs_sim_driver.h"
+ * and two- and three-dimensional ones described by a structure. */
+#include "simulator/vs_sim_array.h"
 
 #include <string.h>
 
@@ -102,14 +101,18 @@ struct box_end {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
+    CUarray array;
     size_t x, y, z, pitch, height;
 };
 
 static CUresult box_end(const struct box_end *in, size_t width, size_t height, size_t depth,
-                        struct vs_sim_end *end)
+                        struct vs_sim_end *end, size_t *element)
 {
-    if (in->type == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    *element = 0;
+    if (in->type == CU_MEMORYTYPE_ARRAY) {
+        const size_t at[3] = {in->x, in->y, in->z}, box[3] = {width, height, depth};
+        return vs_sim_end_array(in->array, at, box, end, element);
+    }
     if (in->type != CU_MEMORYTYPE_HOST && in->type != CU_MEMORYTYPE_DEVICE &&
         in->type != CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
@@ -133,14 +136,17 @@ static CUresult copy_box(const struct box_end *to, const struct box_end *from, s
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy = {.width = width, .height = height, .depth = depth};
+    size_t to_element, from_element;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
     if (e || !width || !height || !depth)
         return e;
-    if ((e = box_end(to, width, height, depth, &copy.to)) ||
-        (e = box_end(from, width, height, depth, &copy.from)))
+    if ((e = box_end(to, width, height, depth, &copy.to, &to_element)) ||
+        (e = box_end(from, width, height, depth, &copy.from, &from_element)))
         return e;
+    if (to_element && from_element && to_element != from_element)
+        return CUDA_ERROR_INVALID_VALUE;
     return vs_sim_copy_submit(stream->ctx, stream, &copy, async);
 }
 
@@ -148,9 +154,9 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool per_thread
 {
     if (!c)
         return CUDA_ERROR_INVALID_VALUE;
-    struct box_end from = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes,
+    struct box_end from = {c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcXInBytes,
                            c->srcY,          0,          c->srcPitch,  0};
-    struct box_end to = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes,
+    struct box_end to = {c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes,
                          c->dstY,          0,          c->dstPitch,  0};
     return copy_box(&to, &from, c->WidthInBytes, c->Height, 1, handle, per_thread, async);
 }
@@ -179,10 +185,12 @@ CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
 #define BOX_ENDS(c)                                                                            \
-    struct box_end from = {(c)->srcMemoryType, (c)->srcHost, (c)->srcDevice, (c)->srcXInBytes, \
-                           (c)->srcY,          (c)->srcZ,    (c)->srcPitch,  (c)->srcHeight};  \
-    struct box_end to = {(c)->dstMemoryType, (c)->dstHost, (c)->dstDevice, (c)->dstXInBytes,   \
-                         (c)->dstY,          (c)->dstZ,    (c)->dstPitch,  (c)->dstHeight}
+    struct box_end from = {(c)->srcMemoryType, (c)->srcHost,     (c)->srcDevice, \
+                           (c)->srcArray,      (c)->srcXInBytes, (c)->srcY,      \
+                           (c)->srcZ,          (c)->srcPitch,    (c)->srcHeight}; \
+    struct box_end to = {(c)->dstMemoryType, (c)->dstHost,     (c)->dstDevice, \
+                         (c)->dstArray,      (c)->dstXInBytes, (c)->dstY,      \
+                         (c)->dstZ,          (c)->dstPitch,    (c)->dstHeight}
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool per_thread, bool async)
 {

@@ -4,7 +4,7 @@
  * what is free. Each call makes one range in the register (drv_range.c); storage
  * comes from drv_space.c or, for host memory, straight from mmap. Freeing waits
  * for the owner's work first, as the real driver does. */
-#include "simulator/vs_sim_driver.h"
+#include "simulator/vs_sim_array.h"
 
 #define PITCH_ALIGN 512
 
@@ -21,7 +21,24 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
         break;
     case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
     case VS_SIM_RANGE_REGISTERED: break;
+    case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;
     }
+}
+
+CUresult vs_sim_device_storage(struct vs_sim_context *ctx, size_t bytes, uintptr_t *base)
+{
+    int device = ctx->device->ordinal;
+    vs_sim_delay_us(vs_sim_spec.malloc_us);
+    CUresult e = vs_sim_fault_alloc(VS_SIM_FAMILY_DEVICE);
+    if (e)
+        return e;
+    e = vs_sim_space_alloc(device, bytes, base);
+    if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* unused pool memory goes back before giving up */
+        vs_sim_context_sync(ctx);
+        vs_sim_pools_release_idle();
+        e = vs_sim_space_alloc(device, bytes, base);
+    }
+    return e;
 }
 
 static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdeviceptr *dptr)
@@ -31,16 +48,7 @@ static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdevicep
                                  .ctx = ctx,
                                  .device = ctx->device->ordinal,
                                  .resident = -1};
-    vs_sim_delay_us(vs_sim_spec.malloc_us);
-    CUresult e = vs_sim_fault_alloc(VS_SIM_FAMILY_DEVICE);
-    if (e)
-        return e;
-    e = vs_sim_space_alloc(range.device, bytes, &range.base);
-    if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* unused pool memory goes back before giving up */
-        vs_sim_context_sync(ctx);
-        vs_sim_pools_release_idle();
-        e = vs_sim_space_alloc(range.device, bytes, &range.base);
-    }
+    CUresult e = vs_sim_device_storage(ctx, bytes, &range.base);
     if (e)
         return e;
     e = vs_sim_range_add(&range);
@@ -137,7 +145,8 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
     CUresult e = vs_sim_enter_context(&ctx);
     if (e)
         return e;
-    if (!vs_sim_range_find(dptr, &range) || range.kind == VS_SIM_RANGE_REGISTERED)
+    if (!vs_sim_range_find(dptr, &range) || range.kind == VS_SIM_RANGE_REGISTERED ||
+        range.kind == VS_SIM_RANGE_ARRAY)
         return CUDA_ERROR_NOT_FOUND;
     if (pbase)
         *pbase = range.base;

@@ -17,6 +17,12 @@ static bool host_visible(const struct vs_sim_range *r)
     return memory_type(r) == CU_MEMORYTYPE_HOST || r->kind == VS_SIM_RANGE_MANAGED;
 }
 
+/* The storage of arrays has no address that programs may use. */
+static bool find(CUdeviceptr ptr, struct vs_sim_range *range)
+{
+    return vs_sim_range_find(ptr, range) && range->kind != VS_SIM_RANGE_ARRAY;
+}
+
 static size_t put(void *data, const void *value, size_t bytes)
 {
     memcpy(data, value, bytes);
@@ -71,7 +77,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     CUresult e = vs_sim_enter();
     if (e)
         return e;
-    if (!data || !vs_sim_range_find(ptr, &range))
+    if (!data || !find(ptr, &range))
         return CUDA_ERROR_INVALID_VALUE;
     return answer(data, attribute, &range, ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -102,7 +108,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
         return e;
     if (!numAttributes || !attributes || !data)
         return CUDA_ERROR_INVALID_VALUE;
-    bool known = vs_sim_range_find(ptr, &range);
+    bool known = find(ptr, &range);
     for (unsigned i = 0; i < numAttributes; i++)
         if (attributes[i] < 1 || attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS ||
             attributes[i] > CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID)
@@ -119,7 +125,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     CUresult e = vs_sim_enter();
     if (e)
         return e;
-    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !vs_sim_range_find(ptr, &range))
+    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(ptr, &range))
         return CUDA_ERROR_INVALID_VALUE;
     range.sync_memops = *(const unsigned *)value != 0;
     vs_sim_range_update(&range);

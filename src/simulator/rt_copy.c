@@ -35,12 +35,10 @@ static CUresult copy_async(void *to, const void *from, size_t bytes, enum cudaMe
     }
 }
 
-static bool kind_ok(enum cudaMemcpyKind kind) { return (unsigned)kind <= cudaMemcpyDefault; }
-
 cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                        cudaStream_t stream, bool per_thread, bool async)
 {
-    cudaError_t e = kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
+    cudaError_t e = vs_rt_kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
     if (e)
         return e;
     return vs_rt_error(async ? copy_async(to, from, bytes, kind, vs_rt_stream(stream, per_thread))
@@ -143,7 +141,7 @@ SYMBOL_FORMS(cudaMemcpyFromSymbol, false, void *other, const void *symbol)
 
 /* ---- two dimensions ---- */
 
-static void types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from)
+void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from)
 {
     *to = *from = CU_MEMORYTYPE_UNIFIED;
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
@@ -154,6 +152,14 @@ static void types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *f
         *to = CU_MEMORYTYPE_DEVICE;
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)
         *from = CU_MEMORYTYPE_DEVICE;
+}
+
+cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, cudaStream_t stream, bool per_thread,
+                              bool async)
+{
+    if (async)
+        return vs_rt_error(vs_rt.Memcpy2DAsync(c, vs_rt_stream(stream, per_thread)));
+    return vs_rt_error((per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(c));
 }
 
 static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -168,15 +174,13 @@ static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t f
                        .dstPitch = to_pitch,
                        .WidthInBytes = width,
                        .Height = height};
-    cudaError_t e = kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
+    cudaError_t e = vs_rt_kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
     if (e)
         return e;
     if (width > to_pitch || width > from_pitch)
         return cudaErrorInvalidPitchValue;
-    types_of(kind, &c.dstMemoryType, &c.srcMemoryType);
-    if (async)
-        return vs_rt_error(vs_rt.Memcpy2DAsync(&c, vs_rt_stream(stream, per_thread)));
-    return vs_rt_error((per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(&c));
+    vs_rt_types_of(kind, &c.dstMemoryType, &c.srcMemoryType);
+    return vs_rt_copy_box_2d(&c, stream, per_thread, async);
 }
 
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
@@ -208,6 +212,34 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dpitch, const void *src, si
 
 /* ---- three dimensions ---- */
 
+/* One end: an array or a pointer, never both. Positions in an array are in its
+ * elements, of *element* bytes; elsewhere in bytes. */
+static cudaError_t end_3d(cudaArray_t array, const void *pointer, size_t *element)
+{
+    struct vs_rt_array_shape shape = {.element = 1};
+    if (!array == !pointer)
+        return cudaErrorInvalidValue;
+    cudaError_t e = array ? vs_rt_array_shape(array, &shape) : cudaSuccess;
+    *element = shape.element;
+    return e;
+}
+
+/* Both ends; the size of an array's element, or 1, into *element*. */
+static cudaError_t ends_3d(cudaArray_t to_array, const void *to, cudaArray_t from_array,
+                           const void *from, size_t *element)
+{
+    size_t to_element, from_element;
+    cudaError_t e = end_3d(to_array, to, &to_element);
+    if (!e)
+        e = end_3d(from_array, from, &from_element);
+    if (e)
+        return e;
+    if (to_array && from_array && to_element != from_element)
+        return cudaErrorInvalidValue;
+    *element = to_array ? to_element : from_element;
+    return cudaSuccess;
+}
+
 static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool per_thread,
                            bool async)
 {
@@ -216,28 +248,36 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
         return e;
     if (!p)
         return cudaErrorInvalidValue;
-    if (p->srcArray || p->dstArray)
-        return cudaErrorNotSupported;
-    if (!kind_ok(p->kind))
+    if (!vs_rt_kind_ok(p->kind))
         return cudaErrorInvalidMemcpyDirection;
-    CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x,
+    size_t element;
+    e = ends_3d(p->dstArray, p->dstPtr.ptr, p->srcArray, p->srcPtr.ptr, &element);
+    if (e)
+        return e;
+    CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x * (p->srcArray ? element : 1),
                        .srcY = p->srcPos.y,
                        .srcZ = p->srcPos.z,
                        .srcHost = p->srcPtr.ptr,
                        .srcDevice = (D)p->srcPtr.ptr,
                        .srcPitch = p->srcPtr.pitch,
                        .srcHeight = p->srcPtr.ysize,
-                       .dstXInBytes = p->dstPos.x,
+                       .srcArray = (CUarray)p->srcArray,
+                       .dstXInBytes = p->dstPos.x * (p->dstArray ? element : 1),
                        .dstY = p->dstPos.y,
                        .dstZ = p->dstPos.z,
+                       .dstArray = (CUarray)p->dstArray,
                        .dstHost = p->dstPtr.ptr,
                        .dstDevice = (D)p->dstPtr.ptr,
                        .dstPitch = p->dstPtr.pitch,
                        .dstHeight = p->dstPtr.ysize,
-                       .WidthInBytes = p->extent.width,
+                       .WidthInBytes = p->extent.width * element,
                        .Height = p->extent.height,
                        .Depth = p->extent.depth};
-    types_of(p->kind, &c.dstMemoryType, &c.srcMemoryType);
+    vs_rt_types_of(p->kind, &c.dstMemoryType, &c.srcMemoryType);
+    if (p->srcArray)
+        c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    if (p->dstArray)
+        c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
     if (async)
         return vs_rt_error(vs_rt.Memcpy3DAsync(&c, vs_rt_stream(stream, per_thread)));
     return vs_rt_error((per_thread ? vs_rt.Memcpy3D_ptds : vs_rt.Memcpy3D)(&c));
@@ -267,30 +307,35 @@ static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStrea
                                 bool per_thread, bool async)
 {
     CUcontext to, from;
+    size_t element;
     if (!p)
         return cudaErrorInvalidValue;
-    if (p->srcArray || p->dstArray)
-        return cudaErrorNotSupported;
     cudaError_t e = peer_contexts(p->dstDevice, p->srcDevice, &to, &from);
+    if (!e)
+        e = ends_3d(p->dstArray, p->dstPtr.ptr, p->srcArray, p->srcPtr.ptr, &element);
     if (e)
         return e;
-    CUDA_MEMCPY3D_PEER c = {.srcXInBytes = p->srcPos.x,
+    CUDA_MEMCPY3D_PEER c = {.srcXInBytes = p->srcPos.x * (p->srcArray ? element : 1),
                             .srcY = p->srcPos.y,
                             .srcZ = p->srcPos.z,
-                            .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .srcMemoryType =
+                                p->srcArray ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
+                            .srcArray = (CUarray)p->srcArray,
                             .srcDevice = (D)p->srcPtr.ptr,
                             .srcContext = from,
                             .srcPitch = p->srcPtr.pitch,
                             .srcHeight = p->srcPtr.ysize,
-                            .dstXInBytes = p->dstPos.x,
+                            .dstXInBytes = p->dstPos.x * (p->dstArray ? element : 1),
                             .dstY = p->dstPos.y,
                             .dstZ = p->dstPos.z,
-                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .dstMemoryType =
+                                p->dstArray ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
+                            .dstArray = (CUarray)p->dstArray,
                             .dstDevice = (D)p->dstPtr.ptr,
                             .dstContext = to,
                             .dstPitch = p->dstPtr.pitch,
                             .dstHeight = p->dstPtr.ysize,
-                            .WidthInBytes = p->extent.width,
+                            .WidthInBytes = p->extent.width * element,
                             .Height = p->extent.height,
                             .Depth = p->extent.depth};
     if (async)

@@ -23,6 +23,7 @@ enum vs_sim_memory_kind { /* of either end of a copy, and of what a memset write
                           VS_SIM_MEMORY_PINNED = 2,
                           VS_SIM_MEMORY_DEVICE = 3,
                           VS_SIM_MEMORY_MANAGED = 4,
+                          VS_SIM_MEMORY_ARRAY = 5,
 };
 
 enum vs_sim_sync_kind {

@@ -72,9 +72,11 @@ enum vs_sim_range_kind {
     VS_SIM_RANGE_MANAGED,
     VS_SIM_RANGE_HOST,       /* cuMemHostAlloc, cuMemAllocHost */
     VS_SIM_RANGE_REGISTERED, /* the program's own memory, cuMemHostRegister */
+    VS_SIM_RANGE_ARRAY,      /* of arrays; programs know the handle, never an address */
 };
 
 struct vs_sim_pool;
+struct vs_sim_array;
 
 struct vs_sim_range {
     uintptr_t base;
@@ -84,6 +86,7 @@ struct vs_sim_range {
     uint64_t id;                /* CU_POINTER_ATTRIBUTE_BUFFER_ID; never reused */
     struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one */
     struct vs_sim_pool *pool;   /* POOL only */
+    struct vs_sim_array *array; /* ARRAY only */
     int device;                 /* ordinal; -1 for host memory */
     int resident;               /* MANAGED: ordinal whose capacity holds it, or -1 */
     int preferred;              /* MANAGED: preferred location, CU_DEVICE_CPU, or -2 */
@@ -151,6 +154,8 @@ extern struct vs_sim_device vs_sim_devices[VS_SIM_DEVICES_MAX];
 
 /* vs_sim_device_find: NULL when *dev* is not a device ordinal. */
 struct vs_sim_device *vs_sim_device_find(CUdevice dev);
+/* vs_sim_device_shared_attribute: one that all simulated devices have alike. */
+int vs_sim_device_shared_attribute(CUdevice_attribute attribute);
 
 /* ---- contexts (drv_context.c) ---- */
 
@@ -406,6 +411,9 @@ bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
 
 /* ---- memory calls other files need (drv_memory.c) ---- */
 
+/* vs_sim_device_storage: vs_sim_space_alloc on the device of *ctx*, taking the time
+ * an allocation takes; unused pool memory goes back before it gives up. */
+CUresult vs_sim_device_storage(struct vs_sim_context *ctx, size_t bytes, uintptr_t *base);
 /* vs_sim_memory_release: give back the storage of a range already removed. */
 void vs_sim_memory_release(const struct vs_sim_range *range);
 

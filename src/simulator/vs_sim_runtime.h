@@ -89,5 +89,24 @@ cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes
 /* vs_rt_copy: one-dimensional copy of *kind*; *async*: in *stream*. */
 cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                        cudaStream_t stream, bool per_thread, bool async);
+/* vs_rt_kind_ok: is it one of the five? */
+static inline bool vs_rt_kind_ok(enum cudaMemcpyKind kind)
+{
+    return (unsigned)kind <= cudaMemcpyDefault;
+}
+/* vs_rt_types_of: the driver's types for the ends of a copy of *kind*. */
+void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from);
+/* vs_rt_copy_box_2d: the two-dimensional copy *c*; *async*: in *stream*. */
+cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, cudaStream_t stream, bool per_thread,
+                              bool async);
+
+/* ---- arrays (rt_array.c) ---- */
+
+struct vs_rt_array_shape {
+    size_t element, row; /* bytes */
+    size_t rows;         /* of one plane */
+};
+/* vs_rt_array_shape: of *array*; cudaErrorInvalidResourceHandle. */
+cudaError_t vs_rt_array_shape(cudaArray_const_t array, struct vs_rt_array_shape *shape);
 
 #endif

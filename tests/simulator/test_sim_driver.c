@@ -233,13 +233,13 @@ static void what_is_not_simulated_says_so(void **state)
 {
     CUgraph graph;
     CUmemGenericAllocationHandle handle;
-    CUarray array;
+    CUtexObject texture;
     CUstream s;
     CUevent ev;
     (void)state;
     FAILS(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMemCreate(&handle, MIB, NULL, 0), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuArrayCreate(&array, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuStreamCreate(&s, 0));
     FAILS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuStreamDestroy(s));

@@ -344,7 +344,7 @@ static void boxes_are_copied_row_by_row(void **state)
             assert_int_equal(back[y][x], inside ? host[y - 1][x - 1] : 0xee);
         }
     out.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    FAILS(cuMemcpy2D(&out), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuMemcpy2D(&out), CUDA_ERROR_INVALID_VALUE); /* srcArray names none */
     CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                          .srcDevice = p,
                          .srcPitch = pitch,

@@ -359,16 +359,75 @@ static void driver_entry_points_are_handed_out(void **state)
     assert_null(found);
 }
 
+static void counted_array_copies_go_on_in_the_next_row(void **state)
+{
+    struct cudaChannelFormatDesc desc =
+        cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+    unsigned char in[100], out[100] = {0}, row[10];
+    cudaArray_t array, other;
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        in[i] = (unsigned char)(i + 1);
+    OK(cudaMallocArray(&array, &desc, 10, 10, 0));
+    OK(cudaMallocArray(&other, &desc, 25, 4, 0));
+    _Pragma("GCC diagnostic push")
+    _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+    OK(cudaMemcpyToArray(array, 0, 0, in, 100, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyFromArray(out, array, 7, 2, 33, cudaMemcpyDeviceToHost));
+    assert_memory_equal(out, in + 27, 33);
+    OK(cudaMemcpyArrayToArray(other, 3, 1, array, 7, 2, 33, cudaMemcpyDeviceToDevice));
+    OK(cudaMemcpyFromArray(out, other, 3, 1, 33, cudaMemcpyDeviceToHost));
+    assert_memory_equal(out, in + 27, 33);
+    FAILS(cudaMemcpyToArray(array, 7, 9, in, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpyToArray(array, 10, 0, in, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    _Pragma("GCC diagnostic pop")
+    OK(cudaMemcpy2DFromArrayAsync(row, 10, array, 0, 9, 10, 1, cudaMemcpyDefault, 0));
+    assert_memory_equal(row, in + 90, 10);
+    cudaGetLastError();
+    OK(cudaFreeArray(array));
+    OK(cudaFreeArray(other));
+}
+
+static void channel_descriptors_are_checked(void **state)
+{
+    const struct {
+        struct cudaChannelFormatDesc desc;
+        cudaError_t error;
+    } cases[] = {
+        {{32, 32, 32, 0, cudaChannelFormatKindFloat}, cudaErrorInvalidChannelDescriptor},
+        {{32, 16, 0, 0, cudaChannelFormatKindFloat}, cudaErrorInvalidChannelDescriptor},
+        {{8, 0, 0, 0, cudaChannelFormatKindFloat}, cudaErrorInvalidChannelDescriptor},
+        {{0, 0, 0, 0, cudaChannelFormatKindUnsigned}, cudaErrorInvalidChannelDescriptor},
+        {{8, 8, 8, 8, cudaChannelFormatKindNone}, cudaErrorInvalidChannelDescriptor},
+        {{8, 8, 0, 0, cudaChannelFormatKindUnsignedNormalized8X4},
+         cudaErrorInvalidChannelDescriptor},
+        {{8, 8, 8, 8, cudaChannelFormatKindUnsignedNormalized8X4}, cudaSuccess},
+        {{16, 0, 0, 0, cudaChannelFormatKindSignedNormalized16X1}, cudaSuccess},
+        {{8, 8, 8, 0, cudaChannelFormatKindNV12}, cudaErrorNotSupported},
+        {{16, 16, 16, 16, cudaChannelFormatKindFloat}, cudaSuccess},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cudaChannelFormatDesc got;
+        cudaArray_t array = NULL;
+        FAILS(cudaMallocArray(&array, &cases[i].desc, 16, 16, 0), cases[i].error);
+        if (cases[i].error)
+            continue;
+        OK(cudaGetChannelDesc(&got, array));
+        assert_memory_equal(&got, &cases[i].desc, sizeof got);
+        OK(cudaFreeArray(array));
+    }
+    cudaGetLastError();
+}
+
 static void what_is_not_simulated_says_so(void **state)
 {
     cudaGraph_t graph;
-    cudaArray_t array;
-    struct cudaChannelFormatDesc desc =
-        cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+    cudaTextureObject_t texture;
     (void)state;
     FAILS(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
     FAILS(cudaGetLastError(), cudaErrorNotSupported);
-    FAILS(cudaMallocArray(&array, &desc, 4, 4, 0), cudaErrorNotSupported);
+    FAILS(cudaCreateTextureObject(&texture, NULL, NULL, NULL), cudaErrorNotSupported);
     cudaGetLastError();
     assert_string_equal(cudaGetErrorName(cudaErrorNotSupported), "cudaErrorNotSupported");
     assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
@@ -429,6 +488,8 @@ int main(void)
         cmocka_unit_test(each_device_has_its_own_memory),
         cmocka_unit_test(resetting_a_device_starts_it_anew),
         cmocka_unit_test(driver_entry_points_are_handed_out),
+        cmocka_unit_test(counted_array_copies_go_on_in_the_next_row),
+        cmocka_unit_test(channel_descriptors_are_checked),
         cmocka_unit_test(what_is_not_simulated_says_so),
         cmocka_unit_test(occupancy_and_function_attributes),
         cmocka_unit_test(an_unregistered_image_takes_its_kernels_along),

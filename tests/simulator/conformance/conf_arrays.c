@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays and mipmapped arrays: what may be created, what they say of themselves,
+ * and that copies put bytes where the descriptor says. */
+#include "conf.h"
+
+static CUcontext ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    return (int)cuDevicePrimaryCtxRelease(0);
+}
+
+static CUarray array_2d(size_t width, size_t height, CUarray_format format, unsigned channels)
+{
+    CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = width, .Height = height, .Format = format, .NumChannels = channels};
+    CUarray array = NULL;
+    DO(cuArrayCreate(&array, &d));
+    return array;
+}
+
+static CUresult create_3d(size_t w, size_t h, size_t d, unsigned flags, CUarray *array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = w,
+                                    .Height = h,
+                                    .Depth = d,
+                                    .Format = CU_AD_FORMAT_FLOAT,
+                                    .NumChannels = 1,
+                                    .Flags = flags};
+    return cuArray3DCreate(array, &desc);
+}
+
+static void a_descriptor_comes_back_as_given(void **state)
+{
+    CUDA_ARRAY_DESCRIPTOR d;
+    CUDA_ARRAY3D_DESCRIPTOR d3;
+    CUarray array = array_2d(64, 48, CU_AD_FORMAT_HALF, 4);
+    (void)state;
+    DO(cuArrayGetDescriptor(&d, array));
+    FACT_EQ(d.Width, 64, "cuda.h, cuArrayGetDescriptor: dimensions of the array");
+    FACT_EQ(d.Height, 48, "cuda.h, cuArrayGetDescriptor: dimensions of the array");
+    FACT_EQ(d.Format, CU_AD_FORMAT_HALF, "cuda.h, cuArrayGetDescriptor: format of the array");
+    FACT_EQ(d.NumChannels, 4, "cuda.h, cuArrayGetDescriptor: format of the array");
+    DO(cuArray3DGetDescriptor(&d3, array));
+    FACT_EQ(d3.Width, 64, "cuda.h, cuArray3DGetDescriptor: may be called on 2D arrays");
+    FACT_EQ(d3.Depth, 0, "cuda.h, cuArray3DGetDescriptor: members that do not apply are 0");
+    FACT_EQ(cuArrayGetDescriptor(NULL, array), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArrayGetDescriptor: returns");
+    DO(cuArrayDestroy(array));
+}
+
+static void a_row_has_height_0(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    CUarray array = array_2d(2048, 0, CU_AD_FORMAT_FLOAT, 1);
+    (void)state;
+    DO(cuArray3DGetDescriptor(&d, array));
+    FACT_EQ(d.Height, 0, "cuda.h, cuArrayCreate: one-dimensional if height is 0");
+    FACT_EQ(d.Depth, 0, "cuda.h, cuArray3DGetDescriptor: members that do not apply are 0");
+    DO(cuArrayDestroy(array));
+}
+
+static void channels_are_1_2_or_4(void **state)
+{
+    CUDA_ARRAY_DESCRIPTOR d = {.Width = 16, .Height = 16, .Format = CU_AD_FORMAT_FLOAT};
+    CUarray array;
+    (void)state;
+    for (unsigned channels = 0; channels <= 5; channels++) {
+        d.NumChannels = channels;
+        CUresult e = cuArrayCreate(&array, &d);
+        bool good = channels == 1 || channels == 2 || channels == 4;
+        FACT_EQ(e, good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE,
+                "cuda.h, cuArrayCreate: NumChannels may be 1, 2, or 4");
+        if (good)
+            DO(cuArrayDestroy(array));
+    }
+}
+
+static void extents_decide_what_is_created(void **state)
+{
+    CUarray a = NULL;
+    (void)state;
+    FACT_EQ(create_3d(0, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: width is at least 1");
+    FACT_EQ(create_3d(8, 4, 2, 0, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: 3D if all three extents are non-zero");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(8, 0, 5, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: 1D layered if only height is zero");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: 2D layered");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(8, 8, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: cubemap");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(8, 8, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: cubemap layered");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(8, 4, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: width of a cubemap must be equal to height");
+    FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: depth of a cubemap must be six");
+    FACT_EQ(create_3d(8, 8, 10, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, &a),
+            CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: depth of a layered cubemap is a multiple of six");
+}
+
+static void extents_have_limits(void **state)
+{
+    size_t widest_1d = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH);
+    size_t layers = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS);
+    size_t highest = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
+    CUarray a = NULL;
+    (void)state;
+    FACT_EQ(create_3d(widest_1d, 0, 0, 0, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(widest_1d + 1, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
+    FACT_EQ(create_3d(8, highest + 1, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: 2D height up to TEXTURE2D_HEIGHT");
+    FACT_EQ(create_3d(8, 0, layers, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+            "cuda.h, cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
+    DO(cuArrayDestroy(a));
+    FACT_EQ(create_3d(8, 0, layers + 1, CUDA_ARRAY3D_LAYERED, &a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
+}
+
+static void storage_comes_from_the_device(void **state)
+{
+    size_t before, during, after, total;
+    (void)state;
+    DO(cuMemGetInfo(&before, &total));
+    CUarray array = array_2d(4096, 4096, CU_AD_FORMAT_FLOAT, 4); /* 256 MiB */
+    DO(cuMemGetInfo(&during, &total));
+    FACT(before - during >= 256 * CONF_MIB,
+         "cuda.h, cuArrayCreate: an array is device memory (CUDA_ERROR_OUT_OF_MEMORY)");
+    DO(cuArrayDestroy(array));
+    DO(cuMemGetInfo(&after, &total));
+    FACT(after > during, "cuda.h, cuArrayDestroy: destroys the array");
+}
+
+static void what_other_arrays_have_is_refused(void **state)
+{
+    CUDA_ARRAY_SPARSE_PROPERTIES sparse;
+    CUDA_ARRAY_MEMORY_REQUIREMENTS need;
+    CUarray plane, array = array_2d(64, 64, CU_AD_FORMAT_UNSIGNED_INT8, 1);
+    (void)state;
+    FACT_EQ(cuArrayGetSparseProperties(&sparse, array), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArrayGetSparseProperties: not allocated with CUDA_ARRAY3D_SPARSE");
+    FACT_EQ(cuArrayGetMemoryRequirements(&need, array, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArrayGetMemoryRequirements: not CUDA_ARRAY3D_DEFERRED_MAPPING");
+    FACT_EQ(cuArrayGetPlane(&plane, array, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuArrayGetPlane: does not have a multi-planar format");
+    DO(cuArrayDestroy(array));
+}
+
+/* ---- copies ---- */
+
+static void a_row_is_copied_at_its_offset(void **state)
+{
+    unsigned char in[256], out[256] = {0};
+    CUarray array = array_2d(256, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1);
+    CUdeviceptr device;
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        in[i] = (unsigned char)(i * 7);
+    DO(cuMemcpyHtoA(array, 0, in, 256));
+    DO(cuMemcpyAtoH(out, array, 16, 100));
+    FACT(!memcmp(out, in + 16, 100), "cuda.h, cuMemcpyAtoH: srcOffset is in bytes");
+    DO(cuMemAlloc(&device, 256));
+    DO(cuMemcpyAtoD(device, array, 32, 64));
+    DO(cuMemcpyDtoH(out, device, 64));
+    FACT(!memcmp(out, in + 32, 64), "cuda.h, cuMemcpyAtoD: srcOffset is in bytes");
+    DO(cuMemcpyDtoA(array, 128, device, 64));
+    DO(cuMemcpyAtoH(out, array, 128, 64));
+    FACT(!memcmp(out, in + 32, 64), "cuda.h, cuMemcpyDtoA: dstOffset is in bytes");
+    DO(cuMemcpyAtoA(array, 0, array, 128, 64));
+    DO(cuMemcpyAtoH(out, array, 0, 64));
+    FACT(!memcmp(out, in + 32, 64), "cuda.h, cuMemcpyAtoA: copies from array to array");
+    DO(cuMemFree(device));
+    DO(cuArrayDestroy(array));
+}
+
+static void a_row_is_copied_in_stream_order(void **state)
+{
+    unsigned char *in, *out;
+    CUarray array = array_2d(4096, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1);
+    CUstream stream;
+    int gate = 0;
+    (void)state;
+    DO(cuMemAllocHost((void **)&in, 4096));
+    DO(cuMemAllocHost((void **)&out, 4096));
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    memset(in, 1, 4096);
+    memset(out, 9, 4096);
+    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+    DO(cuMemcpyHtoAAsync(array, 0, in, 4096, stream));
+    DO(cuMemcpyAtoHAsync(out, array, 0, 4096, stream));
+    FACT_EQ(out[0], 9, "cuda.h, cuMemcpyAtoHAsync: waits for earlier work in its stream");
+    memset(in, 2, 4096); /* the copy has not read it yet */
+    conf_open(&gate);
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(out[4095], 2, "cuda.h, cuMemcpyHtoAAsync: pinned memory is read in stream order");
+    DO(cuStreamDestroy(stream));
+    DO(cuMemFreeHost(in));
+    DO(cuMemFreeHost(out));
+    DO(cuArrayDestroy(array));
+}
+
+static void a_box_is_copied_to_its_place(void **state)
+{
+    enum { W = 32, H = 16 };
+    float in[8][8], out[H][W];
+    CUarray array = array_2d(W, H, CU_AD_FORMAT_FLOAT, 1);
+    CUDA_MEMCPY2D clear = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = out,
+                           .srcPitch = sizeof out[0],
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = array,
+                           .WidthInBytes = sizeof out[0],
+                           .Height = H};
+    (void)state;
+    memset(out, 0, sizeof out);
+    DO(cuMemcpy2D(&clear));
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++)
+            in[y][x] = (float)(10 * y + x + 1);
+    CUDA_MEMCPY2D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = in,
+                        .srcXInBytes = 2 * sizeof(float),
+                        .srcY = 1,
+                        .srcPitch = sizeof in[0],
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = array,
+                        .dstXInBytes = 5 * sizeof(float),
+                        .dstY = 3,
+                        .WidthInBytes = 4 * sizeof(float),
+                        .Height = 6};
+    DO(cuMemcpy2D(&to));
+    CUDA_MEMCPY2D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .dstPitch = sizeof out[0],
+                          .WidthInBytes = sizeof out[0],
+                          .Height = H};
+    memset(out, 1, sizeof out);
+    DO(cuMemcpy2D(&from));
+    FACT(out[3][5] == in[1][2], "cuda.h, cuMemcpy2D: dstXInBytes and dstY are the corner");
+    FACT(out[8][8] == in[6][5], "cuda.h, cuMemcpy2D: WidthInBytes and Height");
+    FACT(out[3][4] == 0 && out[3][9] == 0, "cuda.h, cuMemcpy2D: nothing beside the box");
+    FACT(out[2][5] == 0 && out[9][5] == 0, "cuda.h, cuMemcpy2D: nothing above or below the box");
+    DO(cuArrayDestroy(array));
+}
+
+static void planes_are_copied_to_their_place(void **state)
+{
+    enum { W = 8, H = 4, D = 6 };
+    int in[D][H][W], out[2][2][3];
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = W,
+                                 .Height = H,
+                                 .Depth = D,
+                                 .Format = CU_AD_FORMAT_SIGNED_INT32,
+                                 .NumChannels = 1,
+                                 .Flags = CUDA_ARRAY3D_LAYERED};
+    (void)state;
+    DO(cuArray3DCreate(&array, &d));
+    for (int i = 0; i < D * H * W; i++)
+        (&in[0][0][0])[i] = i;
+    CUDA_MEMCPY3D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = in,
+                        .srcPitch = sizeof in[0][0],
+                        .srcHeight = H,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = array,
+                        .WidthInBytes = sizeof in[0][0],
+                        .Height = H,
+                        .Depth = D};
+    DO(cuMemcpy3D(&to));
+    CUDA_MEMCPY3D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .srcXInBytes = 2 * sizeof(int),
+                          .srcY = 1,
+                          .srcZ = 3,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .dstPitch = sizeof out[0][0],
+                          .dstHeight = 2,
+                          .WidthInBytes = sizeof out[0][0],
+                          .Height = 2,
+                          .Depth = 2};
+    DO(cuMemcpy3D(&from));
+    FACT_EQ(out[0][0][0], in[3][1][2], "cuda.h, cuMemcpy3D: srcXInBytes, srcY and srcZ");
+    FACT_EQ(out[1][1][2], in[4][2][4], "cuda.h, cuMemcpy3D: dstHeight separates planes");
+    DO(cuArrayDestroy(array));
+}
+
+/* ---- mipmapped arrays ---- */
+
+static void levels_halve(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 64, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR got;
+    CUmipmappedArray mip;
+    CUarray level;
+    (void)state;
+    DO(cuMipmappedArrayCreate(&mip, &d, 5));
+    DO(cuMipmappedArrayGetLevel(&level, mip, 0));
+    DO(cuArray3DGetDescriptor(&got, level));
+    FACT_EQ(got.Width, 64, "cuda.h, cuMipmappedArrayGetLevel: level 0 is the whole size");
+    DO(cuMipmappedArrayGetLevel(&level, mip, 4));
+    DO(cuArray3DGetDescriptor(&got, level));
+    FACT_EQ(got.Width, 4, "CUDA programming guide, mipmapped: each level is half the size");
+    FACT_EQ(got.Height, 1, "CUDA programming guide, mipmapped: each level is half the size");
+    FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 5), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMipmappedArrayGetLevel: level above the number of levels");
+    DO(cuMipmappedArrayDestroy(mip));
+}
+
+static void the_number_of_levels_is_clamped(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 16, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUmipmappedArray mip;
+    CUarray level;
+    (void)state;
+    DO(cuMipmappedArrayCreate(&mip, &d, 100));
+    FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 4), CUDA_SUCCESS,
+            "cuda.h, cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
+    FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 5), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
+    DO(cuMipmappedArrayDestroy(mip));
+}
+
+static void levels_hold_their_own_bytes(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 32, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUmipmappedArray mip;
+    CUarray level[3];
+    unsigned char ones[32], twos[16], out[32];
+    (void)state;
+    memset(ones, 1, sizeof ones);
+    memset(twos, 2, sizeof twos);
+    DO(cuMipmappedArrayCreate(&mip, &d, 3));
+    for (unsigned i = 0; i < 3; i++)
+        DO(cuMipmappedArrayGetLevel(&level[i], mip, i));
+    DO(cuMemcpyHtoA(level[0], 0, ones, 32));
+    DO(cuMemcpyHtoA(level[1], 0, twos, 16));
+    DO(cuMemcpyAtoH(out, level[0], 0, 32));
+    FACT(!memcmp(out, ones, 32), "cuda.h, cuMipmappedArrayGetLevel: a level is an array");
+    DO(cuMemcpyAtoH(out, level[1], 0, 16));
+    FACT(!memcmp(out, twos, 16), "cuda.h, cuMipmappedArrayGetLevel: a level is an array");
+    DO(cuMipmappedArrayDestroy(mip));
+}
+
+/* ---- the runtime ---- */
+
+static void the_runtime_describes_its_arrays(void **state)
+{
+    struct cudaChannelFormatDesc in = {16, 16, 0, 0, cudaChannelFormatKindUnsigned}, out, again;
+    struct cudaExtent extent;
+    unsigned flags = 99;
+    cudaArray_t array;
+    (void)state;
+    DO(cudaMallocArray(&array, &in, 40, 30, cudaArraySurfaceLoadStore));
+    DO(cudaArrayGetInfo(&out, &extent, &flags, array));
+    FACT(out.x == 16 && out.y == 16 && !out.z && !out.w,
+         "cuda_runtime_api.h, cudaArrayGetInfo: desc is the array's type");
+    FACT_EQ(out.f, cudaChannelFormatKindUnsigned, "cuda_runtime_api.h, cudaArrayGetInfo: desc");
+    FACT_EQ(extent.width, 40, "cuda_runtime_api.h, cudaArrayGetInfo: extent is the shape");
+    FACT_EQ(extent.height, 30, "cuda_runtime_api.h, cudaArrayGetInfo: extent is the shape");
+    FACT_EQ(extent.depth, 0, "cuda_runtime_api.h, cudaArrayGetInfo: 2D arrays have depth zero");
+    FACT_EQ(flags, cudaArraySurfaceLoadStore, "cuda_runtime_api.h, cudaArrayGetInfo: flags");
+    FACT_EQ(cudaArrayGetInfo(NULL, NULL, NULL, array), cudaSuccess,
+            "cuda_runtime_api.h, cudaArrayGetInfo: any may be NULL");
+    DO(cudaGetChannelDesc(&again, array));
+    FACT(again.x == 16 && again.f == cudaChannelFormatKindUnsigned,
+         "cuda_runtime_api.h, cudaGetChannelDesc: channel descriptor of the array");
+    DO(cudaFreeArray(array));
+    FACT_EQ(cudaFreeArray(NULL), cudaSuccess,
+            "cuda_runtime_api.h, cudaFreeArray: 0 performs no operation");
+    FACT_EQ(cudaFreeMipmappedArray(NULL), cudaSuccess,
+            "cuda_runtime_api.h, cudaFreeMipmappedArray: 0 performs no operation");
+}
+
+static void rows_go_to_an_array_and_back(void **state)
+{
+    struct cudaChannelFormatDesc desc = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    float in[6][10], out[6][10], part[2][3];
+    cudaArray_t array, other;
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        (&in[0][0])[i] = (float)i;
+    DO(cudaMallocArray(&array, &desc, 10, 6, 0));
+    DO(cudaMallocArray(&other, &desc, 10, 6, 0));
+    DO(cudaMemcpy2DToArray(array, 0, 0, in, sizeof in[0], sizeof in[0], 6,
+                           cudaMemcpyHostToDevice));
+    DO(cudaMemcpy2DFromArray(part, sizeof part[0], array, 4 * sizeof(float), 2, sizeof part[0], 2,
+                             cudaMemcpyDeviceToHost));
+    FACT(part[0][0] == in[2][4] && part[1][2] == in[3][6],
+         "cuda_runtime_api.h, cudaMemcpy2DFromArray: wOffset in bytes, hOffset in rows");
+    FACT_EQ(cudaMemcpy2DToArray(array, 0, 0, in, 8, 16, 1, cudaMemcpyHostToDevice),
+            cudaErrorInvalidPitchValue,
+            "cuda_runtime_api.h, cudaMemcpy2DToArray: width must not exceed spitch");
+    DO(cudaMemcpy2DArrayToArray(other, 0, 0, array, 0, 0, sizeof in[0], 6,
+                                cudaMemcpyDeviceToDevice));
+    DO(cudaMemcpy2DFromArray(out, sizeof out[0], other, 0, 0, sizeof out[0], 6,
+                             cudaMemcpyDeviceToHost));
+    FACT(!memcmp(in, out, sizeof in), "cuda_runtime_api.h, cudaMemcpy2DArrayToArray: copies");
+    DO(cudaFreeArray(array));
+    DO(cudaFreeArray(other));
+}
+
+static void extents_of_3d_copies_are_elements(void **state)
+{
+    struct cudaChannelFormatDesc desc = {32, 32, 0, 0, cudaChannelFormatKindFloat};
+    struct cudaExtent size = {8, 4, 2};
+    float in[2][4][8][2], out[2][4][8][2], two[2];
+    struct cudaMemcpy3DParms to = {0}, from = {0}, both = {0};
+    cudaArray_t array;
+    (void)state;
+    for (int i = 0; i < 128; i++)
+        (&in[0][0][0][0])[i] = (float)i;
+    DO(cudaMalloc3DArray(&array, &desc, size, 0));
+    to.srcPtr = (struct cudaPitchedPtr){in, sizeof in[0][0], 8, 4};
+    to.dstArray = array;
+    to.extent = size;
+    to.kind = cudaMemcpyHostToDevice;
+    FACT_EQ(cudaMemcpy3D(&to), cudaSuccess,
+            "cuda_runtime_api.h, cudaMemcpy3D: the extent is in elements of the array");
+    from.srcArray = array;
+    from.dstPtr = (struct cudaPitchedPtr){out, sizeof out[0][0], 8, 4};
+    from.extent = size;
+    from.kind = cudaMemcpyDeviceToHost;
+    DO(cudaMemcpy3D(&from));
+    FACT(!memcmp(in, out, sizeof in), "cuda_runtime_api.h, cudaMemcpy3D: copies 3D objects");
+    from.srcPos = (struct cudaPos){3, 2, 1};
+    from.dstPtr = (struct cudaPitchedPtr){two, sizeof two, 1, 1};
+    from.extent = (struct cudaExtent){1, 1, 1};
+    DO(cudaMemcpy3D(&from));
+    FACT(two[0] == in[1][2][3][0] && two[1] == in[1][2][3][1],
+         "cuda_runtime_api.h, cudaMemcpy3D: srcPos is in elements of the array");
+    both = to;
+    both.dstPtr = (struct cudaPitchedPtr){out, sizeof out[0][0], 8, 4};
+    FACT_EQ(cudaMemcpy3D(&both), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaMemcpy3D: one of dstArray or dstPtr");
+    DO(cudaFreeArray(array));
+}
+
+int conf_arrays(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_descriptor_comes_back_as_given),
+        cmocka_unit_test(a_row_has_height_0),
+        cmocka_unit_test(channels_are_1_2_or_4),
+        cmocka_unit_test(extents_decide_what_is_created),
+        cmocka_unit_test(extents_have_limits),
+        cmocka_unit_test(storage_comes_from_the_device),
+        cmocka_unit_test(what_other_arrays_have_is_refused),
+        cmocka_unit_test(a_row_is_copied_at_its_offset),
+        cmocka_unit_test(a_row_is_copied_in_stream_order),
+        cmocka_unit_test(a_box_is_copied_to_its_place),
+        cmocka_unit_test(planes_are_copied_to_their_place),
+        cmocka_unit_test(levels_halve),
+        cmocka_unit_test(the_number_of_levels_is_clamped),
+        cmocka_unit_test(levels_hold_their_own_bytes),
+        cmocka_unit_test(the_runtime_describes_its_arrays),
+        cmocka_unit_test(rows_go_to_an_array_and_back),
+        cmocka_unit_test(extents_of_3d_copies_are_elements),
+    };
+    return cmocka_run_group_tests_name("arrays", tests, start, stop);
+}

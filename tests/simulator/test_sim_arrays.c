@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays, as far as only the simulated device says so: what they take exactly,
+ * stale handles, what is refused. */
+#include "sim_test.h"
+
+static CUarray make(size_t w, size_t h, size_t d, CUarray_format format, unsigned channels,
+                    unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = w,
+                                    .Height = h,
+                                    .Depth = d,
+                                    .Format = format,
+                                    .NumChannels = channels,
+                                    .Flags = flags};
+    CUarray array;
+    OK(cuArray3DCreate(&array, &desc));
+    return array;
+}
+
+static CUresult refused(CUarray_format format, unsigned channels, unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc = {
+        .Width = 64, .Height = 64, .Format = format, .NumChannels = channels, .Flags = flags};
+    CUarray array;
+    return cuArray3DCreate(&array, &desc);
+}
+
+static void an_array_takes_what_memory_of_its_size_takes(void **state)
+{
+    size_t before = sim_free_bytes();
+    (void)state;
+    CUarray large = make(1024, 1024, 3, CU_AD_FORMAT_FLOAT, 4, 0); /* 48 MiB */
+    assert_int_equal(before - sim_free_bytes(), 48 * MIB);
+    CUarray odd = make(1000, 1000, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0); /* 4000000 bytes */
+    assert_int_equal(before - sim_free_bytes(), 52 * MIB);
+    CUarray small = make(16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    CUarray small_too = make(16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    assert_int_equal(before - sim_free_bytes(), 54 * MIB);
+    OK(cuArrayDestroy(large));
+    OK(cuArrayDestroy(odd));
+    OK(cuArrayDestroy(small));
+    OK(cuArrayDestroy(small_too));
+    assert_int_equal(sim_free_bytes(), before);
+}
+
+static void mipmaps_give_everything_back(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 2048, .Height = 2048, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    size_t before = sim_free_bytes();
+    CUmipmappedArray mip;
+    CUarray level;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        OK(cuMipmappedArrayCreate(&mip, &d, 12));
+        assert_true(before - sim_free_bytes() >= 16 * MIB / 3 * 4);
+        OK(cuMipmappedArrayGetLevel(&level, mip, 11));
+        FAILS(cuArrayDestroy(level), CUDA_ERROR_INVALID_HANDLE);
+        OK(cuMipmappedArrayDestroy(mip));
+        assert_int_equal(sim_free_bytes(), before);
+        FAILS(cuMipmappedArrayGetLevel(&level, mip, 0), CUDA_ERROR_INVALID_HANDLE);
+    }
+}
+
+static void handles_of_destroyed_arrays_are_refused(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    char bytes[16];
+    CUarray array = make(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    (void)state;
+    OK(cuArrayDestroy(array));
+    FAILS(cuArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuArray3DGetDescriptor(&d, array), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuMemcpyAtoH(bytes, array, 0, 16), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void the_handle_is_no_address(void **state)
+{
+    CUarray array = make(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    CUdeviceptr address = (CUdeviceptr)(uintptr_t)array, base;
+    char bytes[16];
+    unsigned type;
+    size_t size;
+    (void)state;
+    FAILS(cuMemcpyDtoH(bytes, address, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemFree(address), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemGetAddressRange(&base, &size, address), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
+          CUDA_ERROR_INVALID_VALUE);
+    OK(cuArrayDestroy(array));
+}
+
+static void what_is_not_built_says_so(void **state)
+{
+    (void)state;
+    FAILS(refused(CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(refused(CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_DEFERRED_MAPPING), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(refused(CU_AD_FORMAT_NV12, 1, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(refused(CU_AD_FORMAT_BC7_UNORM, 4, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(refused((CUarray_format)0x77, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(refused(CU_AD_FORMAT_FLOAT, 1, 1u << 30), CUDA_ERROR_INVALID_VALUE);
+    FAILS(refused(CU_AD_FORMAT_UNORM_INT8X4, 2, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void boxes_must_lie_within_the_array_and_on_elements(void **state)
+{
+    CUarray array = make(8, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    CUarray bytes = make(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    float host[64] = {0};
+    CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = host,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = array,
+                          .WidthInBytes = 32,
+                          .Height = 8};
+    CUDA_MEMCPY2D c = good;
+    (void)state;
+    OK(cuMemcpy2D(&c));
+    c.dstXInBytes = 4;
+    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.dstY = 1;
+    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.WidthInBytes = 30;
+    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.dstY = SIZE_MAX;
+    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    c = good, c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = bytes, c.WidthInBytes = 8;
+    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); /* elements of another size */
+    OK(cuArrayDestroy(array));
+    OK(cuArrayDestroy(bytes));
+}
+
+static void an_array_that_does_not_fit_is_refused(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16384,
+                                 .Height = 16384,
+                                 .Depth = 16384,
+                                 .Format = CU_AD_FORMAT_FLOAT,
+                                 .NumChannels = 4};
+    size_t before = sim_free_bytes();
+    CUarray array;
+    CUmipmappedArray mip;
+    (void)state;
+    FAILS(cuArray3DCreate(&array, &d), CUDA_ERROR_OUT_OF_MEMORY);
+    FAILS(cuMipmappedArrayCreate(&mip, &d, 4), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(sim_free_bytes(), before);
+}
+
+static void arrays_end_with_their_context(void **state)
+{
+    CUcontext ctx;
+    CUDA_ARRAY3D_DESCRIPTOR d = {
+        .Width = 1024, .Height = 1024, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR got;
+    CUmipmappedArray mip;
+    size_t before = sim_free_bytes();
+    (void)state;
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUarray array = make(1024, 1024, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    OK(cuMipmappedArrayCreate(&mip, &d, 5));
+    OK(cuCtxDestroy(ctx));
+    assert_int_equal(sim_free_bytes(), before);
+    FAILS(cuArray3DGetDescriptor(&got, array), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuMipmappedArrayDestroy(mip), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void destroying_waits_for_the_work(void **state)
+{
+    CUarray array = make(1024, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    CUstream stream;
+    unsigned char *out, in[1024];
+    (void)state;
+    memset(in, 5, sizeof in);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAllocHost((void **)&out, 1024));
+    OK(cuMemcpyHtoA(array, 0, in, 1024));
+    for (int i = 0; i < 50; i++)
+        OK(cuMemcpyAtoHAsync(out, array, 0, 1024, stream));
+    OK(cuArrayDestroy(array));
+    OK(cuStreamQuery(stream));
+    assert_int_equal(out[1023], 5);
+    OK(cuMemFreeHost(out));
+    OK(cuStreamDestroy(stream));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_array_takes_what_memory_of_its_size_takes),
+        cmocka_unit_test(mipmaps_give_everything_back),
+        cmocka_unit_test(handles_of_destroyed_arrays_are_refused),
+        cmocka_unit_test(the_handle_is_no_address),
+        cmocka_unit_test(what_is_not_built_says_so),
+        cmocka_unit_test(boxes_must_lie_within_the_array_and_on_elements),
+        cmocka_unit_test(an_array_that_does_not_fit_is_refused),
+        cmocka_unit_test(arrays_end_with_their_context),
+        cmocka_unit_test(destroying_waits_for_the_work),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=4GiB", 1);
+    sim_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
