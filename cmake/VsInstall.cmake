@@ -14,7 +14,8 @@ if(TARGET vramscope_preload)
   set_target_properties(vramscope_preload PROPERTIES EXPORT_NAME vramscope)
   install(TARGETS vramscope_preload EXPORT vramscopeTargets
     LIBRARY DESTINATION ${VS_INSTALL_LIBDIR})
-  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
+    PATTERN "*.h" PATTERN "*.hpp")
   # stand-in libcuda, libcudart and libcupti; never where the linker looks by itself
   file(MAKE_DIRECTORY ${VS_SIMULATOR_DIR})
   install(DIRECTORY ${VS_SIMULATOR_DIR}/ DESTINATION ${VS_INSTALL_LIBDIR}/vramscope/simulator

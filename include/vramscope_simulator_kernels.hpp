@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUDA kernels on vramscope's simulated GPU. Device code is never looked at there,
+ * so the kernels' source is compiled a second time, for the host: this header
+ * gives __global__, threadIdx, __shared__, __syncthreads, atomicAdd, shuffles and
+ * so on a meaning to an ordinary C++ compiler. A file of the program's own, which
+ * nvcc does not see, includes this header, then the kernels, and names them:
+ *
+ *     #include <vramscope_simulator_kernels.hpp>
+ *     #include "kernels.cuh"
+ *     VRAMSCOPE_SIM_KERNEL(matmul);
+ *     VRAMSCOPE_SIM_KERNEL(scale<float>);
+ *
+ * Compile it with -std=c++17 and the CUDA headers, and link it with the program or
+ * make it a shared library to preload. On a real GPU it finds no simulator and
+ * does nothing. docs/simulator.md, "Running your own kernels", has the whole story.
+ *
+ * A thread block runs on one host thread; its threads are run one after another,
+ * each up to its end or to the next barrier or warp operation. A thread that has
+ * to wait keeps a stack of its own, so any code may wait anywhere. */
+#ifndef VRAMSCOPE_SIMULATOR_KERNELS_HPP
+#define VRAMSCOPE_SIMULATOR_KERNELS_HPP
+
+#if defined(__CUDACC__)
+#error "this header is for the host's C++ compiler; nvcc compiles the kernels by itself"
+#endif
+#if __cplusplus < 201703L
+#error "vramscope_simulator_kernels.hpp needs C++17"
+#endif
+
+/* Before the CUDA headers, whose __noinline__ the standard library does not expect. */
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+#if !defined(__x86_64__) || defined(VRAMSCOPE_SIM_UCONTEXT)
+#include <ucontext.h>
+#endif
+
+#include <cuda_runtime.h>
+#include <device_launch_parameters.h>
+
+#include "vramscope_simulator.h"
+
+#ifndef VRAMSCOPE_SIM_STACK_BYTES
+#define VRAMSCOPE_SIM_STACK_BYTES 65536 /* of a thread that waits; multiple of the page size */
+#endif
+#ifndef VRAMSCOPE_SIM_SHARED_BYTES
+#define VRAMSCOPE_SIM_SHARED_BYTES 65536 /* most dynamic shared memory of a launch */
+#endif
+
+/* ---- what the words of CUDA mean here ---- */
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __managed__
+#undef __grid_constant__
+#undef __launch_bounds__
+#undef __maxnreg__
+#undef __forceinline__
+
+/* nvcc makes functions and variables of these names for another file of the program.
+ * Kernels are inlined into what calls them here, so that it does not matter which
+ * of two the linker keeps; the tag gives everything else a name of its own. */
+#define __global__ inline __attribute__((always_inline, visibility("hidden")))
+#define __device__ __attribute__((abi_tag("vramscope")))
+#define __constant__ __attribute__((abi_tag("vramscope")))
+#define __managed__ __attribute__((abi_tag("vramscope")))
+#define __host__
+#define __shared__ thread_local
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+
+#define threadIdx (vramscope_sim::here.thread)
+#define blockIdx (vramscope_sim::here.block)
+#define blockDim (vramscope_sim::here.block_dim)
+#define gridDim (vramscope_sim::here.grid_dim)
+#define warpSize 32
+
+namespace vramscope_sim {
+
+struct position {
+    uint3 thread, block, block_dim, grid_dim;
+};
+inline thread_local position here;
+
+[[noreturn]] inline void give_up(const char *why)
+{
+    std::fprintf(stderr, "vramscope simulator: kernel, block (%u,%u,%u): %s\n", here.block.x,
+                 here.block.y, here.block.z, why);
+    std::abort();
+}
+
+/* ---- stacks ---- */
+
+#if defined(__x86_64__) && !defined(VRAMSCOPE_SIM_UCONTEXT)
+using context = void *; /* a stack pointer, above it what a call preserves */
+
+extern "C" void vramscope_sim_switch(void **from, void *to);
+asm(R"(
+    .pushsection .text
+    .weak vramscope_sim_switch
+    .hidden vramscope_sim_switch
+    .type vramscope_sim_switch, @function
+vramscope_sim_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    .size vramscope_sim_switch, .-vramscope_sim_switch
+    .popsection
+)");
+
+inline void switch_context(context *from, context *to) { vramscope_sim_switch(from, *to); }
+
+inline void make_context(context *made, char *stack, std::size_t bytes, void (*entry)())
+{
+    void **sp = reinterpret_cast<void **>(stack + bytes);
+    *--sp = nullptr; /* entry's return address; leaves the stack as after a call */
+    *--sp = reinterpret_cast<void *>(entry);
+    for (int i = 0; i < 6; i++)
+        *--sp = nullptr;
+    *made = sp;
+}
+#else
+using context = ucontext_t;
+
+inline void switch_context(context *from, context *to) { swapcontext(from, to); }
+
+inline void make_context(context *made, char *stack, std::size_t bytes, void (*entry)())
+{
+    getcontext(made);
+    made->uc_stack.ss_sp = stack;
+    made->uc_stack.ss_size = bytes;
+    made->uc_link = nullptr;
+    makecontext(made, entry, 0);
+}
+#endif
+
+/* A stack that runs one thread of a block after another, and is kept by a thread
+ * that waits. */
+struct fiber {
+    static constexpr std::uint64_t canary = 0x76735374616b2121u;
+    context at;
+    char *stack;
+    unsigned thread = 0;
+
+    explicit fiber(void (*entry)())
+    {
+        void *p = mmap(nullptr, VRAMSCOPE_SIM_STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED)
+            give_up("no memory for the stack of a thread");
+        stack = static_cast<char *>(p);
+        *reinterpret_cast<std::uint64_t *>(stack) = canary;
+        make_context(&at, stack, VRAMSCOPE_SIM_STACK_BYTES, entry);
+    }
+    ~fiber() { munmap(stack, VRAMSCOPE_SIM_STACK_BYTES); }
+    fiber(const fiber &) = delete;
+    fiber &operator=(const fiber &) = delete;
+
+    void check() const
+    {
+        if (*reinterpret_cast<const std::uint64_t *>(stack) != canary)
+            give_up("a thread ran out of stack; compile with a larger VRAMSCOPE_SIM_STACK_BYTES");
+    }
+};
+
+/* ---- one block ---- */
+
+struct exchange { /* what a lane shows to its warp, or is given */
+    alignas(16) unsigned char value[16];
+    unsigned from; /* the lane it wants the value of */
+    unsigned vote; /* given: the lanes that voted */
+};
+
+struct warp {
+    unsigned alive, waiting;
+    unsigned mask[32];
+    exchange shown[32], given[32];
+};
+
+class runner {
+public:
+    using body = void (*)(void **args);
+
+    static runner &mine()
+    {
+        static thread_local runner r;
+        return r;
+    }
+
+    void run(const vramscope_sim_launch *launch, unsigned long index, body call)
+    {
+        here.block = {unsigned(index % launch->grid[0]),
+                      unsigned(index / launch->grid[0] % launch->grid[1]),
+                      unsigned(index / launch->grid[0] / launch->grid[1])};
+        here.block_dim = {launch->block[0], launch->block[1], launch->block[2]};
+        here.grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]};
+        if (launch->shared_bytes > VRAMSCOPE_SIM_SHARED_BYTES)
+            give_up("more dynamic shared memory than VRAMSCOPE_SIM_SHARED_BYTES");
+        call_ = call;
+        args_ = launch->args;
+        begin(launch->block[0] * launch->block[1] * launch->block[2]);
+        for (;;) {
+            if (ready_head_ < ready_.size())
+                resume(holder_[ready_[ready_head_++]]);
+            else if (next_ < total_)
+                resume(idle_fiber());
+            else if (live_ == 0)
+                return;
+            else
+                give_up("its threads wait for each other at different places");
+            if (ready_head_ == ready_.size()) {
+                ready_.clear();
+                ready_head_ = 0;
+            }
+        }
+    }
+
+    /* All threads of the block that have not ended; true for how many of them. */
+    struct votes {
+        unsigned yes, no;
+    };
+    votes block_barrier(bool vote)
+    {
+        (vote ? counting_.yes : counting_.no)++;
+        if (waiting_.size() + 1 == live_) {
+            release_block();
+        } else {
+            waiting_.push_back(current_->thread);
+            wait();
+        }
+        return counted_;
+    }
+
+    /* Waits for all lanes in *mask*, giving each the value of the lane it asked for. */
+    const exchange &warp_barrier(unsigned mask, const exchange &mine)
+    {
+        unsigned thread = current_->thread, lane = thread % 32;
+        warp &w = warps_[thread / 32];
+        mask |= 1u << lane;
+        w.shown[lane] = mine;
+        w.mask[lane] = mask;
+        w.waiting |= 1u << lane;
+        if (!release_warp(thread / 32, mask, thread))
+            wait();
+        return w.given[lane];
+    }
+
+    unsigned lane() const { return current_->thread % 32; }
+
+private:
+    body call_ = nullptr;
+    void **args_ = nullptr;
+    unsigned next_ = 0, total_ = 0, live_ = 0;
+    context scheduler_;
+    fiber *current_ = nullptr;
+    std::vector<std::unique_ptr<fiber>> fibers_;
+    std::vector<fiber *> idle_, holder_; /* holder_: of a waiting thread */
+    std::vector<unsigned> ready_, waiting_;
+    std::size_t ready_head_ = 0;
+    std::vector<warp> warps_;
+    votes counting_{}, counted_{};
+
+    void begin(unsigned threads)
+    {
+        next_ = 0;
+        total_ = live_ = threads;
+        counting_ = {};
+        holder_.resize(threads);
+        warps_.resize((threads + 31) / 32);
+        for (unsigned i = 0; i < warps_.size(); i++) {
+            unsigned lanes = std::min(32u, threads - i * 32);
+            warps_[i].alive = lanes == 32 ? ~0u : (1u << lanes) - 1;
+            warps_[i].waiting = 0;
+        }
+    }
+
+    fiber *idle_fiber()
+    {
+        if (idle_.empty()) {
+            fibers_.push_back(std::make_unique<fiber>(fiber_main));
+            idle_.push_back(fibers_.back().get());
+        }
+        fiber *f = idle_.back();
+        idle_.pop_back();
+        return f;
+    }
+
+    void place(unsigned thread)
+    {
+        here.thread = {thread % here.block_dim.x, thread / here.block_dim.x % here.block_dim.y,
+                       thread / here.block_dim.x / here.block_dim.y};
+    }
+
+    void resume(fiber *f)
+    {
+        current_ = f;
+        switch_context(&scheduler_, &f->at);
+    }
+
+    void wait()
+    {
+        fiber *f = current_;
+        holder_[f->thread] = f;
+        f->check();
+        switch_context(&f->at, &scheduler_);
+        place(f->thread);
+    }
+
+    static void fiber_main()
+    {
+        for (;;) {
+            runner &r = mine();
+            fiber *f = r.current_;
+            while (r.next_ < r.total_ && r.ready_head_ == r.ready_.size()) {
+                f->thread = r.next_++;
+                r.place(f->thread);
+                r.call_(r.args_);
+                f->check();
+                r.ended(f->thread);
+            }
+            r.idle_.push_back(f);
+            switch_context(&f->at, &r.scheduler_);
+        }
+    }
+
+    void ended(unsigned thread)
+    {
+        live_--;
+        warp &w = warps_[thread / 32];
+        w.alive &= ~(1u << thread % 32);
+        for (unsigned lane = 0; w.waiting && lane < 32; lane++)
+            if (w.waiting & 1u << lane)
+                release_warp(thread / 32, w.mask[lane], thread);
+        if (live_ && waiting_.size() == live_)
+            release_block();
+    }
+
+    void release_block()
+    {
+        counted_ = counting_;
+        counting_ = {};
+        ready_.insert(ready_.end(), waiting_.begin(), waiting_.end());
+        waiting_.clear();
+    }
+
+    /* True: all lanes of *mask* were there, and go on; *self* is not made ready. */
+    bool release_warp(unsigned index, unsigned mask, unsigned self)
+    {
+        warp &w = warps_[index];
+        unsigned need = mask & w.alive, vote = 0;
+        if ((need & w.waiting) != need)
+            return false;
+        for (unsigned lane = 0; lane < 32; lane++)
+            if (need & 1u << lane && w.mask[lane] != mask)
+                return false;
+        for (unsigned lane = 0; lane < 32; lane++)
+            if (need & 1u << lane && w.shown[lane].vote)
+                vote |= 1u << lane;
+        for (unsigned lane = 0; lane < 32; lane++) {
+            if (!(need & 1u << lane))
+                continue;
+            unsigned from = w.shown[lane].from;
+            w.given[lane] = w.shown[need & 1u << from ? from : lane];
+            w.given[lane].vote = vote;
+            if (index * 32 + lane != self)
+                ready_.push_back(index * 32 + lane);
+        }
+        w.waiting &= ~need;
+        return true;
+    }
+};
+
+/* ---- names and registration ---- */
+
+/* The name the compiler gave *thing*, a kernel. */
+template <auto kernel> const char *symbol_of()
+{
+    const char *name;
+#if defined(__x86_64__)
+    asm(".pushsection .rodata\n.Lvramscope_sim_%=: .asciz \"%c1\"\n.popsection\n"
+        "leaq .Lvramscope_sim_%=(%%rip), %0"
+        : "=r"(name)
+        : "i"(kernel));
+#elif defined(__aarch64__)
+    asm(".pushsection .rodata\n.Lvramscope_sim_%=: .asciz \"%c1\"\n.popsection\n"
+        "adrp %0, .Lvramscope_sim_%=\nadd %0, %0, :lo12:.Lvramscope_sim_%="
+        : "=r"(name)
+        : "i"(kernel));
+#else
+#error "vramscope_simulator_kernels.hpp: x86-64 and AArch64 only"
+#endif
+    return name;
+}
+
+/* That name as nvcc has it: without the L that marks a static function, which the
+ * device's does not bear. */
+inline std::string device_name(std::string name)
+{
+    if (name.compare(0, 2, "_Z") != 0)
+        return name;
+    std::size_t at = name[2] == 'N' ? 3 : 2;
+    for (std::size_t length; at < name.size(); at += length) {
+        if (name[at] == 'L')
+            name.erase(at, 1);
+        if (!std::isdigit(static_cast<unsigned char>(name[at])))
+            break;
+        char *end;
+        length = std::strtoul(&name[at], &end, 10);
+        length += std::size_t(end - &name[at]);
+    }
+    return name;
+}
+
+/* Makes sure that the driver is there to register with; programs open it later. */
+inline void open_driver()
+{
+    static void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    (void)driver;
+}
+
+template <auto kernel> struct host_kernel;
+template <typename... A, void (*kernel)(A...)> struct host_kernel<kernel> {
+    template <std::size_t... i> static void call_with(void **args, std::index_sequence<i...>)
+    {
+        (void)args;
+        kernel(*static_cast<std::remove_const_t<A> *>(args[i])...);
+    }
+
+    static void thread(void **args) { call_with(args, std::index_sequence_for<A...>()); }
+
+    static void blocks(const vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+    {
+        for (unsigned long b = first; b < last; b++)
+            runner::mine().run(launch, b, thread);
+    }
+
+    explicit host_kernel(const char *name = nullptr)
+    {
+        static const std::size_t bytes[] = {sizeof(A)..., 0};
+        open_driver();
+        std::string own = name ? name : device_name(symbol_of<kernel>());
+        vramscope_sim_register(own.c_str(), blocks, bytes, sizeof...(A));
+    }
+};
+
+} // namespace vramscope_sim
+
+#define VRAMSCOPE_SIM_JOIN_(a, b) a##b
+#define VRAMSCOPE_SIM_JOIN(a, b) VRAMSCOPE_SIM_JOIN_(a, b)
+
+/* VRAMSCOPE_SIM_KERNEL(k): at each launch of the kernel *k* (in a namespace,
+ * a template's instance: as C++ would call it) run its code here. */
+#define VRAMSCOPE_SIM_KERNEL(...)                                                                  \
+    static const vramscope_sim::host_kernel<&__VA_ARGS__> VRAMSCOPE_SIM_JOIN(                      \
+        vramscope_sim_kernel_, __COUNTER__)
+
+/* VRAMSCOPE_SIM_KERNEL_NAMED("name", k): likewise, for a kernel that device code
+ * calls *name*. */
+#define VRAMSCOPE_SIM_KERNEL_NAMED(name, ...)                                                      \
+    static const vramscope_sim::host_kernel<&__VA_ARGS__> VRAMSCOPE_SIM_JOIN(                      \
+        vramscope_sim_kernel_, __COUNTER__)(name)
+
+/* VRAMSCOPE_SIM_DYNAMIC_SHARED(float, s): where a kernel says
+ * `extern __shared__ float s[];`. After the include, once per name. The function is
+ * the one that C++ has called before the first use of such a variable: nothing. */
+#define VRAMSCOPE_SIM_DYNAMIC_SHARED(type, name)                                                   \
+    __attribute__((used, noinline, noclone)) static void VRAMSCOPE_SIM_JOIN(vramscope_sim_init_, name)()              \
+    {                                                                                              \
+        asm(".pushsection .text\n.weak _ZTH%c0" #name "\n.hidden _ZTH%c0" #name "\n"               \
+            ".type _ZTH%c0" #name ", %%function\n_ZTH%c0" #name ": ret\n.popsection"               \
+            :                                                                                      \
+            : "i"(sizeof #name - 1));                                                              \
+    }                                                                                              \
+    __attribute__((weak, aligned(256))) thread_local type                                          \
+        name[VRAMSCOPE_SIM_SHARED_BYTES / sizeof(type)]
+
+#include "vramscope_simulator_intrinsics.hpp"
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wattributes" /* what __global__ adds means nothing to a static one */
+#endif
+
+#endif

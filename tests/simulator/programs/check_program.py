@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One program on the simulated GPU: check_program.py WAY BUILD DEVICE PROGRAM
+
+WAY  plain    it finds its own results right (exit status 0)
+     seeds    and prints the same whatever the simulated durations
+     observe  and under `vramscope run`, which sees every allocation and free
+     caching  likewise, with vramscope's allocator in place of the driver's
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SEEDS = (1, 2, 3, 5, 8)
+
+
+def run(command, env):
+    p = subprocess.run(command, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, check=False)
+    out, err = p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
+    if p.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {p.returncode}\n{out}{err}")
+    return out
+
+
+def main():
+    way, build, device, program = sys.argv[1:5]
+    libraries = os.path.join(build, "lib", "vramscope", "simulator")
+
+    def plain(spec):
+        return run([program], {"LD_LIBRARY_PATH": libraries, "VRAMSCOPE_SIMULATE": spec})
+
+    expected = plain(device)
+    print(expected, end="")
+    if way == "seeds":
+        for seed in SEEDS:
+            out = plain(f"{device},seed={seed}")
+            if out != expected:
+                sys.exit(f"with seed={seed} it prints\n{out}")
+    elif way in ("observe", "caching"):
+        vramscope = os.path.join(build, "bin", "vramscope")
+        with tempfile.TemporaryDirectory() as scratch:
+            trace = os.path.join(scratch, "program.vst")
+            out = run([vramscope, "run", "-o", trace, f"--allocator={way}", "--simulate", device, "--",
+                       program], {"LD_LIBRARY_PATH": libraries})
+            if out != expected:
+                sys.exit(f"under vramscope ({way}) it prints\n{out}")
+            report = json.loads(run([vramscope, "report", "--json", trace], {}))
+        if report["trace"]["condition"] != "complete":
+            sys.exit(f"the trace is {report['trace']['condition']}")
+        allocations = sum(f["allocations"] for d in report["devices"] for f in d["families"].values())
+        print(f"{allocations} allocations recorded")
+        if not allocations:
+            sys.exit("no allocation was recorded")
+    elif way != "plain":
+        sys.exit(f"no such way: {way}")
+
+
+main()
