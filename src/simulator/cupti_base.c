@@ -18,7 +18,7 @@ static vramscope_sim_identify_fn *identify; /* immutable after attach_once */
 static CUptiResult refusal;                 /* immutable after attach_once */
 
 static pthread_mutex_t want_mu = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t wanted; /* guarded by want_mu */
+static uint32_t wanted[VS_CUPTI_SOURCES]; /* guarded by want_mu */
 
 static _Thread_local CUptiResult last_error;
 
@@ -92,15 +92,20 @@ CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,
     return identify(context, stream, per_thread, identity);
 }
 
-void vs_cupti_want(uint32_t bits, bool on)
+void vs_cupti_want(enum vs_cupti_source source, uint32_t bits)
 {
     static const struct vs_sim_observer observer = {.bytes = sizeof observer,
                                                     .done = vs_cupti_activity_done,
                                                     .submitted = vs_cupti_submitted,
-                                                    .resource = vs_cupti_resource};
+                                                    .resource = vs_cupti_resource,
+                                                    .entered = vs_cupti_call_entered,
+                                                    .left = vs_cupti_call_left};
+    uint32_t all = 0;
     pthread_mutex_lock(&want_mu);
-    wanted = on ? wanted | bits : wanted & ~bits;
-    observe(&observer, wanted);
+    wanted[source] = bits;
+    for (int i = 0; i < VS_CUPTI_SOURCES; i++)
+        all |= wanted[i];
+    observe(&observer, all);
     pthread_mutex_unlock(&want_mu);
 }
 
@@ -174,6 +179,8 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
     struct vs_sim_identity id;
     CUptiResult r =
         contextId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
+    if (contextId && !context) /* here NULL does not mean the current one */
+        r = CUPTI_ERROR_INVALID_CONTEXT;
     if (r == CUPTI_SUCCESS)
         *contextId = id.context;
     return vs_cupti_result(r);
@@ -186,6 +193,8 @@ CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
         deviceId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
     if (r == CUPTI_SUCCESS)
         *deviceId = id.device;
+    else if (r != CUPTI_ERROR_INVALID_PARAMETER && r != CUPTI_ERROR_NOT_INITIALIZED)
+        r = CUPTI_ERROR_INVALID_DEVICE;
     return vs_cupti_result(r);
 }
 
@@ -280,8 +289,8 @@ CUptiResult cuptiFinalize(void)
 {
     if (!vs_cupti_attach())
         return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
-    vs_cupti_want(UINT32_MAX, false);
     vs_cupti_callback_finish();
     vs_cupti_activity_finish();
+    vs_cupti_buffer_finish();
     return CUPTI_SUCCESS;
 }

@@ -11,3 +11,11 @@ extern int vs_cupti_result(int result); /* CUptiResult is an int-sized enum in t
     __attribute__((visibility("default"))) int symbol(void); \
     int symbol(void) { return vs_cupti_result(VS_CUPTI_NOT_SUPPORTED); }
 #include "simulator/vs_sim_cupti_unsupported_table.h"
+
+/* "Starting with CUDA 13.0 ... always returns" this (cupti_activity.h). */
+#define VS_CUPTI_LEGACY_PROFILER_NOT_SUPPORTED 38
+__attribute__((visibility("default"))) int cuptiActivityConfigurePCSampling(void);
+int cuptiActivityConfigurePCSampling(void)
+{
+    return vs_cupti_result(VS_CUPTI_LEGACY_PROFILER_NOT_SUPPORTED);
+}

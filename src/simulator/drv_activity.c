@@ -52,11 +52,32 @@ void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ct
         who->resource(what, (CUcontext)ctx, (CUstream)stream);
 }
 
+void vs_sim_report_call(struct vs_sim_call *call, bool left)
+{
+    const struct vs_sim_observer *who = atomic_load(&observer);
+    if (who)
+        (left ? who->left : who->entered)(call);
+}
+
+uint32_t vs_sim_correlation_new(void)
+{
+    uint32_t n;
+    do
+        n = atomic_fetch_add(&next_correlation, 1);
+    while (!n);
+    return n;
+}
+
 uint32_t vs_sim_correlate(enum vs_sim_activity_kind kind)
 {
     if (!vs_sim_wants(VS_SIM_WANT(kind)))
         return 0;
-    uint32_t n = atomic_fetch_add(&next_correlation, 1);
+    struct vs_sim_call *call = vs_sim_call_current();
+    if (call) {
+        call->submitted = true;
+        return call->correlation;
+    }
+    uint32_t n = vs_sim_correlation_new();
     const struct vs_sim_observer *who = atomic_load(&observer);
     if (who && vs_sim_wants(VS_SIM_WANT_SUBMISSIONS))
         who->submitted(n);

@@ -20,6 +20,7 @@
 #undef VS_SIM_FN
 #undef VS_SIM_FN_PT
 extern void entry_declare_global(void) __asm__("vramscopeSimDeclareGlobal");
+extern void entry_calls(void) __asm__("vramscopeSimCalls");
 
 struct entry {
     const char *name;
@@ -55,9 +56,12 @@ static size_t first_of(const char *name)
 static void (*lookup(const char *name, int version, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status))(void)
 {
-    if (!strcmp(name, "vramscopeSimDeclareGlobal")) {
+    if (!strncmp(name, "vramscopeSim", 12)) {
         *status = CU_GET_PROC_ADDRESS_SUCCESS;
-        return entry_declare_global;
+        if (!strcmp(name, "vramscopeSimDeclareGlobal"))
+            return entry_declare_global;
+        if (!strcmp(name, "vramscopeSimCalls"))
+            return entry_calls;
     }
     size_t i = first_of(name);
     const struct entry *best = NULL;

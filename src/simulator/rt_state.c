@@ -45,6 +45,9 @@ static bool look_up_all(void)
 #undef VS_RT_FN
     /* A driver that is not the stand-in has no such thing; variables then fail when used. */
     look_up(&vs_rt.DeclareGlobal, "vramscopeSimDeclareGlobal", CUDA_VERSION, 0);
+    vs_rt_calls_fn calls = NULL;
+    look_up(&calls, "vramscopeSimCalls", CUDA_VERSION, 0);
+    vs_rt_watch_by(calls);
     return ok;
 }
 

@@ -3,18 +3,12 @@
  * Every exported runtime function of CUDA 13.0 that is not simulated, so that
  * programs which only mention them load; a call returns cudaErrorNotSupported and
  * makes it the last error. The arguments are not looked at, which is why the CUDA
- * headers must not be included. */
+ * headers must not be included. rt_api.c makes the symbols. */
 #define VS_RT_NOT_SUPPORTED 801 /* cudaErrorNotSupported */
-
-#ifdef VS_SIM_RT_STATIC
-#define API __attribute__((visibility("hidden")))
-#else
-#define API __attribute__((visibility("default")))
-#endif
 
 extern int vs_rt_result(int error); /* cudaError_t is an int-sized enum in this ABI */
 
-#define VS_RT_NO(symbol)  \
-    API int symbol(void); \
-    int symbol(void) { return vs_rt_result(VS_RT_NOT_SUPPORTED); }
+#define VS_RT_NO(symbol)           \
+    int vs_rt_impl_##symbol(void); \
+    int vs_rt_impl_##symbol(void) { return vs_rt_result(VS_RT_NOT_SUPPORTED); }
 #include "simulator/vs_sim_runtime_unsupported_table.h"

@@ -2,12 +2,13 @@
  *
  * The one private agreement between the stand-in driver and the stand-in CUPTI:
  * CUPTI finds vramscopeSimObserve and vramscopeSimIdentify with dlsym on
- * libcuda.so.1 and is told what ran. Times are CLOCK_MONOTONIC nanoseconds; per
+ * libcuda.so.1 and is told what was called and what ran. Times are CLOCK_MONOTONIC nanoseconds; per
  * stream, start never precedes the previous end. */
 #ifndef VS_SIM_ACTIVITY_H
 #define VS_SIM_ACTIVITY_H
 
 #include <cuda.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,20 +70,51 @@ enum vs_sim_resource {
     VS_SIM_STREAM_DESTROYING = 4,
 };
 
+/* ---- calls of API functions ---- */
+
+enum vs_sim_domain {
+    VS_SIM_DOMAIN_DRIVER = 1,
+    VS_SIM_DOMAIN_RUNTIME = 2,
+};
+
+/* One call that is watched: on its thread's stack from entering to leaving. Calls
+ * inside it are not watched: the outermost one stands for all that it causes. */
+struct vs_sim_call {
+    enum vs_sim_domain domain;
+    uint32_t cbid;    /* as CUPTI numbers the function in this domain */
+    const char *name; /* as exported; lives as long as the process */
+    const struct vs_thunk_args *args;
+    uint64_t start_ns, end_ns;
+    uint32_t correlation;     /* also of all work it submits */
+    CUcontext context;        /* current when it is entered, and again when it is left; or NULL */
+    uint32_t context_id;      /* 0: none */
+    int result;               /* valid when it is left */
+    bool inner;               /* inside a watched call: nobody is told */
+    bool submitted;           /* work that will be reported */
+    uint64_t observer_data;   /* the observer's, from *entered* to *left* */
+};
+
 #define VS_SIM_WANT(kind) (1u << (kind)) /* kind: enum vs_sim_activity_kind */
 #define VS_SIM_WANT_RESOURCES (1u << 16)
 #define VS_SIM_WANT_SUBMISSIONS (1u << 17)
+#define VS_SIM_WANT_DRIVER_CALLS (1u << 18)
+#define VS_SIM_WANT_RUNTIME_CALLS (1u << 19)
 
 struct vs_sim_observer {
     uint32_t bytes; /* sizeof this struct: both sides must have been built alike */
     /* *done* is called by the thread that ran the work, before anybody can see it
      * finished; it must not call CUDA. */
     void (*done)(const struct vs_sim_activity *activity);
-    /* Called by the thread that submits work which will be reported by *done*. */
+    /* Called by the thread that submits work which will be reported by *done*, when
+     * it does so outside a watched call. */
     void (*submitted)(uint32_t correlation);
     /* Called by the thread that makes or destroys it. Must not retain, release or
      * reset a primary context: VS_SIM_CONTEXT_DESTROYING comes with it locked. */
     void (*resource)(enum vs_sim_resource what, CUcontext context, CUstream stream);
+    /* Called by the calling thread around a watched call. What they themselves call
+     * is inside it. */
+    void (*entered)(struct vs_sim_call *call);
+    void (*left)(struct vs_sim_call *call);
 };
 
 /* vramscopeSimObserve: report what *want* (VS_SIM_WANT bits, 0: nothing) names to
@@ -92,6 +124,16 @@ typedef int vramscope_sim_observe_fn(const struct vs_sim_observer *observer, uin
 
 /* vramscopeSimCuptiState: enum vs_sim_cupti_state as the spec asks for. */
 typedef int vramscope_sim_cupti_state_fn(void);
+
+/* vramscopeSimCalls: for the stand-in runtime, which finds it by cuGetProcAddress:
+ * how its calls are watched. *wanted* holds VS_SIM_WANT bits and may change at any
+ * time; *enter* and *leave* bracket a call on its thread. Never NULL. */
+struct vs_sim_calls {
+    const volatile uint32_t *wanted;
+    void (*enter)(struct vs_sim_call *call);
+    void (*leave)(struct vs_sim_call *call);
+};
+typedef const struct vs_sim_calls *vramscope_sim_calls_fn(void);
 
 struct vs_sim_identity {
     uint32_t device, context, stream;

@@ -15,8 +15,9 @@
 #ifndef VS_SIM_DRIVER_H
 #define VS_SIM_DRIVER_H
 
-#define __CUDA_API_VERSION_INTERNAL        /* declares every version of every function */
-#define __CUDA_API_PUSH_VISIBILITY_DEFAULT /* and exports those we define */
+#include "simulator/vs_sim_rename.h" /* before cuda.h */
+
+#define __CUDA_API_VERSION_INTERNAL /* declares every version of every function */
 #include <cuda.h>
 
 #include <pthread.h>
@@ -417,7 +418,7 @@ CUresult vs_sim_device_storage(struct vs_sim_context *ctx, size_t bytes, uintptr
 /* vs_sim_memory_release: give back the storage of a range already removed. */
 void vs_sim_memory_release(const struct vs_sim_range *range);
 
-/* ---- observation (drv_activity.c) ---- */
+/* ---- observation (drv_activity.c, drv_api.c) ---- */
 
 extern atomic_uint vs_sim_wanted; /* VS_SIM_WANT bits */
 
@@ -430,8 +431,16 @@ static inline bool vs_sim_wants(unsigned bit)
 void vs_sim_report(const struct vs_sim_activity *activity);
 void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
                             struct vs_sim_stream *stream);
-/* vs_sim_correlate: a fresh correlation number, announced to the observer when
- * it wants activity of *kind*. */
+/* vs_sim_correlate: the correlation number of work that this thread submits: the
+ * watched call's, or outside one a fresh number, announced to the observer. 0 when it
+ * does not want activity of *kind*. */
 uint32_t vs_sim_correlate(enum vs_sim_activity_kind kind);
+
+/* vs_sim_call_current: the watched call that this thread is in, or NULL (drv_api.c). */
+struct vs_sim_call *vs_sim_call_current(void);
+/* vs_sim_report_call: to the observer, that *call* was entered or left. */
+void vs_sim_report_call(struct vs_sim_call *call, bool left);
+/* vs_sim_correlation_new: a number not used before in this process, never 0. */
+uint32_t vs_sim_correlation_new(void);
 
 #endif

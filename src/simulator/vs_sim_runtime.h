@@ -10,6 +10,13 @@
 #ifndef VS_SIM_RUNTIME_H
 #define VS_SIM_RUNTIME_H
 
+/* Defined under vs_rt_impl_<symbol>; rt_api.c exports the symbol itself. Before the
+ * headers, whose macros would be taken for the names. */
+#define VS_RT_API(symbol, cbid) VS_RT_RENAME(redefine_extname symbol vs_rt_impl_##symbol)
+#define VS_RT_RENAME(text) _Pragma(#text)
+#include "simulator/vs_sim_runtime_api_table.h"
+#undef VS_RT_API
+
 #ifdef VS_SIM_RT_STATIC
 #pragma GCC visibility push(hidden) /* a static runtime exports nothing, as the real one */
 #else
@@ -43,6 +50,12 @@ struct vs_rt_driver {
 #undef VS_RT_FN
     vs_rt_declare_global_fn DeclareGlobal;
 };
+
+/* vs_rt_watch_by: have calls watched as the driver's vramscopeSimCalls *get* says;
+ * NULL: the driver has none and calls are not watched (rt_api.c). */
+struct vs_sim_calls;
+typedef const struct vs_sim_calls *(*vs_rt_calls_fn)(void);
+void vs_rt_watch_by(vs_rt_calls_fn get);
 
 extern struct vs_rt_driver vs_rt; /* immutable after the first vs_rt_enter */
 

@@ -109,9 +109,13 @@ static void flushing_needs_registered_buffers(void **state)
 static void kinds_that_are_not_simulated_are_refused(void **state)
 {
     (void)state;
-    FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_PC_SAMPLING), CUPTI_ERROR_INVALID_KIND);
-    FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME), CUPTI_ERROR_INVALID_KIND);
-    FAILS(cuptiActivityConfigurePCSampling(NULL, NULL), CUPTI_ERROR_NOT_SUPPORTED);
+    FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_PC_SAMPLING),
+          CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
+    FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_JIT), CUPTI_ERROR_INVALID_KIND);
+    FAILS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_INVALID), CUPTI_ERROR_INVALID_KIND);
+    FAILS(cuptiActivityEnable((CUpti_ActivityKind)100000), CUPTI_ERROR_INVALID_KIND);
+    FAILS(cuptiActivityConfigurePCSampling(NULL, NULL), CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
+    FAILS(cuptiActivityEnableHWTrace(1), CUPTI_ERROR_NOT_SUPPORTED);
 }
 
 static void every_piece_of_work_gives_one_record(void **state)
@@ -338,7 +342,8 @@ static void there_is_one_subscriber(void **state)
     OK(cuptiSubscribe(&first, on_resource, resource_calls));
     FAILS(cuptiSubscribe(&second, on_resource, NULL),
           CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-    FAILS(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_RUNTIME_API), CUPTI_ERROR_NOT_SUPPORTED);
+    FAILS(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_NVTX), CUPTI_ERROR_NOT_SUPPORTED);
+    FAILS(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_INVALID), CUPTI_ERROR_INVALID_PARAMETER);
     OK(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_RESOURCE));
     OK(cuStreamCreate(&s, 0));
     OK(cuStreamDestroy(s));

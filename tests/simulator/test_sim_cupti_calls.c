@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * API calls as CUPTI shows them: a record and a pair of callbacks for each outermost
+ * call, and its correlation id in all that the call caused. */
+#define _GNU_SOURCE
+#include "sim_test.h"
+
+#include <cuda_runtime_api.h>
+#include <execinfo.h>
+#include <stdio.h>
+
+#include "sim_records.h"
+
+#define DRIVER CUPTI_ACTIVITY_KIND_DRIVER
+#define RUNTIME CUPTI_ACTIVITY_KIND_RUNTIME
+#define DRIVER_ID(name) CUPTI_DRIVER_TRACE_CBID_##name
+#define RUNTIME_ID(name) CUPTI_RUNTIME_TRACE_CBID_##name
+
+static void each_driver_call_is_one_record(void **state)
+{
+    CUdeviceptr p;
+    CUstream s;
+    (void)state;
+    records_forget();
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuMemAlloc(&p, 4096));
+    OK(cuStreamCreate(&s, 0));
+    OK(cuMemsetD8Async(p, 1, 4096, s));
+    OK(cuStreamSynchronize(s));
+    FAILS(cuMemFree(p + 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(p));
+    OK(cuptiActivityDisable(DRIVER));
+    OK(cuStreamDestroy(s));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 6);
+    const CUpti_ActivityAPI *alloc = records_call(DRIVER, DRIVER_ID(cuMemAlloc_v2), 0);
+    const CUpti_ActivityAPI *bad = records_call(DRIVER, DRIVER_ID(cuMemFree_v2), 0);
+    assert_non_null(alloc);
+    assert_int_equal(alloc->processId, getpid());
+    assert_int_equal(alloc->threadId, (uint32_t)pthread_self());
+    assert_int_equal(alloc->returnValue, CUDA_SUCCESS);
+    assert_int_equal(bad->returnValue, CUDA_ERROR_INVALID_VALUE);
+    for (int i = 0; i < record_count; i++) {
+        assert_true(records[i].api.start <= records[i].api.end);
+        for (int k = 0; k < i; k++) {
+            assert_int_not_equal(records[i].api.correlationId, records[k].api.correlationId);
+            assert_true(records[k].api.end <= records[i].api.start);
+        }
+    }
+}
+
+static void work_carries_the_id_of_its_call(void **state)
+{
+    void *p;
+    char host[256] = {0};
+    (void)state;
+    OK(cudaMalloc(&p, sizeof host));
+    OK(cudaDeviceSynchronize());
+    records_forget();
+    OK(cuptiActivityEnable(RUNTIME));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+    OK(cudaMemset(p, 1, sizeof host));
+    OK(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+    OK(cudaDeviceSynchronize());
+    OK(cuptiActivityFlushAll(0));
+    const CUpti_ActivityAPI *set = records_call(RUNTIME, RUNTIME_ID(cudaMemset_v3020), 0);
+    const CUpti_ActivityAPI *copy = records_call(RUNTIME, RUNTIME_ID(cudaMemcpy_v3020), 0);
+    const CUpti_ActivityAPI *sync =
+        records_call(RUNTIME, RUNTIME_ID(cudaDeviceSynchronize_v3020), 0);
+    assert_int_equal(records_of(RUNTIME), 3);
+    assert_int_equal(records_of(DRIVER), 0);
+    assert_int_equal(records_find(CUPTI_ACTIVITY_KIND_MEMSET, 0)->set.correlationId,
+                     set->correlationId);
+    assert_int_equal(records_find(CUPTI_ACTIVITY_KIND_MEMCPY, 0)->copy.correlationId,
+                     copy->correlationId);
+    const CUpti_ActivitySynchronization2 *waited =
+        &records_find(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, records_of(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) - 1)->sync;
+    assert_int_equal(waited->correlationId, sync->correlationId);
+    assert_true(sync->start <= waited->start && waited->end <= sync->end);
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMCPY));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+    OK(cuptiActivityDisable(RUNTIME));
+    OK(cudaFree(p));
+}
+
+static void driver_calls_of_the_runtime_show_when_runtime_calls_do_not(void **state)
+{
+    void *p;
+    (void)state;
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuptiActivityEnable(RUNTIME));
+    records_forget();
+    OK(cudaMalloc(&p, 100));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 1);
+    OK(cuptiActivityDisable(RUNTIME));
+    records_forget();
+    OK(cudaFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(records_of(RUNTIME), 0);
+    assert_non_null(records_call(DRIVER, DRIVER_ID(cuMemFree_v2), 0));
+    OK(cuptiActivityDisable(DRIVER));
+}
+
+/* Arguments on the stack arrive: cuLaunchKernel has eleven. */
+static void watched_calls_get_all_their_arguments(void **state)
+{
+    CUdeviceptr p;
+    int host[512], count = 512, what = 5;
+    void *args[] = {&p, &count, &what};
+    (void)state;
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    OK(cuMemAlloc(&p, sizeof host));
+    OK(cuMemsetD32(p, 1, 512));
+    records_forget();
+    OK(cuLaunchKernel(sim_function("add"), 4, 1, 1, 128, 1, 1, 24, NULL, args, NULL));
+    OK(cuMemcpyDtoH(host, p, sizeof host));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(host[0], 6);
+    assert_int_equal(host[511], 6);
+    const CUpti_ActivityKernel10 *k =
+        &records_find(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0)->kernel;
+    const CUpti_ActivityAPI *launch = records_call(DRIVER, DRIVER_ID(cuLaunchKernel), 0);
+    assert_int_equal(k->dynamicSharedMemory, 24);
+    assert_int_equal(k->correlationId, launch->correlationId);
+    assert_true(k->start >= launch->start);
+    OK(cuptiActivityDisable(DRIVER));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    OK(cuMemFree(p));
+}
+
+static void functions_are_chosen_one_by_one(void **state)
+{
+    CUdeviceptr p;
+    (void)state;
+    FAILS(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_SIZE, 1),
+          CUPTI_ERROR_INVALID_PARAMETER);
+    OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemFree_v2), 1));
+    records_forget();
+    OK(cuMemAlloc(&p, 64));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 1);
+    assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
+    OK(cuptiActivityEnable(DRIVER)); /* overrides: all again */
+    OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemAlloc_v2), 0));
+    records_forget();
+    OK(cuMemAlloc(&p, 64));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 1);
+    assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
+    OK(cuptiActivityDisable(DRIVER));
+    records_forget();
+    OK(cuMemAlloc(&p, 64));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 0);
+}
+
+static void a_record_is_preceded_by_its_external_ids(void **state)
+{
+    CUdeviceptr p;
+    uint64_t last;
+    (void)state;
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+    OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 11));
+    OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 22));
+    records_forget();
+    OK(cuMemAlloc(&p, 64));
+    OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &last));
+    assert_int_equal(last, 22);
+    OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+    OK(cuptiActivityDisable(DRIVER));
+    assert_int_equal(record_count, 4);
+    assert_int_equal(records[0].external.externalId, 11);
+    assert_int_equal(records[1].external.externalId, 22);
+    assert_int_equal(records[2].api.cbid, DRIVER_ID(cuMemAlloc_v2));
+    assert_int_equal(records[0].external.correlationId, records[2].api.correlationId);
+    assert_int_equal(records[3].api.cbid, DRIVER_ID(cuMemFree_v2));
+}
+
+/* ---- callbacks ---- */
+
+static struct {
+    int entered, left;
+    char name[64];
+    uint32_t cbid, correlation, context;
+    CUresult result;
+    uint64_t kept;
+} seen;
+
+static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void *about)
+{
+    const CUpti_CallbackData *call = about;
+    CUdevice device;
+    assert_ptr_equal(data, &seen);
+    assert_true(domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API);
+    cuCtxGetDevice(&device); /* inside the call: must not call back */
+    seen.cbid = id;
+    if (call->callbackSite == CUPTI_API_ENTER) {
+        seen.entered++;
+        snprintf(seen.name, sizeof seen.name, "%s", call->functionName);
+        seen.correlation = call->correlationId;
+        *call->correlationData = 0x1234567890;
+        return;
+    }
+    seen.left++;
+    assert_int_equal(call->correlationId, seen.correlation);
+    seen.kept = *call->correlationData;
+    seen.result = *(CUresult *)call->functionReturnValue;
+    seen.context = call->contextUid;
+}
+
+static void callbacks_come_around_each_call(void **state)
+{
+    CUpti_SubscriberHandle sub;
+    CUcontext ctx;
+    CUdeviceptr p;
+    uint32_t on, id;
+    (void)state;
+    OK(cuptiSubscribe(&sub, on_call, &seen));
+    OK(cuptiEnableDomain(1, sub, CUPTI_CB_DOMAIN_DRIVER_API));
+    OK(cuMemAlloc(&p, 4096));
+    assert_int_equal(seen.entered, 1);
+    assert_int_equal(seen.left, 1);
+    assert_string_equal(seen.name, "cuMemAlloc_v2");
+    assert_int_equal(seen.cbid, DRIVER_ID(cuMemAlloc_v2));
+    assert_int_equal(seen.kept, 0x1234567890);
+    FAILS(cuMemFree(p + 8), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(seen.result, CUDA_ERROR_INVALID_VALUE);
+    OK(cuptiEnableCallback(0, sub, CUPTI_CB_DOMAIN_DRIVER_API, DRIVER_ID(cuMemFree_v2)));
+    OK(cuptiGetCallbackState(&on, sub, CUPTI_CB_DOMAIN_DRIVER_API, DRIVER_ID(cuMemFree_v2)));
+    assert_int_equal(on, 0);
+    OK(cuMemFree(p));
+    assert_int_equal(seen.entered, 2);
+    OK(cuptiEnableDomain(0, sub, CUPTI_CB_DOMAIN_DRIVER_API));
+    OK(cuptiEnableCallback(1, sub, CUPTI_CB_DOMAIN_RUNTIME_API, RUNTIME_ID(cudaFree_v3020)));
+    OK(cudaFree(NULL));
+    OK(cudaDeviceSynchronize());
+    assert_int_equal(seen.entered, 3);
+    assert_string_equal(seen.name, "cudaFree");
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuptiGetContextId(ctx, &id));
+    assert_int_equal(seen.context, id);
+    OK(cuptiUnsubscribe(sub));
+    OK(cudaFree(NULL));
+    assert_int_equal(seen.entered, 3);
+}
+
+static void callbacks_have_names(void **state)
+{
+    const char *name;
+    (void)state;
+    OK(cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, DRIVER_ID(cuMemAlloc_v2), &name));
+    assert_string_equal(name, "cuMemAlloc_v2");
+    OK(cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, RUNTIME_ID(cudaMalloc_v3020), &name));
+    assert_string_equal(name, "cudaMalloc_v3020");
+    FAILS(cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, 100000, &name),
+          CUPTI_ERROR_INVALID_PARAMETER);
+    assert_null(name);
+}
+
+/* ---- stacks ---- */
+
+static int depth_seen;
+static bool main_seen;
+
+static void CUPTIAPI on_stack(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                              const void *about)
+{
+    void *frames[64];
+    (void)domain, (void)id, (void)about;
+    depth_seen = backtrace(frames, 64);
+    for (int i = 0; i < depth_seen; i++)
+        main_seen |= frames[i] >= data && (char *)frames[i] < (char *)data + 4096;
+}
+
+static void a_watched_call_can_be_unwound(void **state)
+{
+    CUpti_SubscriberHandle sub;
+    (void)state;
+    OK(cuptiSubscribe(&sub, on_stack, (void *)(uintptr_t)a_watched_call_can_be_unwound));
+    OK(cuptiEnableDomain(1, sub, CUPTI_CB_DOMAIN_RUNTIME_API));
+    OK(cudaFree(NULL));
+    OK(cuptiUnsubscribe(sub));
+    assert_true(main_seen);
+}
+
+/* ---- */
+
+static int setup(void **state)
+{
+    (void)state;
+    sim_start();
+    sim_register_kernels();
+    return cuptiActivityRegisterCallbacks(records_give, records_take);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_driver_call_is_one_record),
+        cmocka_unit_test(work_carries_the_id_of_its_call),
+        cmocka_unit_test(driver_calls_of_the_runtime_show_when_runtime_calls_do_not),
+        cmocka_unit_test(watched_calls_get_all_their_arguments),
+        cmocka_unit_test(functions_are_chosen_one_by_one),
+        cmocka_unit_test(a_record_is_preceded_by_its_external_ids),
+        cmocka_unit_test(callbacks_come_around_each_call),
+        cmocka_unit_test(callbacks_have_names),
+        cmocka_unit_test(a_watched_call_can_be_unwound),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
