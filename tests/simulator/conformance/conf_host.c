@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Page-locked host memory: allocated, registered, and how the device names it. */
+#include "conf.h"
+
+#define UNIFIED "cuda.h, unified addressing, automatic mapping of host allocated memory: "
+#define BYTES ((size_t)65536)
+
+static void pinned_memory_is_host_memory(void **state)
+{
+    unsigned char *p = NULL, back[16] = {0};
+    CUdeviceptr device = 0, seen = 0;
+    (void)state;
+    FACT_EQ(cuMemHostAlloc((void **)&p, BYTES, 0), CUDA_SUCCESS, "cuda.h, cuMemHostAlloc: returns");
+    memset(p, 0x11, BYTES);
+    FACT_EQ(p[BYTES - 1], 0x11, "cuda.h, cuMemHostAlloc: accessible to the host");
+    DO(cuMemAlloc(&device, BYTES));
+    DO(cuMemcpyHtoD(device, p, BYTES));
+    DO(cuMemcpyDtoH(back, device + BYTES - sizeof back, sizeof back));
+    FACT_EQ(back[15], 0x11, "cuda.h, cuMemcpyHtoD");
+    FACT_EQ(cuMemHostGetDevicePointer(&seen, p, 0), CUDA_SUCCESS,
+            UNIFIED "mapped, as if with CU_MEMHOSTALLOC_DEVICEMAP");
+    FACT_EQ(seen, (uintptr_t)p, UNIFIED "the device pointer is the host pointer");
+    DO(cuMemHostGetDevicePointer(&seen, p + 100, 0));
+    FACT_EQ(seen, (uintptr_t)p + 100, UNIFIED "the device pointer is the host pointer");
+    FACT_EQ(cuMemHostGetDevicePointer(&seen, p, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemHostGetDevicePointer: Flags must be 0");
+    DO(cuMemFree(device));
+    FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS, "cuda.h, cuMemFreeHost: returns");
+}
+
+static void flags_are_passed_back(void **state)
+{
+    static const unsigned tried[] = {CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP,
+                                     CU_MEMHOSTALLOC_WRITECOMBINED | CU_MEMHOSTALLOC_PORTABLE};
+    void *p = NULL;
+    unsigned flags = 0;
+    int local;
+    (void)state;
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        DO(cuMemHostAlloc(&p, BYTES, tried[i]));
+        FACT_EQ(cuMemHostGetFlags(&flags, p), CUDA_SUCCESS, "cuda.h, cuMemHostGetFlags: returns");
+        FACT_EQ(flags & tried[i], tried[i], "cuda.h, cuMemHostGetFlags: as allocated with");
+        DO(cuMemFreeHost(p));
+    }
+    FACT(cuMemHostGetFlags(&flags, &local) != CUDA_SUCCESS,
+         "cuda.h, cuMemHostGetFlags: fails for memory it did not allocate");
+    FACT_EQ(cuMemHostAlloc(&p, BYTES, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemHostAlloc: returns");
+    FACT_EQ(cuMemHostAlloc(NULL, BYTES, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemHostAlloc: returns");
+}
+
+static void what_was_not_allocated_cannot_be_freed(void **state)
+{
+    unsigned char *p = NULL;
+    int local;
+    (void)state;
+    DO(cuMemAllocHost((void **)&p, BYTES));
+    FACT_EQ(cuMemFreeHost(p + 64), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemFreeHost: must be what an allocating call returned");
+    FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS, "cuda.h, cuMemFreeHost: returns");
+    FACT_EQ(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemFreeHost: must be what an allocating call returned");
+    FACT_EQ(cuMemFreeHost(&local), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemFreeHost: must be what an allocating call returned");
+    FACT_EQ(cudaFreeHost(&local), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaFreeHost");
+    (void)cudaGetLastError();
+}
+
+static void registered_memory_is_pinned_until_unregistered(void **state)
+{
+    unsigned char *p = aligned_alloc(4096, BYTES);
+    CUdeviceptr device = 0;
+    CUmemorytype type = 0;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
+    FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuPointerGetAttribute: memory CUDA does not know");
+    FACT_EQ(cuMemHostRegister(p, BYTES, 0), CUDA_SUCCESS, "cuda.h, cuMemHostRegister: returns");
+    DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p));
+    FACT_EQ(type, CU_MEMORYTYPE_HOST, "cuda.h, cuMemHostRegister: page-locked and known to CUDA");
+    FACT_EQ(cuMemHostRegister(p, BYTES, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+            "cuda.h, cuMemHostRegister: returns");
+    FACT_EQ(cuMemHostGetDevicePointer(&device, p, 0), CUDA_SUCCESS,
+            "cuda.h, cuMemHostRegister: mapped on devices with unified addressing");
+    if (conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM))
+        FACT_EQ(device, (uintptr_t)p,
+                "cuda.h, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM");
+    FACT(cuMemHostUnregister(p + 4096) != CUDA_SUCCESS,
+         "cuda.h, cuMemHostUnregister: the base address must be the one registered");
+    FACT_EQ(cuMemHostUnregister(p), CUDA_SUCCESS, "cuda.h, cuMemHostUnregister: returns");
+    FACT_EQ(cuMemHostUnregister(p), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+            "cuda.h, cuMemHostUnregister: returns");
+    FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemHostUnregister: makes it pageable again");
+    FACT_EQ(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_PORTABLE), CUDA_SUCCESS,
+            "cuda.h, cuMemHostRegister: again after unregistering");
+    DO(cuMemHostUnregister(p));
+    free(p);
+}
+
+static void registering_through_the_runtime(void **state)
+{
+    void *p = aligned_alloc(4096, BYTES);
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
+    FACT_EQ(cudaHostRegister(p, BYTES, cudaHostRegisterDefault), cudaSuccess,
+            "cuda_runtime_api.h, cudaHostRegister: returns");
+    FACT_EQ(cudaHostRegister(p, BYTES, cudaHostRegisterDefault),
+            cudaErrorHostMemoryAlreadyRegistered, "cuda_runtime_api.h, cudaHostRegister: returns");
+    (void)cudaGetLastError();
+    FACT_EQ(cudaHostUnregister(p), cudaSuccess, "cuda_runtime_api.h, cudaHostUnregister: returns");
+    FACT_EQ(cudaHostUnregister(p), cudaErrorHostMemoryNotRegistered,
+            "cuda_runtime_api.h, cudaHostUnregister: returns");
+    (void)cudaGetLastError();
+    free(p);
+}
+
+static void the_runtime_has_the_same_pinned_memory(void **state)
+{
+    void *p = NULL, *device = NULL;
+    unsigned flags = 0;
+    (void)state;
+    FACT_EQ(cudaHostAlloc(&p, BYTES, cudaHostAllocPortable | cudaHostAllocMapped), cudaSuccess,
+            "cuda_runtime_api.h, cudaHostAlloc: returns");
+    DO(cudaHostGetFlags(&flags, p));
+    FACT_EQ(flags & cudaHostAllocPortable, cudaHostAllocPortable,
+            "cuda_runtime_api.h, cudaHostGetFlags: as allocated with");
+    DO(cudaHostGetDevicePointer(&device, p, 0));
+    FACT(device == p, UNIFIED "the device pointer is the host pointer");
+    FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS,
+            "CUDA programming guide, interoperability between runtime and driver");
+    DO(cuMemAllocHost(&p, BYTES));
+    FACT_EQ(cudaFreeHost(p), cudaSuccess,
+            "CUDA programming guide, interoperability between runtime and driver");
+    FACT_EQ(cudaMallocHost(&p, BYTES), cudaSuccess, "cuda_runtime_api.h, cudaMallocHost: returns");
+    FACT_EQ(cudaFreeHost(p), cudaSuccess, "cuda_runtime_api.h, cudaFreeHost: returns");
+    FACT_EQ(cudaHostGetFlags(&flags, &flags), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaHostGetFlags: fails outside what cudaHostAlloc allocated");
+    (void)cudaGetLastError();
+}
+
+static void the_device_writes_pinned_memory(void **state)
+{
+    unsigned char *p = NULL;
+    CUstream stream = NULL;
+    (void)state;
+    DO(cuMemAllocHost((void **)&p, BYTES));
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DO(cuMemsetD8Async((CUdeviceptr)(uintptr_t)p, 0x42, BYTES, stream));
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(p[0], 0x42, UNIFIED "accessible from the device by the host pointer");
+    FACT_EQ(p[BYTES - 1], 0x42, UNIFIED "accessible from the device by the host pointer");
+    DO(cuStreamDestroy(stream));
+    DO(cuMemFreeHost(p));
+}
+
+int conf_host(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pinned_memory_is_host_memory),
+        cmocka_unit_test(flags_are_passed_back),
+        cmocka_unit_test(what_was_not_allocated_cannot_be_freed),
+        cmocka_unit_test(registered_memory_is_pinned_until_unregistered),
+        cmocka_unit_test(registering_through_the_runtime),
+        cmocka_unit_test(the_runtime_has_the_same_pinned_memory),
+        cmocka_unit_test(the_device_writes_pinned_memory),
+    };
+    return cmocka_run_group_tests_name("host", tests, conf_begin, NULL);
+}

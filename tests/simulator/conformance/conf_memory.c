@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory: allocating, freeing, what is free, and that the runtime and the
+ * driver speak of the same memory. */
+#include "conf.h"
+
+#define INTEROPERABILITY "CUDA programming guide, interoperability between runtime and driver: "
+
+static size_t free_bytes(void)
+{
+    size_t free = 0, total = 0;
+    DO(cuMemGetInfo(&free, &total));
+    return free;
+}
+
+static void addresses_are_aligned_and_apart(void **state)
+{
+    static const size_t bytes[] = {1, 255, 256, 257, 4096, 65536, CONF_MIB, 3 * CONF_MIB + 1};
+    enum { COUNT = sizeof bytes / sizeof bytes[0] };
+    CUdeviceptr at[COUNT];
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        DO(cuMemAlloc(&at[i], bytes[i]));
+        FACT(at[i], "cuda.h, cuMemAlloc: a pointer to the allocated memory");
+        FACT_EQ(at[i] % 256, 0,
+                "CUDA programming guide, device memory accesses: aligned to at least 256 bytes");
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < COUNT; j++)
+            if (i != j)
+                FACT(at[i] + bytes[i] <= at[j] || at[j] + bytes[j] <= at[i],
+                     "cuda.h, cuMemAlloc: allocations do not overlap");
+    for (int i = 0; i < COUNT; i++)
+        FACT_EQ(cuMemFree(at[i]), CUDA_SUCCESS, "cuda.h, cuMemFree: returns");
+}
+
+static void all_bytes_asked_for_can_be_used(void **state)
+{
+    CUdeviceptr memory = 0;
+    unsigned char last = 0;
+    (void)state;
+    DO(cuMemAlloc(&memory, 1000001));
+    FACT_EQ(cuMemsetD8(memory, 0xa5, 1000001), CUDA_SUCCESS, "cuda.h, cuMemsetD8: returns");
+    DO(cuMemcpyDtoH(&last, memory + 1000000, 1));
+    FACT_EQ(last, 0xa5, "cuda.h, cuMemAlloc: bytesize bytes of linear memory");
+    DO(cuMemFree(memory));
+}
+
+static void requests_that_make_no_sense_are_refused(void **state)
+{
+    CUdeviceptr memory = 0;
+    (void)state;
+    FACT_EQ(cuMemAlloc(&memory, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAlloc: a bytesize of 0 is an invalid value");
+    FACT_EQ(cuMemAlloc(NULL, 4096), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemAlloc: returns");
+    FACT_EQ(cudaMalloc(NULL, 4096), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaMalloc: returns");
+    (void)cudaGetLastError();
+}
+
+static void more_than_the_device_has_is_out_of_memory(void **state)
+{
+    CUdeviceptr memory = 0;
+    void *pointer = NULL;
+    size_t total = 0;
+    (void)state;
+    DO(cuDeviceTotalMem(&total, 0));
+    FACT_EQ(cuMemAlloc(&memory, total + CONF_MIB), CUDA_ERROR_OUT_OF_MEMORY,
+            "cuda.h, cuMemAlloc: returns");
+    FACT_EQ(cuMemAlloc(&memory, (size_t)1 << 60), CUDA_ERROR_OUT_OF_MEMORY,
+            "cuda.h, cuMemAlloc: returns");
+    FACT_EQ(cudaMalloc(&pointer, total + CONF_MIB), cudaErrorMemoryAllocation,
+            "cuda_runtime_api.h, cudaMalloc: cudaErrorMemoryAllocation in case of failure");
+    FACT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation,
+            "cuda_runtime_api.h, cudaGetLastError: the last error of a runtime call");
+    FACT_EQ(cuMemAlloc(&memory, CONF_MIB), CUDA_SUCCESS,
+            "cuda.h, CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
+    DO(cuMemFree(memory));
+}
+
+static void what_was_not_allocated_cannot_be_freed(void **state)
+{
+    CUdeviceptr memory = 0, other = 0;
+    int local;
+    (void)state;
+    DO(cuMemAlloc(&memory, CONF_MIB));
+    DO(cuMemAlloc(&other, CONF_MIB));
+    FACT_EQ(cuMemFree(memory + 512), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemFree: dptr must be what an allocating call returned");
+    FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)&local), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemFree: dptr must be what an allocating call returned");
+    FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuda.h, cuMemFree: returns");
+    FACT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemFree: dptr must be what an allocating call returned");
+    FACT_EQ(cuMemsetD8(other, 1, CONF_MIB), CUDA_SUCCESS,
+            "cuda.h, cuMemFree: a refused free changes nothing");
+    DO(cuMemFree(other));
+}
+
+static void freeing_through_the_runtime(void **state)
+{
+    void *memory = NULL;
+    (void)state;
+    FACT_EQ(cudaFree(NULL), cudaSuccess,
+            "cuda_runtime_api.h, cudaFree: no operation is performed for 0");
+    DO(cudaMalloc(&memory, CONF_MIB));
+    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: returns");
+    FACT_EQ(cudaFree(memory), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaFree: an error when it was called before");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaGetLastError");
+    DO(cudaMalloc(&memory, CONF_MIB));
+    FACT_EQ(cudaFree((char *)memory + 256), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaFree: must be what an allocating call returned");
+    (void)cudaGetLastError();
+    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: returns");
+}
+
+static void both_interfaces_share_their_memory(void **state)
+{
+    CUdeviceptr driver = 0;
+    void *runtime = NULL;
+    unsigned value = 0;
+    (void)state;
+    DO(cuMemAlloc(&driver, CONF_MIB));
+    FACT_EQ(cudaMemset((void *)(uintptr_t)driver, 7, CONF_MIB), cudaSuccess,
+            INTEROPERABILITY "a CUdeviceptr is a pointer");
+    DO(cudaMemcpy(&value, (void *)(uintptr_t)driver, sizeof value, cudaMemcpyDeviceToHost));
+    FACT_EQ(value, 0x07070707, INTEROPERABILITY "a CUdeviceptr is a pointer");
+    FACT_EQ(cudaFree((void *)(uintptr_t)driver), cudaSuccess,
+            INTEROPERABILITY "a CUdeviceptr is a pointer");
+    DO(cudaMalloc(&runtime, CONF_MIB));
+    FACT_EQ(cuMemsetD32((CUdeviceptr)(uintptr_t)runtime, 9, CONF_MIB / 4), CUDA_SUCCESS,
+            INTEROPERABILITY "a pointer is a CUdeviceptr");
+    FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)runtime), CUDA_SUCCESS,
+            INTEROPERABILITY "a pointer is a CUdeviceptr");
+}
+
+static void free_memory_shrinks_by_what_is_allocated(void **state)
+{
+    size_t free = 0, total = 0, again = 0, again_total = 0, device = 0;
+    CUdeviceptr memory = 0;
+    (void)state;
+    DO(cuMemGetInfo(&free, &total));
+    DO(cudaMemGetInfo(&again, &again_total));
+    DO(cuDeviceTotalMem(&device, 0));
+    FACT(free > 0, "cuda.h, cuMemGetInfo: free memory in bytes");
+    FACT(free <= total, "cuda.h, cuMemGetInfo: free is part of the total");
+    FACT(total <= device, "cuda.h, cuMemGetInfo: total memory of the context's device");
+    FACT_EQ(again_total, total, "cuda_runtime_api.h, cudaMemGetInfo: total memory of the device");
+    DO(cuMemAlloc(&memory, 256 * CONF_MIB));
+    size_t less = free_bytes();
+    FACT(less + 256 * CONF_MIB <= free, "cuda.h, cuMemGetInfo: what is allocated is not free");
+    DO(cuMemFree(memory));
+    FACT(free_bytes() > less, "cuda.h, cuMemGetInfo: what was freed is free");
+}
+
+static void an_address_range_is_known_from_inside(void **state)
+{
+    CUdeviceptr memory = 0, base = 0;
+    size_t bytes = 0;
+    int local;
+    (void)state;
+    DO(cuMemAlloc(&memory, 5 * CONF_MIB));
+    FACT_EQ(cuMemGetAddressRange(&base, &bytes, memory + 4 * CONF_MIB + 17), CUDA_SUCCESS,
+            "cuda.h, cuMemGetAddressRange: of the allocation that contains dptr");
+    FACT_EQ(base, memory, "cuda.h, cuMemGetAddressRange: base address");
+    FACT(bytes >= 5 * CONF_MIB, "cuda.h, cuMemGetAddressRange: size");
+    base = 0;
+    FACT_EQ(cuMemGetAddressRange(&base, NULL, memory), CUDA_SUCCESS,
+            "cuda.h, cuMemGetAddressRange: both outputs are optional");
+    FACT_EQ(base, memory, "cuda.h, cuMemGetAddressRange: base address");
+    FACT_EQ(cuMemGetAddressRange(NULL, &bytes, memory), CUDA_SUCCESS,
+            "cuda.h, cuMemGetAddressRange: both outputs are optional");
+    DO(cuMemFree(memory));
+    FACT(cuMemGetAddressRange(&base, &bytes, memory) != CUDA_SUCCESS,
+         "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+    FACT(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local) != CUDA_SUCCESS,
+         "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+}
+
+static void pitched_memory_has_aligned_rows(void **state)
+{
+    static const size_t widths[] = {1, 100, 512, 1000, 4097};
+    (void)state;
+    int alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        CUdeviceptr memory = 0;
+        size_t pitch = 0;
+        FACT_EQ(cuMemAllocPitch(&memory, &pitch, widths[i], 33, 4), CUDA_SUCCESS,
+                "cuda.h, cuMemAllocPitch: returns");
+        FACT(pitch >= widths[i], "cuda.h, cuMemAllocPitch: pitch is the width plus padding");
+        FACT_EQ(pitch % (size_t)alignment, 0, "cuda.h, cuMemAllocPitch: fits 2-D texture rows");
+        FACT_EQ(cuMemsetD2D8(memory, pitch, 3, widths[i], 33), CUDA_SUCCESS,
+                "cuda.h, cuMemAllocPitch: Height rows of WidthInBytes");
+        DO(cuMemFree(memory));
+    }
+}
+
+static void pitched_memory_of_the_runtime(void **state)
+{
+    struct cudaPitchedPtr box = {0};
+    void *memory = NULL;
+    size_t pitch = 0;
+    (void)state;
+    FACT_EQ(cudaMallocPitch(&memory, &pitch, 100, 10), cudaSuccess,
+            "cuda_runtime_api.h, cudaMallocPitch: returns");
+    FACT(pitch >= 100, "cuda_runtime_api.h, cudaMallocPitch: at least the width");
+    DO(cudaFree(memory));
+    FACT_EQ(cudaMalloc3D(&box, (struct cudaExtent){100, 10, 5}), cudaSuccess,
+            "cuda_runtime_api.h, cudaMalloc3D: returns");
+    FACT(box.pitch >= 100, "cuda_runtime_api.h, cudaMalloc3D: at least the width");
+    FACT_EQ(box.xsize, 100, "cuda_runtime_api.h, cudaMalloc3D: xsize, the width asked for");
+    FACT_EQ(box.ysize, 10, "cuda_runtime_api.h, cudaMalloc3D: ysize, the height asked for");
+    FACT_EQ(cudaMemset3D(box, 1, (struct cudaExtent){100, 10, 5}), cudaSuccess,
+            "cuda_runtime_api.h, cudaMalloc3D: width * height * depth bytes at least");
+    DO(cudaFree(box.ptr));
+}
+
+int conf_memory(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_aligned_and_apart),
+        cmocka_unit_test(all_bytes_asked_for_can_be_used),
+        cmocka_unit_test(requests_that_make_no_sense_are_refused),
+        cmocka_unit_test(more_than_the_device_has_is_out_of_memory),
+        cmocka_unit_test(what_was_not_allocated_cannot_be_freed),
+        cmocka_unit_test(freeing_through_the_runtime),
+        cmocka_unit_test(both_interfaces_share_their_memory),
+        cmocka_unit_test(free_memory_shrinks_by_what_is_allocated),
+        cmocka_unit_test(an_address_range_is_known_from_inside),
+        cmocka_unit_test(pitched_memory_has_aligned_rows),
+        cmocka_unit_test(pitched_memory_of_the_runtime),
+    };
+    return cmocka_run_group_tests_name("memory", tests, conf_begin, NULL);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is known of a pointer: one case asks the same of every family of memory. */
+#include "conf.h"
+
+#define ATTRIBUTE "cuda.h, cuPointerGetAttribute: "
+#define BYTES ((size_t)1 << 20)
+
+struct family {
+    CUdeviceptr pointer;
+    CUmemorytype type; /* 0: not asked */
+    enum cudaMemoryType runtime;
+    bool managed, host, pooled;
+};
+
+static CUresult get(void *value, CUpointer_attribute attribute, CUdeviceptr pointer)
+{
+    return cuPointerGetAttribute(value, attribute, pointer);
+}
+
+static void check_runtime(const struct family *f, CUdeviceptr inside)
+{
+    struct cudaPointerAttributes attributes = {0};
+    FACT_EQ(cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)inside), cudaSuccess,
+            "cuda_runtime_api.h, cudaPointerGetAttributes: returns");
+    FACT_EQ(attributes.type, f->runtime, "cuda_runtime_api.h, cudaPointerAttributes: type");
+    if (!f->managed)
+        FACT_EQ(attributes.device, 0, "cuda_runtime_api.h, cudaPointerAttributes: device");
+    FACT_EQ((uintptr_t)attributes.devicePointer, inside,
+            "cuda_runtime_api.h, cudaPointerAttributes: devicePointer");
+    if (f->host)
+        FACT_EQ((uintptr_t)attributes.hostPointer, inside,
+                "cuda_runtime_api.h, cudaPointerAttributes: hostPointer");
+    else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
+        FACT(!attributes.hostPointer,
+             "cuda_runtime_api.h, cudaPointerAttributes: hostPointer, NULL without one");
+}
+
+static void check_family(const struct family *f)
+{
+    CUmemorytype type = 0;
+    CUdeviceptr device = 0, base = 0;
+    void *host = NULL;
+    unsigned managed = 99;
+    size_t bytes = 0;
+    int ordinal = -9;
+    CUdeviceptr inside = f->pointer + BYTES / 2 + 3;
+    if (f->type) {
+        FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside), CUDA_SUCCESS,
+                ATTRIBUTE "any address of an allocation");
+        FACT_EQ(type, f->type, ATTRIBUTE "MEMORY_TYPE");
+    }
+    DO(get(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, inside));
+    FACT_EQ(!!managed, f->managed, ATTRIBUTE "IS_MANAGED");
+    DO(get(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
+    FACT_EQ(ordinal, 0, ATTRIBUTE "DEVICE_ORDINAL, of the device it was allocated or registered on");
+    DO(get(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, inside));
+    FACT_EQ(device, inside, ATTRIBUTE "DEVICE_POINTER, the same under unified addressing");
+    if (f->host) {
+        DO(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside));
+        FACT_EQ((uintptr_t)host, inside, ATTRIBUTE "HOST_POINTER, the same under unified addressing");
+    } else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES)) {
+        FACT_EQ(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside), CUDA_ERROR_INVALID_VALUE,
+                ATTRIBUTE "HOST_POINTER, an invalid value when the host has none");
+    }
+    DO(get(&base, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside));
+    if (!f->pooled)
+        FACT_EQ(base, f->pointer, ATTRIBUTE "RANGE_START_ADDR");
+    DO(get(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside));
+    FACT(bytes >= BYTES, ATTRIBUTE "RANGE_SIZE");
+    check_runtime(f, inside);
+}
+
+static void device_memory(void **state)
+{
+    CUdeviceptr p = 0;
+    CUcontext owner = NULL, mine = NULL;
+    (void)state;
+    DO(cuMemAlloc(&p, BYTES));
+    check_family(&(struct family){p, CU_MEMORYTYPE_DEVICE, cudaMemoryTypeDevice, 0, 0, 0});
+    DO(get(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
+    DO(cuCtxGetCurrent(&mine));
+    FACT(owner == mine, ATTRIBUTE "CONTEXT, in which it was allocated");
+    DO(cuMemFree(p));
+}
+
+static void pinned_memory(void **state)
+{
+    void *p = NULL;
+    (void)state;
+    DO(cuMemHostAlloc(&p, BYTES, 0));
+    check_family(&(struct family){(uintptr_t)p, CU_MEMORYTYPE_HOST, cudaMemoryTypeHost, 0, 1, 0});
+    DO(cuMemFreeHost(p));
+}
+
+static void registered_memory(void **state)
+{
+    void *p = aligned_alloc(4096, BYTES);
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM),
+         "registered memory has another address on this device");
+    DO(cuMemHostRegister(p, BYTES, 0));
+    check_family(&(struct family){(uintptr_t)p, CU_MEMORYTYPE_HOST, cudaMemoryTypeHost, 0, 1, 0});
+    DO(cuMemHostUnregister(p));
+    free(p);
+}
+
+static void managed_memory(void **state)
+{
+    CUdeviceptr p = 0;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    DO(cuMemAllocManaged(&p, BYTES, CU_MEM_ATTACH_GLOBAL));
+    check_family(&(struct family){p, 0, cudaMemoryTypeManaged, 1, 1, 0});
+    DO(cuMemFree(p));
+}
+
+static void pool_memory(void **state)
+{
+    CUdeviceptr p = 0;
+    CUmemoryPool pool = NULL, owner = NULL;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+    DO(cuMemAllocAsync(&p, BYTES, NULL));
+    DO(cuStreamSynchronize(NULL));
+    check_family(&(struct family){p, CU_MEMORYTYPE_DEVICE, cudaMemoryTypeDevice, 0, 0, 1});
+    DO(cuDeviceGetDefaultMemPool(&pool, 0));
+    DO(get(&owner, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p));
+    FACT(owner == pool, ATTRIBUTE "MEMPOOL_HANDLE, the pool it was allocated from");
+    DO(cuMemFreeAsync(p, NULL));
+    DO(cuStreamSynchronize(NULL));
+}
+
+static void memory_cuda_does_not_know(void **state)
+{
+    int local = 0;
+    CUmemorytype type = 99;
+    CUdeviceptr freed = 0;
+    struct cudaPointerAttributes a = {0};
+    (void)state;
+    FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&local),
+            CUDA_ERROR_INVALID_VALUE, ATTRIBUTE "an invalid value for memory CUDA does not know");
+    FACT_EQ(cudaPointerGetAttributes(&a, &local), cudaSuccess,
+            "cuda_runtime_api.h, cudaPointerGetAttributes: success for host memory");
+    FACT_EQ(a.type, cudaMemoryTypeUnregistered,
+            "cuda_runtime_api.h, cudaPointerGetAttributes: cudaMemoryTypeUnregistered");
+    DO(cuMemAlloc(&freed, BYTES));
+    DO(cuMemFree(freed));
+    FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed), CUDA_ERROR_INVALID_VALUE,
+            ATTRIBUTE "an invalid value for memory CUDA does not know any more");
+    FACT_EQ(get(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed), CUDA_ERROR_INVALID_VALUE,
+            ATTRIBUTE "returns");
+}
+
+static void several_attributes_at_once(void **state)
+{
+    CUdeviceptr p = 0, base = 0;
+    CUmemorytype type = 0;
+    unsigned managed = 99;
+    int local;
+    CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                    CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                    CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void *into[] = {&type, &base, &managed};
+    (void)state;
+    DO(cuMemAlloc(&p, BYTES));
+    FACT_EQ(cuPointerGetAttributes(3, wanted, into, p + 5), CUDA_SUCCESS,
+            "cuda.h, cuPointerGetAttributes: returns");
+    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "cuda.h, cuPointerGetAttributes: MEMORY_TYPE");
+    FACT_EQ(base, p, "cuda.h, cuPointerGetAttributes: RANGE_START_ADDR");
+    FACT_EQ(managed, 0, "cuda.h, cuPointerGetAttributes: IS_MANAGED");
+    FACT_EQ(cuPointerGetAttributes(2, wanted, into, (uintptr_t)&local), CUDA_SUCCESS,
+            "cuda.h, cuPointerGetAttributes: no error for memory CUDA does not know");
+    FACT_EQ(type, 0, "cuda.h, cuPointerGetAttributes: null values for memory CUDA does not know");
+    FACT_EQ(base, 0, "cuda.h, cuPointerGetAttributes: null values for memory CUDA does not know");
+    DO(cuMemFree(p));
+}
+
+static void buffer_ids_are_not_used_twice(void **state)
+{
+    CUdeviceptr p = 0, q = 0;
+    unsigned long long first = 0, second = 0, inside = 0, again = 0;
+    (void)state;
+    DO(cuMemAlloc(&p, BYTES));
+    DO(cuMemAlloc(&q, BYTES));
+    DO(get(&first, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
+    DO(get(&second, CU_POINTER_ATTRIBUTE_BUFFER_ID, q));
+    DO(get(&inside, CU_POINTER_ATTRIBUTE_BUFFER_ID, p + BYTES - 1));
+    FACT(first != second, ATTRIBUTE "BUFFER_ID, unique within the process");
+    FACT_EQ(inside, first, ATTRIBUTE "BUFFER_ID, one for the whole allocation");
+    DO(cuMemFree(p));
+    DO(cuMemAlloc(&p, BYTES));
+    DO(get(&again, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
+    FACT(again != first && again != second, ATTRIBUTE "BUFFER_ID, unique within the process");
+    DO(cuMemFree(p));
+    DO(cuMemFree(q));
+}
+
+static void synchronous_memory_operations_can_be_asked_for(void **state)
+{
+    CUdeviceptr p = 0;
+    unsigned on = 1, seen = 99;
+    (void)state;
+    DO(cuMemAlloc(&p, BYTES));
+    FACT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), CUDA_SUCCESS,
+            "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS");
+    DO(get(&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    FACT_EQ(!!seen, 1, "cuda.h, cuPointerSetAttribute: seen by cuPointerGetAttribute");
+    FACT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
+    DO(cuMemFree(p));
+}
+
+int conf_pointer(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_memory),
+        cmocka_unit_test(pinned_memory),
+        cmocka_unit_test(registered_memory),
+        cmocka_unit_test(managed_memory),
+        cmocka_unit_test(pool_memory),
+        cmocka_unit_test(memory_cuda_does_not_know),
+        cmocka_unit_test(several_attributes_at_once),
+        cmocka_unit_test(buffer_ids_are_not_used_twice),
+        cmocka_unit_test(synchronous_memory_operations_can_be_asked_for),
+    };
+    return cmocka_run_group_tests_name("pointer", tests, conf_begin, NULL);
+}
