@@ -18,13 +18,17 @@ static enum vs_sim_memory_kind kind_of(const struct vs_sim_range *range)
     case VS_SIM_RANGE_HOST:
     case VS_SIM_RANGE_REGISTERED: return VS_SIM_MEMORY_PINNED;
     case VS_SIM_RANGE_MANAGED: return VS_SIM_MEMORY_MANAGED;
+    case VS_SIM_RANGE_MAPPED:
+        return range->device < 0 ? VS_SIM_MEMORY_PINNED : VS_SIM_MEMORY_DEVICE;
     default: return VS_SIM_MEMORY_DEVICE;
     }
 }
 
-static void end_from(const struct vs_sim_range *range, uintptr_t address, struct vs_sim_end *end)
+static void end_from(const struct vs_sim_range *range, uintptr_t address, size_t bytes,
+                     struct vs_sim_end *end)
 {
     end->base = address;
+    end->mapped_bytes = range->kind == VS_SIM_RANGE_MAPPED ? bytes : 0;
     end->memory = kind_of(range);
     end->device = range->device;
     end->id = range->kind == VS_SIM_RANGE_POOL
@@ -32,12 +36,21 @@ static void end_from(const struct vs_sim_range *range, uintptr_t address, struct
                   : range->id; /* pool blocks change hands in stream order */
 }
 
+/* Memory of cuMemMap may be several mappings, one after the other. */
+static bool reaches(const struct vs_sim_range *range, uintptr_t address, size_t bytes)
+{
+    if (range->kind == VS_SIM_RANGE_MAPPED)
+        return vs_sim_mapped_span(address, bytes, false);
+    return bytes <= range->bytes - (address - range->base);
+}
+
 CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end)
 {
     struct vs_sim_range range;
-    if (!vs_sim_range_covers(address, bytes, &range) || range.kind == VS_SIM_RANGE_ARRAY)
+    if (!vs_sim_range_find(address, &range) || range.kind == VS_SIM_RANGE_ARRAY ||
+        !reaches(&range, address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    end_from(&range, address, end);
+    end_from(&range, address, bytes, end);
     return CUDA_SUCCESS;
 }
 
@@ -47,12 +60,13 @@ CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end)
     if (!address)
         return CUDA_ERROR_INVALID_VALUE;
     if (vs_sim_range_find(address, &range)) {
-        if (bytes > range.bytes - (address - range.base) && range.kind != VS_SIM_RANGE_REGISTERED)
+        if (range.kind != VS_SIM_RANGE_REGISTERED && !reaches(&range, address, bytes))
             return CUDA_ERROR_INVALID_VALUE;
-        end_from(&range, address, end);
+        end_from(&range, address, bytes, end);
         return CUDA_SUCCESS;
     }
     end->base = address;
+    end->mapped_bytes = 0;
     end->memory = VS_SIM_MEMORY_PAGEABLE;
     end->device = -1;
     end->id = 0;

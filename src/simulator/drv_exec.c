@@ -68,15 +68,17 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
 
 /* A range that was freed while this work was queued is an illegal address, as the
  * device would find. */
-static bool still_there(const struct vs_sim_end *end)
+static bool still_there(const struct vs_sim_end *end, bool write)
 {
     struct vs_sim_range range;
-    return !end->id || (vs_sim_range_find(end->base, &range) && range.id == end->id);
+    if (end->id && (!vs_sim_range_find(end->base, &range) || range.id != end->id))
+        return false;
+    return !end->mapped_bytes || vs_sim_mapped_span(end->base, end->mapped_bytes, write);
 }
 
 static bool copy_bytes(const struct vs_sim_copy *copy)
 {
-    if (!still_there(&copy->from) || !still_there(&copy->to))
+    if (!still_there(&copy->from, false) || !still_there(&copy->to, true))
         return false;
     const char *from_plane = copy->staged ? copy->staged : (const char *)copy->from.base;
     char *to_plane = (char *)copy->to.base;
@@ -112,7 +114,7 @@ static void zero_large(char *to, size_t bytes)
 {
     uintptr_t begin = ((uintptr_t)to + 4095) & ~(uintptr_t)4095;
     uintptr_t end = ((uintptr_t)to + bytes) & ~(uintptr_t)4095;
-    if (madvise((void *)begin, end - begin, MADV_DONTNEED)) {
+    if (madvise((void *)begin, end - begin, MADV_REMOVE)) {
         memset(to, 0, bytes);
         return;
     }
@@ -122,7 +124,7 @@ static void zero_large(char *to, size_t bytes)
 
 static bool set_bytes(const struct vs_sim_set *set)
 {
-    if (!still_there(&set->to))
+    if (!still_there(&set->to, true))
         return false;
     size_t row = set->width * set->element;
     char *to = (char *)set->to.base;
@@ -208,13 +210,23 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
     if (op->kind == VS_SIM_OP_KERNEL) {
         model_ns = kernel_ns(&op->u.launch);
     } else if (op->kind == VS_SIM_OP_COPY) {
-        model_ns = copy_ns(&op->u.copy);
-        ok = copy_bytes(&op->u.copy);
+        const struct vs_sim_copy *copy = &op->u.copy;
+        bool mapped = copy->from.mapped_bytes || copy->to.mapped_bytes;
+        model_ns = copy_ns(copy);
+        if (mapped)
+            vs_sim_mapped_hold();
+        ok = copy_bytes(copy);
+        if (mapped)
+            vs_sim_mapped_let_go();
     } else {
         const struct vs_sim_set *set = &op->u.set;
         model_ns = TRANSFER_BASE_NS + (uint64_t)set->width * set->height * set->element /
                                           vs_sim_spec.preset->memory_gbps;
+        if (set->to.mapped_bytes)
+            vs_sim_mapped_hold();
         ok = set_bytes(set);
+        if (set->to.mapped_bytes)
+            vs_sim_mapped_let_go();
     }
     if (!ok)
         vs_sim_context_fail(ctx, CUDA_ERROR_ILLEGAL_ADDRESS);

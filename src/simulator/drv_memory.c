@@ -20,8 +20,9 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
         vs_sim_host_unmap((void *)range->base, range->bytes);
         break;
     case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
-    case VS_SIM_RANGE_REGISTERED: break;
     case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;
+    case VS_SIM_RANGE_REGISTERED:
+    case VS_SIM_RANGE_MAPPED: break; /* not ours to give back */
     }
 }
 

@@ -7,7 +7,8 @@
 
 static CUmemorytype memory_type(const struct vs_sim_range *r)
 {
-    return r->kind == VS_SIM_RANGE_HOST || r->kind == VS_SIM_RANGE_REGISTERED
+    return r->kind == VS_SIM_RANGE_HOST || r->kind == VS_SIM_RANGE_REGISTERED ||
+                   (r->kind == VS_SIM_RANGE_MAPPED && r->device < 0)
                ? CU_MEMORYTYPE_HOST
                : CU_MEMORYTYPE_DEVICE;
 }
@@ -33,10 +34,14 @@ static size_t put(void *data, const void *value, size_t bytes)
 static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_sim_range *r,
                      CUdeviceptr ptr)
 {
-    int device = r->device < 0 ? r->ctx->device->ordinal : r->device;
+    int device = r->device >= 0 ? r->device : r->ctx ? r->ctx->device->ordinal : CU_DEVICE_CPU;
+    uintptr_t base = r->base;
+    size_t bytes = r->bytes;
+    if (r->kind == VS_SIM_RANGE_MAPPED)
+        vs_sim_reservation_find(ptr, &base, &bytes);
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        return put(data, &(CUcontext){(CUcontext)r->ctx}, sizeof(CUcontext));
+        return r->ctx ? put(data, &(CUcontext){(CUcontext)r->ctx}, sizeof(CUcontext)) : 0;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return put(data, &(unsigned){memory_type(r)}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(data, &ptr, sizeof ptr);
@@ -53,13 +58,18 @@ static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return put(data, &(unsigned){0}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        return put(data, &(CUdeviceptr){r->base}, sizeof(CUdeviceptr));
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(data, &r->bytes, sizeof r->bytes);
+        return put(data, &(CUdeviceptr){base}, sizeof(CUdeviceptr));
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(data, &bytes, sizeof bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED: return put(data, &(unsigned){1}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return put(data, &(unsigned long long){0}, sizeof(unsigned long long));
+        return put(data, &(unsigned long long){vs_sim_mapped_handle_types(ptr)},
+                   sizeof(unsigned long long));
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        return put(data, &(unsigned){CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE}, sizeof(unsigned));
+        return put(data,
+                   &(unsigned){r->no_read    ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE
+                               : r->no_write ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+                                             : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE},
+                   sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         return put(data, &(CUmemoryPool){(CUmemoryPool)r->pool}, sizeof(CUmemoryPool));
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return put(data, &r->bytes, sizeof r->bytes);
@@ -71,14 +81,32 @@ static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_
     }
 }
 
+/* The same for an address that is reserved, with nothing mapped there. */
+static size_t answer_reserved(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    uintptr_t base;
+    size_t bytes;
+    if (!vs_sim_reservation_find(ptr, &base, &bytes))
+        return 0;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        return put(data, &(CUdeviceptr){base}, sizeof(CUdeviceptr));
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(data, &bytes, sizeof bytes);
+    case CU_POINTER_ATTRIBUTE_MAPPED: return put(data, &(unsigned){0}, sizeof(unsigned));
+    default: return 0;
+    }
+}
+
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     struct vs_sim_range range;
     CUresult e = vs_sim_enter();
     if (e)
         return e;
-    if (!data || !find(ptr, &range))
+    if (!data)
         return CUDA_ERROR_INVALID_VALUE;
+    if (!find(ptr, &range))
+        return answer_reserved(data, attribute, ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     return answer(data, attribute, &range, ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -114,7 +142,8 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
             attributes[i] > CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID)
             return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < numAttributes; i++)
-        if (!known || !answer(data[i], attributes[i], &range, ptr))
+        if (known ? !answer(data[i], attributes[i], &range, ptr)
+                  : !answer_reserved(data[i], attributes[i], ptr))
             answer_nothing(data[i], attributes[i]);
     return CUDA_SUCCESS;
 }

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Device memory as reserved host address space, and the count of its physical
- * pages. Each device has a window of four times its capacity, reserved without
- * access; allocating makes part of it readable, freeing takes pages and access
- * away again. The search for room goes round the window, so an address comes back
+ * pages. Each device has a window of four times its capacity, mapped without
+ * access from a sparse memory file of the same size, so that another process can
+ * map a part of it; allocating makes part of it readable, freeing takes pages and
+ * access away again. The search for room goes round the window, so an address comes back
  * as late as possible, and between allocations lies a page without access.
  * Small requests share a 2 MiB page, found by a bitmap that is searched round
  * and round in the same way; a page without users counts as free, though the
  * last one stays mapped for the next small request. */
+#define _GNU_SOURCE /* SEEK_DATA */
 #include "simulator/vs_sim_driver.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define WINDOW_TIMES 4
 #define FENCED_MAX 12000 /* above this many the kernel's map count matters more than fences */
@@ -32,6 +36,7 @@ struct slab { /* a page shared by small allocations */
 
 struct space {
     pthread_mutex_t mu;
+    int store;                /* the file behind the window; immutable once it is open */
     uintptr_t window, cursor; /* 0 until the first allocation */
     size_t window_bytes;
     uint64_t used_bytes;    /* physical, everything but "others" */
@@ -65,16 +70,19 @@ static uint64_t room_locked(const struct space *sp)
 
 static bool window_open(struct space *sp)
 {
-    if (sp->window)
+    if (sp->window_bytes)
         return true;
     size_t bytes =
         (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
-    void *at = mmap(NULL, bytes + VS_SIM_PAGE_BYTES, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
+    sp->store = vs_sim_store_new(VS_SIM_STORE_SPACE, (int)(sp - spaces), bytes);
+    if (sp->store < 0)
         return false;
-    madvise(at, bytes + VS_SIM_PAGE_BYTES, MADV_DONTDUMP);
-    sp->window = ((uintptr_t)at + VS_SIM_PAGE_BYTES - 1) & ~(uintptr_t)(VS_SIM_PAGE_BYTES - 1);
+    sp->window = vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
+    if (!sp->window || !vs_sim_store_map(sp->window, bytes, sp->store, 0, PROT_NONE)) {
+        close(sp->store);
+        return false;
+    }
+    madvise((void *)sp->window, bytes, MADV_DONTDUMP);
     sp->window_bytes = bytes;
     sp->cursor = sp->window;
     return true;
@@ -136,15 +144,28 @@ static uintptr_t extent_take(struct space *sp, size_t bytes)
     return at;
 }
 
+/* Takes pages and access away. What comes out is in every flag like the rest of the
+ * window: the kernel merges it with its neighbours, else it would run out of
+ * mappings after 30,000 frees. Much memory is never touched, and
+ * asking costs less than punching holes where there is nothing. */
+static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
+{
+    off_t begin = (off_t)(base - sp->window), data = lseek(sp->store, begin, SEEK_DATA);
+    if ((data < 0 && errno == ENXIO) || data >= begin + (off_t)bytes) {
+        mprotect((void *)base, bytes, PROT_NONE);
+        return;
+    }
+    if (madvise((void *)base, bytes, MADV_REMOVE))
+        memset((void *)base, 0, bytes);
+    vs_sim_store_map(base, bytes, sp->store, (uint64_t)begin, PROT_NONE);
+    madvise((void *)base, bytes, MADV_DONTDUMP);
+}
+
 static void extent_drop(struct space *sp, uintptr_t base)
 {
     size_t i = extent_after(sp, base);
     size_t bytes = sp->extents[i].bytes;
-    /* a fresh mapping, in every flag like the rest of the window: the kernel merges
-     * it with its neighbours, else it would run out of mappings after 30,000 frees */
-    mmap((void *)base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-         -1, 0);
-    madvise((void *)base, bytes, MADV_DONTDUMP);
+    pages_drop(sp, base, bytes);
     sp->extent_count--;
     memmove(sp->extents + i, sp->extents + i + 1, (sp->extent_count - i) * sizeof *sp->extents);
 }
@@ -294,6 +315,16 @@ void vs_sim_space_free(int device, uintptr_t address, size_t bytes)
         sp->used_bytes -= (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
     }
     pthread_mutex_unlock(&sp->mu);
+}
+
+bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset)
+{
+    struct space *sp = space_lock(device);
+    bool inside = sp->window_bytes && address - sp->window < sp->window_bytes;
+    *store = sp->store;
+    *offset = address - sp->window;
+    pthread_mutex_unlock(&sp->mu);
+    return inside;
 }
 
 bool vs_sim_space_charge(int device, uint64_t bytes)

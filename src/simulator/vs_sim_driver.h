@@ -74,6 +74,7 @@ enum vs_sim_range_kind {
     VS_SIM_RANGE_HOST,       /* cuMemHostAlloc, cuMemAllocHost */
     VS_SIM_RANGE_REGISTERED, /* the program's own memory, cuMemHostRegister */
     VS_SIM_RANGE_ARRAY,      /* of arrays; programs know the handle, never an address */
+    VS_SIM_RANGE_MAPPED,     /* cuMemMap; belongs to no context */
 };
 
 struct vs_sim_pool;
@@ -85,7 +86,7 @@ struct vs_sim_range {
     enum vs_sim_range_kind kind;
     unsigned flags;             /* as given to the allocating call */
     uint64_t id;                /* CU_POINTER_ATTRIBUTE_BUFFER_ID; never reused */
-    struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one */
+    struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one; NULL: MAPPED */
     struct vs_sim_pool *pool;   /* POOL only */
     struct vs_sim_array *array; /* ARRAY only */
     int device;                 /* ordinal; -1 for host memory */
@@ -93,6 +94,7 @@ struct vs_sim_range {
     int preferred;              /* MANAGED: preferred location, CU_DEVICE_CPU, or -2 */
     int prefetched;             /* MANAGED: last prefetch target, or -2 */
     bool read_mostly, sync_memops;
+    bool no_read, no_write; /* MAPPED: what cuMemSetAccess has not allowed to anybody */
 };
 
 /* vs_sim_range_add: *range* with its id set to a fresh one (also in *range*).
@@ -128,6 +130,37 @@ void vs_sim_space_uncharge(int device, uint64_t bytes);
 /* vs_sim_space_free_bytes: what cuMemGetInfo calls free. */
 uint64_t vs_sim_space_free_bytes(int device);
 
+/* vs_sim_space_place: where memory of vs_sim_space_alloc lies in the device's memory
+ * file. False: it is not of this device. */
+bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset);
+
+/* ---- memory: files and mappings (drv_store.c) ---- */
+
+enum vs_sim_store_kind {
+    VS_SIM_STORE_SPACE = 's',    /* a device's address window */
+    VS_SIM_STORE_MANY = 'm',     /* allocations of cuMemCreate that stay in the process */
+    VS_SIM_STORE_ONE = 'o',      /* one allocation of cuMemCreate, exportable */
+    VS_SIM_STORE_POOL = 'p',     /* a shareable pool */
+    VS_SIM_STORE_EXPORTS = 'x',  /* what a process has exported by cuIpc (drv_ipc.c) */
+};
+
+/* vs_sim_store_new: a sparse memory file of *bytes* that remembers its kind and its
+ * device (-1: host memory). -1: the system refuses. Closed by close(). */
+int vs_sim_store_new(enum vs_sim_store_kind kind, int device, uint64_t bytes);
+/* vs_sim_store_of: what vs_sim_store_new was told about the file *fd*, by whichever
+ * process. False: it is no such file. Either out-pointer may be NULL. */
+bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t *bytes);
+/* vs_sim_store_reserve: *bytes* of address space without access, aligned to *align*
+ * (a power of two), at *hint* when that is free. 0: the system refuses. */
+uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint);
+/* vs_sim_store_map: put *bytes* of file *fd* from *offset* on to a reserved *address*,
+ * with the PROT bits *access*. False: the system refuses. */
+bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, int access);
+/* vs_sim_store_unmap: the address range is merely reserved again. */
+void vs_sim_store_unmap(uintptr_t address, size_t bytes);
+/* vs_sim_store_unreserve: the address range is nobody's. */
+void vs_sim_store_unreserve(uintptr_t address, size_t bytes);
+
 /* vs_sim_host_map: *bytes* of zeroed host memory, page aligned, NULL when the
  * system refuses. Not charged to any device. vs_sim_host_unmap takes the same size. */
 void *vs_sim_host_map(size_t bytes);
@@ -139,6 +172,21 @@ void vs_sim_host_unmap(void *pages, size_t bytes);
  * its arguments are found good. CUDA_ERROR_OUT_OF_MEMORY when this allocation of
  * *family* is to fail; takes its time when it is to be slow. */
 CUresult vs_sim_fault_alloc(enum vs_sim_family family);
+
+/* ---- memory: virtual memory management (drv_vmm.c) ---- */
+
+/* vs_sim_mapped_span: may all *bytes* from *address* on be read (*write*: written)
+ * through mappings of cuMemMap, one after the other without a gap? */
+bool vs_sim_mapped_span(uintptr_t address, size_t bytes, bool write);
+/* vs_sim_mapped_hold/let_go: between these nothing is unmapped or loses access. */
+void vs_sim_mapped_hold(void);
+void vs_sim_mapped_let_go(void);
+/* vs_sim_reservation_find: the reservation of cuMemAddressReserve around *address*,
+ * mapped or not. False: there is none. */
+bool vs_sim_reservation_find(uintptr_t address, uintptr_t *base, size_t *bytes);
+/* vs_sim_mapped_handle_types: CUmemAllocationHandleType bits that the memory mapped
+ * at *address* may be exported with. */
+unsigned vs_sim_mapped_handle_types(uintptr_t address);
 
 /* ---- devices (drv_device.c) ---- */
 
@@ -255,6 +303,7 @@ struct vs_sim_end { /* one end of a copy */
     uintptr_t base;
     size_t pitch, slice; /* bytes from row to row, from plane to plane */
     uint64_t id;         /* of the range it must still be in; 0: not checked */
+    size_t mapped_bytes; /* of cuMemMap memory, perhaps in several mappings; else 0 */
     enum vs_sim_memory_kind memory;
     int device;
 };

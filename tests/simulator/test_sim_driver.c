@@ -34,7 +34,7 @@ static void devices_are_what_the_spec_says(void **state)
     assert_int_equal(value, 132);
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
     assert_int_equal(value, 9);
-    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
     assert_int_equal(value, 0); /* not simulated, and it says so */
     FAILS(cuDeviceGetAttribute(&value, (CUdevice_attribute)9999, 0), CUDA_ERROR_INVALID_VALUE);
     OK(cuDeviceGetUuid(&a, 0));
@@ -238,7 +238,7 @@ static void what_is_not_simulated_says_so(void **state)
     CUevent ev;
     (void)state;
     FAILS(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuMemCreate(&handle, MIB, NULL, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuMulticastCreate(&handle, NULL), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuStreamCreate(&s, 0));
     FAILS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_NOT_SUPPORTED);

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Virtual memory management: reservations, physical memory, mappings, access,
+ * sharing by file descriptor within one process. */
+#include "conf.h"
+
+#include <unistd.h>
+
+static CUcontext context;
+static size_t granule;
+
+static int begin(void **state)
+{
+    (void)state;
+    if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
+        return -1;
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    granule = 0;
+    cuMemGetAllocationGranularity(&granule, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
+}
+
+static void need_vmm(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
+         "no virtual memory management");
+}
+
+static void need_descriptors(void)
+{
+    need_vmm();
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
+         "no export as a file descriptor");
+}
+
+static CUmemAllocationProp on_device(unsigned types)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = (CUmemAllocationHandleType)types,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    return prop;
+}
+
+static CUmemGenericAllocationHandle create(size_t bytes, unsigned types)
+{
+    CUmemAllocationProp prop = on_device(types);
+    CUmemGenericAllocationHandle handle = 0;
+    DO(cuMemCreate(&handle, bytes, &prop, 0));
+    return handle;
+}
+
+static const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+
+static CUdeviceptr reserve(size_t bytes)
+{
+    CUdeviceptr at = 0;
+    DO(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    return at;
+}
+
+static CUdeviceptr mapped(CUmemGenericAllocationHandle handle, size_t bytes)
+{
+    CUdeviceptr at = reserve(bytes);
+    DO(cuMemMap(at, bytes, 0, handle, 0));
+    DO(cuMemSetAccess(at, bytes, &both, 1));
+    return at;
+}
+
+static void unmapped(CUdeviceptr at, size_t bytes)
+{
+    DO(cuCtxSynchronize());
+    DO(cuMemUnmap(at, bytes));
+    DO(cuMemAddressFree(at, bytes));
+}
+
+/* Does every byte from *at* on read as *value*? */
+static bool all_are(CUdeviceptr at, size_t bytes, unsigned char value)
+{
+    unsigned char *copy = malloc(bytes);
+    bool same = copy != NULL;
+    DO(cuMemcpyDtoH(copy, at, bytes));
+    for (size_t i = 0; same && i < bytes; i++)
+        same = copy[i] == value;
+    free(copy);
+    return same;
+}
+
+/* ---- reservations ---- */
+
+static void reservations_are_aligned_and_freed_as_they_were_made(void **state)
+{
+    CUdeviceptr at, other;
+    (void)state;
+    need_vmm();
+    DO(cuMemAddressReserve(&at, 4 * granule, 8 * granule, 0, 0));
+    FACT_EQ(at % (8 * granule), 0, "cuda.h, cuMemAddressReserve: alignment of the range requested");
+    other = reserve(4 * granule);
+    FACT(other >= at + 4 * granule || other + 4 * granule <= at,
+         "cuda.h, cuMemAddressReserve: reserves a virtual address range");
+    FACT_EQ(cuMemAddressFree(at, 2 * granule), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressFree: size must match what was given to memAddressReserve");
+    FACT_EQ(cuMemAddressFree(at + granule, 3 * granule), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressFree: ptr must match what was returned from memAddressReserve");
+    FACT_EQ(cuMemAddressFree(at, 4 * granule), CUDA_SUCCESS, "cuda.h, cuMemAddressFree");
+    FACT_EQ(cuMemAddressFree(at, 4 * granule), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressFree: frees a range reserved by cuMemAddressReserve");
+    DO(cuMemAddressFree(other, 4 * granule));
+}
+
+static void reservations_refuse_what_the_header_excludes(void **state)
+{
+    CUdeviceptr at;
+    (void)state;
+    need_vmm();
+    FACT_EQ(cuMemAddressReserve(NULL, granule, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressReserve: returns");
+    FACT_EQ(cuMemAddressReserve(&at, 0, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressReserve: returns");
+    FACT_EQ(cuMemAddressReserve(&at, granule, 3 * granule, 0, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressReserve: alignment must be a power of two or zero");
+    FACT_EQ(cuMemAddressReserve(&at, granule, 0, 0, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressReserve: flags must be zero");
+    FACT_EQ(cuMemAddressReserve(&at, granule + 1, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAddressReserve: size must be a multiple of the host page size");
+}
+
+static void more_can_be_reserved_than_the_device_has(void **state)
+{
+    size_t bytes;
+    (void)state;
+    need_vmm();
+    DO(cuDeviceTotalMem(&bytes, 0));
+    bytes = (bytes / granule + 1) * granule * 2;
+    CUdeviceptr at = reserve(bytes);
+    FACT(at != 0, "programming guide, Virtual Memory Management: reserving takes addresses only");
+    DO(cuMemAddressFree(at, bytes));
+}
+
+/* ---- physical memory ---- */
+
+static void granularity_is_a_power_of_two(void **state)
+{
+    size_t least = 0, recommended = 0;
+    CUmemAllocationProp prop = on_device(0);
+    (void)state;
+    need_vmm();
+    DO(cuMemGetAllocationGranularity(&least, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    DO(cuMemGetAllocationGranularity(&recommended, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+    FACT(least && !(least & (least - 1)), "cuda.h, cuMemGetAllocationGranularity: can be used as "
+                                          "a multiple for alignment, size, or address mapping");
+    FACT_EQ(recommended % least, 0, "cuda.h, cuMemGetAllocationGranularity: recommended");
+    FACT_EQ(cuMemGetAllocationGranularity(NULL, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemGetAllocationGranularity: returns");
+    FACT_EQ(cuMemGetAllocationGranularity(&least, NULL, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemGetAllocationGranularity: returns");
+}
+
+static void creating_refuses_what_the_header_excludes(void **state)
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp prop = on_device(0);
+    (void)state;
+    need_vmm();
+    FACT_EQ(cuMemCreate(&handle, granule + 1, &prop, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemCreate: size must be a multiple of the granularity");
+    FACT_EQ(cuMemCreate(&handle, 0, &prop, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemCreate: returns");
+    FACT_EQ(cuMemCreate(&handle, granule, &prop, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemCreate: flags must be zero now");
+    FACT_EQ(cuMemCreate(&handle, granule, NULL, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemCreate: returns");
+    prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
+    FACT_EQ(cuMemCreate(&handle, granule, &prop, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemCreate: properties of the allocation");
+    prop = on_device(0);
+    prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+    FACT_EQ(cuMemCreate(&handle, granule, &prop, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemCreate: HOST_NUMA_CURRENT will result in CUDA_ERROR_INVALID_VALUE");
+    prop = on_device(0);
+    prop.location.id = 1000;
+    FACT(cuMemCreate(&handle, granule, &prop, 0) != CUDA_SUCCESS,
+         "cuda.h, cuMemCreate: creates on the target device specified");
+}
+
+static void properties_are_those_of_the_creation(void **state)
+{
+    CUmemAllocationProp prop;
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(granule, 0);
+    memset(&prop, 0xff, sizeof prop);
+    DO(cuMemGetAllocationPropertiesFromHandle(&prop, handle));
+    const char *rule = "cuda.h, cuMemGetAllocationPropertiesFromHandle: properties of this handle";
+    FACT_EQ(prop.type, CU_MEM_ALLOCATION_TYPE_PINNED, rule);
+    FACT_EQ(prop.location.type, CU_MEM_LOCATION_TYPE_DEVICE, rule);
+    FACT_EQ(prop.location.id, 0, rule);
+    FACT_EQ(prop.requestedHandleTypes, CU_MEM_HANDLE_TYPE_NONE, rule);
+    DO(cuMemRelease(handle));
+}
+
+/* ---- mapping ---- */
+
+static void mapping_refuses_what_the_header_excludes(void **state)
+{
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(2 * granule, 0);
+    CUdeviceptr at = reserve(4 * granule);
+    FACT_EQ(cuMemMap(at, 4 * granule, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemMap: offset + size within the size of the memory allocation");
+    FACT_EQ(cuMemMap(at, 2 * granule, 0, handle, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemMap: flags must be zero now");
+    FACT_EQ(cuMemMap(at, granule / 2, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemMap: size must be a multiple of the granularity");
+    FACT_EQ(cuMemMap(at + granule / 2, granule, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemMap: ptr must be a multiple of the granularity");
+    FACT_EQ(cuMemMap(at + 3 * granule, 2 * granule, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemMap: this range must be an address reservation");
+    FACT_EQ(cuMemMap(at, 2 * granule, 0, handle, 0), CUDA_SUCCESS, "cuda.h, cuMemMap");
+    FACT(cuMemMap(at, 2 * granule, 0, handle, 0) != CUDA_SUCCESS,
+         "cuda.h, cuMemMap: only on ranges that are not currently mapped");
+    FACT(cuMemMap(at + granule, 2 * granule, 0, handle, 0) != CUDA_SUCCESS,
+         "cuda.h, cuMemMap: only on ranges that are not currently mapped");
+    FACT(cuMemAddressFree(at, 4 * granule) != CUDA_SUCCESS,
+         "programming guide, Virtual Memory Management: unmap before freeing the range");
+    DO(cuMemUnmap(at, 2 * granule));
+    DO(cuMemAddressFree(at, 4 * granule));
+    DO(cuMemRelease(handle));
+}
+
+static void unmapping_takes_whole_mappings(void **state)
+{
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(2 * granule, 0);
+    CUdeviceptr at = mapped(handle, 2 * granule);
+    FACT_EQ(cuMemUnmap(at, granule), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemUnmap: cannot unmap a sub-range of an address range mapped");
+    FACT_EQ(cuMemUnmap(at + granule, granule), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemUnmap: cannot unmap a sub-range of an address range mapped");
+    FACT_EQ(cuMemUnmap(at, 2 * granule), CUDA_SUCCESS, "cuda.h, cuMemUnmap");
+    FACT_EQ(cuMemMap(at, 2 * granule, 0, handle, 0), CUDA_SUCCESS,
+            "cuda.h, cuMemUnmap: the range can be used for future calls to cuMemMap");
+    unsigned long long flags = 99;
+    DO(cuMemGetAccess(&flags, &both.location, at));
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE,
+            "cuda.h, cuMemUnmap: all mappings start with no accessibility setup");
+    unmapped(at, 2 * granule);
+    DO(cuMemRelease(handle));
+}
+
+static void mappings_of_one_handle_are_the_same_memory(void **state)
+{
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(granule, 0);
+    CUdeviceptr a = mapped(handle, granule), b = mapped(handle, granule);
+    DO(cuMemsetD8(a, 0x5a, granule));
+    DO(cuCtxSynchronize());
+    FACT(all_are(b, granule, 0x5a),
+         "programming guide, Virtual Memory Management: a handle may be mapped several times");
+    unmapped(a, granule);
+    FACT(all_are(b, granule, 0x5a), "cuda.h, cuMemUnmap: memory is freed if there are no existing "
+                                    "mappings and no unreleased handles");
+    unmapped(b, granule);
+    DO(cuMemRelease(handle));
+}
+
+static void a_mapping_keeps_released_memory(void **state)
+{
+    CUmemGenericAllocationHandle same = 0;
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(2 * granule, 0);
+    CUdeviceptr at = mapped(handle, 2 * granule);
+    DO(cuMemsetD8(at, 7, 2 * granule));
+    FACT_EQ(cuMemRelease(handle), CUDA_SUCCESS, "cuda.h, cuMemRelease: can be freed when there "
+                                                "are still outstanding mappings");
+    FACT(all_are(at, 2 * granule, 7),
+         "cuda.h, cuMemRelease: freed when all outstanding mappings are unmapped");
+    DO(cuMemRetainAllocationHandle(&same, (void *)(at + granule + 5)));
+    FACT_EQ(same, handle, "cuda.h, cuMemRetainAllocationHandle: the same handle value used to map, "
+                          "from any address in the range");
+    DO(cuMemUnmap(at, 2 * granule));
+    FACT(cuMemRetainAllocationHandle(&same, (void *)at) != CUDA_SUCCESS,
+         "cuda.h, cuMemRetainAllocationHandle: if the address is not mapped, fails");
+    DO(cuMemMap(at, 2 * granule, 0, handle, 0));
+    DO(cuMemSetAccess(at, 2 * granule, &both, 1));
+    FACT(all_are(at, 2 * granule, 7),
+         "cuda.h, cuMemRelease: freed when all references to the handle are released");
+    DO(cuMemRelease(handle));
+    unmapped(at, 2 * granule);
+}
+
+static void copies_and_sets_run_across_mappings(void **state)
+{
+    unsigned char pattern[64], back[64];
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle a = create(granule, 0), b = create(granule, 0);
+    CUdeviceptr at = reserve(2 * granule);
+    DO(cuMemMap(at, granule, 0, a, 0));
+    DO(cuMemMap(at + granule, granule, 0, b, 0));
+    DO(cuMemSetAccess(at, 2 * granule, &both, 1));
+    const char *rule = "programming guide, Virtual Memory Management: one contiguous range";
+    DO(cuMemsetD8(at, 3, 2 * granule));
+    FACT(all_are(at, 2 * granule, 3), rule);
+    for (size_t i = 0; i < sizeof pattern; i++)
+        pattern[i] = (unsigned char)i;
+    DO(cuMemcpyHtoD(at + granule - 32, pattern, sizeof pattern));
+    DO(cuMemcpyDtoH(back, at + granule - 32, sizeof back));
+    FACT(!memcmp(back, pattern, sizeof back), rule);
+    DO(cuMemcpyDtoD(at + 5, at + granule - 32, sizeof pattern));
+    DO(cuMemcpyDtoH(back, at + 5, sizeof back));
+    FACT(!memcmp(back, pattern, sizeof back), rule);
+    FACT_EQ(cuMemUnmap(at, 2 * granule), CUDA_SUCCESS,
+            "cuda.h, cuMemUnmap: the entire contiguous address range");
+    DO(cuMemAddressFree(at, 2 * granule));
+    DO(cuMemRelease(a));
+    DO(cuMemRelease(b));
+}
+
+static void a_vector_grows_in_place(void **state)
+{
+    enum { PARTS = 5 };
+    (void)state;
+    need_vmm();
+    CUdeviceptr at = reserve(PARTS * granule);
+    for (int i = 0; i < PARTS; i++) {
+        CUmemGenericAllocationHandle part = create(granule, 0);
+        DO(cuMemMap(at + (size_t)i * granule, granule, 0, part, 0));
+        DO(cuMemSetAccess(at + (size_t)i * granule, granule, &both, 1));
+        DO(cuMemRelease(part));
+        DO(cuMemsetD8(at + (size_t)i * granule, (unsigned char)(i + 1), granule));
+    }
+    for (int i = 0; i < PARTS; i++)
+        FACT(all_are(at + (size_t)i * granule, granule, (unsigned char)(i + 1)),
+             "programming guide, Virtual Memory Management: data stays as the range grows");
+    for (int i = 0; i < PARTS; i++)
+        DO(cuMemUnmap(at + (size_t)i * granule, granule));
+    DO(cuMemAddressFree(at, PARTS * granule));
+}
+
+/* ---- access and attributes ---- */
+
+static void access_is_what_was_set(void **state)
+{
+    unsigned long long flags = 99;
+    CUmemAccessDesc none = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(granule, 0);
+    CUdeviceptr at = reserve(2 * granule);
+    FACT(cuMemSetAccess(at, granule, &both, 1) != CUDA_SUCCESS,
+         "cuda.h, cuMemSetAccess: the range must be a fully mapped address range");
+    DO(cuMemMap(at, granule, 0, handle, 0));
+    DO(cuMemGetAccess(&flags, &both.location, at));
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE,
+            "cuda.h, cuMemMap: does not make the address accessible");
+    FACT(cuMemSetAccess(at, 2 * granule, &both, 1) != CUDA_SUCCESS,
+         "cuda.h, cuMemSetAccess: the range must be a fully mapped address range");
+    DO(cuMemSetAccess(at, granule, &both, 1));
+    DO(cuMemGetAccess(&flags, &both.location, at));
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "cuda.h, cuMemGetAccess");
+    DO(cuMemSetAccess(at, granule, &none, 1));
+    DO(cuMemGetAccess(&flags, &both.location, at));
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuda.h, cuMemGetAccess");
+    DO(cuMemUnmap(at, granule));
+    DO(cuMemAddressFree(at, 2 * granule));
+    DO(cuMemRelease(handle));
+}
+
+static void attributes_tell_mapping_and_reservation_apart(void **state)
+{
+    CUdeviceptr base = 0, start = 0;
+    size_t bytes = 0;
+    unsigned type = 0;
+    int device = -5;
+    (void)state;
+    need_vmm();
+    CUmemGenericAllocationHandle handle = create(granule, 0);
+    CUdeviceptr at = reserve(3 * granule);
+    DO(cuMemMap(at + granule, granule, 0, handle, 0));
+    DO(cuMemSetAccess(at + granule, granule, &both, 1));
+    CUdeviceptr inside = at + granule + 12345;
+    DO(cuMemGetAddressRange(&base, &bytes, inside));
+    FACT_EQ(base, at + granule, "cuda.h, CU_POINTER_ATTRIBUTE_RANGE_SIZE: the mapped region is "
+                                "what cuMemGetAddressRange returns");
+    FACT_EQ(bytes, granule, "cuda.h, cuMemGetAddressRange");
+    DO(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside));
+    FACT_EQ(start, at, "cuda.h, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: of the reservation");
+    DO(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside));
+    FACT_EQ(bytes, 3 * granule, "cuda.h, CU_POINTER_ATTRIBUTE_RANGE_SIZE: of the reservation");
+    DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside));
+    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "cuda.h, CU_POINTER_ATTRIBUTE_MEMORY_TYPE");
+    DO(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
+    FACT_EQ(device, 0, "cuda.h, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
+    FACT(cuMemFree(at + granule) != CUDA_SUCCESS,
+         "cuda.h, cuMemFree: memory returned by a call to cuMemAlloc and its kin");
+    DO(cuMemUnmap(at + granule, granule));
+    DO(cuMemAddressFree(at, 3 * granule));
+    DO(cuMemRelease(handle));
+}
+
+static void host_memory_is_seen_by_host_and_device(void **state)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0}};
+    CUmemAccessDesc desc[2] = {
+        both, {{CU_MEM_LOCATION_TYPE_HOST_NUMA, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+    CUmemGenericAllocationHandle handle;
+    size_t host_granule = 0;
+    (void)state;
+    need_vmm();
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
+         "no virtual memory management of host memory");
+    DO(cuMemGetAllocationGranularity(&host_granule, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    DO(cuMemCreate(&handle, host_granule, &prop, 0));
+    CUdeviceptr at;
+    DO(cuMemAddressReserve(&at, host_granule, host_granule, 0, 0));
+    DO(cuMemMap(at, host_granule, 0, handle, 0));
+    DO(cuMemSetAccess(at, host_granule, desc, 2));
+    DO(cuMemsetD8(at, 0x21, host_granule));
+    DO(cuCtxSynchronize());
+    FACT_EQ(((unsigned char *)at)[host_granule - 1], 0x21,
+            "cuda.h, cuMemSetAccess: access flags for a HOST_NUMA location");
+    DO(cuMemUnmap(at, host_granule));
+    DO(cuMemAddressFree(at, host_granule));
+    DO(cuMemRelease(handle));
+}
+
+/* ---- file descriptors ---- */
+
+#define POSIX_FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+static void a_descriptor_carries_the_memory(void **state)
+{
+    CUmemGenericAllocationHandle imported = 0;
+    CUmemAllocationProp prop;
+    int fd = -1;
+    (void)state;
+    need_descriptors();
+    CUmemGenericAllocationHandle handle = create(granule, POSIX_FD);
+    CUdeviceptr at = mapped(handle, granule);
+    DO(cuMemsetD8(at, 0x44, granule));
+    DO(cuCtxSynchronize());
+    DO(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 0));
+    FACT(fd >= 0, "cuda.h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: a file descriptor (int)");
+    DO(cuMemImportFromShareableHandle(&imported, (void *)(intptr_t)fd, POSIX_FD));
+    FACT_EQ(close(fd), 0, "the descriptor is the program's to close");
+    DO(cuMemGetAllocationPropertiesFromHandle(&prop, imported));
+    FACT_EQ(prop.location.type, CU_MEM_LOCATION_TYPE_DEVICE,
+            "cuda.h, cuMemGetAllocationPropertiesFromHandle");
+    CUdeviceptr again = mapped(imported, granule);
+    FACT(all_are(again, granule, 0x44), "cuda.h, cuMemImportFromShareableHandle: the memory "
+                                        "allocation represented by the handle");
+    unmapped(at, granule);
+    DO(cuMemRelease(handle));
+    FACT(all_are(again, granule, 0x44), "cuda.h, cuMemRelease: freed when all outstanding "
+                                        "references, shareable counterparts too, are released");
+    unmapped(again, granule);
+    FACT_EQ(cuMemRelease(imported), CUDA_SUCCESS,
+            "cuda.h, cuMemRelease: each import is paired with a release");
+}
+
+static void only_memory_made_for_it_is_exported(void **state)
+{
+    int fd = -1;
+    (void)state;
+    need_descriptors();
+    CUmemGenericAllocationHandle handle = create(granule, 0);
+    FACT(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 0) != CUDA_SUCCESS,
+         "cuda.h, CUmemAllocationProp: requestedHandleTypes");
+    DO(cuMemRelease(handle));
+    handle = create(granule, POSIX_FD);
+    FACT_EQ(cuMemExportToShareableHandle(NULL, handle, POSIX_FD, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemExportToShareableHandle: returns");
+    FACT_EQ(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemExportToShareableHandle: flags must be zero");
+    DO(cuMemRelease(handle));
+}
+
+int conf_vmm(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reservations_are_aligned_and_freed_as_they_were_made),
+        cmocka_unit_test(reservations_refuse_what_the_header_excludes),
+        cmocka_unit_test(more_can_be_reserved_than_the_device_has),
+        cmocka_unit_test(granularity_is_a_power_of_two),
+        cmocka_unit_test(creating_refuses_what_the_header_excludes),
+        cmocka_unit_test(properties_are_those_of_the_creation),
+        cmocka_unit_test(mapping_refuses_what_the_header_excludes),
+        cmocka_unit_test(unmapping_takes_whole_mappings),
+        cmocka_unit_test(mappings_of_one_handle_are_the_same_memory),
+        cmocka_unit_test(a_mapping_keeps_released_memory),
+        cmocka_unit_test(copies_and_sets_run_across_mappings),
+        cmocka_unit_test(a_vector_grows_in_place),
+        cmocka_unit_test(access_is_what_was_set),
+        cmocka_unit_test(attributes_tell_mapping_and_reservation_apart),
+        cmocka_unit_test(host_memory_is_seen_by_host_and_device),
+        cmocka_unit_test(a_descriptor_carries_the_memory),
+        cmocka_unit_test(only_memory_made_for_it_is_exported),
+    };
+    return cmocka_run_group_tests_name("vmm", tests, begin, end);
+}

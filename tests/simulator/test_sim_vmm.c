@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Virtual memory management, in what only the simulator shows: what is charged to
+ * the device, what touching memory without access does, two processes. */
+#include "sim_test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define GRANULE (2 * MIB)
+
+static CUmemAllocationProp on_device(int device)
+{
+    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+}
+
+static CUmemGenericAllocationHandle create(size_t bytes, unsigned types)
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp prop = on_device(0);
+    prop.requestedHandleTypes = types;
+    OK(cuMemCreate(&handle, bytes, &prop, 0));
+    return handle;
+}
+
+static void allow(CUdeviceptr at, size_t bytes, CUmemAccess_flags flags)
+{
+    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, flags};
+    OK(cuMemSetAccess(at, bytes, &desc, 1));
+}
+
+static CUdeviceptr mapped(CUmemGenericAllocationHandle handle, size_t bytes)
+{
+    CUdeviceptr at;
+    OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    OK(cuMemMap(at, bytes, 0, handle, 0));
+    allow(at, bytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    return at;
+}
+
+static void unmap(CUdeviceptr at, size_t bytes)
+{
+    OK(cuMemUnmap(at, bytes));
+    OK(cuMemAddressFree(at, bytes));
+}
+
+static void capacity_is_taken_from_create_to_the_last_reference(void **state)
+{
+    size_t before = sim_free_bytes();
+    CUdeviceptr at;
+    (void)state;
+    OK(cuMemAddressReserve(&at, (size_t)1 << 40, 0, 0, 0));
+    assert_int_equal(sim_free_bytes(), before); /* addresses cost nothing */
+    CUmemGenericAllocationHandle handle = create(4 * GRANULE, 0), same;
+    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE);
+    OK(cuMemMap(at, 4 * GRANULE, 0, handle, 0));
+    OK(cuMemRelease(handle));
+    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE); /* the mapping holds it */
+    OK(cuMemRetainAllocationHandle(&same, (void *)(at + GRANULE)));
+    assert_int_equal(same, handle);
+    OK(cuMemUnmap(at, 4 * GRANULE));
+    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE); /* the handle holds it */
+    OK(cuMemRelease(handle));
+    assert_int_equal(sim_free_bytes(), before);
+    FAILS(cuMemRelease(handle), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemAddressFree(at, (size_t)1 << 40));
+}
+
+static void memory_that_does_not_fit_cannot_be_created(void **state)
+{
+    CUmemAllocationProp prop = on_device(0);
+    CUmemGenericAllocationHandle handle;
+    size_t free_bytes = sim_free_bytes() / GRANULE * GRANULE;
+    (void)state;
+    FAILS(cuMemCreate(&handle, free_bytes + GRANULE, &prop, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemCreate(&handle, free_bytes, &prop, 0));
+    CUdeviceptr p;
+    FAILS(cuMemAlloc(&p, GRANULE), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemRelease(handle));
+}
+
+static void host_memory_is_not_charged_to_a_device(void **state)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
+    CUmemAccessDesc host = {{CU_MEM_LOCATION_TYPE_HOST, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr at;
+    size_t before = sim_free_bytes();
+    unsigned type;
+    (void)state;
+    OK(cuMemCreate(&handle, GRANULE, &prop, 0));
+    assert_int_equal(sim_free_bytes(), before);
+    OK(cuMemAddressReserve(&at, GRANULE, 0, 0, 0));
+    OK(cuMemMap(at, GRANULE, 0, handle, 0));
+    OK(cuMemSetAccess(at, GRANULE, &host, 1));
+    memset((void *)at, 7, GRANULE);
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
+    assert_int_equal(type, CU_MEMORYTYPE_HOST);
+    unmap(at, GRANULE);
+    OK(cuMemRelease(handle));
+}
+
+/* What the signal number a child ends with is, which writes to *at*. */
+static int death_of_writing(CUdeviceptr at, bool write)
+{
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGSEGV, SIG_DFL);
+        if (write)
+            *(volatile char *)at = 1;
+        _exit(*(volatile char *)at & 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void pages_are_what_access_says(void **state)
+{
+    CUdeviceptr at;
+    CUmemGenericAllocationHandle handle = create(GRANULE, 0);
+    (void)state;
+    OK(cuMemAddressReserve(&at, GRANULE, 0, 0, 0));
+    assert_int_equal(death_of_writing(at, false), SIGSEGV);
+    OK(cuMemMap(at, GRANULE, 0, handle, 0));
+    assert_int_equal(death_of_writing(at, false), SIGSEGV);
+    FAILS(cuMemsetD8(at, 1, GRANULE), CUDA_ERROR_INVALID_VALUE);
+    allow(at, GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    assert_int_equal(death_of_writing(at, true), 0);
+    allow(at, GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    assert_int_equal(death_of_writing(at, false), 0);
+    assert_int_equal(death_of_writing(at, true), SIGSEGV);
+    OK(cuMemUnmap(at, GRANULE));
+    assert_int_equal(death_of_writing(at, false), SIGSEGV);
+    OK(cuMemAddressFree(at, GRANULE));
+    OK(cuMemRelease(handle));
+}
+
+static void work_queued_on_memory_unmapped_meanwhile_fails_the_context(void **state)
+{
+    CUcontext ctx;
+    CUstream s;
+    atomic_int open = 0;
+    CUmemGenericAllocationHandle handle = create(GRANULE, 0);
+    CUdeviceptr at = mapped(handle, GRANULE);
+    (void)state;
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    sim_launch_gate(s, &open);
+    OK(cuMemsetD8Async(at, 1, GRANULE, s));
+    unmap(at, GRANULE);
+    atomic_store(&open, 1);
+    FAILS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuCtxDestroy(ctx));
+    OK(cuMemRelease(handle));
+}
+
+static void memory_outlives_the_context_it_was_made_in(void **state)
+{
+    CUcontext ctx;
+    unsigned char byte = 0;
+    (void)state;
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUmemGenericAllocationHandle handle = create(GRANULE, 0);
+    CUdeviceptr at = mapped(handle, GRANULE);
+    OK(cuMemsetD8(at, 9, GRANULE));
+    OK(cuCtxDestroy(ctx));
+    OK(cuMemcpyDtoH(&byte, at, 1));
+    assert_int_equal(byte, 9);
+    unmap(at, GRANULE);
+    OK(cuMemRelease(handle));
+}
+
+static void memory_created_again_is_zero(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        CUmemGenericAllocationHandle handle = create(GRANULE, 0);
+        CUdeviceptr at = mapped(handle, GRANULE);
+        for (size_t k = 0; k < GRANULE; k += 512)
+            assert_int_equal(((char *)at)[k], 0);
+        memset((void *)at, 1, GRANULE);
+        unmap(at, GRANULE);
+        OK(cuMemRelease(handle));
+    }
+}
+
+static void zeroing_much_gives_zero_through_every_mapping(void **state)
+{
+    size_t bytes = 64 * MIB;
+    CUmemGenericAllocationHandle handle = create(bytes, 0);
+    CUdeviceptr at = mapped(handle, bytes), also = mapped(handle, bytes);
+    (void)state;
+    OK(cuMemsetD8(at, 5, bytes));
+    OK(cuCtxSynchronize());
+    OK(cuMemsetD8(at + 100, 0, bytes - 200));
+    OK(cuCtxSynchronize());
+    assert_int_equal(((char *)also)[99], 5);
+    for (size_t i = 100; i < bytes - 100; i += 333)
+        assert_int_equal(((char *)also)[i], 0);
+    assert_int_equal(((char *)also)[bytes - 100], 5);
+    unmap(at, bytes);
+    unmap(also, bytes);
+    OK(cuMemRelease(handle));
+}
+
+static void importing_here_takes_no_second_capacity(void **state)
+{
+    size_t before = sim_free_bytes();
+    int fd;
+    CUmemGenericAllocationHandle handle = create(GRANULE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                                 other;
+    (void)state;
+    OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    OK(cuMemImportFromShareableHandle(&other, (void *)(intptr_t)fd,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    assert_int_equal(sim_free_bytes(), before - GRANULE);
+    OK(cuMemRelease(handle));
+    assert_int_equal(sim_free_bytes(), before - GRANULE);
+    OK(cuMemRelease(other));
+    assert_int_equal(sim_free_bytes(), before);
+    OK(close(fd));
+}
+
+static void a_foreign_file_is_no_memory(void **state)
+{
+    CUmemGenericAllocationHandle handle;
+    int fd = open("/dev/zero", O_RDWR);
+    (void)state;
+    FAILS(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_INVALID_VALUE);
+    OK(close(fd));
+    FAILS(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)-1,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_INVALID_VALUE);
+}
+
+static void thousands_of_handles_need_no_descriptors(void **state)
+{
+    enum { COUNT = 3000 };
+    static CUmemGenericAllocationHandle handles[COUNT];
+    CUdeviceptr at;
+    (void)state;
+    OK(cuMemAddressReserve(&at, COUNT * GRANULE, 0, 0, 0));
+    for (size_t i = 0; i < COUNT; i++) {
+        handles[i] = create(GRANULE, 0);
+        OK(cuMemMap(at + i * GRANULE, GRANULE, 0, handles[i], 0));
+        OK(cuMemRelease(handles[i]));
+    }
+    allow(at, COUNT * GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    OK(cuMemsetD8(at + GRANULE - 5, 3, 10));
+    OK(cuCtxSynchronize());
+    unmap(at, COUNT * GRANULE);
+}
+
+int main(void)
+{
+    setenv("VRAMSCOPE_SIMULATE", "h100-80g,devices=2,capacity=8GiB", 1);
+    sim_start();
+    sim_register_kernels();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(capacity_is_taken_from_create_to_the_last_reference),
+        cmocka_unit_test(memory_that_does_not_fit_cannot_be_created),
+        cmocka_unit_test(host_memory_is_not_charged_to_a_device),
+        cmocka_unit_test(pages_are_what_access_says),
+        cmocka_unit_test(work_queued_on_memory_unmapped_meanwhile_fails_the_context),
+        cmocka_unit_test(memory_outlives_the_context_it_was_made_in),
+        cmocka_unit_test(memory_created_again_is_zero),
+        cmocka_unit_test(zeroing_much_gives_zero_through_every_mapping),
+        cmocka_unit_test(importing_here_takes_no_second_capacity),
+        cmocka_unit_test(a_foreign_file_is_no_memory),
+        cmocka_unit_test(thousands_of_handles_need_no_descriptors),
+    };
+    return cmocka_run_group_tests_name("vmm", tests, NULL, NULL);
+}
