@@ -36,7 +36,7 @@ struct slab { /* a page shared by small allocations */
 
 struct space {
     pthread_mutex_t mu;
-    int store;                /* the file behind the window; immutable once it is open */
+    int store;                /* the file behind the window; -1: none could be had */
     uintptr_t window, cursor; /* 0 until the first allocation */
     size_t window_bytes;
     uint64_t used_bytes;    /* physical, everything but "others" */
@@ -75,11 +75,10 @@ static bool window_open(struct space *sp)
     size_t bytes =
         (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
     sp->store = vs_sim_store_new(VS_SIM_STORE_SPACE, (int)(sp - spaces), bytes);
-    if (sp->store < 0)
-        return false;
     sp->window = vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
     if (!sp->window || !vs_sim_store_map(sp->window, bytes, sp->store, 0, PROT_NONE)) {
-        close(sp->store);
+        if (sp->store >= 0)
+            close(sp->store);
         return false;
     }
     madvise((void *)sp->window, bytes, MADV_DONTDUMP);
@@ -150,14 +149,19 @@ static uintptr_t extent_take(struct space *sp, size_t bytes)
  * asking costs less than punching holes where there is nothing. */
 static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
 {
-    off_t begin = (off_t)(base - sp->window), data = lseek(sp->store, begin, SEEK_DATA);
+    off_t begin = (off_t)(base - sp->window), data = begin;
+    if (sp->store >= 0)
+        data = lseek(sp->store, begin, SEEK_DATA);
     if ((data < 0 && errno == ENXIO) || data >= begin + (off_t)bytes) {
         mprotect((void *)base, bytes, PROT_NONE);
         return;
     }
     if (madvise((void *)base, bytes, MADV_REMOVE))
         memset((void *)base, 0, bytes);
-    vs_sim_store_map(base, bytes, sp->store, (uint64_t)begin, PROT_NONE);
+    if (sp->store < 0 || !vs_sim_store_map(base, bytes, sp->store, (uint64_t)begin, PROT_NONE)) {
+        mprotect((void *)base, bytes, PROT_NONE);
+        return;
+    }
     madvise((void *)base, bytes, MADV_DONTDUMP);
 }
 
@@ -320,7 +324,7 @@ void vs_sim_space_free(int device, uintptr_t address, size_t bytes)
 bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset)
 {
     struct space *sp = space_lock(device);
-    bool inside = sp->window_bytes && address - sp->window < sp->window_bytes;
+    bool inside = sp->window_bytes && sp->store >= 0 && address - sp->window < sp->window_bytes;
     *store = sp->store;
     *offset = address - sp->window;
     pthread_mutex_unlock(&sp->mu);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@
 int vs_sim_store_new(enum vs_sim_store_kind kind, int device, uint64_t bytes)
 {
     char name[sizeof NAME + 16];
+    struct rlimit limit; /* holds for memory files too, and going beyond kills the program */
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
+        return -1;
     snprintf(name, sizeof name, NAME "%c%d", (char)kind, device);
     int fd = memfd_create(name, MFD_CLOEXEC);
     if (fd >= 0 && ftruncate(fd, (off_t)bytes)) {
@@ -85,8 +89,8 @@ uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint)
 
 bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, int access)
 {
-    return mmap((void *)address, bytes, access, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd,
-                (off_t)offset) != MAP_FAILED;
+    int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0);
+    return mmap((void *)address, bytes, access, flags, fd, (off_t)offset) != MAP_FAILED;
 }
 
 void vs_sim_store_unmap(uintptr_t address, size_t bytes)
