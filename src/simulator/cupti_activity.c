@@ -31,6 +31,10 @@ static const struct kind {
                                                   VS_SIM_WANT_SUBMISSIONS},
     [CUPTI_ACTIVITY_KIND_DRIVER] = {sizeof(CUpti_ActivityAPI), VS_SIM_WANT_DRIVER_CALLS},
     [CUPTI_ACTIVITY_KIND_RUNTIME] = {sizeof(CUpti_ActivityAPI), VS_SIM_WANT_RUNTIME_CALLS},
+    [CUPTI_ACTIVITY_KIND_MEMORY2] = {sizeof(CUpti_ActivityMemory4),
+                                     VS_SIM_WANT(VS_SIM_ACTIVITY_MEMORY)},
+    [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {sizeof(CUpti_ActivityMemoryPool3),
+                                         VS_SIM_WANT(VS_SIM_ACTIVITY_POOL)},
     [CUPTI_ACTIVITY_KIND_OVERHEAD] = {sizeof(CUpti_ActivityOverhead3), 0},
 };
 
@@ -116,6 +120,8 @@ static void update_wants(void)
         if (any >> k & 1)
             want |= kinds[k].want;
     want = (want & ~CALLS) | vs_cupti_calls_wanted();
+    if ((any >> CUPTI_ACTIVITY_KIND_MEMORY2 & 1) && vs_cupti_wants_source())
+        want |= CALLS; /* which tell where they came from */
     vs_cupti_want(VS_CUPTI_FOR_ACTIVITY, want);
     pthread_mutex_unlock(&mu);
 }
@@ -182,6 +188,8 @@ CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind ki
 {
     return vs_cupti_result(set_in(context, kind, false));
 }
+
+void vs_cupti_source_changed(void) { update_wants(); }
 
 static CUptiResult choose_call(CUpti_ActivityKind kind, CUpti_CallbackId cbid, bool on)
 {

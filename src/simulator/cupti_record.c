@@ -69,24 +69,12 @@ static uint8_t copy_kind(const struct vs_sim_activity *a)
                                                         : CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
 }
 
-static uint8_t memory_kind(unsigned kind)
-{
-    switch (kind) {
-    case VS_SIM_MEMORY_PAGEABLE: return CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
-    case VS_SIM_MEMORY_PINNED: return CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
-    case VS_SIM_MEMORY_DEVICE: return CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-    case VS_SIM_MEMORY_MANAGED: return CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
-    case VS_SIM_MEMORY_ARRAY: return CUPTI_ACTIVITY_MEMORY_KIND_ARRAY;
-    default: return CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN;
-    }
-}
-
 static void put_peer(const struct vs_sim_activity *a)
 {
     CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
                                .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-                               .srcKind = memory_kind(a->u.copy.from),
-                               .dstKind = memory_kind(a->u.copy.to),
+                               .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
+                               .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
                                .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
                                                         : CUPTI_ACTIVITY_FLAG_NONE,
                                .bytes = a->u.copy.bytes,
@@ -116,8 +104,8 @@ static void put_copy(const struct vs_sim_activity *a)
         return;
     CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
                                .copyKind = kind,
-                               .srcKind = memory_kind(a->u.copy.from),
-                               .dstKind = memory_kind(a->u.copy.to),
+                               .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
+                               .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
                                .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
                                                         : CUPTI_ACTIVITY_FLAG_NONE,
                                .bytes = a->u.copy.bytes,
@@ -147,7 +135,7 @@ static void put_set(const struct vs_sim_activity *a)
                               .correlationId = a->correlation,
                               .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
                                                       : CUPTI_ACTIVITY_FLAG_NONE,
-                              .memoryKind = memory_kind(a->u.set.memory),
+                              .memoryKind = (uint8_t)vs_cupti_memory_kind(a->u.set.memory),
                               .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
     vs_cupti_put(&r);
 }
@@ -182,5 +170,7 @@ void vs_cupti_activity_done(const struct vs_sim_activity *a)
     case VS_SIM_ACTIVITY_COPY: put_copy(a); return;
     case VS_SIM_ACTIVITY_SET: put_set(a); return;
     case VS_SIM_ACTIVITY_SYNC: put_sync(a); return;
+    case VS_SIM_ACTIVITY_MEMORY: vs_cupti_memory(a); return;
+    case VS_SIM_ACTIVITY_POOL: vs_cupti_pool(a); return;
     }
 }

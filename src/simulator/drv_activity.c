@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The driver's side of vs_sim_activity.h: one observer, and what it wants. */
-#include "simulator/vs_sim_driver.h"
+#include "base/vs_clock.h"
+#include "simulator/vs_sim_array.h"
+#include "simulator/vs_sim_pool.h"
+#include "simulator/vs_sim_thunk.h"
 
 atomic_uint vs_sim_wanted;
 
@@ -51,6 +54,85 @@ void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ct
     if (who && vs_sim_wants(VS_SIM_WANT_RESOURCES))
         who->resource(what, (CUcontext)ctx, (CUstream)stream);
 }
+
+/* ---- memory ---- */
+
+static _Thread_local const struct vs_sim_stream *memory_stream;
+
+void vs_sim_memory_in(const struct vs_sim_stream *stream)
+{
+    memory_stream = stream;
+}
+
+/* What CUPTI calls it; 0 for memory that no allocating call made. */
+static enum vs_sim_memory_kind memory_of(const struct vs_sim_range *range)
+{
+    switch (range->kind) {
+    case VS_SIM_RANGE_DEVICE:
+    case VS_SIM_RANGE_POOL:
+    case VS_SIM_RANGE_GLOBAL: return VS_SIM_MEMORY_DEVICE;
+    case VS_SIM_RANGE_MANAGED: return VS_SIM_MEMORY_MANAGED;
+    case VS_SIM_RANGE_HOST: return VS_SIM_MEMORY_PINNED;
+    case VS_SIM_RANGE_ARRAY: return range->array->is_level ? 0 : VS_SIM_MEMORY_ARRAY;
+    default: return 0;
+    }
+}
+
+/* A mipmapped array's range is a stub with its levels, ranges of their own, behind. */
+static uint64_t bytes_of(const struct vs_sim_range *range)
+{
+    uint64_t bytes = range->bytes;
+    unsigned levels = range->kind == VS_SIM_RANGE_ARRAY ? range->array->levels : 0;
+    struct vs_sim_range level;
+    for (unsigned i = 0; i < levels; i++)
+        if (vs_sim_range_find(range->array->level_base[i], &level))
+            bytes = level.base + level.bytes - range->base;
+    return bytes;
+}
+
+void vs_sim_report_memory(const struct vs_sim_range *range, bool release)
+{
+    enum vs_sim_memory_kind memory = memory_of(range);
+    if (!memory || !vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_MEMORY)))
+        return;
+    const struct vs_sim_call *call = vs_sim_call_current();
+    struct vs_sim_activity a = {
+        .kind = VS_SIM_ACTIVITY_MEMORY,
+        .start_ns = vs_clock_ns(),
+        .device = (uint32_t)(range->device >= 0 || !range->ctx ? range->device
+                                                               : range->ctx->device->ordinal),
+        .context = range->ctx ? range->ctx->id : 0,
+        .stream = memory_stream ? memory_stream->id : 0,
+        .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_MEMORY),
+        .u.memory = {.address = range->base,
+                     .bytes = bytes_of(range),
+                     .caller = call ? call->args->caller : 0,
+                     .memory = (uint8_t)memory,
+                     .release = release,
+                     .global = range->kind == VS_SIM_RANGE_GLOBAL}};
+    if (range->kind == VS_SIM_RANGE_POOL) {
+        a.u.memory.pool = vs_sim_pool_state(range->pool);
+        if (release) /* as it will be when the block has gone back */
+            a.u.memory.pool.used -=
+                (range->bytes + VS_SIM_UNIT_BYTES - 1) / VS_SIM_UNIT_BYTES * VS_SIM_UNIT_BYTES;
+    }
+    vs_sim_report(&a);
+}
+
+void vs_sim_report_pool(enum vs_sim_pool_event event, struct vs_sim_pool *pool, uint64_t keep)
+{
+    if (!vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_POOL)))
+        return;
+    struct vs_sim_activity a = {
+        .kind = VS_SIM_ACTIVITY_POOL,
+        .start_ns = vs_clock_ns(),
+        .device = (uint32_t)pool->device,
+        .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_POOL),
+        .u.pool = {.event = event, .state = vs_sim_pool_state(pool), .keep = keep}};
+    vs_sim_report(&a);
+}
+
+/* ---- calls ---- */
 
 void vs_sim_report_call(struct vs_sim_call *call, bool left)
 {

@@ -39,7 +39,9 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
         vs_sim_op_drop(stream, op);
         op = NULL;
     }
+    vs_sim_memory_in(stream);
     e = op ? vs_sim_range_add(&range) : CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_memory_in(NULL);
     if (e) {
         if (op)
             vs_sim_op_drop(stream, op);
@@ -117,7 +119,10 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!vs_sim_range_remove(dptr, range.id, NULL)) {
+    vs_sim_memory_in(stream);
+    bool ours = vs_sim_range_remove(dptr, range.id, NULL);
+    vs_sim_memory_in(NULL);
+    if (!ours) {
         vs_sim_op_drop(stream, op);
         return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
     }
@@ -151,6 +156,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
         return CUDA_ERROR_INVALID_DEVICE;
     struct vs_sim_pool *p = vs_sim_pool_new(props->location.id, false, props->maxSize);
     *pool = (CUmemoryPool)p;
+    if (p)
+        vs_sim_report_pool(VS_SIM_POOL_CREATED, p, 0);
     return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -169,6 +176,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     pthread_mutex_unlock(&device->mu);
     atomic_store(&pool->mark, VS_SIM_POOL_GONE); /* blocks in use stay until they are freed */
     vs_sim_pool_trim(pool, 0);
+    vs_sim_report_pool(VS_SIM_POOL_DESTROYED, pool, 0);
     return CUDA_SUCCESS;
 }
 
@@ -176,9 +184,11 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
 {
     struct vs_sim_pool *pool;
     CUresult e = pool_of(handle, &pool);
-    if (e == CUDA_SUCCESS)
-        vs_sim_pool_trim(pool, minBytesToKeep);
-    return e;
+    if (e)
+        return e;
+    vs_sim_pool_trim(pool, minBytesToKeep);
+    vs_sim_report_pool(VS_SIM_POOL_TRIMMED, pool, minBytesToKeep);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)

@@ -203,6 +203,17 @@ bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
     return found;
 }
 
+struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_state state = {.handle = (uint64_t)(uintptr_t)pool,
+                                      .release_threshold = pool->release_threshold,
+                                      .reserved = pool->reserved,
+                                      .used = pool->used};
+    pthread_mutex_unlock(&pool->mu);
+    return state;
+}
+
 static bool segment_idle(struct vs_sim_pool_segment *seg)
 {
     for (struct block *b = seg->first; b; b = b->next)

@@ -102,6 +102,7 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
     split(*at, range->base, &n->left, &n->right);
     *at = n;
     pthread_mutex_unlock(&ranges_mu);
+    vs_sim_report_memory(range, false);
     return CUDA_SUCCESS;
 }
 
@@ -135,6 +136,8 @@ bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
             *copy = n->range;
     }
     pthread_mutex_unlock(&ranges_mu);
+    if (n)
+        vs_sim_report_memory(&n->range, true);
     free(n);
     return n != NULL;
 }

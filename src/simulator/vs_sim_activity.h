@@ -17,6 +17,8 @@ enum vs_sim_activity_kind {
     VS_SIM_ACTIVITY_COPY = 2,
     VS_SIM_ACTIVITY_SET = 3,
     VS_SIM_ACTIVITY_SYNC = 4,
+    VS_SIM_ACTIVITY_MEMORY = 5, /* allocated or released; start_ns says when */
+    VS_SIM_ACTIVITY_POOL = 6,   /* made, destroyed or trimmed; likewise */
 };
 
 enum vs_sim_memory_kind { /* of either end of a copy, and of what a memset writes */
@@ -25,6 +27,17 @@ enum vs_sim_memory_kind { /* of either end of a copy, and of what a memset write
                           VS_SIM_MEMORY_DEVICE = 3,
                           VS_SIM_MEMORY_MANAGED = 4,
                           VS_SIM_MEMORY_ARRAY = 5,
+};
+
+enum vs_sim_pool_event {
+    VS_SIM_POOL_CREATED = 1,
+    VS_SIM_POOL_DESTROYED = 2,
+    VS_SIM_POOL_TRIMMED = 3,
+};
+
+struct vs_sim_pool_state {
+    uint64_t handle; /* 0: no pool is meant */
+    uint64_t release_threshold, reserved, used;
 };
 
 enum vs_sim_sync_kind {
@@ -60,6 +73,18 @@ struct vs_sim_activity {
             enum vs_sim_sync_kind kind;
             uint32_t event; /* 0 where no event is meant */
         } sync;
+        struct {
+            uint64_t address, bytes;
+            uint64_t caller; /* return address of the watched call; 0: none is watched */
+            struct vs_sim_pool_state pool;
+            uint8_t memory;  /* enum vs_sim_memory_kind */
+            bool release, global; /* global: a module's variable */
+        } memory;
+        struct {
+            enum vs_sim_pool_event event;
+            struct vs_sim_pool_state state;
+            uint64_t keep; /* TRIMMED: bytes that were to stay */
+        } pool;
     } u;
 };
 

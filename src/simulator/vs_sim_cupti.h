@@ -35,6 +35,10 @@ void vs_cupti_want(enum vs_cupti_source source, uint32_t bits);
 /* Where the driver's reports arrive. */
 void vs_cupti_activity_done(const struct vs_sim_activity *activity);  /* cupti_record.c */
 void vs_cupti_submitted(uint32_t correlation);                        /* cupti_call.c */
+/* In cupti_memory.c, called by vs_cupti_activity_done: */
+void vs_cupti_memory(const struct vs_sim_activity *activity);
+void vs_cupti_pool(const struct vs_sim_activity *activity);
+uint32_t vs_cupti_memory_kind(unsigned kind); /* enum vs_sim_memory_kind as CUPTI says it */
 /* In cupti_callback.c: */
 void vs_cupti_resource(enum vs_sim_resource what, CUcontext context, CUstream stream);
 void vs_cupti_call_entered(struct vs_sim_call *call);
@@ -56,6 +60,11 @@ bool vs_cupti_enabled_in(CUpti_ActivityKind kind, uint32_t context);
 void vs_cupti_calls_choose_all(CUpti_ActivityKind kind, bool on);
 CUptiResult vs_cupti_calls_choose(CUpti_ActivityKind kind, CUpti_CallbackId cbid, bool on);
 uint32_t vs_cupti_calls_wanted(void);
+
+/* vs_cupti_wants_source: are libraries that allocate to be named (cupti_memory.c)?
+ * vs_cupti_source_changed: say so again to the driver. */
+bool vs_cupti_wants_source(void);
+void vs_cupti_source_changed(void);
 
 /* ---- buffers (cupti_buffer.c) ---- */
 

@@ -5,7 +5,6 @@
 /* clang-format off */
 VS_CUPTI_NO(cuptiActivityConfigureUnifiedMemoryCounter)
 VS_CUPTI_NO(cuptiActivityEnableAllSyncRecords)
-VS_CUPTI_NO(cuptiActivityEnableAllocationSource)
 VS_CUPTI_NO(cuptiActivityEnableCudaEventDeviceTimestamps)
 VS_CUPTI_NO(cuptiActivityEnableDeviceGraph)
 VS_CUPTI_NO(cuptiActivityEnableHWTrace)

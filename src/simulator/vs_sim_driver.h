@@ -480,6 +480,16 @@ static inline bool vs_sim_wants(unsigned bit)
 void vs_sim_report(const struct vs_sim_activity *activity);
 void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
                             struct vs_sim_stream *stream);
+/* vs_sim_report_memory: *range* was allocated, or is released. Called by the register
+ * of ranges for every kind; those that no call allocated are left out. */
+void vs_sim_report_memory(const struct vs_sim_range *range, bool release);
+/* vs_sim_memory_in: the next report of memory on this thread is in *stream*'s order. */
+void vs_sim_memory_in(const struct vs_sim_stream *stream);
+/* vs_sim_report_pool: *keep*: of a trim. No pool lock may be held. */
+void vs_sim_report_pool(enum vs_sim_pool_event event, struct vs_sim_pool *pool, uint64_t keep);
+/* vs_sim_pool_state: as it is now (drv_pool_memory.c). */
+struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool);
+
 /* vs_sim_correlate: the correlation number of work that this thread submits: the
  * watched call's, or outside one a fresh number, announced to the observer. 0 when it
  * does not want activity of *kind*. */

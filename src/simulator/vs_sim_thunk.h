@@ -37,6 +37,7 @@ struct vs_thunk_args {
     uint64_t words[VS_THUNK_REGISTERS];
     double numbers[2];
     const uint64_t *stack; /* the first argument that was not in a register */
+    uint64_t caller;       /* where the call returns to */
 };
 
 /* vs_thunk_watched: the call of a watched function; returns what it returned. */
@@ -90,6 +91,8 @@ __attribute__((visibility("hidden"))) int vs_thunk_call(void (*function)(void),
             "movsd %xmm1, 56(%rsp)\n"                                            \
             "leaq 16(%rbp), %rax\n"                                              \
             "movq %rax, 64(%rsp)\n"                                              \
+            "movq 8(%rbp), %rax\n"                                               \
+            "movq %rax, 72(%rsp)\n"                                              \
             "movq %r11, %rdi\n"                                                  \
             "movq %rsp, %rsi\n"                                                  \
             "call vs_thunk_watched\n"                                            \
@@ -167,6 +170,7 @@ __attribute__((visibility("hidden"))) int vs_thunk_call(void (*function)(void),
             "stp d0, d1, [sp, #80]\n"                                            \
             "add x17, sp, #112\n"                                                \
             "str x17, [sp, #96]\n"                                               \
+            "str x30, [sp, #104]\n"                                              \
             "mov x0, x16\n"                                                      \
             "add x1, sp, #16\n"                                                  \
             "bl vs_thunk_watched\n"                                              \

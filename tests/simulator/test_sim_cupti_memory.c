@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Records of memory and pools: one for each allocation and one for each release, of
+ * every family, tied to the calls; and what one context alone is recorded for. */
+#include "sim_test.h"
+
+#include <cuda_runtime_api.h>
+
+#include "sim_records.h"
+
+#define MEMORY2 CUPTI_ACTIVITY_KIND_MEMORY2
+#define POOL CUPTI_ACTIVITY_KIND_MEMORY_POOL
+#define ALLOCATED CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION
+#define RELEASED CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+
+static const CUpti_ActivityMemory4 *memory(int nth)
+{
+    const union record *r = records_find(MEMORY2, nth);
+    assert_non_null(r);
+    return &r->memory;
+}
+
+static void is_pair(uint64_t address, uint64_t bytes, CUpti_ActivityMemoryKind kind)
+{
+    assert_int_equal(records_of(MEMORY2), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(memory(i)->memoryOperationType, i ? RELEASED : ALLOCATED);
+        assert_int_equal(memory(i)->address, address);
+        assert_int_equal(memory(i)->bytes, bytes);
+        assert_int_equal(memory(i)->memoryKind, kind);
+        assert_int_equal(memory(i)->processId, getpid());
+    }
+    assert_true(memory(0)->timestamp <= memory(1)->timestamp);
+    assert_int_not_equal(memory(0)->correlationId, memory(1)->correlationId);
+}
+
+static void every_family_gives_an_allocation_and_a_release(void **state)
+{
+    CUdeviceptr p;
+    void *host;
+    size_t pitch;
+    CUarray array;
+    CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    (void)state;
+    OK(cuptiActivityEnable(MEMORY2));
+    records_forget();
+    OK(cuMemAlloc(&p, 1000));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    is_pair(p, 1000, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+    assert_int_equal(memory(0)->isAsync, 0);
+    assert_int_equal(memory(0)->streamId, CUPTI_INVALID_STREAM_ID);
+    assert_int_equal(memory(0)->memoryPoolConfig.memoryPoolType, 0);
+
+    records_forget();
+    OK(cuMemAllocPitch(&p, &pitch, 100, 10, 4));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    is_pair(p, pitch * 10, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+
+    records_forget();
+    OK(cuMemAllocManaged(&p, 5000, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    is_pair(p, 5000, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
+
+    records_forget();
+    OK(cuMemHostAlloc(&host, 300, 0));
+    OK(cuMemFreeHost(host));
+    OK(cuptiActivityFlushAll(0));
+    is_pair((uintptr_t)host, 300, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+
+    records_forget();
+    OK(cuArrayCreate(&array, &desc));
+    OK(cuArrayDestroy(array));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(records_of(MEMORY2), 2);
+    assert_int_equal(memory(0)->memoryKind, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY);
+    assert_true(memory(0)->bytes >= 64 * 32 * 4);
+    OK(cuptiActivityDisable(MEMORY2));
+    records_forget();
+    OK(cuMemAlloc(&p, 1000));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 0);
+}
+
+static void registered_memory_was_not_allocated(void **state)
+{
+    static char own[8192] __attribute__((aligned(4096)));
+    (void)state;
+    OK(cuptiActivityEnable(MEMORY2));
+    records_forget();
+    OK(cuMemHostRegister(own, sizeof own, 0));
+    OK(cuMemHostUnregister(own));
+    FAILS(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 0);
+    OK(cuptiActivityDisable(MEMORY2));
+}
+
+static void stream_ordered_memory_names_stream_and_pool(void **state)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemoryPool pool;
+    CUstream s;
+    CUdeviceptr p;
+    cuuint64_t threshold = 12345678;
+    uint32_t id;
+    (void)state;
+    OK(cuStreamCreate(&s, 0));
+    OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
+    OK(cuptiActivityEnable(MEMORY2));
+    OK(cuptiActivityEnable(POOL));
+    records_forget();
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    OK(cuMemAllocFromPoolAsync(&p, 3 << 20, pool, s));
+    OK(cuMemFreeAsync(p, s));
+    OK(cuStreamSynchronize(s));
+    OK(cuMemPoolTrimTo(pool, 77));
+    OK(cuMemPoolDestroy(pool));
+    OK(cuptiActivityFlushAll(0));
+    is_pair(p, 3 << 20, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(memory(i)->isAsync, 1);
+        assert_int_equal(memory(i)->streamId, id);
+        assert_int_equal(memory(i)->memoryPoolConfig.memoryPoolType,
+                         CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL);
+        assert_int_equal(memory(i)->memoryPoolConfig.releaseThreshold, threshold);
+        assert_int_equal(memory(i)->memoryPoolConfig.pool.size, 32 << 20);
+        assert_int_equal(memory(i)->memoryPoolConfig.utilizedSize, i ? 0 : 3 << 20);
+    }
+    assert_int_equal(records_of(POOL), 3);
+    for (int i = 0; i < 3; i++) {
+        static const CUpti_ActivityMemoryPoolOperationType order[] = {
+            CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED,
+            CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED,
+            CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED};
+        const CUpti_ActivityMemoryPool3 *r = &records_find(POOL, i)->pool;
+        assert_int_equal(r->memoryPoolOperationType, order[i]);
+        assert_int_equal(r->address, memory(0)->memoryPoolConfig.address);
+        assert_int_equal(r->minBytesToKeep, i == 1 ? 77 : 0);
+    }
+    OK(cuptiActivityDisable(MEMORY2));
+    OK(cuptiActivityDisable(POOL));
+    OK(cuStreamDestroy(s));
+}
+
+static void memory_carries_the_id_of_its_call(void **state)
+{
+    void *p;
+    (void)state;
+    OK(cuptiActivityEnable(MEMORY2));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME));
+    OK(cuptiActivityEnableAllocationSource(1));
+    records_forget();
+    OK(cudaMalloc(&p, 100));
+    OK(cudaFree(p));
+    OK(cuptiActivityFlushAll(0));
+    const CUpti_ActivityAPI *alloc = records_call(
+                                CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, 0),
+                            *release = records_call(
+                                CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, 0);
+    assert_int_equal(memory(0)->correlationId, alloc->correlationId);
+    assert_int_equal(memory(1)->correlationId, release->correlationId);
+    assert_true(alloc->start <= memory(0)->timestamp && memory(0)->timestamp <= alloc->end);
+    uint64_t here = (uintptr_t)memory_carries_the_id_of_its_call;
+    assert_true(memory(0)->PC > here && memory(0)->PC < here + 4096);
+    assert_non_null(strstr(memory(0)->source, "test_sim_cupti_memory"));
+    OK(cuptiActivityEnableAllocationSource(0));
+    OK(cuptiActivityDisable(MEMORY2));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME));
+}
+
+static void one_context_alone_can_be_recorded(void **state)
+{
+    CUcontext first, second;
+    CUdeviceptr p, q;
+    uint32_t id;
+    (void)state;
+    OK(cuCtxGetCurrent(&first));
+    OK(cuCtxCreate(&second, NULL, 0, 0));
+    OK(cuptiGetContextId(second, &id));
+    records_forget();
+    FAILS(cuptiActivityEnableContext(NULL, MEMORY2), CUPTI_ERROR_INVALID_CONTEXT);
+    OK(cuptiActivityEnableContext(second, MEMORY2));
+    OK(cuMemAlloc(&p, 64)); /* second is current */
+    OK(cuCtxSetCurrent(first));
+    OK(cuMemAlloc(&q, 64));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 1);
+    assert_int_equal(memory(0)->contextId, id);
+    OK(cuptiActivityEnable(MEMORY2));
+    OK(cuptiActivityDisableContext(second, MEMORY2));
+    records_forget();
+    OK(cuMemFree(q));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 1);
+    assert_int_equal(memory(0)->address, q);
+    OK(cuptiActivityDisable(MEMORY2));
+    OK(cuCtxDestroy(second));
+    OK(cuCtxSetCurrent(first));
+}
+
+static void overhead_is_the_time_in_the_clients_callbacks(void **state)
+{
+    CUdeviceptr p;
+    (void)state;
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_OVERHEAD));
+    OK(cuptiActivityEnable(MEMORY2));
+    records_forget();
+    OK(cuMemAlloc(&p, 64));
+    OK(cuptiActivityFlushAll(0));
+    int before = record_count;
+    const CUpti_ActivityOverhead3 *o = NULL;
+    for (int i = 0; i < before; i++)
+        if (records[i].head.kind == CUPTI_ACTIVITY_KIND_OVERHEAD &&
+            records[i].overhead.overheadKind == CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST)
+            o = &records[i].overhead;
+    assert_non_null(o);
+    assert_true(o->start <= o->end);
+    assert_int_equal(o->objectKind, CUPTI_ACTIVITY_OBJECT_THREAD);
+    assert_int_equal(o->objectId.pt.processId, getpid());
+    OK(cuptiActivityFlushAll(0)); /* what the first flush cost */
+    assert_true(record_count > before);
+    assert_int_equal(records[before].overhead.overheadKind,
+                     CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_OVERHEAD));
+    OK(cuptiActivityDisable(MEMORY2));
+    OK(cuMemFree(p));
+    records_forget();
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(buffers_out, 0);
+}
+
+static void a_buffer_holds_no_more_records_than_its_giver_said(void **state)
+{
+    CUdeviceptr p;
+    size_t lost;
+    (void)state;
+    OK(cuptiActivityEnable(MEMORY2));
+    records_forget();
+    records_per_buffer = 3;
+    for (int i = 0; i < 5; i++) {
+        OK(cuMemAlloc(&p, 64));
+        OK(cuMemFree(p));
+    }
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 10);
+    assert_int_equal(buffers_delivered, 4);
+    records_per_buffer = 0;
+    records_buffer_bytes = sizeof(CUpti_ActivityMemory4) - 8; /* too small for any */
+    records_forget();
+    OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
+    OK(cuMemAlloc(&p, 64));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 0);
+    OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
+    assert_int_equal(lost, 2);
+    OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
+    assert_int_equal(lost, 0);
+    assert_int_equal(buffers_out, 0);
+    records_buffer_bytes = 1 << 16;
+    OK(cuptiActivityDisable(MEMORY2));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    sim_start();
+    return cuptiActivityRegisterCallbacks(records_give, records_take);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_family_gives_an_allocation_and_a_release),
+        cmocka_unit_test(registered_memory_was_not_allocated),
+        cmocka_unit_test(stream_ordered_memory_names_stream_and_pool),
+        cmocka_unit_test(memory_carries_the_id_of_its_call),
+        cmocka_unit_test(one_context_alone_can_be_recorded),
+        cmocka_unit_test(overhead_is_the_time_in_the_clients_callbacks),
+        cmocka_unit_test(a_buffer_holds_no_more_records_than_its_giver_said),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
