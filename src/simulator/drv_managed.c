@@ -163,7 +163,7 @@ CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
     CUresult e = vs_sim_enter_context(&ctx);
     if (e)
         return e;
-    if (!data || dataSize < sizeof(int) || !count || !managed_at(devPtr, count, &range))
+    if (!data || dataSize != sizeof(int) || !count || !managed_at(devPtr, count, &range))
         return CUDA_ERROR_INVALID_VALUE;
     int value;
     switch (attribute) {
@@ -189,7 +189,8 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_att
     return CUDA_SUCCESS;
 }
 
-static CUresult attach(CUstream handle, CUdeviceptr dptr, unsigned flags, bool per_thread)
+static CUresult attach(CUstream handle, CUdeviceptr dptr, size_t length, unsigned flags,
+                       bool per_thread)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
@@ -200,7 +201,8 @@ static CUresult attach(CUstream handle, CUdeviceptr dptr, unsigned flags, bool p
     if (e)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.kind != VS_SIM_RANGE_MANAGED || !flags ||
-        flags > CU_MEM_ATTACH_SINGLE)
+        flags > CU_MEM_ATTACH_SINGLE || (length && length != range.bytes) ||
+        (flags == CU_MEM_ATTACH_SINGLE && stream->legacy))
         return CUDA_ERROR_INVALID_VALUE;
     range.flags = flags;
     vs_sim_range_update(&range);
@@ -211,13 +213,11 @@ static CUresult attach(CUstream handle, CUdeviceptr dptr, unsigned flags, bool p
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
                                 unsigned int flags)
 {
-    (void)length;
-    return attach(hStream, dptr, flags, false);
+    return attach(hStream, dptr, length, flags, false);
 }
 
 CUresult cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length,
                                      unsigned int flags)
 {
-    (void)length;
-    return attach(hStream, dptr, flags, true);
+    return attach(hStream, dptr, length, flags, true);
 }

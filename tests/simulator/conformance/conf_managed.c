@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Managed memory: one pointer for host and device, and what can be advised and
+ * asked about a range. The host touches it only while the device is idle. */
+#include "conf.h"
+
+#define BYTES ((size_t)2 << 20)
+#define RANGE "cuda.h, cuMemRangeGetAttribute: "
+
+static const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+static const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
+
+static CUdeviceptr managed(void)
+{
+    CUdeviceptr memory = 0;
+    DO(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_GLOBAL));
+    return memory;
+}
+
+static int range(CUmem_range_attribute attribute, CUdeviceptr memory)
+{
+    int value = -99;
+    DO(cuMemRangeGetAttribute(&value, sizeof value, attribute, memory, BYTES));
+    return value;
+}
+
+static void both_sides_use_one_pointer(void **state)
+{
+    unsigned char byte = 0;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    CUdeviceptr memory = managed();
+    unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
+    memset(bytes, 0x31, BYTES);
+    DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
+    FACT_EQ(byte, 0x31, "cuda.h, cuMemAllocManaged: valid on the CPU and on all GPUs");
+    DO(cuMemsetD8(memory, 0x32, BYTES));
+    DO(cuCtxSynchronize());
+    FACT_EQ(bytes[0], 0x32, "cuda.h, cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(bytes[BYTES - 1], 0x32, "cuda.h, cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuda.h, cuMemAllocManaged: released with cuMemFree");
+    FACT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemFree: returns");
+}
+
+static void requests_that_make_no_sense_are_refused(void **state)
+{
+    CUdeviceptr memory = 0;
+    void *pointer = NULL;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    FACT_EQ(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAllocManaged: a bytesize of 0 is an invalid value");
+    FACT_EQ(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAllocManaged: flags must be GLOBAL or HOST");
+    FACT_EQ(cuMemAllocManaged(&memory, BYTES, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAllocManaged: flags must be GLOBAL or HOST");
+    FACT_EQ(cudaMallocManaged(&pointer, 0, cudaMemAttachGlobal), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaMallocManaged: a size of 0 is an invalid value");
+    (void)cudaGetLastError();
+}
+
+static void the_runtime_has_the_same_managed_memory(void **state)
+{
+    unsigned char *p = NULL;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    FACT_EQ(cudaMallocManaged((void **)&p, BYTES, cudaMemAttachHost), cudaSuccess,
+            "cuda_runtime_api.h, cudaMallocManaged: returns");
+    memset(p, 1, BYTES);
+    FACT_EQ(p[BYTES - 1], 1, "cuda_runtime_api.h, cudaMallocManaged: valid on the CPU");
+    FACT_EQ(cudaFree(p), cudaSuccess, "cuda_runtime_api.h, cudaMallocManaged: freed by cudaFree");
+}
+
+static void memory_is_attached_to_streams(void **state)
+{
+    CUstream stream = NULL;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    CUdeviceptr memory = managed();
+    DO(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    FACT_EQ(cuStreamAttachMemAsync(stream, memory, 0, CU_MEM_ATTACH_SINGLE), CUDA_SUCCESS,
+            "cuda.h, cuStreamAttachMemAsync: a length of 0 is the whole allocation");
+    FACT_EQ(cuStreamAttachMemAsync(stream, memory, BYTES, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS,
+            "cuda.h, cuStreamAttachMemAsync: length may be the allocation's size");
+    FACT(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE) != CUDA_SUCCESS,
+         "cuda.h, cuStreamAttachMemAsync: attaching singly to the NULL stream is an error");
+    DO(cuStreamSynchronize(stream));
+    DO(cuStreamDestroy(stream));
+    DO(cuMemFree(memory));
+}
+
+static void advice_is_remembered(void **state)
+{
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
+    CUdeviceptr memory = managed();
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, not advised");
+    FACT_EQ(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here), CUDA_SUCCESS,
+            "cuda.h, cuMemAdvise: returns");
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 1, RANGE "READ_MOSTLY, advised");
+    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_UNSET_READ_MOSTLY, here));
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, undone");
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_INVALID,
+            RANGE "PREFERRED_LOCATION, CU_DEVICE_INVALID without one");
+    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here));
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), 0,
+            RANGE "PREFERRED_LOCATION, a device");
+    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_CPU,
+            RANGE "PREFERRED_LOCATION, CU_DEVICE_CPU");
+    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_INVALID,
+            RANGE "PREFERRED_LOCATION, undone");
+    DO(cuMemFree(memory));
+}
+
+static void prefetching_moves_without_changing(void **state)
+{
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
+    CUdeviceptr memory = managed();
+    unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_INVALID,
+            RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_INVALID if never prefetched");
+    memset(bytes, 0x44, BYTES);
+    FACT_EQ(cuMemPrefetchAsync(memory, BYTES, here, 0, NULL), CUDA_SUCCESS,
+            "cuda.h, cuMemPrefetchAsync: returns");
+    DO(cuCtxSynchronize());
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), 0,
+            RANGE "LAST_PREFETCH_LOCATION, a device");
+    FACT_EQ(bytes[BYTES - 1], 0x44, "cuda.h, cuMemPrefetchAsync: moves the data");
+    DO(cuMemPrefetchAsync(memory, BYTES, host, 0, NULL));
+    DO(cuCtxSynchronize());
+    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_CPU,
+            RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_CPU");
+    FACT_EQ(bytes[0], 0x44, "cuda.h, cuMemPrefetchAsync: moves the data");
+    FACT_EQ(cuMemPrefetchAsync(memory, BYTES, here, 7, NULL), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemPrefetchAsync: flags must be zero");
+    DO(cuMemFree(memory));
+}
+
+static void ranges_must_be_managed(void **state)
+{
+    CUdeviceptr device = 0;
+    int value;
+    long long wide;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
+    DO(cuMemAlloc(&device, BYTES));
+    FACT_EQ(cuMemAdvise(device, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemAdvise: the range must be managed");
+    FACT_EQ(cuMemPrefetchAsync(device, BYTES, here, 0, NULL), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemPrefetchAsync: the range must be managed");
+    FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, device,
+                                   BYTES),
+            CUDA_ERROR_INVALID_VALUE, RANGE "the range must be managed");
+    DO(cuMemFree(device));
+    CUdeviceptr memory = managed();
+    FACT_EQ(cuMemRangeGetAttribute(&wide, sizeof wide, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory,
+                                   BYTES),
+            CUDA_ERROR_INVALID_VALUE, RANGE "dataSize must be 4 for READ_MOSTLY");
+    DO(cuMemFree(memory));
+}
+
+int conf_managed(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_sides_use_one_pointer),
+        cmocka_unit_test(requests_that_make_no_sense_are_refused),
+        cmocka_unit_test(the_runtime_has_the_same_managed_memory),
+        cmocka_unit_test(memory_is_attached_to_streams),
+        cmocka_unit_test(advice_is_remembered),
+        cmocka_unit_test(prefetching_moves_without_changing),
+        cmocka_unit_test(ranges_must_be_managed),
+    };
+    return cmocka_run_group_tests_name("managed", tests, conf_begin, NULL);
+}
