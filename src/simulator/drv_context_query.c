@@ -66,6 +66,8 @@ CUresult cuCtxSynchronize(void)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e && vs_sim_capturing())
+        e = vs_sim_capture_refuse_context(ctx);
     return e ? e : synchronize(ctx);
 }
 
@@ -73,6 +75,8 @@ CUresult cuCtxSynchronize_v2(CUcontext handle)
 {
     struct vs_sim_context *ctx;
     CUresult e = enter_given(handle, &ctx);
+    if (!e && vs_sim_capturing())
+        e = vs_sim_capture_refuse_context(ctx);
     return e ? e : synchronize(ctx);
 }
 

@@ -107,20 +107,24 @@ CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *st
 {
     if (!copy->width || !copy->height || !copy->depth)
         return CUDA_SUCCESS;
+    CUresult e = async ? CUDA_SUCCESS : vs_sim_not_capturing(stream);
+    if (e)
+        return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_COPY);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
     copy->async = async;
     copy->staged = NULL;
-    bool ok = !async || stage(copy);
+    bool captured = atomic_load(&stream->capture); /* is read when the graph runs */
+    bool ok = !async || captured || stage(copy);
     op->u.copy = *copy;
     if (!ok) {
         vs_sim_op_drop(stream, op);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_COPY);
-    if (!must_wait(copy, async))
+    if (captured || !must_wait(copy, async))
         return vs_sim_submit(stream, op, NULL);
-    CUresult e = vs_sim_run_now(stream, op);
+    e = vs_sim_run_now(stream, op);
     return e ? e : (CUresult)atomic_load(&ctx->fault);
 }

@@ -130,24 +130,50 @@ static CUresult box_end(const struct box_end *in, size_t width, size_t height, s
     return end_of(in->type == CU_MEMORYTYPE_DEVICE ? DEVICE : ANY, base, span, end);
 }
 
+static CUresult box_ends(const struct box_end *to, const struct box_end *from,
+                         struct vs_sim_copy *c)
+{
+    size_t to_element, from_element;
+    CUresult e = box_end(to, c->width, c->height, c->depth, &c->to, &to_element);
+    if (!e)
+        e = box_end(from, c->width, c->height, c->depth, &c->from, &from_element);
+    if (!e && to_element && from_element && to_element != from_element)
+        e = CUDA_ERROR_INVALID_VALUE;
+    return e;
+}
+
 static CUresult copy_box(const struct box_end *to, const struct box_end *from, size_t width,
                          size_t height, size_t depth, CUstream handle, bool per_thread, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy = {.width = width, .height = height, .depth = depth};
-    size_t to_element, from_element;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
     if (e || !width || !height || !depth)
         return e;
-    if ((e = box_end(to, width, height, depth, &copy.to, &to_element)) ||
-        (e = box_end(from, width, height, depth, &copy.from, &from_element)))
-        return e;
-    if (to_element && from_element && to_element != from_element)
+    e = box_ends(to, from, &copy);
+    return e ? e : vs_sim_copy_submit(stream->ctx, stream, &copy, async);
+}
+
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
+#define BOX_ENDS(c)                                                                            \
+    struct box_end from = {(c)->srcMemoryType, (c)->srcHost,     (c)->srcDevice, \
+                           (c)->srcArray,      (c)->srcXInBytes, (c)->srcY,      \
+                           (c)->srcZ,          (c)->srcPitch,    (c)->srcHeight}; \
+    struct box_end to = {(c)->dstMemoryType, (c)->dstHost,     (c)->dstDevice, \
+                         (c)->dstArray,      (c)->dstXInBytes, (c)->dstY,      \
+                         (c)->dstZ,          (c)->dstPitch,    (c)->dstHeight}
+
+CUresult vs_sim_copy_describe(const CUDA_MEMCPY3D *c, struct vs_sim_copy *copy)
+{
+    if (c->srcLOD || c->dstLOD || !c->WidthInBytes || !c->Height || !c->Depth)
         return CUDA_ERROR_INVALID_VALUE;
-    return vs_sim_copy_submit(stream->ctx, stream, &copy, async);
+    BOX_ENDS(c);
+    *copy = (struct vs_sim_copy){
+        .width = c->WidthInBytes, .height = c->Height, .depth = c->Depth, .async = true};
+    return box_ends(&to, &from, copy);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool per_thread, bool async)
@@ -182,15 +208,6 @@ CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 {
     return copy_2d(pCopy, hStream, true, true);
 }
-
-/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
-#define BOX_ENDS(c)                                                                            \
-    struct box_end from = {(c)->srcMemoryType, (c)->srcHost,     (c)->srcDevice, \
-                           (c)->srcArray,      (c)->srcXInBytes, (c)->srcY,      \
-                           (c)->srcZ,          (c)->srcPitch,    (c)->srcHeight}; \
-    struct box_end to = {(c)->dstMemoryType, (c)->dstHost,     (c)->dstDevice, \
-                         (c)->dstArray,      (c)->dstXInBytes, (c)->dstY,      \
-                         (c)->dstZ,          (c)->dstPitch,    (c)->dstHeight}
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool per_thread, bool async)
 {

@@ -75,6 +75,11 @@ struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *s, enum vs_sim_op_kind kin
     uint64_t submitted = atomic_load(&s->submitted);
     if (submitted - atomic_load(&s->completed) >= PENDING_MAX)
         vs_sim_wait(s, submitted - PENDING_RESUME);
+    return vs_sim_op_new_at_once(s, kind);
+}
+
+struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_kind kind)
+{
     pthread_mutex_lock(&s->mu);
     struct vs_sim_op *op = s->unused;
     if (op)
@@ -84,7 +89,8 @@ struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *s, enum vs_sim_op_kind kin
         return NULL;
     op->next = NULL;
     op->kind = kind;
-    op->correlation = 0;
+    op->correlation = op->graph = 0;
+    op->graph_node = 0;
     op->dep_count = 0;
     op->dep_max = VS_SIM_DEPS_INLINE;
     op->deps = op->deps_inline;
@@ -96,7 +102,7 @@ struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *s, enum vs_sim_op_kind kin
     return op;
 }
 
-static void op_clean(struct vs_sim_op *op)
+void vs_sim_op_clean(struct vs_sim_op *op)
 {
     if (op->deps != op->deps_inline)
         free(op->deps);
@@ -108,9 +114,29 @@ static void op_clean(struct vs_sim_op *op)
     op->kind = VS_SIM_OP_NOTHING;
 }
 
+bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
+{
+    const struct vs_sim_launch_op *launch = &from->u.launch;
+    to->kind = from->kind;
+    to->u = from->u;
+    if (from->kind == VS_SIM_OP_COPY)
+        to->u.copy.staged = NULL;
+    if (from->kind != VS_SIM_OP_KERNEL || !launch->args)
+        return true;
+    to->u.launch.args = to->u.launch.args_inline;
+    if (launch->args == launch->args_inline)
+        return true;
+    to->u.launch.args = aligned_alloc(16, launch->host->arg_total);
+    if (to->u.launch.args)
+        memcpy(to->u.launch.args, launch->args, launch->host->arg_total);
+    else
+        to->kind = VS_SIM_OP_NOTHING;
+    return to->u.launch.args != NULL;
+}
+
 void vs_sim_op_drop(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
-    op_clean(op);
+    vs_sim_op_clean(op);
     pthread_mutex_lock(&s->mu);
     op->next = s->unused;
     s->unused = op;
@@ -171,7 +197,7 @@ static void run(struct vs_sim_stream *s, struct vs_sim_op *op)
         vs_sim_wait(op->deps[i].stream, op->deps[i].seq);
     }
     vs_sim_exec(s, op, waited);
-    op_clean(op);
+    vs_sim_op_clean(op);
     complete(s, op->seq);
 }
 
@@ -288,6 +314,10 @@ static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq)
 {
     struct vs_sim_context *ctx = s->ctx;
+    bool taken = false;
+    CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
+    if (taken)
+        return e;
     pthread_mutex_lock(&ctx->submit_mu);
     bool ok = order_locked(s, op);
     pthread_mutex_lock(&s->mu);
@@ -305,6 +335,10 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
 CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     struct vs_sim_context *ctx = s->ctx;
+    bool taken = false;
+    CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
+    if (taken)
+        return e;
     pthread_mutex_lock(&ctx->submit_mu);
     bool ok = order_locked(s, op);
     pthread_mutex_lock(&s->mu);
@@ -410,6 +444,8 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
 
 void vs_sim_stream_close(struct vs_sim_stream *s)
 {
+    if (atomic_load(&s->capture))
+        vs_sim_capture_leave(s);
     atomic_store(&s->mark, VS_SIM_STREAM_GONE);
     pthread_mutex_lock(&s->mu);
     s->dying = true;

@@ -23,6 +23,7 @@ struct vs_sim_event {
     struct vs_sim_stream *stream; /* NULL: never recorded */
     uint64_t seq;
     uint64_t time_ns;          /* of the newest record, once passed */
+    struct vs_sim_capture_mark captured; /* the newest record, if in a capture; drv_capture.c's */
     struct vs_sim_event *next; /* among the unused ones */
     struct vs_sim_event *all;  /* every event ever */
 };
@@ -51,7 +52,7 @@ static struct vs_sim_event *event_blank(void)
     return ev;
 }
 
-static CUresult event_of(CUevent handle, struct vs_sim_event **event)
+CUresult vs_sim_event_of(CUevent handle, struct vs_sim_event **event)
 {
     struct vs_sim_event *ev = (struct vs_sim_event *)handle;
     if (!ev || atomic_load(&ev->mark) != EVENT_MARK)
@@ -94,6 +95,7 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
     ev->stream = NULL;
     ev->generation++; /* an engine may still hold the number of an earlier life */
     ev->seq = ev->time_ns = 0;
+    ev->captured.capture = 0;
     pthread_mutex_unlock(&ev->mu);
     atomic_store(&ev->mark, EVENT_MARK);
     *phEvent = (CUevent)ev;
@@ -121,37 +123,52 @@ CUresult cuEventDestroy_v2(CUevent hEvent)
 
 CUresult cuEventDestroy(CUevent hEvent) { return cuEventDestroy_v2(hEvent); }
 
+CUresult vs_sim_event_submit(struct vs_sim_event *ev, struct vs_sim_stream *s, struct vs_sim_op *op,
+                             uint64_t *seq)
+{
+    pthread_mutex_lock(&ev->mu);
+    op->u.record.event = ev;
+    op->u.record.generation = ++ev->generation;
+    CUresult e = vs_sim_submit(s, op, &ev->seq);
+    if (e == CUDA_SUCCESS) {
+        ev->stream = s;
+        ev->time_ns = 0;
+        ev->captured.capture = 0;
+        *seq = ev->seq;
+    }
+    pthread_mutex_unlock(&ev->mu);
+    return e;
+}
+
+struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *ev) { return ev->ctx; }
+
 static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, bool per_thread)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_event *ev;
     struct vs_sim_stream *s;
+    uint64_t seq;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
-        e = event_of(handle, &ev);
+        e = vs_sim_event_of(handle, &ev);
     if (!e)
         e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
     if (e)
         return e;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags) /* external records exist in captures only, which there are none of */
-        return CUDA_ERROR_NOT_SUPPORTED;
+    if (flags)
+        return vs_sim_capture_event(s, handle, true);
     if (s->ctx != ev->ctx)
         return CUDA_ERROR_INVALID_HANDLE;
-    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_RECORD);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&ev->mu);
-    op->u.record.event = ev;
-    op->u.record.generation = ++ev->generation;
-    e = vs_sim_submit(s, op, &ev->seq);
-    if (e == CUDA_SUCCESS) {
-        ev->stream = s;
-        ev->time_ns = 0;
+    if (vs_sim_capturing()) {
+        bool taken;
+        e = vs_sim_capture_record(s, &ev->captured, &taken);
+        if (taken)
+            return e;
     }
-    pthread_mutex_unlock(&ev->mu);
-    return e;
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_RECORD);
+    return op ? vs_sim_event_submit(ev, s, op, &seq) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
@@ -186,6 +203,21 @@ static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *s
     return *s != NULL;
 }
 
+bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
+{
+    struct vs_sim_stream *on;
+    uint64_t seq;
+    return !place(ev, &on, &seq, NULL) || vs_sim_op_depend(op, on, seq);
+}
+
+/* What happens to an event of a capture cannot be asked; with a capture going on
+ * in the way, not of any event. */
+static CUresult may_ask(struct vs_sim_event *ev)
+{
+    CUresult e = ev->captured.capture ? vs_sim_capture_query(&ev->captured) : CUDA_SUCCESS;
+    return e ? e : vs_sim_safe();
+}
+
 CUresult cuEventQuery(CUevent hEvent)
 {
     struct vs_sim_event *ev;
@@ -193,7 +225,9 @@ CUresult cuEventQuery(CUevent hEvent)
     uint64_t seq;
     CUresult e = vs_sim_enter();
     if (!e)
-        e = event_of(hEvent, &ev);
+        e = vs_sim_event_of(hEvent, &ev);
+    if (!e)
+        e = may_ask(ev);
     if (e)
         return e;
     if (place(ev, &s, &seq, NULL) && atomic_load(&s->completed) < seq)
@@ -208,7 +242,9 @@ CUresult cuEventSynchronize(CUevent hEvent)
     uint64_t seq, begin = vs_clock_ns();
     CUresult e = vs_sim_enter();
     if (!e)
-        e = event_of(hEvent, &ev);
+        e = vs_sim_event_of(hEvent, &ev);
+    if (!e)
+        e = may_ask(ev);
     if (e)
         return e;
     if (place(ev, &s, &seq, NULL))
@@ -236,15 +272,19 @@ CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
     uint64_t seq, time_ns[2];
     CUresult e = vs_sim_enter();
     if (!e)
-        e = event_of(hStart, &ev[0]);
+        e = vs_sim_event_of(hStart, &ev[0]);
     if (!e)
-        e = event_of(hEnd, &ev[1]);
+        e = vs_sim_event_of(hEnd, &ev[1]);
     if (e)
         return e;
     if (!pMilliseconds)
         return CUDA_ERROR_INVALID_VALUE;
     if (ev[0]->ctx != ev[1]->ctx)
         return CUDA_ERROR_INVALID_HANDLE;
+    for (int i = 0; i < 2 && !e; i++)
+        e = ev[i]->captured.capture ? vs_sim_capture_query(&ev[i]->captured) : CUDA_SUCCESS;
+    if (e)
+        return e;
     for (int i = 0; i < 2; i++) {
         if ((ev[i]->flags & CU_EVENT_DISABLE_TIMING) || !place(ev[i], &s, &seq, NULL))
             return CUDA_ERROR_INVALID_HANDLE;
@@ -273,12 +313,18 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
     if (!e)
         e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
     if (!e)
-        e = event_of(handle, &ev);
+        e = vs_sim_event_of(handle, &ev);
     if (e)
         return e;
     if (flags)
-        return flags == CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_NOT_SUPPORTED
+        return flags == CU_EVENT_WAIT_EXTERNAL ? vs_sim_capture_event(s, handle, false)
                                                : CUDA_ERROR_INVALID_VALUE;
+    if (vs_sim_capturing() || ev->captured.capture) {
+        bool taken;
+        e = vs_sim_capture_wait(s, &ev->captured, &taken);
+        if (taken)
+            return e;
+    }
     if (!place(ev, &on, &seq, NULL) || on == s)
         return CUDA_SUCCESS; /* never recorded, or ordered already */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);

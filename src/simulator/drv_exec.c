@@ -71,7 +71,8 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
 static bool still_there(const struct vs_sim_end *end, bool write)
 {
     struct vs_sim_range range;
-    if (end->id && (!vs_sim_range_find(end->base, &range) || range.id != end->id))
+    if (end->id && (!vs_sim_range_find(end->base, &range) || range.id != end->id ||
+                    (range.kind == VS_SIM_RANGE_GRAPH && range.resident < 0)))
         return false;
     return !end->mapped_bytes || vs_sim_mapped_span(end->base, end->mapped_bytes, write);
 }
@@ -163,7 +164,9 @@ static struct vs_sim_activity activity_of(const struct vs_sim_stream *s, const s
                                     .device = (uint32_t)s->ctx->device->ordinal,
                                     .context = s->ctx->id,
                                     .stream = s->id,
-                                    .correlation = op->correlation};
+                                    .correlation = op->correlation,
+                                    .graph = op->graph,
+                                    .graph_node = op->graph_node};
 }
 
 static void report_kernel(struct vs_sim_activity *a, const struct vs_sim_launch_op *launch)
@@ -261,7 +264,7 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
 {
     uint64_t start = later(waited ? vs_clock_ns() : op->submit_ns, s->last_end_ns);
     if (atomic_load(&s->ctx->fault) && op->kind != VS_SIM_OP_RECORD &&
-        op->kind != VS_SIM_OP_CALLBACK)
+        op->kind != VS_SIM_OP_CALLBACK && op->kind != VS_SIM_OP_UNMAP)
         return; /* a failed context drains without doing anything */
     switch (op->kind) {
     case VS_SIM_OP_KERNEL:
@@ -290,6 +293,8 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         vs_sim_host_function_end();
         start = later(start, vs_clock_ns());
         break;
+    case VS_SIM_OP_MAP: vs_sim_block_map(op->u.block); break;
+    case VS_SIM_OP_UNMAP: vs_sim_block_unmap(op->u.block); break;
     case VS_SIM_OP_NOTHING: break;
     }
     s->last_end_ns = start;

@@ -11,15 +11,15 @@ struct shape {
     unsigned grid[3], block[3], shared;
 };
 
-static bool shape_ok(const struct shape *s, struct vs_sim_function *f)
+static bool shape_ok(const unsigned grid[3], const unsigned block[3], unsigned shared,
+                     struct vs_sim_function *f)
 {
-    uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     for (int i = 0; i < 3; i++)
-        if (!s->grid[i] || !s->block[i])
+        if (!grid[i] || !block[i])
             return false;
-    return s->grid[0] <= 2147483647u && s->grid[1] <= 65535 && s->grid[2] <= 65535 &&
-           s->block[2] <= 64 && threads <= 1024 &&
-           s->shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
+    return grid[0] <= 2147483647u && grid[1] <= 65535 && grid[2] <= 65535 && block[2] <= 64 &&
+           threads <= 1024 && shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
 }
 
 static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **extra)
@@ -40,6 +40,21 @@ static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **ext
     return CUDA_SUCCESS;
 }
 
+CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *f,
+                                const unsigned grid[3], const unsigned block[3], unsigned shared,
+                                void **params, void **extra)
+{
+    op->args = NULL;
+    if (!shape_ok(grid, block, shared, f) || (params && extra))
+        return CUDA_ERROR_INVALID_VALUE;
+    op->function = f;
+    op->host = vs_sim_function_host(f);
+    memcpy(op->grid, grid, sizeof op->grid);
+    memcpy(op->block, block, sizeof op->block);
+    op->shared_bytes = shared;
+    return copy_args(op, params, extra);
+}
+
 static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
                        bool per_thread, void **params, void **extra)
 {
@@ -53,17 +68,11 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
     struct vs_sim_function *f = vs_sim_function_of(function);
     if (!f || stream->ctx != ctx)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!shape_ok(shape, f) || (params && extra))
-        return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_KERNEL);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    op->u.launch.function = f;
-    op->u.launch.host = vs_sim_function_host(f);
-    memcpy(op->u.launch.grid, shape->grid, sizeof shape->grid);
-    memcpy(op->u.launch.block, shape->block, sizeof shape->block);
-    op->u.launch.shared_bytes = shape->shared;
-    e = copy_args(&op->u.launch, params, extra);
+    e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
+                               extra);
     if (e) {
         vs_sim_op_drop(stream, op);
         return e;

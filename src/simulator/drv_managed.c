@@ -67,6 +67,8 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, int device, CUstream
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_not_capturing(stream);
     if (e)
         return e;
     if (!bytes || !managed_at(address, bytes, &range))
@@ -198,6 +200,8 @@ static CUresult attach(CUstream handle, CUdeviceptr dptr, size_t length, unsigne
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_not_capturing(stream);
     if (e)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.kind != VS_SIM_RANGE_MANAGED || !flags ||

@@ -23,6 +23,7 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
     case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;
     case VS_SIM_RANGE_REGISTERED:
     case VS_SIM_RANGE_MAPPED: break; /* not ours to give back */
+    case VS_SIM_RANGE_GRAPH: vs_sim_block_drop(range->base); break;
     }
 }
 
@@ -64,6 +65,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e)
         return e;
     if (!dptr || !bytesize)
@@ -77,6 +80,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     struct vs_sim_context *ctx;
     size_t bytes;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e)
         return e;
     if (!dptr || !pPitch || !WidthInBytes || !Height || WidthInBytes > SIZE_MAX - PITCH_ALIGN ||
@@ -96,16 +101,22 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     struct vs_sim_context *ctx;
     struct vs_sim_range range;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e || !dptr)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
-        (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_POOL &&
+        (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_GRAPH && range.kind != VS_SIM_RANGE_POOL &&
          range.kind != VS_SIM_RANGE_MANAGED))
         return CUDA_ERROR_INVALID_VALUE;
     e = vs_sim_context_sync(range.ctx);
     if (range.ctx != ctx && e == CUDA_SUCCESS)
         e = vs_sim_context_sync(ctx);
     vs_sim_delay_us(vs_sim_spec.free_us);
+    if (range.kind == VS_SIM_RANGE_GRAPH) {
+        CUresult freed = vs_sim_block_free(dptr, NULL);
+        return freed ? freed : e;
+    }
     if (!vs_sim_range_remove(dptr, range.id, &range))
         return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
     vs_sim_memory_release(&range);
@@ -162,6 +173,8 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e)
         return e;
     if (!pp || !bytesize ||
@@ -203,6 +216,8 @@ CUresult cuMemFreeHost(void *p)
     struct vs_sim_context *ctx;
     struct vs_sim_range range;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e)
         return e;
     if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
@@ -219,6 +234,8 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e)
         return e;
     if (!p || !bytesize ||
@@ -248,6 +265,8 @@ CUresult cuMemHostUnregister(void *p)
     struct vs_sim_context *ctx;
     struct vs_sim_range range;
     CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
     if (e)
         return e;
     if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||

@@ -78,6 +78,12 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
         pool = device->current_pool;
         pthread_mutex_unlock(&device->mu);
     }
+    if (vs_sim_capturing()) {
+        bool taken;
+        e = vs_sim_capture_alloc(stream, pool->device, bytes, dptr, &taken);
+        if (taken)
+            return e;
+    }
     return alloc_in(stream->ctx, stream, pool, bytes, dptr);
 }
 
@@ -114,7 +120,17 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
     if (e)
         return e;
-    if (!vs_sim_range_find(dptr, &range) || range.base != dptr || range.kind != VS_SIM_RANGE_POOL)
+    if (vs_sim_capturing()) {
+        bool taken;
+        e = vs_sim_capture_free(stream, dptr, &taken);
+        if (taken)
+            return e;
+    }
+    if (!vs_sim_range_find(dptr, &range) || range.base != dptr)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (range.kind == VS_SIM_RANGE_GRAPH)
+        return vs_sim_block_free(dptr, stream);
+    if (range.kind != VS_SIM_RANGE_POOL)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
     if (!op)

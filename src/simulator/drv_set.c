@@ -4,37 +4,50 @@
  * cuda.h documents; on host memory the synchronous forms wait. */
 #include "simulator/vs_sim_driver.h"
 
+CUresult vs_sim_set_describe(const CUDA_MEMSET_NODE_PARAMS *p, struct vs_sim_set *set)
+{
+    size_t row, span;
+    if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!p->width || !p->height || p->dst % p->elementSize ||
+        __builtin_mul_overflow(p->width, (size_t)p->elementSize, &row) ||
+        (p->height > 1 && (p->pitch < row || p->pitch % p->elementSize)) ||
+        __builtin_mul_overflow(p->height - 1, p->pitch, &span) ||
+        __builtin_add_overflow(span, row, &span))
+        return CUDA_ERROR_INVALID_VALUE;
+    *set = (struct vs_sim_set){.to = {.pitch = p->pitch},
+                               .width = p->width,
+                               .height = p->height,
+                               .value = p->value,
+                               .element = (uint8_t)p->elementSize,
+                               .async = true};
+    return vs_sim_end_device(p->dst, span, &set->to);
+}
+
 static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t element, size_t width,
                     size_t height, CUstream handle, bool per_thread, bool async)
 {
     struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
-    struct vs_sim_end end = {.pitch = pitch};
-    size_t row, span;
+    CUDA_MEMSET_NODE_PARAMS params = {to, pitch, value, element, width, height};
+    struct vs_sim_set described;
     CUresult e = vs_sim_enter_context(&ctx);
     if (!e)
         e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
     if (e || !width || !height)
         return e;
-    if (to % element || __builtin_mul_overflow(width, (size_t)element, &row) ||
-        (height > 1 && (pitch < row || pitch % element)) ||
-        __builtin_mul_overflow(height - 1, pitch, &span) ||
-        __builtin_add_overflow(span, row, &span))
-        return CUDA_ERROR_INVALID_VALUE;
-    e = vs_sim_end_device(to, span, &end);
+    e = vs_sim_set_describe(&params, &described);
+    if (!e && !async)
+        e = vs_sim_not_capturing(stream);
     if (e)
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_SET);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    op->u.set = (struct vs_sim_set){.to = end,
-                                    .width = width,
-                                    .height = height,
-                                    .value = value,
-                                    .element = element,
-                                    .async = async};
+    described.async = async;
+    op->u.set = described;
     op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SET);
-    if (!async && end.memory == VS_SIM_MEMORY_PINNED)
+    if (!async && described.to.memory == VS_SIM_MEMORY_PINNED)
         return vs_sim_run_now(stream, op);
     return vs_sim_submit(stream, op, NULL);
 }

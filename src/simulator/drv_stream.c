@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The stream interface over drv_engine.c: handles, per-thread default streams,
- * queries, host functions. Nothing captures here, so capture queries say so. */
+ * queries, host functions. */
 #include "simulator/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -137,6 +137,8 @@ static CUresult query(CUstream handle, bool per_thread)
 {
     struct vs_sim_stream *s;
     CUresult e = enter_stream(handle, per_thread, &s);
+    if (!e)
+        e = vs_sim_not_capturing(s);
     if (e)
         return e;
     return vs_sim_stream_idle(s) ? (CUresult)atomic_load(&s->ctx->fault) : CUDA_ERROR_NOT_READY;
@@ -147,6 +149,8 @@ static CUresult synchronize(CUstream handle, bool per_thread)
     struct vs_sim_stream *s;
     uint64_t begin = vs_clock_ns();
     CUresult e = enter_stream(handle, per_thread, &s);
+    if (!e)
+        e = vs_sim_not_capturing(s);
     if (e)
         return e;
     vs_sim_stream_sync(s);
@@ -250,8 +254,6 @@ STREAM_GETTER(cuStreamGetFlags, unsigned int, flags, s->flags)
 STREAM_GETTER(cuStreamGetId, unsigned long long, streamId, s->id)
 STREAM_GETTER(cuStreamGetCtx, CUcontext, pctx, (CUcontext)s->ctx)
 STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
-STREAM_GETTER(cuStreamIsCapturing, CUstreamCaptureStatus, captureStatus,
-              CU_STREAM_CAPTURE_STATUS_NONE)
 
 static CUresult get_ctx_v2(CUstream handle, CUcontext *pctx, CUgreenCtx *green, bool per_thread)
 {
@@ -274,77 +276,4 @@ CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreen
 CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
     return get_ctx_v2(hStream, pCtx, pGreenCtx, true);
-}
-
-static CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, bool per_thread)
-{
-    struct vs_sim_stream *s;
-    CUresult e = enter_stream(handle, per_thread, &s);
-    if (e)
-        return e;
-    if (!status)
-        return CUDA_ERROR_INVALID_VALUE;
-    *status =
-        CU_STREAM_CAPTURE_STATUS_NONE; /* the other outputs mean something only while capturing */
-    return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                cuuint64_t *id)
-{
-    (void)id;
-    return capture_info(hStream, captureStatus_out, false);
-}
-
-CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                     cuuint64_t *id)
-{
-    (void)id;
-    return capture_info(hStream, captureStatus_out, true);
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                   size_t *count)
-{
-    (void)id, (void)graph, (void)deps, (void)count;
-    return capture_info(hStream, captureStatus_out, false);
-}
-
-CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                   const CUgraphEdgeData **edges, size_t *count)
-{
-    (void)id, (void)graph, (void)deps, (void)edges, (void)count;
-    return capture_info(hStream, captureStatus_out, false);
-}
-
-CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                        size_t *count)
-{
-    (void)id, (void)graph, (void)deps, (void)count;
-    return capture_info(hStream, captureStatus_out, true);
-}
-
-CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                        const CUgraphEdgeData **edges, size_t *count)
-{
-    (void)id, (void)graph, (void)deps, (void)edges, (void)count;
-    return capture_info(hStream, captureStatus_out, true);
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    static _Thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUstreamCaptureMode old = current;
-    current = *mode;
-    *mode = old;
-    return CUDA_SUCCESS;
 }

@@ -51,6 +51,8 @@ struct vs_sim_activity {
     enum vs_sim_activity_kind kind;
     uint64_t submit_ns, start_ns, end_ns;
     uint32_t device, context, stream, correlation; /* stream 0: none */
+    uint32_t graph;                                /* launched from this one; 0: none */
+    uint64_t graph_node;
     union {
         struct {
             const char *name; /* lives as long as the process */

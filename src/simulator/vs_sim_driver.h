@@ -75,6 +75,7 @@ enum vs_sim_range_kind {
     VS_SIM_RANGE_REGISTERED, /* the program's own memory, cuMemHostRegister */
     VS_SIM_RANGE_ARRAY,      /* of arrays; programs know the handle, never an address */
     VS_SIM_RANGE_MAPPED,     /* cuMemMap; belongs to no context */
+    VS_SIM_RANGE_GRAPH,      /* of a graph's allocation node; there while resident >= 0 */
 };
 
 struct vs_sim_pool;
@@ -90,7 +91,7 @@ struct vs_sim_range {
     struct vs_sim_pool *pool;   /* POOL only */
     struct vs_sim_array *array; /* ARRAY only */
     int device;                 /* ordinal; -1 for host memory */
-    int resident;               /* MANAGED: ordinal whose capacity holds it, or -1 */
+    int resident;               /* MANAGED, GRAPH: ordinal whose capacity holds it, or -1 */
     int preferred;              /* MANAGED: preferred location, CU_DEVICE_CPU, or -2 */
     int prefetched;             /* MANAGED: last prefetch target, or -2 */
     bool read_mostly, sync_memops;
@@ -281,6 +282,13 @@ struct vs_sim_function *vs_sim_function_of(const void *handle);
 /* vs_sim_function_host: its host function, or NULL. Any thread. */
 struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *function);
 
+struct vs_sim_launch_op;
+/* vs_sim_launch_describe: fill *op* from what cuLaunchKernel takes, copying the
+ * arguments (drv_launch.c). */
+CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *function,
+                                const unsigned grid[3], const unsigned block[3], unsigned shared,
+                                void **params, void **extra);
+
 /* vs_sim_workers_run: call *kernel* over *blocks* thread blocks, on this thread
  * and, when there is enough to do, on the shared workers. Returns when all are
  * done (drv_workers.c). */
@@ -297,6 +305,8 @@ enum vs_sim_op_kind {
     VS_SIM_OP_RECORD,
     VS_SIM_OP_HOST,
     VS_SIM_OP_CALLBACK,
+    VS_SIM_OP_MAP, /* a graph's allocation begins or ends */
+    VS_SIM_OP_UNMAP,
 };
 
 struct vs_sim_end { /* one end of a copy */
@@ -334,6 +344,7 @@ struct vs_sim_launch_op {
 };
 
 struct vs_sim_event;
+struct vs_sim_block;
 
 struct vs_sim_dep {
     struct vs_sim_stream *stream;
@@ -347,6 +358,8 @@ struct vs_sim_op {
     enum vs_sim_op_kind kind;
     uint64_t seq, submit_ns;
     uint32_t correlation;
+    uint32_t graph;      /* id of the launched graph, 0: none */
+    uint64_t graph_node; /* id of its node */
     uint32_t dep_count, dep_max;
     struct vs_sim_dep deps_inline[VS_SIM_DEPS_INLINE];
     struct vs_sim_dep *deps; /* deps_inline or malloc'ed */
@@ -366,6 +379,7 @@ struct vs_sim_op {
             CUstreamCallback fn;
             void *data;
         } callback;
+        struct vs_sim_block *block; /* MAP, UNMAP */
     } u;
 };
 
@@ -382,6 +396,7 @@ struct vs_sim_stream {
     bool legacy, per_thread;
     struct vs_sim_stream *next; /* in ctx->streams, or among the unused ones */
     struct vs_sim_stream *all;  /* every stream ever */
+    _Atomic(struct vs_sim_part *) capture; /* its part in a capture, or NULL (drv_capture.c) */
     uint64_t legacy_seen;       /* newest legacy work this stream waits for; submit_mu */
     uint64_t seen_by_legacy;    /* newest own work the legacy stream waits for; submit_mu */
 
@@ -410,6 +425,12 @@ CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_
  * room. NULL: no host memory. Must be given to submit, run_now or drop. */
 struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
 void vs_sim_op_drop(struct vs_sim_stream *stream, struct vs_sim_op *op);
+/* vs_sim_op_new_at_once: likewise, however full the stream is. */
+struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
+/* vs_sim_op_copy: *to* does the same work as *from*, from memory of its own. False:
+ * no host memory; *to* then does nothing. vs_sim_op_clean frees that memory. */
+bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from);
+void vs_sim_op_clean(struct vs_sim_op *op);
 /* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. False: no
  * host memory. */
 bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq);
@@ -436,6 +457,92 @@ void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited
 /* vs_sim_event_reached: an engine passed the record numbered *generation* at
  * *time_ns*. */
 void vs_sim_event_reached(struct vs_sim_event *event, uint64_t generation, uint64_t time_ns);
+/* vs_sim_event_of: check a handle. CUDA_ERROR_INVALID_HANDLE,
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+CUresult vs_sim_event_of(CUevent handle, struct vs_sim_event **event);
+struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *event);
+/* vs_sim_event_submit: record *event* by *op* (new, for *stream*, dependencies set),
+ * which is given away; the number of the record into *seq*. */
+CUresult vs_sim_event_submit(struct vs_sim_event *event, struct vs_sim_stream *stream,
+                             struct vs_sim_op *op, uint64_t *seq);
+/* vs_sim_event_depend: *op* waits for the newest record of *event*, if any. False:
+ * no host memory. */
+bool vs_sim_event_depend(struct vs_sim_event *event, struct vs_sim_op *op);
+
+/* ---- stream capture (drv_capture.c) ---- */
+
+extern atomic_uint vs_sim_captures; /* in progress, invalidated ones too */
+
+static inline bool vs_sim_capturing(void)
+{
+    return atomic_load_explicit(&vs_sim_captures, memory_order_relaxed) != 0;
+}
+
+/* vs_sim_capture_forbids: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED when a capture
+ * prohibits potentially unsafe calls to this thread (cuda.h,
+ * cuThreadExchangeStreamCaptureMode); that capture is then invalidated. */
+CUresult vs_sim_capture_forbids(void);
+/* vs_sim_capture_refuse: for a use of *stream* that no graph can hold. Success when
+ * it does not capture; else it returns why not and invalidates the capture. */
+CUresult vs_sim_capture_refuse(struct vs_sim_stream *stream);
+/* vs_sim_capture_refuse_context: likewise for all streams of *ctx*. */
+CUresult vs_sim_capture_refuse_context(struct vs_sim_context *ctx);
+/* vs_sim_capture_take: when *stream* captures, *op* becomes a node and is dropped,
+ * and *taken* is true; likewise when its use is an error. */
+CUresult vs_sim_capture_take(struct vs_sim_stream *stream, struct vs_sim_op *op, bool *taken);
+/* vs_sim_capture_leave: *stream* is being destroyed. */
+void vs_sim_capture_leave(struct vs_sim_stream *stream);
+
+static inline CUresult vs_sim_safe(void)
+{
+    return vs_sim_capturing() ? vs_sim_capture_forbids() : CUDA_SUCCESS;
+}
+static inline CUresult vs_sim_not_capturing(struct vs_sim_stream *stream)
+{
+    return vs_sim_capturing() ? vs_sim_capture_refuse(stream) : CUDA_SUCCESS;
+}
+
+struct vs_sim_nodes { /* a list of graph nodes */
+    struct vs_sim_node **at;
+    size_t count, max;
+};
+
+struct vs_sim_capture_mark { /* where in a capture an event was recorded */
+    atomic_uint_least64_t capture; /* its id; 0: not in one */
+    struct vs_sim_nodes nodes;
+};
+
+/* vs_sim_capture_record: if *stream* captures (*taken*), *mark* is what a wait for
+ * it depends on. */
+CUresult vs_sim_capture_record(struct vs_sim_stream *stream, struct vs_sim_capture_mark *mark,
+                               bool *taken);
+/* vs_sim_capture_wait: *stream* waits for *mark*, if either is in a capture
+ * (*taken*); a stream that was in none then joins. */
+CUresult vs_sim_capture_wait(struct vs_sim_stream *stream, const struct vs_sim_capture_mark *mark,
+                             bool *taken);
+/* vs_sim_capture_event: a node that records *event* or waits for it
+ * (CU_EVENT_RECORD_EXTERNAL); CUDA_ERROR_INVALID_VALUE outside of captures. */
+CUresult vs_sim_capture_event(struct vs_sim_stream *stream, CUevent event, bool record);
+/* vs_sim_capture_query: CUDA_ERROR_CAPTURED_EVENT when *mark* is in a capture,
+ * which it invalidates. */
+CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark);
+/* vs_sim_capture_alloc, vs_sim_capture_free: cuMemAllocAsync and cuMemFreeAsync in
+ * *stream*, if it captures (*taken*). */
+CUresult vs_sim_capture_alloc(struct vs_sim_stream *stream, int device, size_t bytes,
+                              CUdeviceptr *address, bool *taken);
+CUresult vs_sim_capture_free(struct vs_sim_stream *stream, CUdeviceptr address, bool *taken);
+
+/* ---- graphs (drv_graph_memory.c) ---- */
+
+/* vs_sim_block_free: free what an allocation node of a launched graph holds at
+ * *address*: in the order of *stream*, or, when NULL, at once. INVALID_VALUE when
+ * it holds nothing. */
+CUresult vs_sim_block_free(uintptr_t address, struct vs_sim_stream *stream);
+/* vs_sim_block_map, vs_sim_block_unmap: do a MAP or UNMAP op. */
+void vs_sim_block_map(struct vs_sim_block *block);
+void vs_sim_block_unmap(struct vs_sim_block *block);
+/* vs_sim_block_drop: the context that owned the range at *address* has ended. */
+void vs_sim_block_drop(uintptr_t address);
 
 /* ---- copies (drv_copy.c) ---- */
 
@@ -444,6 +551,11 @@ void vs_sim_event_reached(struct vs_sim_event *event, uint64_t generation, uint6
 CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end);
 /* vs_sim_end_any: likewise, but unknown addresses are pageable host memory. */
 CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end);
+/* vs_sim_copy_describe: fill *copy* from *params*, with the errors of
+ * cuMemcpy3D. */
+CUresult vs_sim_copy_describe(const CUDA_MEMCPY3D *params, struct vs_sim_copy *copy);
+/* vs_sim_set_describe: fill *set*; the errors of cuMemsetD2D32. */
+CUresult vs_sim_set_describe(const CUDA_MEMSET_NODE_PARAMS *params, struct vs_sim_set *set);
 /* vs_sim_copy_submit: run *copy* in *stream* with the synchronous behaviour that
  * cuda.h documents for its kinds of memory (async: the Async functions). */
 CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
