@@ -231,18 +231,14 @@ static void entry_points_that_do_not_exist_are_null(void **state)
 
 static void what_is_not_simulated_says_so(void **state)
 {
-    CUgraph graph;
+    CUgraphConditionalHandle condition;
     CUmemGenericAllocationHandle handle;
     CUtexObject texture;
-    CUstream s;
     CUevent ev;
     (void)state;
-    FAILS(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuGraphConditionalHandleCreate(&condition, NULL, NULL, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMulticastCreate(&handle, NULL), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
-    OK(cuStreamCreate(&s, 0));
-    FAILS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_NOT_SUPPORTED);
-    OK(cuStreamDestroy(s));
     FAILS(cuEventCreate(&ev, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING),
           CUDA_ERROR_NOT_SUPPORTED);
 }
