@@ -35,6 +35,9 @@ static const struct kind {
                                      VS_SIM_WANT(VS_SIM_ACTIVITY_MEMORY)},
     [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {sizeof(CUpti_ActivityMemoryPool3),
                                          VS_SIM_WANT(VS_SIM_ACTIVITY_POOL)},
+    [CUPTI_ACTIVITY_KIND_MARKER] = {sizeof(CUpti_ActivityMarker2), 0},
+    [CUPTI_ACTIVITY_KIND_MARKER_DATA] = {sizeof(CUpti_ActivityMarkerData2), 0},
+    [CUPTI_ACTIVITY_KIND_NAME] = {sizeof(CUpti_ActivityName), 0},
     [CUPTI_ACTIVITY_KIND_OVERHEAD] = {sizeof(CUpti_ActivityOverhead3), 0},
 };
 
