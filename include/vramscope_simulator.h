@@ -50,6 +50,25 @@ static inline int vramscope_sim_register(const char *name, vramscope_sim_kernel 
     return done;
 }
 
+/* Registers *host*, *bytes* long, as what host functions use in place of the device
+ * variable called *name* (as device code calls it). What it holds now is the initial
+ * value of the device's. While the host function of a kernel of the same image runs,
+ * *host* holds what the variable of its device holds; that of other kernels then
+ * waits. *constant*: never written, gives the initial value alone. Must stay where it
+ * is. Returns 1 on the simulated GPU, 0 elsewhere or without memory. Any thread. */
+static inline int vramscope_sim_register_variable(const char *name, void *host, size_t bytes,
+                                                  int constant)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        return 0;
+    int (*reg)(const char *, void *, size_t, int);
+    *(void **)&reg = dlsym(driver, "vramscopeSimRegisterVariable");
+    int done = reg ? reg(name, host, bytes, constant) : 0;
+    dlclose(driver);
+    return done;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -476,6 +476,37 @@ template <typename... A, void (*kernel)(A...)> struct host_kernel<kernel> {
     }
 };
 
+/* "a::b" as the device's names have it. */
+inline std::string variable_name(const char *source)
+{
+    std::string name, mangled;
+    int parts = 0;
+    for (const char *p = source;; p++) {
+        if (*p && *p != ':') {
+            if (*p != ' ')
+                name += *p;
+            continue;
+        }
+        if (!name.empty()) {
+            mangled += std::to_string(name.size()) + name;
+            parts++;
+        }
+        if (!*p)
+            return parts == 1 ? name : "_ZN" + mangled + "E";
+        name.clear();
+    }
+}
+
+struct host_variable {
+    template <typename T> host_variable(const std::string &name, T &variable)
+    {
+        open_driver();
+        vramscope_sim_register_variable(name.c_str(), const_cast<std::remove_const_t<T> *>(&variable),
+                                        sizeof variable,
+                                        std::is_const_v<std::remove_all_extents_t<T>>);
+    }
+};
+
 } // namespace vramscope_sim
 
 #define VRAMSCOPE_SIM_JOIN_(a, b) a##b
@@ -492,6 +523,14 @@ template <typename... A, void (*kernel)(A...)> struct host_kernel<kernel> {
 #define VRAMSCOPE_SIM_KERNEL_NAMED(name, ...)                                                      \
     static const vramscope_sim::host_kernel<&__VA_ARGS__> VRAMSCOPE_SIM_JOIN(                      \
         vramscope_sim_kernel_, __COUNTER__)(name)
+
+/* VRAMSCOPE_SIM_VARIABLE(v): the __device__, __constant__ or __managed__ variable
+ * *v* is that of the device on which a kernel runs, and begins with the value given
+ * to it here. In a namespace: as C++ would call it. */
+#define VRAMSCOPE_SIM_VARIABLE(...)                                                                \
+    static const vramscope_sim::host_variable VRAMSCOPE_SIM_JOIN(vramscope_sim_variable_,          \
+                                                                 __COUNTER__)(                     \
+        vramscope_sim::variable_name(#__VA_ARGS__), __VA_ARGS__)
 
 /* VRAMSCOPE_SIM_DYNAMIC_SHARED(float, s): where a kernel says
  * `extern __shared__ float s[];`. After the include, once per name. The function is

@@ -139,7 +139,7 @@ static bool set_bytes(const struct vs_sim_set *set)
     return true;
 }
 
-static void run_kernel(const struct vs_sim_launch_op *op)
+static void run_kernel(struct vs_sim_context *ctx, const struct vs_sim_launch_op *op)
 {
     struct vramscope_sim_launch launch = {.shared_bytes = op->shared_bytes};
     void *args[VS_SIM_ARGS_MAX];
@@ -148,9 +148,12 @@ static void run_kernel(const struct vs_sim_launch_op *op)
     for (unsigned i = 0; i < op->host->arg_count; i++)
         args[i] = op->args + op->host->offset[i];
     launch.args = args;
+    bool variables = vs_sim_variables_enter(op->function, ctx);
     vs_sim_host_function_begin();
     vs_sim_workers_run(op->host, &launch, (unsigned long)op->grid[0] * op->grid[1] * op->grid[2]);
     vs_sim_host_function_end();
+    if (variables)
+        vs_sim_variables_leave();
 }
 
 /* ---- activity ---- */
@@ -251,7 +254,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
 static void exec_host_kernel(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     uint64_t start = later(vs_clock_ns(), s->last_end_ns);
-    run_kernel(&op->u.launch);
+    run_kernel(s->ctx, &op->u.launch);
     uint64_t end = later(vs_clock_ns(), start);
     s->last_end_ns = end;
     if (!vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)))

@@ -73,6 +73,8 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
         return CUDA_ERROR_OUT_OF_MEMORY;
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
+    if (!e && op->u.launch.host)
+        e = vs_sim_function_variables(f, ctx, NULL, NULL);
     if (e) {
         vs_sim_op_drop(stream, op);
         return e;

@@ -31,6 +31,7 @@ struct image { /* CUmodule or CUlibrary */
     unsigned epoch;
     struct vs_sim_function *functions; /* guarded by images_mu */
     struct global *globals;            /* guarded by images_mu */
+    bool described;                    /* the runtime has declared all globals there are */
     struct image *library;             /* a module that shows a library's content */
     struct image *all;
 };
@@ -266,9 +267,35 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 /* ---- variables ---- */
 
 /* Asked for by the stand-in runtime through cuGetProcAddress: a variable of
- * *library*, of which device code would know the size. */
+ * *library*, of which device code would know the size; name NULL: that was all. */
 VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes,
                                                  int managed);
+
+static struct global *global_add_locked(struct image *im, const char *name, size_t bytes,
+                                        bool managed)
+{
+    struct global *g = calloc(1, sizeof *g);
+    char *copy = strdup(name);
+    if (!g || !copy) {
+        free(g);
+        free(copy);
+        return NULL;
+    }
+    g->name = copy;
+    g->bytes = bytes;
+    g->managed = managed;
+    g->next = im->globals;
+    im->globals = g;
+    return g;
+}
+
+static struct global *global_find_locked(struct image *im, const char *name)
+{
+    struct global *g = im->globals;
+    while (g && strcmp(g->name, name))
+        g = g->next;
+    return g;
+}
 
 CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes, int managed)
 {
@@ -276,22 +303,28 @@ CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t b
     CUresult e = vs_sim_enter();
     if (!e)
         e = image_of(library, LIBRARY_MARK, &im);
-    if (e || !name || !bytes)
+    if (e || (name && !bytes))
         return e ? e : CUDA_ERROR_INVALID_VALUE;
-    struct global *g = calloc(1, sizeof *g);
-    char *copy = strdup(name);
-    if (!g || !copy) {
-        free(g);
-        free(copy);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    g->name = copy;
-    g->bytes = bytes;
-    g->managed = managed;
     pthread_mutex_lock(&images_mu);
-    g->next = im->globals;
-    im->globals = g;
+    if (!name)
+        im->described = true;
+    else if (!global_add_locked(im, name, bytes, managed))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&images_mu);
+    return e;
+}
+
+/* Of an image that the program loads itself nothing is known: it has all variables
+ * that host functions have. */
+static CUresult globals_guess_locked(struct image *im)
+{
+    struct vs_sim_host_variable *v = NULL;
+    while (!im->described && (v = vs_sim_host_variable_next(v))) {
+        size_t bytes;
+        const char *name = vs_sim_host_variable_name(v, &bytes);
+        if (!global_find_locked(im, name) && !global_add_locked(im, name, bytes, false))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -316,10 +349,20 @@ static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx,
         vs_sim_memory_release(&range);
     if (e)
         return e;
+    struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
+    if (v)
+        vs_sim_host_variable_initial(v, (void *)range.base, g->bytes);
     g->address[slot] = range.base;
     g->ctx[slot] = ctx;
     g->epoch[slot] = atomic_load(&ctx->epoch);
     return CUDA_SUCCESS;
+}
+
+static CUresult global_be_locked(struct global *g, struct vs_sim_context *ctx, int slot)
+{
+    if (g->address[slot] && g->epoch[slot] == atomic_load(&g->ctx[slot]->epoch))
+        return CUDA_SUCCESS;
+    return global_make_locked(g, ctx, slot);
 }
 
 static CUresult global_get(struct image *im, const char *name, bool managed, CUdeviceptr *address,
@@ -329,19 +372,42 @@ static CUresult global_get(struct image *im, const char *name, bool managed, CUd
     CUresult e = vs_sim_enter_context(&ctx);
     if (e)
         return e;
-    int slot = managed ? 0 : ctx->device->ordinal; /* managed variables exist once */
     pthread_mutex_lock(&images_mu);
-    struct global *g = im->globals;
-    while (g && (strcmp(g->name, name) || g->managed != managed))
-        g = g->next;
-    if (!g)
+    e = globals_guess_locked(im);
+    struct global *g = e ? NULL : global_find_locked(im, name);
+    if (!e && (!g || g->managed != managed))
         e = CUDA_ERROR_NOT_FOUND;
-    else if (!g->address[slot] || g->epoch[slot] != atomic_load(&g->ctx[slot]->epoch))
-        e = global_make_locked(g, ctx, slot);
+    int slot = managed ? 0 : ctx->device->ordinal; /* managed variables exist once */
+    if (!e)
+        e = global_be_locked(g, ctx, slot);
     if (!e && address)
         *address = g->address[slot];
     if (!e && bytes)
         *bytes = g->bytes;
+    pthread_mutex_unlock(&images_mu);
+    return e;
+}
+
+CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_sim_context *ctx,
+                                   void (*each)(struct vs_sim_host_variable *v, uintptr_t device,
+                                                void *data),
+                                   void *data)
+{
+    struct image *im = function->owner;
+    if (!vs_sim_host_variable_next(NULL))
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&images_mu);
+    CUresult e = globals_guess_locked(im);
+    for (struct global *g = im->globals; g && !e; g = g->next) {
+        struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
+        int slot = g->managed ? 0 : ctx->device->ordinal;
+        size_t bytes;
+        if (!v || (vs_sim_host_variable_name(v, &bytes), bytes != g->bytes))
+            continue;
+        e = global_be_locked(g, ctx, slot);
+        if (!e && each)
+            each(v, g->address[slot], data);
+    }
     pthread_mutex_unlock(&images_mu);
     return e;
 }

@@ -169,23 +169,35 @@ void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, c
 
 /* ---- use ---- */
 
+static CUresult declare(struct image *image, struct variable *v)
+{
+    if (v->declared)
+        return CUDA_SUCCESS;
+    if (!vs_rt.DeclareGlobal)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult r = vs_rt.DeclareGlobal(image->library, v->name, v->bytes, v->managed);
+    v->declared = r == CUDA_SUCCESS;
+    return r;
+}
+
+/* The driver learns of all variables at once: host functions use them unasked. */
 static CUresult load_locked(struct image *image)
 {
     if (image->library)
         return CUDA_SUCCESS;
-    return vs_rt.LibraryLoadData(&image->library, image->fat_binary, NULL, NULL, 0, NULL, NULL, 0);
+    CUresult r =
+        vs_rt.LibraryLoadData(&image->library, image->fat_binary, NULL, NULL, 0, NULL, NULL, 0);
+    if (r || !vs_rt.DeclareGlobal)
+        return r;
+    for (struct variable *v = image->variables; v && !r; v = v->next)
+        r = declare(image, v);
+    return r ? r : vs_rt.DeclareGlobal(image->library, NULL, 0, 0);
 }
 
 static CUresult declare_locked(struct image *image, struct variable *v)
 {
     CUresult r = load_locked(image);
-    if (r || v->declared)
-        return r;
-    if (!vs_rt.DeclareGlobal)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    r = vs_rt.DeclareGlobal(image->library, v->name, v->bytes, v->managed);
-    v->declared = r == CUDA_SUCCESS;
-    return r;
+    return r ? r : declare(image, v);
 }
 
 cudaError_t vs_rt_kernel_of(const void *function, CUkernel *kernel)

@@ -289,6 +289,29 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra);
 
+/* ---- device variables of host functions (drv_variable.c) ---- */
+
+struct vs_sim_host_variable; /* one vramscope_sim_register_variable call; never freed */
+
+/* vs_sim_host_variable_next: the one registered before *v*; the newest for NULL. */
+struct vs_sim_host_variable *vs_sim_host_variable_next(struct vs_sim_host_variable *v);
+/* vs_sim_host_variable_find: the newest called *name*, or NULL. */
+struct vs_sim_host_variable *vs_sim_host_variable_find(const char *name);
+const char *vs_sim_host_variable_name(const struct vs_sim_host_variable *v, size_t *bytes);
+/* vs_sim_host_variable_initial: what it held when it was registered. */
+void vs_sim_host_variable_initial(const struct vs_sim_host_variable *v, void *to, size_t bytes);
+/* vs_sim_function_variables: see to it that the registered variables of the image
+ * that *function* is from exist for *ctx*, and call *each* (may be NULL) with them.
+ * CUDA_ERROR_OUT_OF_MEMORY (drv_module.c). */
+CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_sim_context *ctx,
+                                   void (*each)(struct vs_sim_host_variable *v, uintptr_t device,
+                                                void *data),
+                                   void *data);
+/* vs_sim_variables_enter: *function*'s host variables hold what those of the device
+ * hold, until vs_sim_variables_leave. False: it has none; leave must not be called. */
+bool vs_sim_variables_enter(struct vs_sim_function *function, struct vs_sim_context *ctx);
+void vs_sim_variables_leave(void);
+
 /* vs_sim_workers_run: call *kernel* over *blocks* thread blocks, on this thread
  * and, when there is enough to do, on the shared workers. Returns when all are
  * done (drv_workers.c). */
