@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-SEEDS = (1, 2, 3, 5, 8)
+SEEDS = (1, 2, 3)
 
 
 def run(command, env):
