@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * conformance [GROUP]...: checks the facts of these groups, or of all. Exit status
- * 0 when all hold, 1 when one does not, 2 for an unknown group, 77 without a device. */
-#include "conf.h"
+ * 0 when all hold, 1 when one does not, 2 for an unknown group, 77 without a device.
+ * conformance --ptx: prints the kernels, for an assembler to read. */
+#include "conf_kernels.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -91,6 +92,8 @@ static int run_named(const char *name)
 int main(int argc, char **argv)
 {
     int count = 0, failed = 0;
+    if (argc == 2 && !strcmp(argv[1], "--ptx"))
+        return fputs(conf_ptx, stdout) < 0;
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
         fprintf(stderr, "conformance: there is no CUDA device here\n");

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Errors: their names and texts, and the last error each thread's runtime keeps. */
+#include "conf.h"
+
+#include <pthread.h>
+
+static void the_last_error_stays_until_it_is_taken(void **state)
+{
+    (void)state;
+    (void)cudaGetLastError();
+    FACT_EQ(cudaPeekAtLastError(), cudaSuccess, "cuda_runtime_api.h, cudaGetLastError: resets it");
+    FACT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice, "cuda_runtime_api.h, cudaSetDevice");
+    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaPeekAtLastError: the last error produced");
+    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaPeekAtLastError: does not reset it");
+    DO(cudaDeviceSynchronize());
+    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaPeekAtLastError: a call that succeeds changes nothing");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidDevice,
+            "cuda_runtime_api.h, cudaGetLastError: the last error produced");
+    FACT_EQ(cudaGetLastError(), cudaSuccess, "cuda_runtime_api.h, cudaGetLastError: resets it");
+}
+
+static void a_newer_error_replaces_an_older_one(void **state)
+{
+    int local;
+    (void)state;
+    (void)cudaSetDevice(-1);
+    (void)cudaFree(&local);
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaGetLastError: the last error produced");
+}
+
+static void *other_thread(void *error)
+{
+    *(cudaError_t *)error = cudaPeekAtLastError();
+    (void)cudaSetDevice(-1);
+    return NULL;
+}
+
+static void each_thread_has_a_last_error(void **state)
+{
+    cudaError_t there = cudaErrorUnknown;
+    int local;
+    pthread_t thread;
+    (void)state;
+    (void)cudaGetLastError();
+    (void)cudaFree(&local);
+    DO(pthread_create(&thread, NULL, other_thread, &there));
+    pthread_join(thread, NULL);
+    FACT_EQ(there, cudaSuccess, "cuda_runtime_api.h, cudaPeekAtLastError: of the host thread");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaGetLastError: of the host thread");
+}
+
+static void driver_errors_are_not_the_runtimes(void **state)
+{
+    CUdeviceptr memory;
+    (void)state;
+    (void)cudaGetLastError();
+    DO(cuMemAlloc(&memory, 0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1);
+    FACT_EQ(cudaGetLastError(), cudaSuccess,
+            "cuda_runtime_api.h, cudaGetLastError: errors of runtime calls");
+}
+
+static void most_errors_leave_everything_usable(void **state)
+{
+    void *memory = NULL;
+    (void)state;
+    (void)cudaSetDevice(-1);
+    (void)cudaMemcpy(NULL, &memory, 8, (enum cudaMemcpyKind)99);
+    (void)cudaGetLastError();
+    FACT_EQ(cudaMalloc(&memory, 4096), cudaSuccess,
+            "CUDA programming guide, error checking: an error that is returned and no more");
+    FACT_EQ(cudaMemset(memory, 0, 4096), cudaSuccess, "CUDA programming guide, error checking");
+    FACT_EQ(cudaDeviceSynchronize(), cudaSuccess, "CUDA programming guide, error checking");
+    FACT_EQ(cudaFree(memory), cudaSuccess, "CUDA programming guide, error checking");
+}
+
+static void names_are_those_of_the_enumerations(void **state)
+{
+#define NAMED(error) {error, #error}
+    static const struct {
+        cudaError_t error;
+        const char *name;
+    } runtime[] = {NAMED(cudaSuccess),
+                   NAMED(cudaErrorInvalidValue),
+                   NAMED(cudaErrorMemoryAllocation),
+                   NAMED(cudaErrorInvalidDevice),
+                   NAMED(cudaErrorInvalidMemcpyDirection),
+                   NAMED(cudaErrorNotReady),
+                   NAMED(cudaErrorIllegalAddress),
+                   NAMED(cudaErrorInvalidResourceHandle),
+                   NAMED(cudaErrorNotSupported)};
+    static const struct {
+        CUresult error;
+        const char *name;
+    } driver[] = {NAMED(CUDA_SUCCESS),
+                  NAMED(CUDA_ERROR_INVALID_VALUE),
+                  NAMED(CUDA_ERROR_OUT_OF_MEMORY),
+                  NAMED(CUDA_ERROR_NOT_INITIALIZED),
+                  NAMED(CUDA_ERROR_INVALID_CONTEXT),
+                  NAMED(CUDA_ERROR_INVALID_HANDLE),
+                  NAMED(CUDA_ERROR_NOT_READY),
+                  NAMED(CUDA_ERROR_CONTEXT_IS_DESTROYED),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)};
+    (void)state;
+    for (size_t i = 0; i < sizeof runtime / sizeof runtime[0]; i++)
+        FACT(!strcmp(cudaGetErrorName(runtime[i].error), runtime[i].name),
+             "cuda_runtime_api.h, cudaGetErrorName: the enumerator's name");
+    for (size_t i = 0; i < sizeof driver / sizeof driver[0]; i++) {
+        const char *name = NULL, *text = NULL;
+        DO(cuGetErrorName(driver[i].error, &name));
+        FACT(!strcmp(name, driver[i].name), "cuda.h, cuGetErrorName: the enumerator's name");
+        FACT_EQ(cuGetErrorString(driver[i].error, &text), CUDA_SUCCESS, "cuda.h, cuGetErrorString");
+        FACT(text && *text, "cuda.h, cuGetErrorString: a description");
+    }
+}
+
+static void unknown_errors_have_no_name(void **state)
+{
+    const char *name = "x";
+    (void)state;
+    FACT_EQ(cuGetErrorName((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuGetErrorName: an invalid value if the error is not recognised");
+    FACT(!name, "cuda.h, cuGetErrorName: NULL if the error is not recognised");
+    name = "x";
+    FACT_EQ(cuGetErrorString((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuGetErrorString: an invalid value if the error is not recognised");
+    FACT(!name, "cuda.h, cuGetErrorString: NULL if the error is not recognised");
+    FACT(!strcmp(cudaGetErrorName((cudaError_t)123456), "unrecognized error code"),
+         "cuda_runtime_api.h, cudaGetErrorName: this text if the error is not recognised");
+    FACT(!strcmp(cudaGetErrorString((cudaError_t)123456), "unrecognized error code"),
+         "cuda_runtime_api.h, cudaGetErrorString: this text if the error is not recognised");
+}
+
+int conf_error(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_error_stays_until_it_is_taken),
+        cmocka_unit_test(a_newer_error_replaces_an_older_one),
+        cmocka_unit_test(each_thread_has_a_last_error),
+        cmocka_unit_test(driver_errors_are_not_the_runtimes),
+        cmocka_unit_test(most_errors_leave_everything_usable),
+        cmocka_unit_test(names_are_those_of_the_enumerations),
+        cmocka_unit_test(unknown_errors_have_no_name),
+    };
+    return cmocka_run_group_tests_name("error", tests, conf_begin, NULL);
+}

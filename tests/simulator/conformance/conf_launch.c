@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Modules and launches: PTX is loaded, kernels are found and run, in stream order,
+ * with the arguments they were launched with. */
+#include "conf_kernels.h"
+
+#define COUNT 4096u
+#define BYTES (COUNT * sizeof(uint32_t))
+#define LAUNCH "cuda.h, cuLaunchKernel: "
+
+static struct {
+    CUmodule module;
+    CUfunction fill, add, copy;
+    CUdeviceptr a, b;
+    uint32_t *host; /* pinned */
+    CUstream stream, other;
+    int gate;
+} p;
+
+static int setup(void **state)
+{
+    memset(&p, 0, sizeof p);
+    if (conf_begin(state) || cuMemAlloc(&p.a, BYTES) || cuMemAlloc(&p.b, BYTES) ||
+        cuMemHostAlloc((void **)&p.host, BYTES, 0) ||
+        cuStreamCreate(&p.stream, CU_STREAM_NON_BLOCKING) ||
+        cuStreamCreate(&p.other, CU_STREAM_NON_BLOCKING))
+        return -1;
+    p.module = conf_module();
+    p.fill = conf_function(p.module, "conf_fill");
+    p.add = conf_function(p.module, "conf_add");
+    p.copy = conf_function(p.module, "conf_copy");
+    /* launched once, so that no later launch loads anything (lazy loading) */
+    uint32_t none = 0;
+    void *args[] = {&p.a, &none, &none}, *copy_args[] = {&p.a, &p.b, &none};
+    if (cuLaunchKernel(p.fill, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL) ||
+        cuLaunchKernel(p.add, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL) ||
+        cuLaunchKernel(p.copy, 1, 1, 1, 32, 1, 1, 0, NULL, copy_args, NULL))
+        return -1;
+    return cuCtxSynchronize() ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuModuleUnload(p.module) || cuMemFree(p.a) || cuMemFree(p.b) ||
+                   cuMemFreeHost(p.host) || cuStreamDestroy(p.stream) || cuStreamDestroy(p.other)
+               ? -1
+               : 0;
+}
+
+static CUresult run(CUfunction f, CUdeviceptr out, uint32_t value, uint32_t count, CUstream stream)
+{
+    void *args[] = {&out, &value, &count};
+    return cuLaunchKernel(f, (COUNT + 127) / 128, 1, 1, 128, 1, 1, 0, stream, args, NULL);
+}
+
+static void read_back(CUdeviceptr from)
+{
+    DO(cuCtxSynchronize());
+    DO(cuMemcpyDtoH(p.host, from, BYTES));
+}
+
+static void kernels_compute(void **state)
+{
+    uint32_t count = COUNT;
+    void *args[] = {&p.b, &p.a, &count};
+    (void)state;
+    FACT_EQ(run(p.fill, p.a, 7, COUNT, p.stream), CUDA_SUCCESS, LAUNCH "returns");
+    FACT_EQ(run(p.add, p.a, 3, COUNT / 2, p.stream), CUDA_SUCCESS, LAUNCH "returns");
+    DO(cuLaunchKernel(p.copy, COUNT / 128, 1, 1, 128, 1, 1, 0, p.stream, args, NULL));
+    read_back(p.b);
+    FACT_EQ(p.host[0], 10, LAUNCH "each thread of each block runs once");
+    FACT_EQ(p.host[COUNT / 2 - 1], 10, LAUNCH "each thread of each block runs once");
+    FACT_EQ(p.host[COUNT / 2], 7, LAUNCH "parameters are passed in the kernel's order");
+    FACT_EQ(p.host[COUNT - 1], 7, LAUNCH "each thread of each block runs once");
+}
+
+static void arguments_are_copied_at_the_launch(void **state)
+{
+    CUdeviceptr out = p.a;
+    uint32_t value = 11, count = COUNT;
+    void *args[] = {&out, &value, &count};
+    (void)state;
+    p.gate = 0;
+    DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
+    DO(cuLaunchKernel(p.fill, COUNT / 64, 1, 1, 64, 1, 1, 0, p.stream, args, NULL));
+    out = 0;
+    value = 12;
+    count = 1;
+    memset(args, 0, sizeof args);
+    FACT_EQ(cuStreamQuery(p.stream), CUDA_ERROR_NOT_READY,
+            "CUDA programming guide, asynchronous concurrent execution: launches return at once");
+    conf_open(&p.gate);
+    read_back(p.a);
+    FACT_EQ(p.host[0], 11, LAUNCH "parameters are copied when it is called");
+    FACT_EQ(p.host[COUNT - 1], 11, LAUNCH "parameters are copied when it is called");
+}
+
+static void launches_of_a_stream_run_in_order(void **state)
+{
+    (void)state;
+    DO(run(p.fill, p.a, 0, COUNT, p.stream));
+    for (uint32_t i = 1; i <= 100; i++) {
+        DO(run(p.add, p.a, i, COUNT, p.stream));
+        if (i == 50)
+            DO(run(p.fill, p.a, 1000, COUNT, p.stream));
+    }
+    read_back(p.a);
+    FACT_EQ(p.host[5], 1000 + (51 + 100) * 50 / 2,
+            "CUDA programming guide, streams: a stream's work happens in order");
+}
+
+static void an_event_orders_kernels_of_two_streams(void **state)
+{
+    CUevent event = NULL;
+    uint32_t count = COUNT;
+    void *args[] = {&p.b, &p.a, &count};
+    (void)state;
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    DO(run(p.fill, p.b, 0, COUNT, p.other));
+    p.gate = 0;
+    DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
+    DO(run(p.fill, p.a, 21, COUNT, p.stream));
+    DO(cuEventRecord(event, p.stream));
+    DO(cuStreamWaitEvent(p.other, event, 0));
+    DO(cuLaunchKernel(p.copy, COUNT / 128, 1, 1, 128, 1, 1, 0, p.other, args, NULL));
+    conf_open(&p.gate);
+    read_back(p.b);
+    FACT_EQ(p.host[0], 21, "cuda.h, cuStreamWaitEvent: later work waits for the event");
+    FACT_EQ(p.host[COUNT - 1], 21, "cuda.h, cuStreamWaitEvent: later work waits for the event");
+    DO(cuEventDestroy(event));
+}
+
+static CUresult shaped(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                       unsigned shared)
+{
+    uint32_t zero = 0;
+    void *args[] = {&p.a, &zero, &zero};
+    return cuLaunchKernel(p.fill, gx, gy, gz, bx, by, bz, shared, p.stream, args, NULL);
+}
+
+static void shapes_beyond_the_device_are_refused(void **state)
+{
+    (void)state;
+    FACT_EQ(shaped(1, 1, 1, 1024, 1, 1, 0), CUDA_SUCCESS, LAUNCH "1024 threads a block");
+    FACT_EQ(shaped(1, 1, 1, 1025, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
+            "CUDA programming guide, technical specifications: 1024 threads a block");
+    FACT_EQ(shaped(1, 1, 1, 32, 32, 2, 0), CUDA_ERROR_INVALID_VALUE,
+            "CUDA programming guide, technical specifications: 1024 threads a block");
+    FACT_EQ(shaped(1, 1, 1, 1, 1, 65, 0), CUDA_ERROR_INVALID_VALUE,
+            "CUDA programming guide, technical specifications: 64 threads in z");
+    FACT_EQ(shaped(1, 65536, 1, 1, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
+            "CUDA programming guide, technical specifications: 65535 blocks in y");
+    FACT_EQ(shaped(1, 1, 65536, 1, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
+            "CUDA programming guide, technical specifications: 65535 blocks in z");
+    FACT_EQ(shaped(0, 1, 1, 1, 1, 1, 0), CUDA_ERROR_INVALID_VALUE, LAUNCH "returns");
+    FACT_EQ(shaped(1, 1, 1, 1, 0, 1, 0), CUDA_ERROR_INVALID_VALUE, LAUNCH "returns");
+    FACT_EQ(shaped(1, 1, 1, 32, 1, 1, 49152), CUDA_SUCCESS,
+            "CUDA programming guide, shared memory: 48 KB without opting in");
+    FACT_EQ(shaped(1, 1, 1, 32, 1, 1, 49152 + 16), CUDA_ERROR_INVALID_VALUE,
+            "CUDA programming guide, shared memory: more than 48 KB must be opted in to");
+    FACT_EQ(cuStreamSynchronize(p.stream), CUDA_SUCCESS, LAUNCH "a refused launch breaks nothing");
+}
+
+static void more_shared_memory_can_be_opted_in_to(void **state)
+{
+    int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    (void)state;
+    NEED(optin > 49152, "no more than 48 KB of shared memory here");
+    FACT_EQ(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin),
+            CUDA_SUCCESS, "cuda.h, cuFuncSetAttribute: up to what the device allows");
+    FACT_EQ(shaped(1, 1, 1, 32, 1, 1, (unsigned)optin), CUDA_SUCCESS,
+            "cuda.h, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES");
+    DO(cuStreamSynchronize(p.stream));
+    FACT(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin + 1024) !=
+             CUDA_SUCCESS,
+         "cuda.h, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: within the device's limit");
+    DO(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 49152));
+}
+
+static void functions_tell_what_they_are(void **state)
+{
+    int value = -1;
+    const char *name = NULL;
+    CUmodule module = NULL;
+    (void)state;
+    DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, p.fill));
+    FACT(value >= 32 && value <= 1024, "cuda.h, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK");
+    DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, p.fill));
+    FACT(value > 0 && value <= 255, "cuda.h, CU_FUNC_ATTRIBUTE_NUM_REGS: at most 255 a thread");
+    DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, p.fill));
+    FACT_EQ(value, 0, "cuda.h, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: statically allocated, none here");
+    FACT_EQ(cuFuncGetAttribute(&value, (CUfunction_attribute)1000, p.fill),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuFuncGetAttribute: returns");
+    FACT_EQ(cuFuncGetName(&name, p.fill), CUDA_SUCCESS, "cuda.h, cuFuncGetName: returns");
+    FACT(!strcmp(name, "conf_fill"), "cuda.h, cuFuncGetName: the function's name");
+    DO(cuFuncGetModule(&module, p.fill));
+    FACT(module == p.module, "cuda.h, cuFuncGetModule: the module it was found in");
+}
+
+static void occupancy_stays_within_the_device(void **state)
+{
+    int blocks = -1, fewer = -1, grid = -1, size = -1;
+    (void)state;
+    int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    for (int block = 32; block <= 1024; block *= 2) {
+        DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, block, 0));
+        FACT(blocks >= 1, "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: one block fits");
+        FACT(blocks * block <= threads,
+             "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: threads a multiprocessor holds");
+        FACT(blocks <= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+             "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: blocks it holds");
+    }
+    DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, 128, 0));
+    DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fewer, p.fill, 128, 32768));
+    FACT(fewer <= blocks, "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: shared memory used");
+    FACT_EQ(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 0), CUDA_SUCCESS,
+            "cuda.h, cuOccupancyMaxPotentialBlockSize: returns");
+    FACT(size >= 32 && size <= 1024, "cuda.h, cuOccupancyMaxPotentialBlockSize: a block size");
+    FACT(grid >= conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+         "cuda.h, cuOccupancyMaxPotentialBlockSize: enough blocks for the whole device");
+    DO(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 64));
+    FACT(size <= 64, "cuda.h, cuOccupancyMaxPotentialBlockSize: blockSizeLimit");
+}
+
+static void a_library_is_of_no_context(void **state)
+{
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CUfunction function = NULL;
+    const char *name = NULL;
+    (void)state;
+    FACT_EQ(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0), CUDA_SUCCESS,
+            "cuda.h, cuLibraryLoadData: returns");
+    FACT_EQ(cuLibraryGetKernel(&kernel, library, "conf_fill"), CUDA_SUCCESS,
+            "cuda.h, cuLibraryGetKernel: returns");
+    DO(cuKernelGetName(&name, kernel));
+    FACT(!strcmp(name, "conf_fill"), "cuda.h, cuKernelGetName: the kernel's name");
+    FACT_EQ(cuKernelGetFunction(&function, kernel), CUDA_SUCCESS, "cuda.h, cuKernelGetFunction");
+    DO(run(function, p.a, 31, COUNT, p.stream));
+    DO(run((CUfunction)kernel, p.b, 32, COUNT, p.stream));
+    read_back(p.a);
+    FACT_EQ(p.host[9], 31, "cuda.h, cuKernelGetFunction: a function of the current context");
+    read_back(p.b);
+    FACT_EQ(p.host[9], 32, LAUNCH "a CUkernel cast to CUfunction runs in the current context");
+    FACT_EQ(cuLibraryUnload(library), CUDA_SUCCESS, "cuda.h, cuLibraryUnload: returns");
+}
+
+static void the_runtime_launches_kernels_of_modules(void **state)
+{
+    uint32_t value = 41, count = COUNT;
+    void *args[] = {&p.a, &value, &count};
+    cudaLibrary_t library;
+    cudaKernel_t kernel;
+    (void)state;
+    DO(cudaLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    FACT_EQ(cudaLibraryGetKernel(&kernel, library, "conf_fill"), cudaSuccess,
+            "cuda_runtime_api.h, cudaLibraryGetKernel: returns");
+    FACT_EQ(cudaLaunchKernel((const void *)kernel, (dim3){COUNT / 128, 1, 1}, (dim3){128, 1, 1},
+                             args, 0, p.stream),
+            cudaSuccess, "cuda_runtime_api.h, cudaLaunchKernel: takes a cudaKernel_t");
+    FACT_EQ(cudaLaunchKernel((const void *)kernel, (dim3){1, 1, 1}, (dim3){2048, 1, 1}, args, 0,
+                             p.stream),
+            cudaErrorInvalidConfiguration, "cuda_runtime_api.h, cudaLaunchKernel: returns");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration,
+            "cuda_runtime_api.h, cudaGetLastError: launches fail through it");
+    read_back(p.a);
+    FACT_EQ(p.host[0], 41, "cuda_runtime_api.h, cudaLaunchKernel");
+    DO(cudaLibraryUnload(library));
+}
+
+int conf_launch(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_compute),
+        cmocka_unit_test(arguments_are_copied_at_the_launch),
+        cmocka_unit_test(launches_of_a_stream_run_in_order),
+        cmocka_unit_test(an_event_orders_kernels_of_two_streams),
+        cmocka_unit_test(shapes_beyond_the_device_are_refused),
+        cmocka_unit_test(more_shared_memory_can_be_opted_in_to),
+        cmocka_unit_test(functions_tell_what_they_are),
+        cmocka_unit_test(occupancy_stays_within_the_device),
+        cmocka_unit_test(a_library_is_of_no_context),
+        cmocka_unit_test(the_runtime_launches_kernels_of_modules),
+    };
+    return cmocka_run_group_tests_name("launch", tests, setup, teardown);
+}

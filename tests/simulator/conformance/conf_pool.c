@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream-ordered allocation from the default pool and from created ones. Facts
+ * about what is reserved use created pools, where nobody else allocates. */
+#include "conf.h"
+
+#define GUIDE "CUDA programming guide, stream ordered memory allocator: "
+#define BYTES (8 * CONF_MIB)
+
+static CUstream stream;
+
+static int setup(void **state)
+{
+    return conf_begin(state) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuStreamDestroy(stream) ? -1 : 0;
+}
+
+static void need_pools(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+}
+
+static CUmemoryPool new_pool(void)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemoryPool pool = NULL;
+    DO(cuMemPoolCreate(&pool, &props));
+    return pool;
+}
+
+static cuuint64_t number(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+    cuuint64_t value = 12345;
+    DO(cuMemPoolGetAttribute(pool, attribute, &value));
+    return value;
+}
+
+static int flag(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+    int value = -1;
+    DO(cuMemPoolGetAttribute(pool, attribute, &value));
+    return value;
+}
+
+static void memory_is_ready_in_its_stream(void **state)
+{
+    CUdeviceptr memory = 0;
+    unsigned char byte = 0;
+    (void)state;
+    need_pools();
+    FACT_EQ(cuMemAllocAsync(&memory, BYTES, stream), CUDA_SUCCESS, "cuda.h, cuMemAllocAsync");
+    FACT(memory, "cuda.h, cuMemAllocAsync: the pointer is returned immediately");
+    FACT_EQ(memory % 256, 0, "CUDA programming guide, device memory accesses: aligned to 256 bytes");
+    DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
+    FACT_EQ(byte, 0x6b, "cuda.h, cuMemAllocAsync: future work of the stream can use it");
+    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS, "cuda.h, cuMemFreeAsync: returns");
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(cuMemAllocAsync(NULL, BYTES, stream), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemAllocAsync: returns");
+}
+
+static void the_default_pool_is_current_at_first(void **state)
+{
+    CUmemoryPool first = NULL, current = NULL, mine;
+    cudaMemPool_t runtime = NULL;
+    (void)state;
+    need_pools();
+    FACT_EQ(cuDeviceGetDefaultMemPool(&first, 0), CUDA_SUCCESS, "cuda.h, cuDeviceGetDefaultMemPool");
+    DO(cuDeviceGetMemPool(&current, 0));
+    FACT(current == first,
+         "cuda.h, cuDeviceGetMemPool: the default pool unless another has been set");
+    DO(cudaDeviceGetDefaultMemPool(&runtime, 0));
+    FACT(runtime == first, "cuda_runtime_api.h, cudaDeviceGetDefaultMemPool: the same pool");
+    mine = new_pool();
+    FACT_EQ(cuDeviceSetMemPool(0, mine), CUDA_SUCCESS, "cuda.h, cuDeviceSetMemPool: returns");
+    DO(cuDeviceGetMemPool(&current, 0));
+    FACT(current == mine, "cuda.h, cuDeviceSetMemPool: becomes the current pool");
+    DO(cuDeviceGetDefaultMemPool(&current, 0));
+    FACT(current == first, "cuda.h, cuDeviceGetDefaultMemPool: does not change");
+    FACT_EQ(cuMemPoolDestroy(mine), CUDA_SUCCESS, "cuda.h, cuMemPoolDestroy: returns");
+    DO(cuDeviceGetMemPool(&current, 0));
+    FACT(current == first,
+         "cuda.h, cuMemPoolDestroy: the default pool is current when the current one goes");
+    FACT(cuMemPoolDestroy(first) != CUDA_SUCCESS,
+         "cuda.h, cuMemPoolDestroy: a device's default pool cannot be destroyed");
+}
+
+static void the_current_pool_serves(void **state)
+{
+    CUmemoryPool first = NULL, owner = NULL;
+    CUdeviceptr memory = 0, other = 0;
+    (void)state;
+    need_pools();
+    CUmemoryPool mine = new_pool();
+    DO(cuDeviceGetDefaultMemPool(&first, 0));
+    DO(cuDeviceSetMemPool(0, mine));
+    DO(cuMemAllocAsync(&memory, BYTES, stream));
+    DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, memory));
+    FACT(owner == mine, "cuda.h, cuMemAllocAsync: from the pool current to the stream's device");
+    DO(cuMemAllocFromPoolAsync(&other, BYTES, first, stream));
+    DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, other));
+    FACT(owner == first, "cuda.h, cuMemAllocFromPoolAsync: from the specified pool");
+    DO(cuMemFreeAsync(memory, stream));
+    DO(cuMemFreeAsync(other, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuDeviceSetMemPool(0, first));
+    DO(cuMemPoolDestroy(mine));
+}
+
+static void attributes_have_their_defaults(void **state)
+{
+    (void)state;
+    need_pools();
+    CUmemoryPool pool = new_pool();
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0,
+            "cuda.h, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: default 0");
+    FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES), 1,
+            "cuda.h, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: default enabled");
+    FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 1,
+            "cuda.h, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: default enabled");
+    FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES), 1,
+            "cuda.h, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: default enabled");
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0,
+            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_CURRENT: nothing is used");
+    int off = 0;
+    cuuint64_t threshold = 123 * CONF_MIB;
+    DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &off));
+    FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 0,
+            "cuda.h, cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
+    DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), threshold,
+            "cuda.h, cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
+    FACT_EQ(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)1000, &threshold),
+            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemPoolGetAttribute: returns");
+    DO(cuMemPoolDestroy(pool));
+}
+
+static void use_is_counted(void **state)
+{
+    CUdeviceptr a = 0, b = 0;
+    cuuint64_t keep = ~(cuuint64_t)0, zero = 0, one = 1;
+    (void)state;
+    need_pools();
+    CUmemoryPool pool = new_pool();
+    DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    DO(cuMemAllocFromPoolAsync(&a, BYTES, pool, stream));
+    DO(cuMemAllocFromPoolAsync(&b, BYTES, pool, stream));
+    DO(cuStreamSynchronize(stream));
+    cuuint64_t used = number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    cuuint64_t reserved = number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    FACT(used >= 2 * BYTES, "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_CURRENT: in use by the application");
+    FACT(reserved >= used, "cuda.h, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: backs what is used");
+    FACT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) >= used,
+         "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
+    FACT(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) >= reserved,
+         "cuda.h, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: high watermark");
+    DO(cuMemFreeAsync(a, stream));
+    DO(cuMemFreeAsync(b, stream));
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0,
+            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_CURRENT: what was freed is not used");
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), reserved,
+            "cuda.h, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: reserved memory to hold onto");
+    FACT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) >= used,
+         "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
+    FACT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS,
+            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: can be reset");
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0,
+            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: since it was reset");
+    FACT(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &one) != CUDA_SUCCESS,
+         "cuda.h, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: may not be set to a non-zero value");
+    FACT_EQ(cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS, "cuda.h, cuMemPoolTrimTo: returns");
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0,
+            "cuda.h, cuMemPoolTrimTo: releases what backs no outstanding allocation");
+    DO(cuMemPoolDestroy(pool));
+}
+
+static void what_is_in_use_is_not_trimmed(void **state)
+{
+    CUdeviceptr memory = 0;
+    unsigned char byte = 0;
+    (void)state;
+    need_pools();
+    CUmemoryPool pool = new_pool();
+    DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
+    DO(cuMemsetD8Async(memory, 0x15, BYTES, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemPoolTrimTo(pool, 0));
+    FACT(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= BYTES,
+         "cuda.h, cuMemPoolTrimTo: cannot release what backs outstanding allocations");
+    DO(cuMemcpyDtoH(&byte, memory, 1));
+    FACT_EQ(byte, 0x15, "cuda.h, cuMemPoolTrimTo: cannot release what backs allocations");
+    DO(cuMemFreeAsync(memory, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemPoolDestroy(pool));
+}
+
+static void freed_memory_serves_the_same_stream_again(void **state)
+{
+    CUdeviceptr memory = 0;
+    (void)state;
+    need_pools();
+    CUmemoryPool pool = new_pool();
+    DO(cuMemAllocFromPoolAsync(&memory, 64 * CONF_MIB, pool, stream));
+    cuuint64_t reserved = number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    for (int i = 0; i < 10; i++) {
+        DO(cuMemFreeAsync(memory, stream));
+        DO(cuMemAllocFromPoolAsync(&memory, 64 * CONF_MIB, pool, stream));
+    }
+    FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), reserved,
+            GUIDE "memory freed earlier in the stream is reused by it");
+    DO(cuMemFreeAsync(memory, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemPoolDestroy(pool));
+}
+
+static void pools_are_reached_from_their_device(void **state)
+{
+    CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    int count = 0;
+    (void)state;
+    need_pools();
+    DO(cuDeviceGetCount(&count));
+    CUmemoryPool pool = new_pool();
+    FACT_EQ(cuMemPoolGetAccess(&access, pool, &here), CUDA_SUCCESS, "cuda.h, cuMemPoolGetAccess");
+    FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            "cuda.h, cuMemPoolCreate: accessible from the device it is allocated on");
+    if (count > 1) {
+        here.id = 1;
+        DO(cuMemPoolGetAccess(&access, pool, &here));
+        FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_NONE,
+                GUIDE "allocations are not accessible from other devices at first");
+    }
+    DO(cuMemPoolDestroy(pool));
+}
+
+static void a_destroyed_pool_waits_for_its_memory(void **state)
+{
+    CUdeviceptr memory = 0;
+    unsigned char byte = 0;
+    (void)state;
+    need_pools();
+    CUmemoryPool pool = new_pool();
+    DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
+    FACT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS,
+            "cuda.h, cuMemPoolDestroy: returns immediately with allocations outstanding");
+    DO(cuMemsetD8Async(memory, 0x16, BYTES, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
+    FACT_EQ(byte, 0x16, "cuda.h, cuMemPoolDestroy: released once there are no more allocations");
+    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS, "cuda.h, cuMemPoolDestroy: freed as ever");
+    DO(cuStreamSynchronize(stream));
+}
+
+static void a_plain_free_is_allowed(void **state)
+{
+    void *memory = NULL;
+    (void)state;
+    need_pools();
+    FACT_EQ(cudaMallocAsync(&memory, BYTES, stream), cudaSuccess,
+            "cuda_runtime_api.h, cudaMallocAsync: returns");
+    DO(cudaStreamSynchronize(stream));
+    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: of cudaMallocAsync memory");
+    DO(cudaMallocAsync(&memory, BYTES, stream));
+    FACT_EQ(cudaFreeAsync(memory, stream), cudaSuccess, "cuda_runtime_api.h, cudaFreeAsync: returns");
+    DO(cudaStreamSynchronize(stream));
+}
+
+static void requests_that_make_no_sense_are_refused(void **state)
+{
+    CUmemoryPool pool = NULL;
+    CUdeviceptr memory = 0;
+    size_t total = 0;
+    int count = 0;
+    (void)state;
+    need_pools();
+    DO(cuDeviceGetCount(&count));
+    DO(cuDeviceTotalMem(&total, 0));
+    FACT_EQ(cuDeviceGetDefaultMemPool(&pool, count), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceGetDefaultMemPool: returns");
+    FACT_EQ(cuMemPoolCreate(&pool, NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemPoolCreate");
+    FACT_EQ(cuMemAllocAsync(&memory, total + CONF_MIB, stream), CUDA_ERROR_OUT_OF_MEMORY,
+            "cuda.h, cuMemAllocAsync: returns");
+    FACT_EQ(cuMemAllocAsync(&memory, CONF_MIB, stream), CUDA_SUCCESS,
+            "cuda.h, CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
+    DO(cuMemFreeAsync(memory, stream));
+    DO(cuStreamSynchronize(stream));
+}
+
+int conf_pool(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_ready_in_its_stream),
+        cmocka_unit_test(the_default_pool_is_current_at_first),
+        cmocka_unit_test(the_current_pool_serves),
+        cmocka_unit_test(attributes_have_their_defaults),
+        cmocka_unit_test(use_is_counted),
+        cmocka_unit_test(what_is_in_use_is_not_trimmed),
+        cmocka_unit_test(freed_memory_serves_the_same_stream_again),
+        cmocka_unit_test(pools_are_reached_from_their_device),
+        cmocka_unit_test(a_destroyed_pool_waits_for_its_memory),
+        cmocka_unit_test(a_plain_free_is_allowed),
+        cmocka_unit_test(requests_that_make_no_sense_are_refused),
+    };
+    return cmocka_run_group_tests_name("pool", tests, setup, teardown);
+}
