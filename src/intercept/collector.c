@@ -213,18 +213,16 @@ static int driver_major(void)
     return version && version(&v) == CUDA_SUCCESS ? v / 1000 : 0;
 }
 
-/* CUPTI 11 numbered its library by year. */
+/* CUPTI 11 has the minor number in its name. */
 static void *open_in(const char *folder, int major)
 {
     char path[PATH_MAX + 64];
     const char *separator = *folder ? "/" : "";
     snprintf(path, sizeof path, "%s%slibcupti.so.%d", folder, separator, major);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    for (int year = 2023; !handle && major == 11 && year >= 2020; year--) {
-        for (int minor = 4; !handle && minor >= 1; minor--) {
-            snprintf(path, sizeof path, "%s%slibcupti.so.%d.%d", folder, separator, year, minor);
-            handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        }
+    for (int minor = 8; !handle && major == 11 && minor >= 0; minor--) {
+        snprintf(path, sizeof path, "%s%slibcupti.so.11.%d", folder, separator, minor);
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     return handle;
 }

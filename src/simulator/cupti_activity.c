@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "simulator/vs_sim_cupti_major.h"
+
 #define CALLS (VS_SIM_WANT_DRIVER_CALLS | VS_SIM_WANT_RUNTIME_CALLS)
 
 /* What each kind's record is and what the driver must report for it. */
@@ -45,7 +47,9 @@ static atomic_uint_least64_t enabled; /* bit: the kind, in contexts without an o
 
 size_t vs_cupti_record_bytes(CUpti_ActivityKind kind)
 {
-    return (unsigned)kind < CUPTI_ACTIVITY_KIND_COUNT ? kinds[kind].bytes : 0;
+    return (unsigned)kind < CUPTI_ACTIVITY_KIND_COUNT
+               ? vs_cupti_major_bytes(kind, kinds[kind].bytes)
+               : 0;
 }
 
 bool vs_cupti_enabled(CUpti_ActivityKind kind)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/vs_clock.h"
+#include "simulator/vs_sim_cupti_major.h"
 #include "simulator/vs_sim_spec.h"
 
 static pthread_once_t attach_once = PTHREAD_ONCE_INIT;
@@ -220,7 +221,7 @@ CUptiResult cuptiGetVersion(uint32_t *version)
 {
     if (!version)
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
-    *version = CUPTI_API_VERSION;
+    *version = VS_SIM_CUPTI_VERSION;
     return CUPTI_SUCCESS;
 }
 

@@ -53,7 +53,8 @@ static size_t first_of(const char *name)
     return low < ENTRY_COUNT && !strcmp(entries[low].name, name) ? low : ENTRY_COUNT;
 }
 
-static void (*lookup(const char *name, int version, cuuint64_t flags,
+/* *newest*: the version of the driver that is asked. */
+static void (*lookup(const char *name, int version, int newest, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status))(void)
 {
     if (!strncmp(name, "vramscopeSim", 12)) {
@@ -67,7 +68,7 @@ static void (*lookup(const char *name, int version, cuuint64_t flags,
     const struct entry *best = NULL;
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     for (; i < ENTRY_COUNT && !strcmp(entries[i].name, name); i++) {
-        if (entries[i].version > (int)vs_sim_spec.driver_version)
+        if (entries[i].version > newest)
             break; /* an old driver has never heard of it */
         *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
         if (entries[i].version <= version)
@@ -89,9 +90,22 @@ static CUresult get_proc_address(const char *symbol, void **pfn, int version, cu
         (flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
                                CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
         return CUDA_ERROR_INVALID_VALUE;
-    void (*found)(void) = lookup(symbol, version, flags, status);
+    void (*found)(void) =
+        lookup(symbol, version, (int)vs_sim_spec.driver_version, flags, status);
     memcpy(pfn, &found, sizeof *pfn);
     return CUDA_SUCCESS;
+}
+
+/* vramscopeSimLookUp: cuGetProcAddress of the newest driver, whatever the spec says.
+ * Only for the stand-in runtime, which needs functions younger than its major. */
+VS_SIM_EXPORT CUresult vramscopeSimLookUp(const char *symbol, void **pfn, int version,
+                                          cuuint64_t flags);
+CUresult vramscopeSimLookUp(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+    CUdriverProcAddressQueryResult status;
+    void (*found)(void) = lookup(symbol, version, VS_SIM_DRIVER_VERSION, flags, &status);
+    memcpy(pfn, &found, sizeof *pfn);
+    return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)

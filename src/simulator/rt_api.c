@@ -42,13 +42,24 @@ static _Atomic(const struct vs_sim_calls *) calls;
 #define HIDE(symbol)
 #endif
 
-#define VS_RT_API(symbol, cbid_name)                                                   \
-    extern void vs_rt_target_##symbol(void) __asm__("vs_rt_impl_" #symbol);            \
+#define EXPORT(symbol, impl, cbid_name)                                                \
+    extern void vs_rt_target_##symbol(void) __asm__(impl);                             \
     extern const struct vs_thunk vs_rt_thunk_##symbol;                                 \
     const struct vs_thunk vs_rt_thunk_##symbol = {vs_rt_target_##symbol, #symbol,      \
                                                   CUPTI_RUNTIME_TRACE_CBID_##cbid_name}; \
     HIDE(symbol)                                                                       \
-    VS_THUNK(#symbol, "vs_rt_impl_" #symbol, "vs_rt_thunk_" #symbol, WATCH)
+    VS_THUNK(#symbol, impl, "vs_rt_thunk_" #symbol, WATCH)
+
+/* The forms that only an older major has. */
+#define VS_RT_OLD(symbol, cbid_name) EXPORT(symbol, "vs_rt_old_" #symbol, cbid_name)
+#define VS_RT_OLD_NO(symbol, cbid_name) VS_RT_OLD(symbol, cbid_name)
+#include "simulator/vs_sim_runtime_old_table.h"
+
+/* Those of CUDA 13; an older major may have them under another name, which comes in
+ * by a macro between these two. */
+#define EXPORT_NAMED(name, impl, cbid_name) EXPORT(name, impl, cbid_name)
+#define VS_RT_API(symbol, cbid_name) EXPORT_NAMED(symbol, "vs_rt_impl_" #symbol, cbid_name)
+#include "simulator/vs_sim_runtime_major_names.h"
 #include "simulator/vs_sim_runtime_api_table.h"
 #undef VS_RT_API
 

@@ -19,7 +19,7 @@ cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
 {
     if (!runtimeVersion)
         return vs_rt_result(cudaErrorInvalidValue);
-    *runtimeVersion = CUDART_VERSION;
+    *runtimeVersion = VS_SIM_RT_VERSION;
     return cudaSuccess;
 }
 
@@ -291,7 +291,7 @@ static cudaError_t entry_point(const char *symbol, void **function, unsigned ver
     cudaError_t e = vs_rt_enter();
     if (e)
         return e;
-    if (!symbol || !function || version > (unsigned)CUDART_VERSION)
+    if (!symbol || !function || version > (unsigned)VS_SIM_RT_VERSION)
         return cudaErrorInvalidValue;
     if (flags == cudaEnableDefault && per_thread)
         flags = cudaEnablePerThreadDefaultStream;
@@ -308,14 +308,14 @@ static cudaError_t entry_point(const char *symbol, void **function, unsigned ver
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    return vs_rt_result(entry_point(symbol, funcPtr, CUDART_VERSION, flags, driverStatus, false));
+    return vs_rt_result(entry_point(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus, false));
 }
 
 cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr,
                                          unsigned long long flags,
                                          enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    return vs_rt_result(entry_point(symbol, funcPtr, CUDART_VERSION, flags, driverStatus, true));
+    return vs_rt_result(entry_point(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus, true));
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,

@@ -26,11 +26,18 @@ static _Thread_local cudaError_t thread_error;
 
 /* ---- the driver ---- */
 
+/* What an older driver is asked for in vain, the stand-in driver gives to an older
+ * stand-in runtime all the same: the real one of that major did without. */
+static CUresult (*look_up_newer)(const char *, void **, int, cuuint64_t);
+
 static bool look_up(void *out, const char *name, int version, cuuint64_t flags)
 {
     void *found = NULL;
     CUdriverProcAddressQueryResult status;
-    if (vs_rt.GetProcAddress(name, &found, version, flags, &status) != CUDA_SUCCESS || !found)
+    CUresult e = vs_rt.GetProcAddress(name, &found, version, flags, &status);
+    if ((e || !found) && version > VS_SIM_RT_MAJOR * 1000 && look_up_newer)
+        e = look_up_newer(name, &found, version, flags);
+    if (e || !found)
         return false;
     memcpy(out, &found, sizeof found);
     return true;
@@ -65,12 +72,14 @@ static void load(void)
     if (!get)
         return;
     memcpy(&vs_rt.GetProcAddress, &get, sizeof get);
+    get = dlsym(driver, "vramscopeSimLookUp");
+    memcpy(&look_up_newer, &get, sizeof get);
     void *nothing = NULL;
     CUdriverProcAddressQueryResult status;
     vs_rt.GetProcAddress("", &nothing, 0, 0, &status); /* the real runtime's first lookup */
     int version = 0;
     if (!look_up_all() || vs_rt.DriverGetVersion(&version) != CUDA_SUCCESS ||
-        version < CUDART_VERSION)
+        version / 1000 < VS_SIM_RT_MAJOR) /* any driver of the major will do */
         return;
     load_result = vs_rt_error(vs_rt.Init(0));
 }
@@ -165,6 +174,14 @@ cudaError_t vs_rt_enter_context(void)
 
 /* ---- choosing a device ---- */
 
+/* No context until one is needed: then that of thread_device. */
+static cudaError_t leave_context(void)
+{
+    CUcontext current = NULL;
+    CUresult e = vs_rt.CtxGetCurrent(&current);
+    return vs_rt_error(!e && current ? vs_rt.CtxSetCurrent(NULL) : e);
+}
+
 static cudaError_t set_device(int device)
 {
     int count;
@@ -176,6 +193,11 @@ static cudaError_t set_device(int device)
         return e;
     if (device < 0 || device >= count || device >= VS_RT_DEVICES_MAX)
         return cudaErrorInvalidDevice;
+    if (VS_SIM_RT_MAJOR < 12) { /* since CUDA 12 this starts the device's context */
+        thread_device = device;
+        ctx = atomic_load(&devices[device].retained);
+        return ctx ? vs_rt_error(vs_rt.CtxSetCurrent(ctx)) : leave_context();
+    }
     if ((e = retain(device, &ctx)))
         return e;
     thread_device = device;

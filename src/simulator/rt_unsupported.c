@@ -4,6 +4,8 @@
  * programs which only mention them load; a call returns cudaErrorNotSupported and
  * makes it the last error. The arguments are not looked at, which is why the CUDA
  * headers must not be included. rt_api.c makes the symbols. */
+#include "simulator/vs_sim_runtime_major.h"
+
 #define VS_RT_NOT_SUPPORTED 801 /* cudaErrorNotSupported */
 
 extern int vs_rt_result(int error); /* cudaError_t is an int-sized enum in this ABI */
@@ -12,3 +14,9 @@ extern int vs_rt_result(int error); /* cudaError_t is an int-sized enum in this 
     int vs_rt_impl_##symbol(void); \
     int vs_rt_impl_##symbol(void) { return vs_rt_result(VS_RT_NOT_SUPPORTED); }
 #include "simulator/vs_sim_runtime_unsupported_table.h"
+
+#define VS_RT_OLD(symbol, cbid)
+#define VS_RT_OLD_NO(symbol, cbid) \
+    int vs_rt_old_##symbol(void);  \
+    int vs_rt_old_##symbol(void) { return vs_rt_result(VS_RT_NOT_SUPPORTED); }
+#include "simulator/vs_sim_runtime_old_table.h"

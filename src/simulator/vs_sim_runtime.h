@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the stand-in runtime (libcudart.so.13 and the static library). It reaches
+ * Inside the stand-in runtime (libcudart.so.13, the static library, and the
+ * libraries for CUDA 11 and 12, see vs_sim_runtime_major.h). It reaches
  * its driver as the real one does: dlopen("libcuda.so.1"), one dlsym for
  * cuGetProcAddress_v2, then every function by name, version and flags, and always
  * calls the pointer it was given. It shares nothing else with drv_*.c.
@@ -9,6 +10,8 @@
  * every exported function ends in vs_rt_result, which remembers the last error. */
 #ifndef VS_SIM_RUNTIME_H
 #define VS_SIM_RUNTIME_H
+
+#include "simulator/vs_sim_runtime_major.h"
 
 /* Defined under vs_rt_impl_<symbol>; rt_api.c exports the symbol itself. Before the
  * headers, whose macros would be taken for the names. */

@@ -52,8 +52,8 @@ static enum vs_err explain(char *why, const char *what, const char *value)
         snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
                  ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
                  "malloc_us=N free_us=N kernel_us=N seed=N fail=FAMILY:N, :N+ or :P%% (FAMILY "
-                 "device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES driver=VERSION "
-                 "cupti=refused, unprivileged or none",
+                 "device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
+                 "driver=VERSION cupti=refused, unprivileged or none",
                  VS_SIM_DEVICES_MAX);
     return VS_ERR_ARG;
 }

@@ -262,7 +262,8 @@ static void a_faulty_machine_looks_the_same_through_the_profiler(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         char args[2 * PATH_MAX];
         snprintf(args, sizeof args,
-                 "run --simulate t4-16g,%s --allocator=observe -o f.vst -- %s %s", runs[i].fault, VS_VICTIM, runs[i].mode);
+                 "run --simulate t4-16g,%s --allocator=observe -o f.vst -- %s %s", runs[i].fault,
+                 VS_VICTIM, runs[i].mode);
         assert_int_equal(vramscope(args), runs[i].status);
         assert_string_equal(out, runs[i].output);
         if (!strstr(err, runs[i].note))
@@ -289,6 +290,22 @@ static void a_device_that_is_lost_leaves_a_whole_trace(void **state)
     assert_non_null(strstr(err, "peak allocated"));
     assert_int_equal(vramscope("report k.vst"), 0);
     assert_null(strstr(out, "incomplete"));
+}
+
+static void programs_of_cuda_11_and_12_are_recorded_kernels_and_all(void **state)
+{
+    (void)state;
+    static const char *const programs[] = {VS_PROGRAM_11, VS_PROGRAM_12};
+    for (size_t i = 0; i < 2; i++) {
+        char args[2 * PATH_MAX];
+        snprintf(args, sizeof args, SIMULATED "-o old.vst -- %s work", programs[i]);
+        assert_int_equal(vramscope(args), 0);
+        assert_null(strstr(err, "no kernels or copies"));
+        assert_non_null(strstr(err, "1.0 MiB"));
+        assert_non_null(strstr(err, "3×  old_kernel"));
+        assert_non_null(strstr(err, "DtoH          64 B in 1×"));
+        assert_non_null(strstr(err, "1.0 MiB in 1×")); /* the memset */
+    }
 }
 
 static void cupti_switched_off_still_records_memory(void **state)
@@ -347,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_faulty_machine_looks_the_same_through_the_profiler),
         cmocka_unit_test(a_cache_outlives_a_single_failed_allocation),
         cmocka_unit_test(a_device_that_is_lost_leaves_a_whole_trace),
+        cmocka_unit_test(programs_of_cuda_11_and_12_are_recorded_kernels_and_all),
         cmocka_unit_test(cupti_switched_off_still_records_memory),
         cmocka_unit_test(doctor_and_options_answer),
     };

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the CUPTI of CUDA 11.8 and 12.8 does not export although newer ones do, by the
+# dynamic symbols of NVIDIA's libraries; sets VS_SIM_CUPTI_SINCE_12 and _13.
+set(VS_SIM_CUPTI_SINCE_12
+  cuptiActivityEnableAllSyncRecords
+  cuptiActivityEnableAllocationSource
+  cuptiActivityEnableDeviceGraph
+  cuptiActivityEnableDriverApi
+  cuptiActivityEnableHWTrace
+  cuptiActivityEnableRuntimeApi
+  cuptiGetErrorMessage
+  cuptiGetGraphExecId
+  cuptiPmSamplingCounterDataGetSampleInfo
+  cuptiPmSamplingCounterDataImageInitialize
+  cuptiPmSamplingDecodeData
+  cuptiPmSamplingDisable
+  cuptiPmSamplingEnable
+  cuptiPmSamplingGetCounterAvailability
+  cuptiPmSamplingGetCounterDataInfo
+  cuptiPmSamplingGetCounterDataSize
+  cuptiPmSamplingSetConfig
+  cuptiPmSamplingStart
+  cuptiPmSamplingStop
+  cuptiProfilerHostConfigAddMetrics
+  cuptiProfilerHostDeinitialize
+  cuptiProfilerHostEvaluateToGpuValues
+  cuptiProfilerHostGetBaseMetrics
+  cuptiProfilerHostGetConfigImage
+  cuptiProfilerHostGetConfigImageSize
+  cuptiProfilerHostGetMaxNumHardwareMetricsPerPass
+  cuptiProfilerHostGetMetricProperties
+  cuptiProfilerHostGetNumOfPasses
+  cuptiProfilerHostGetRangeName
+  cuptiProfilerHostGetSubMetrics
+  cuptiProfilerHostGetSupportedChips
+  cuptiProfilerHostInitialize
+  cuptiProfilerIsPassCollected
+  cuptiRangeProfilerCounterDataGetRangeInfo
+  cuptiRangeProfilerCounterDataImageInitialize
+  cuptiRangeProfilerDecodeData
+  cuptiRangeProfilerDisable
+  cuptiRangeProfilerEnable
+  cuptiRangeProfilerGetCounterDataInfo
+  cuptiRangeProfilerGetCounterDataSize
+  cuptiRangeProfilerPopRange
+  cuptiRangeProfilerPushRange
+  cuptiRangeProfilerSetConfig
+  cuptiRangeProfilerStart
+  cuptiRangeProfilerStop
+  cuptiSassMetricsDisable
+  cuptiSassMetricsEnable
+  cuptiSassMetricsFlushData
+  cuptiSassMetricsGetDataProperties
+  cuptiSassMetricsGetMetrics
+  cuptiSassMetricsGetNumOfMetrics
+  cuptiSassMetricsGetProperties
+  cuptiSassMetricsSetConfig
+  cuptiSassMetricsUnsetConfig)
+set(VS_SIM_CUPTI_SINCE_13
+  cuptiActivityEnableCudaEventDeviceTimestamps
+  cuptiSubscribe_v2)

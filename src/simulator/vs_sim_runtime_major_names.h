@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUDA 13 functions that an older major has in another form under the same name, and
+ * the name under which the library of that major has the CUDA 13 form: the one CUDA
+ * 12 exported it under ("_v2", "_v3"), or one that is not exported. For rt_api.c
+ * alone, which makes the library's names; no include guard. */
+/* clang-format off */
+#if VS_SIM_RT_MAJOR < 13
+#define cudaGraphAddDependencies cudaGraphAddDependencies_v2
+#define cudaGraphAddNode cudaGraphAddNode_v2
+#define cudaGraphGetEdges cudaGraphGetEdges_v2
+#define cudaGraphNodeGetDependencies cudaGraphNodeGetDependencies_v2
+#define cudaGraphNodeGetDependentNodes cudaGraphNodeGetDependentNodes_v2
+#define cudaGraphRemoveDependencies cudaGraphRemoveDependencies_v2
+#define cudaMemAdvise cudaMemAdvise_v2
+#define cudaMemPrefetchAsync cudaMemPrefetchAsync_v2
+#define cudaMemPrefetchAsync_ptsz cudaMemPrefetchAsync_v2_ptsz
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
+#define cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo_v3_ptsz
+#define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_v2
+#define cudaStreamUpdateCaptureDependencies_ptsz cudaStreamUpdateCaptureDependencies_v2_ptsz
+#define cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_v2
+#define cudaSignalExternalSemaphoresAsync_ptsz cudaSignalExternalSemaphoresAsync_v2_ptsz
+#define cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_v2
+#define cudaWaitExternalSemaphoresAsync_ptsz cudaWaitExternalSemaphoresAsync_v2_ptsz
+#define cudaMemcpyBatchAsync vs_rt13_MemcpyBatchAsync
+#define cudaMemcpyBatchAsync_ptsz vs_rt13_MemcpyBatchAsync_ptsz
+#define cudaMemcpy3DBatchAsync vs_rt13_Memcpy3DBatchAsync
+#define cudaMemcpy3DBatchAsync_ptsz vs_rt13_Memcpy3DBatchAsync_ptsz
+#define cudaGetDeviceProperties vs_rt13_GetDeviceProperties
+#define cudaChooseDevice vs_rt13_ChooseDevice
+#define cudaPointerGetAttributes vs_rt13_PointerGetAttributes
+#define cudaImportExternalMemory vs_rt13_ImportExternalMemory
+#define cudaExternalMemoryGetMappedBuffer vs_rt13_ExternalMemoryGetMappedBuffer
+#define cudaExternalMemoryGetMappedMipmappedArray vs_rt13_ExternalMemoryGetMappedMipmappedArray
+#define cudaImportExternalSemaphore vs_rt13_ImportExternalSemaphore
+#define cudaCreateTextureObject vs_rt13_CreateTextureObject
+#define cudaCreateSurfaceObject vs_rt13_CreateSurfaceObject
+#define cudaGetTextureObjectResourceDesc vs_rt13_GetTextureObjectResourceDesc
+#define cudaGetTextureObjectResourceViewDesc vs_rt13_GetTextureObjectResourceViewDesc
+#define cudaGetTextureObjectTextureDesc vs_rt13_GetTextureObjectTextureDesc
+#define cudaGetSurfaceObjectResourceDesc vs_rt13_GetSurfaceObjectResourceDesc
+#endif
+#if VS_SIM_RT_MAJOR < 12
+#define cudaFuncGetAttributes vs_rt13_FuncGetAttributes
+#define cudaGetDriverEntryPoint vs_rt13_GetDriverEntryPoint
+#define cudaGetDriverEntryPoint_ptsz vs_rt13_GetDriverEntryPoint_ptsz
+#define cudaGraphExecUpdate vs_rt13_GraphExecUpdate
+#define cudaGraphInstantiate vs_rt13_GraphInstantiate
+#endif

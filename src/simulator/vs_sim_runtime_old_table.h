@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the runtimes of CUDA 11.8 and 12.9 export besides, or instead of, the
+ * functions of CUDA 13, by VS_SIM_RT_MAJOR: VS_RT_OLD(symbol, cbid), defined in
+ * rt_major.c, and VS_RT_OLD_NO(symbol, cbid), not simulated: texture references, the
+ * first form of external semaphore parameters, launches on several devices at once.
+ * No include guard: included with both defined. */
+/* clang-format off */
+#if VS_SIM_RT_MAJOR < 13
+VS_RT_OLD(cudaGetDeviceProperties, cudaGetDeviceProperties_v3020)
+VS_RT_OLD(cudaChooseDevice, cudaChooseDevice_v3020)
+VS_RT_OLD(cudaPointerGetAttributes, cudaPointerGetAttributes_v4000)
+VS_RT_OLD(cudaImportExternalMemory, cudaImportExternalMemory_v10000)
+VS_RT_OLD(cudaExternalMemoryGetMappedBuffer, cudaExternalMemoryGetMappedBuffer_v10000)
+VS_RT_OLD(cudaExternalMemoryGetMappedMipmappedArray, cudaExternalMemoryGetMappedMipmappedArray_v10000)
+VS_RT_OLD(cudaImportExternalSemaphore, cudaImportExternalSemaphore_v10000)
+VS_RT_OLD(cudaCreateTextureObject, cudaCreateTextureObject_v5000)
+VS_RT_OLD(cudaCreateSurfaceObject, cudaCreateSurfaceObject_v5000)
+VS_RT_OLD(cudaGetTextureObjectResourceDesc, cudaGetTextureObjectResourceDesc_v5000)
+VS_RT_OLD(cudaGetSurfaceObjectResourceDesc, cudaGetSurfaceObjectResourceDesc_v5000)
+VS_RT_OLD(cudaGetTextureObjectResourceViewDesc, cudaGetTextureObjectResourceViewDesc_v5000)
+VS_RT_OLD(cudaGetTextureObjectTextureDesc, cudaGetTextureObjectTextureDesc_v5000)
+VS_RT_OLD(cudaMemPrefetchAsync, cudaMemPrefetchAsync_v8000)
+VS_RT_OLD(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync_ptsz_v8000)
+VS_RT_OLD(cudaMemAdvise, cudaMemAdvise_v8000)
+VS_RT_OLD(cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_v10010)
+VS_RT_OLD(cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo_ptsz_v10010)
+VS_RT_OLD(cudaStreamGetCaptureInfo_v2, cudaStreamGetCaptureInfo_v2_v11030)
+VS_RT_OLD(cudaStreamGetCaptureInfo_v2_ptsz, cudaStreamGetCaptureInfo_v2_ptsz_v11030)
+VS_RT_OLD(cudaStreamUpdateCaptureDependencies, cudaStreamUpdateCaptureDependencies_v11030)
+VS_RT_OLD(cudaStreamUpdateCaptureDependencies_ptsz, cudaStreamUpdateCaptureDependencies_ptsz_v11030)
+VS_RT_OLD(cudaGraphAddDependencies, cudaGraphAddDependencies_v10000)
+VS_RT_OLD(cudaGraphRemoveDependencies, cudaGraphRemoveDependencies_v10000)
+VS_RT_OLD(cudaGraphGetEdges, cudaGraphGetEdges_v10000)
+VS_RT_OLD(cudaGraphNodeGetDependencies, cudaGraphNodeGetDependencies_v10000)
+VS_RT_OLD(cudaGraphNodeGetDependentNodes, cudaGraphNodeGetDependentNodes_v10000)
+VS_RT_OLD(cudaThreadExit, cudaThreadExit_v3020)
+VS_RT_OLD(cudaThreadSynchronize, cudaThreadSynchronize_v3020)
+VS_RT_OLD(cudaThreadGetLimit, cudaThreadGetLimit_v3020)
+VS_RT_OLD(cudaThreadSetLimit, cudaThreadSetLimit_v3020)
+VS_RT_OLD(cudaThreadGetCacheConfig, cudaThreadGetCacheConfig_v3020)
+VS_RT_OLD(cudaThreadSetCacheConfig, cudaThreadSetCacheConfig_v3020)
+VS_RT_OLD(cudaSetDoubleForDevice, cudaSetDoubleForDevice_v3020)
+VS_RT_OLD(cudaSetDoubleForHost, cudaSetDoubleForHost_v3020)
+VS_RT_OLD_NO(cudaLaunchCooperativeKernelMultiDevice, cudaLaunchCooperativeKernelMultiDevice_v9000)
+VS_RT_OLD_NO(cudaSignalExternalSemaphoresAsync, cudaSignalExternalSemaphoresAsync_v10000)
+VS_RT_OLD_NO(cudaSignalExternalSemaphoresAsync_ptsz, cudaSignalExternalSemaphoresAsync_ptsz_v10000)
+VS_RT_OLD_NO(cudaWaitExternalSemaphoresAsync, cudaWaitExternalSemaphoresAsync_v10000)
+VS_RT_OLD_NO(cudaWaitExternalSemaphoresAsync_ptsz, cudaWaitExternalSemaphoresAsync_ptsz_v10000)
+#endif
+#if VS_SIM_RT_MAJOR == 12
+VS_RT_OLD(cudaGetDeviceProperties_v2, cudaGetDeviceProperties_v12000)
+VS_RT_OLD(cudaGraphAddNode, cudaGraphAddNode_v12020)
+VS_RT_OLD(cudaMemcpyBatchAsync, cudaMemcpyBatchAsync_v12080)
+VS_RT_OLD(cudaMemcpyBatchAsync_ptsz, cudaMemcpyBatchAsync_ptsz_v12080)
+VS_RT_OLD(cudaMemcpy3DBatchAsync, cudaMemcpy3DBatchAsync_v12080)
+VS_RT_OLD(cudaMemcpy3DBatchAsync_ptsz, cudaMemcpy3DBatchAsync_ptsz_v12080)
+VS_RT_OLD(cudaEventElapsedTime_v2, cudaEventElapsedTime_v12080)
+#endif
+#if VS_SIM_RT_MAJOR == 11
+VS_RT_OLD(cudaFuncGetAttributes, cudaFuncGetAttributes_v3020)
+VS_RT_OLD(cudaGetDriverEntryPoint, cudaGetDriverEntryPoint_v11030)
+VS_RT_OLD(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint_ptsz_v11030)
+VS_RT_OLD(cudaGraphInstantiate, cudaGraphInstantiate_v10000)
+VS_RT_OLD(cudaGraphExecUpdate, cudaGraphExecUpdate_v10020)
+VS_RT_OLD_NO(cudaBindSurfaceToArray, cudaBindSurfaceToArray_v3020)
+VS_RT_OLD_NO(cudaBindTexture, cudaBindTexture_v3020)
+VS_RT_OLD_NO(cudaBindTexture2D, cudaBindTexture2D_v3020)
+VS_RT_OLD_NO(cudaBindTextureToArray, cudaBindTextureToArray_v3020)
+VS_RT_OLD_NO(cudaBindTextureToMipmappedArray, cudaBindTextureToMipmappedArray_v5000)
+VS_RT_OLD_NO(cudaCreateTextureObject_v2, cudaCreateTextureObject_v2_v11080)
+VS_RT_OLD_NO(cudaGetSurfaceReference, cudaGetSurfaceReference_v3020)
+VS_RT_OLD_NO(cudaGetTextureAlignmentOffset, cudaGetTextureAlignmentOffset_v3020)
+VS_RT_OLD_NO(cudaGetTextureObjectTextureDesc_v2, cudaGetTextureObjectTextureDesc_v2_v11080)
+VS_RT_OLD_NO(cudaGetTextureReference, cudaGetTextureReference_v3020)
+VS_RT_OLD_NO(cudaProfilerInitialize, cudaProfilerInitialize_v4000)
+VS_RT_OLD_NO(cudaUnbindTexture, cudaUnbindTexture_v3020)
+#endif
