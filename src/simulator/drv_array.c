@@ -44,7 +44,8 @@ static bool format_listed_but_not_done(CUarray_format format)
     switch ((unsigned)format) {
     case CU_AD_FORMAT_NV12:
     case CU_AD_FORMAT_UNORM_INT_101010_2: return true;
-    default: return format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar;
+    default:
+        return format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar;
     }
 }
 
@@ -71,7 +72,8 @@ static const struct {
     CUdevice_attribute texture[3], surface[3]; /* 0: the extent is not bounded or not there */
 } limits[] = {
     [ROW] = {{A(TEXTURE1D_WIDTH)}, {A(SURFACE1D_WIDTH)}},
-    [PLANE] = {{A(TEXTURE2D_WIDTH), A(TEXTURE2D_HEIGHT)}, {A(SURFACE2D_WIDTH), A(SURFACE2D_HEIGHT)}},
+    [PLANE] = {{A(TEXTURE2D_WIDTH), A(TEXTURE2D_HEIGHT)},
+               {A(SURFACE2D_WIDTH), A(SURFACE2D_HEIGHT)}},
     [GATHER] = {{A(TEXTURE2D_GATHER_WIDTH), A(TEXTURE2D_GATHER_HEIGHT)},
                 {A(SURFACE2D_WIDTH), A(SURFACE2D_HEIGHT)}},
     [BOX] = {{A(TEXTURE3D_WIDTH), A(TEXTURE3D_HEIGHT), A(TEXTURE3D_DEPTH)},
@@ -174,8 +176,7 @@ static CUresult array_add(struct vs_sim_context *ctx, struct vs_sim_array *a, ui
                                  .kind = VS_SIM_RANGE_ARRAY,
                                  .ctx = a->is_level ? NULL : ctx, /* levels go with the whole */
                                  .array = a,
-                                 .device = ctx->device->ordinal,
-                                 .resident = -1};
+                                 .device = ctx->device->ordinal};
     return vs_sim_range_add(&range);
 }
 
@@ -220,7 +221,7 @@ static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *handle)
     if ((e = check(desc, &element)))
         return e;
     size_t bytes = bytes_of(desc, element);
-    if ((e = vs_sim_device_storage(ctx, bytes, &base)))
+    if ((e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_ARRAY, bytes, &base)))
         return e;
     struct vs_sim_array *a = array_new(desc, element);
     e = a ? array_add(ctx, a, base, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
@@ -447,7 +448,7 @@ static CUresult mipmap_create(struct vs_sim_context *ctx, struct vs_sim_array *w
         CUDA_ARRAY3D_DESCRIPTOR desc = level_of(&whole->desc, i);
         bytes += level_bytes(&desc, whole->element);
     }
-    CUresult e = vs_sim_device_storage(ctx, bytes, base);
+    CUresult e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_ARRAY, bytes, base);
     if (e)
         return e;
     e = levels_add(ctx, whole, *base + VS_SIM_UNIT_BYTES);

@@ -6,7 +6,7 @@
  * ended, whichever is later, and the executing thread waits until the simulated
  * end has passed. Oversleeping is thus made up by the next work in the queue. A
  * kernel with a host function takes exactly as long as that function. */
-#include "simulator/vs_sim_driver.h"
+#include "simulator/vs_sim_managed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +145,11 @@ static void run_kernel(struct vs_sim_context *ctx, const struct vs_sim_launch_op
     void *args[VS_SIM_ARGS_MAX];
     memcpy(launch.grid, op->grid, sizeof launch.grid);
     memcpy(launch.block, op->block, sizeof launch.block);
-    for (unsigned i = 0; i < op->host->arg_count; i++)
+    for (unsigned i = 0; i < op->host->arg_count; i++) {
         args[i] = op->args + op->host->offset[i];
+        if (op->host->bytes[i] == sizeof(uintptr_t)) /* may be a pointer */
+            vs_sim_managed_touch(*(uintptr_t *)args[i], ctx->device->ordinal);
+    }
     launch.args = args;
     bool variables = vs_sim_variables_enter(op->function, ctx);
     vs_sim_host_function_begin();
@@ -224,6 +227,9 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
         ok = copy_bytes(copy);
         if (mapped)
             vs_sim_mapped_let_go();
+    } else if (op->kind == VS_SIM_OP_MOVE) {
+        model_ns = TRANSFER_BASE_NS +
+                   vs_sim_managed_move(&op->u.move) / vs_sim_spec.preset->link_gbps;
     } else {
         const struct vs_sim_set *set = &op->u.set;
         model_ns = TRANSFER_BASE_NS + (uint64_t)set->width * set->height * set->element /
@@ -280,6 +286,7 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         exec_timed(s, op, start);
         return;
     case VS_SIM_OP_COPY:
+    case VS_SIM_OP_MOVE:
     case VS_SIM_OP_SET: exec_timed(s, op, start); return;
     case VS_SIM_OP_RECORD:
         vs_sim_event_reached(op->u.record.event, op->u.record.generation, start);

@@ -5,6 +5,7 @@
  * comes from drv_space.c or, for host memory, straight from mmap. Freeing waits
  * for the owner's work first, as the real driver does. */
 #include "simulator/vs_sim_array.h"
+#include "simulator/vs_sim_managed.h"
 
 #define PITCH_ALIGN 512
 
@@ -14,11 +15,7 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
     case VS_SIM_RANGE_DEVICE:
     case VS_SIM_RANGE_GLOBAL: vs_sim_space_free(range->device, range->base, range->bytes); break;
     case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range->pool, range->base, NULL, 0); break;
-    case VS_SIM_RANGE_MANAGED:
-        if (range->resident >= 0)
-            vs_sim_space_uncharge(range->resident, range->bytes);
-        vs_sim_host_unmap((void *)range->base, range->bytes);
-        break;
+    case VS_SIM_RANGE_MANAGED: vs_sim_managed_release(range); break;
     case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
     case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;
     case VS_SIM_RANGE_REGISTERED:
@@ -27,11 +24,12 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
     }
 }
 
-CUresult vs_sim_device_storage(struct vs_sim_context *ctx, size_t bytes, uintptr_t *base)
+CUresult vs_sim_device_storage(struct vs_sim_context *ctx, enum vs_sim_family family, size_t bytes,
+                               uintptr_t *base)
 {
     int device = ctx->device->ordinal;
     vs_sim_delay_us(vs_sim_spec.malloc_us);
-    CUresult e = vs_sim_fault_alloc(VS_SIM_FAMILY_DEVICE);
+    CUresult e = vs_sim_fault_alloc(family);
     if (e)
         return e;
     e = vs_sim_space_alloc(device, bytes, base);
@@ -48,9 +46,8 @@ static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdevicep
     struct vs_sim_range range = {.bytes = bytes,
                                  .kind = VS_SIM_RANGE_DEVICE,
                                  .ctx = ctx,
-                                 .device = ctx->device->ordinal,
-                                 .resident = -1};
-    CUresult e = vs_sim_device_storage(ctx, bytes, &range.base);
+                                 .device = ctx->device->ordinal};
+    CUresult e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_DEVICE, bytes, &range.base);
     if (e)
         return e;
     e = vs_sim_range_add(&range);
@@ -191,8 +188,7 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
                                  .kind = VS_SIM_RANGE_HOST,
                                  .ctx = ctx,
                                  .flags = Flags,
-                                 .device = -1,
-                                 .resident = -1};
+                                 .device = -1};
     e = vs_sim_range_add(&range);
     if (e)
         vs_sim_host_unmap(pages, bytesize);
@@ -249,8 +245,7 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
                                  .kind = VS_SIM_RANGE_REGISTERED,
                                  .ctx = ctx,
                                  .flags = Flags,
-                                 .device = -1,
-                                 .resident = -1};
+                                 .device = -1};
     e = vs_sim_range_add(&range);
     return e == CUDA_ERROR_ALREADY_MAPPED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : e;
 }

@@ -5,7 +5,7 @@
  * name or only takes time. Variables exist once the runtime has declared them (it
  * knows name and size from the program's start-up code). Functions, modules and
  * names stay for good, so that handles and activity records stay valid. */
-#include "simulator/vs_sim_driver.h"
+#include "simulator/vs_sim_managed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -332,21 +332,17 @@ static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx,
 {
     struct vs_sim_range range = {.bytes = g->bytes,
                                  .ctx = ctx,
-                                 .resident = -1,
-                                 .preferred = -2,
-                                 .prefetched = -2,
                                  .device = ctx->device->ordinal,
-                                 .kind = g->managed ? VS_SIM_RANGE_MANAGED : VS_SIM_RANGE_GLOBAL,
+                                 .kind = VS_SIM_RANGE_GLOBAL,
                                  .flags = CU_MEM_ATTACH_GLOBAL};
-    CUresult e = CUDA_SUCCESS;
-    if (g->managed)
-        range.base = (uintptr_t)vs_sim_host_map(g->bytes);
-    else
+    CUresult e;
+    if (g->managed) {
+        e = vs_sim_managed_add(&range);
+    } else {
         e = vs_sim_space_alloc(range.device, g->bytes, &range.base);
-    if (!e && !range.base)
-        e = CUDA_ERROR_OUT_OF_MEMORY;
-    if (!e && (e = vs_sim_range_add(&range)))
-        vs_sim_memory_release(&range);
+        if (!e && (e = vs_sim_range_add(&range)))
+            vs_sim_memory_release(&range);
+    }
     if (e)
         return e;
     struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);

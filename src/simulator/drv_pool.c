@@ -27,8 +27,7 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
                                  .kind = VS_SIM_RANGE_POOL,
                                  .ctx = ctx,
                                  .pool = pool,
-                                 .device = pool->device,
-                                 .resident = -1};
+                                 .device = pool->device};
     struct vs_sim_stream *wait_stream;
     uint64_t wait_seq;
     CUresult e = vs_sim_pool_alloc(pool, bytes, stream, &range.base, &wait_stream, &wait_seq);

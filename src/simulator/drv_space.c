@@ -10,7 +10,7 @@
  * and round in the same way; a page without users counts as free, though the
  * last one stays mapped for the next small request. */
 #define _GNU_SOURCE /* SEEK_DATA */
-#include "simulator/vs_sim_driver.h"
+#include "simulator/vs_sim_managed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -296,13 +296,21 @@ static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
 
 /* ---- the interface ---- */
 
+static uintptr_t take(int device, size_t bytes)
+{
+    struct space *sp = space_lock(device);
+    uintptr_t at = bytes < VS_SIM_SMALL_BYTES ? small_take(sp, bytes) : pages_take(sp, bytes);
+    pthread_mutex_unlock(&sp->mu);
+    return at;
+}
+
 CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address)
 {
     if (bytes > vs_sim_spec.capacity_bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct space *sp = space_lock(device);
-    uintptr_t at = bytes < VS_SIM_SMALL_BYTES ? small_take(sp, bytes) : pages_take(sp, bytes);
-    pthread_mutex_unlock(&sp->mu);
+    uintptr_t at = take(device, bytes);
+    if (!at && vs_sim_managed_make_room(device, bytes))
+        at = take(device, bytes);
     if (!at)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *address = at;
@@ -331,7 +339,7 @@ bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *off
     return inside;
 }
 
-bool vs_sim_space_charge(int device, uint64_t bytes)
+bool vs_sim_space_try_charge(int device, uint64_t bytes)
 {
     struct space *sp = space_lock(device);
     bool fits = bytes <= room_locked(sp);
@@ -339,6 +347,12 @@ bool vs_sim_space_charge(int device, uint64_t bytes)
         sp->used_bytes += bytes;
     pthread_mutex_unlock(&sp->mu);
     return fits;
+}
+
+bool vs_sim_space_charge(int device, uint64_t bytes)
+{
+    return vs_sim_space_try_charge(device, bytes) ||
+           (vs_sim_managed_make_room(device, bytes) && vs_sim_space_try_charge(device, bytes));
 }
 
 void vs_sim_space_uncharge(int device, uint64_t bytes)

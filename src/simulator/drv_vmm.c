@@ -230,7 +230,6 @@ static CUresult map_locked(struct reservation *r, struct mapping m,
                                  .bytes = m.bytes,
                                  .kind = VS_SIM_RANGE_MAPPED,
                                  .device = place->device,
-                                 .resident = -1,
                                  .no_read = true,
                                  .no_write = true};
     if (!mapping_room(r) || vs_sim_range_add(&range))

@@ -208,6 +208,47 @@ cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count,
     return vs_rt_result(prefetch(devPtr, count, location, flags, stream, true));
 }
 
+/* The runtime's locations have the layout and values of the driver's. */
+_Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "");
+
+#define BATCH_FORMS(suffix, per_thread)                                                            \
+    cudaError_t cudaMemPrefetchBatchAsync##suffix(                                                 \
+        void **dptrs, size_t *sizes, size_t count, struct cudaMemLocation *prefetchLocs,           \
+        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
+        cudaStream_t stream)                                                                       \
+    {                                                                                              \
+        cudaError_t e = vs_rt_enter_context();                                                     \
+        return vs_rt_result(e ? e                                                                  \
+                              : vs_rt_error(vs_rt.MemPrefetchBatchAsync(                           \
+                                    (CUdeviceptr *)dptrs, sizes, count,                            \
+                                    (CUmemLocation *)prefetchLocs, prefetchLocIdxs,                \
+                                    numPrefetchLocs, flags, vs_rt_stream(stream, per_thread))));   \
+    }                                                                                              \
+    cudaError_t cudaMemDiscardBatchAsync##suffix(void **dptrs, size_t *sizes, size_t count,        \
+                                                 unsigned long long flags, cudaStream_t stream)    \
+    {                                                                                              \
+        cudaError_t e = vs_rt_enter_context();                                                     \
+        return vs_rt_result(                                                                       \
+            e ? e                                                                                  \
+              : vs_rt_error(vs_rt.MemDiscardBatchAsync((CUdeviceptr *)dptrs, sizes, count, flags,  \
+                                                       vs_rt_stream(stream, per_thread))));        \
+    }                                                                                              \
+    cudaError_t cudaMemDiscardAndPrefetchBatchAsync##suffix(                                       \
+        void **dptrs, size_t *sizes, size_t count, struct cudaMemLocation *prefetchLocs,           \
+        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
+        cudaStream_t stream)                                                                       \
+    {                                                                                              \
+        cudaError_t e = vs_rt_enter_context();                                                     \
+        return vs_rt_result(e ? e                                                                  \
+                              : vs_rt_error(vs_rt.MemDiscardAndPrefetchBatchAsync(                 \
+                                    (CUdeviceptr *)dptrs, sizes, count,                            \
+                                    (CUmemLocation *)prefetchLocs, prefetchLocIdxs,                \
+                                    numPrefetchLocs, flags, vs_rt_stream(stream, per_thread))));   \
+    }
+
+BATCH_FORMS(, false)
+BATCH_FORMS(_ptsz, true)
+
 cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location)
 {

@@ -80,6 +80,7 @@ enum vs_sim_range_kind {
 
 struct vs_sim_pool;
 struct vs_sim_array;
+struct vs_sim_managed;
 
 struct vs_sim_range {
     uintptr_t base;
@@ -90,11 +91,10 @@ struct vs_sim_range {
     struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one; NULL: MAPPED */
     struct vs_sim_pool *pool;   /* POOL only */
     struct vs_sim_array *array; /* ARRAY only */
+    struct vs_sim_managed *managed; /* MANAGED only */
     int device;                 /* ordinal; -1 for host memory */
-    int resident;               /* MANAGED, GRAPH: ordinal whose capacity holds it, or -1 */
-    int preferred;              /* MANAGED: preferred location, CU_DEVICE_CPU, or -2 */
-    int prefetched;             /* MANAGED: last prefetch target, or -2 */
-    bool read_mostly, sync_memops;
+    int resident;               /* GRAPH: ordinal whose capacity holds it, or -1 */
+    bool sync_memops;
     bool no_read, no_write; /* MAPPED: what cuMemSetAccess has not allowed to anybody */
 };
 
@@ -120,13 +120,16 @@ bool vs_sim_range_of_context(const struct vs_sim_context *ctx, struct vs_sim_ran
 /* vs_sim_space_alloc: *bytes* of *device* at an address that was not in use
  * lately, readable, zero-filled, fenced by unmapped pages. Requests under
  * VS_SIM_SMALL_BYTES share 2 MiB pages in units of 512 bytes; others take whole
- * pages. CUDA_ERROR_OUT_OF_MEMORY when the device's free memory does not hold it. */
+ * pages. Managed memory makes room. CUDA_ERROR_OUT_OF_MEMORY when the device's free
+ * memory does not hold it. */
 CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address);
 /* vs_sim_space_free: give back what vs_sim_space_alloc returned for *bytes*. */
 void vs_sim_space_free(int device, uintptr_t address, size_t bytes);
 /* vs_sim_space_charge: take *bytes* of the device's capacity for something that
- * has no address (a context, resident managed memory). False: not that much free. */
+ * has no address (a context). Managed memory makes room. False: not that much free. */
 bool vs_sim_space_charge(int device, uint64_t bytes);
+/* vs_sim_space_try_charge: likewise, but nothing makes room. */
+bool vs_sim_space_try_charge(int device, uint64_t bytes);
 void vs_sim_space_uncharge(int device, uint64_t bytes);
 /* vs_sim_space_free_bytes: what cuMemGetInfo calls free. */
 uint64_t vs_sim_space_free_bytes(int device);
@@ -330,6 +333,7 @@ enum vs_sim_op_kind {
     VS_SIM_OP_CALLBACK,
     VS_SIM_OP_MAP, /* a graph's allocation begins or ends */
     VS_SIM_OP_UNMAP,
+    VS_SIM_OP_MOVE, /* of managed memory */
 };
 
 struct vs_sim_end { /* one end of a copy */
@@ -354,6 +358,13 @@ struct vs_sim_set {
     uint32_t value;
     uint8_t element; /* 1, 2 or 4 bytes */
     bool async;
+};
+
+struct vs_sim_managed_span { /* part of an allocation, as a queued move names it */
+    uintptr_t base;          /* of the allocation */
+    uint64_t id;
+    size_t offset, bytes;
+    int place; /* vs_sim_managed.h */
 };
 
 #define VS_SIM_OP_ARGS 320 /* bytes of arguments kept in the op itself */
@@ -403,6 +414,7 @@ struct vs_sim_op {
             void *data;
         } callback;
         struct vs_sim_block *block; /* MAP, UNMAP */
+        struct vs_sim_managed_span move;
     } u;
 };
 
@@ -597,8 +609,10 @@ bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
 /* ---- memory calls other files need (drv_memory.c) ---- */
 
 /* vs_sim_device_storage: vs_sim_space_alloc on the device of *ctx*, taking the time
- * an allocation takes; unused pool memory goes back before it gives up. */
-CUresult vs_sim_device_storage(struct vs_sim_context *ctx, size_t bytes, uintptr_t *base);
+ * an allocation takes and failing where a fault of *family* was asked for; unused
+ * pool memory goes back before it gives up. */
+CUresult vs_sim_device_storage(struct vs_sim_context *ctx, enum vs_sim_family family, size_t bytes,
+                               uintptr_t *base);
 /* vs_sim_memory_release: give back the storage of a range already removed. */
 void vs_sim_memory_release(const struct vs_sim_range *range);
 

@@ -252,32 +252,6 @@ static void pinned_and_registered_memory_do_not_count_against_the_device(void **
     free(mine);
 }
 
-static void managed_memory_counts_where_it_was_prefetched_to(void **state)
-{
-    CUdeviceptr p;
-    CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
-                  host = {.type = CU_MEM_LOCATION_TYPE_HOST};
-    int where;
-    (void)state;
-    OK(cuMemAllocManaged(&p, 2 * CAPACITY, CU_MEM_ATTACH_GLOBAL)); /* more than the device has */
-    OK(cuMemPrefetchAsync_v2(p, 4096, device, 0, NULL));           /* and never resident there */
-    assert_int_equal(sim_free_bytes(), FREE_AT_START);
-    OK(cuMemFree(p));
-    OK(cuMemAllocManaged(&p, 64 * MIB, CU_MEM_ATTACH_GLOBAL));
-    ((char *)p)[5] = 7; /* the host reads and writes it directly */
-    OK(cuMemPrefetchAsync_v2(p, 64 * MIB, device, 0, NULL));
-    assert_int_equal(FREE_AT_START - sim_free_bytes(), 64 * MIB);
-    OK(cuMemRangeGetAttribute(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
-                              p, 64 * MIB));
-    assert_int_equal(where, 0);
-    OK(cuMemPrefetchAsync_v2(p, 64 * MIB, host, 0, NULL));
-    assert_int_equal(sim_free_bytes(), FREE_AT_START);
-    OK(cuMemPrefetchAsync_v2(p, 64 * MIB, device, 0, NULL));
-    assert_int_equal(((char *)p)[5], 7);
-    OK(cuMemFree(p));
-    assert_int_equal(sim_free_bytes(), FREE_AT_START);
-}
-
 static void bytes_come_back_as_they_went(void **state)
 {
     enum { N = 100000 };
@@ -536,7 +510,6 @@ int main(void)
         cmocka_unit_test(the_plural_form_answers_for_memory_cuda_does_not_know),
         cmocka_unit_test(buffer_ids_are_never_used_again),
         cmocka_unit_test(pinned_and_registered_memory_do_not_count_against_the_device),
-        cmocka_unit_test(managed_memory_counts_where_it_was_prefetched_to),
         cmocka_unit_test(bytes_come_back_as_they_went),
         cmocka_unit_test(boxes_are_copied_row_by_row),
         cmocka_unit_test(memsets_write_their_element_size),
