@@ -69,6 +69,49 @@ static inline int vramscope_sim_register_variable(const char *name, void *host, 
     return done;
 }
 
+/* vramscope_sim_read, vramscope_sim_write: the host function of a kernel is about
+ * to read or write *bytes* at *address*. The simulator's checker (check=report or
+ * check=fail in VRAMSCOPE_SIMULATE) then finds work that touches the same memory in
+ * no fixed order, memory freed too early, and reads of what was never written; of a
+ * kernel that says nothing it knows the pointers among its arguments only. Called
+ * outside a kernel they are accesses of the host, to pinned or managed memory.
+ * Any thread; next to nothing when nothing is checked, nothing on a real GPU. */
+static inline void vramscope_sim_access(const void *address, size_t bytes, int write)
+{
+    static void (*access)(const void *, size_t, int);
+    static int state; /* 0: not looked for yet; 1: nothing is checked; 2: access is set */
+    int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    if (now == 1)
+        return;
+    if (!now) {
+        int (*checking)(void) = NULL;
+        void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        if (!driver)
+            return;
+        *(void **)&checking = dlsym(driver, "vramscopeSimChecking");
+        int on = checking ? checking() : 0; /* -1: not known before cuInit */
+        void *found = on > 0 ? dlsym(driver, "vramscopeSimAccess") : NULL;
+        dlclose(driver);
+        if (on < 0)
+            return;
+        __atomic_store_n((void **)&access, found, __ATOMIC_RELAXED);
+        now = found ? 2 : 1;
+        __atomic_store_n(&state, now, __ATOMIC_RELEASE);
+    }
+    if (now == 2)
+        access(address, bytes, write);
+}
+
+static inline void vramscope_sim_read(const void *address, size_t bytes)
+{
+    vramscope_sim_access(address, bytes, 0);
+}
+
+static inline void vramscope_sim_write(void *address, size_t bytes)
+{
+    vramscope_sim_access(address, bytes, 1);
+}
+
 #ifdef __cplusplus
 }
 #endif

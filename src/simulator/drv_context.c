@@ -84,6 +84,8 @@ static void context_stop(struct vs_sim_context *ctx)
         return;
     vs_sim_report_resource(VS_SIM_CONTEXT_DESTROYING, ctx, NULL);
     vs_sim_context_sync(ctx);
+    if (vs_sim_checking)
+        vs_sim_check_leaks(ctx);
     release_memory(ctx);
     vs_sim_pools_release_idle();
     atomic_fetch_add(&ctx->epoch, 1);
@@ -147,6 +149,10 @@ CUresult vs_sim_context_sync(struct vs_sim_context *ctx)
     pthread_mutex_unlock(&ctx->submit_mu);
     for (size_t i = 0; i < count; i++)
         vs_sim_wait(all[i].stream, all[i].seq);
+    for (size_t i = 0; vs_sim_checking && i < count; i++)
+        vs_sim_check_synced(all[i].stream, all[i].seq);
+    if (vs_sim_checking)
+        vs_sim_check_context_synced(ctx);
     if (all != few)
         free(all);
     return (CUresult)atomic_load(&ctx->fault);

@@ -48,8 +48,11 @@ CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *e
 {
     struct vs_sim_range range;
     if (!vs_sim_range_find(address, &range) || range.kind == VS_SIM_RANGE_ARRAY ||
-        !reaches(&range, address, bytes))
+        !reaches(&range, address, bytes)) {
+        if (vs_sim_checking)
+            vs_sim_check_pointer(address, bytes);
         return CUDA_ERROR_INVALID_VALUE;
+    }
     end_from(&range, address, bytes, end);
     return CUDA_SUCCESS;
 }
@@ -65,6 +68,8 @@ CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end)
         end_from(&range, address, bytes, end);
         return CUDA_SUCCESS;
     }
+    if (vs_sim_checking)
+        vs_sim_check_pointer(address, bytes);
     end->base = address;
     end->mapped_bytes = 0;
     end->memory = VS_SIM_MEMORY_PAGEABLE;

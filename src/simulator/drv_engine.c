@@ -94,6 +94,7 @@ struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_
     op->dep_count = 0;
     op->dep_max = VS_SIM_DEPS_INLINE;
     op->deps = op->deps_inline;
+    op->check = vs_sim_checking ? vs_sim_check_op() : NULL;
     op->submit_ns = vs_clock_ns();
     if (kind == VS_SIM_OP_KERNEL)
         op->u.launch.args = NULL;
@@ -111,6 +112,9 @@ void vs_sim_op_clean(struct vs_sim_op *op)
         free(op->u.launch.args);
     if (op->kind == VS_SIM_OP_COPY)
         free(op->u.copy.staged);
+    if (op->check)
+        vs_sim_check_op_free(op->check);
+    op->check = NULL;
     op->kind = VS_SIM_OP_NOTHING;
 }
 
@@ -145,8 +149,8 @@ void vs_sim_op_drop(struct vs_sim_stream *s, struct vs_sim_op *op)
 
 bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq)
 {
-    if (atomic_load(&on->completed) >= seq)
-        return true;
+    if (atomic_load(&on->completed) >= seq && !vs_sim_checking)
+        return true; /* the checker wants to know of what need not be waited for, too */
     if (op->dep_count == op->dep_max) {
         size_t bytes = sizeof *op->deps * op->dep_max;
         struct vs_sim_dep *more = malloc(2 * bytes);
@@ -196,7 +200,11 @@ static void run(struct vs_sim_stream *s, struct vs_sim_op *op)
         waited = true;
         vs_sim_wait(op->deps[i].stream, op->deps[i].seq);
     }
+    if (op->check)
+        vs_sim_check_begin(s, op);
     vs_sim_exec(s, op, waited);
+    if (op->check)
+        vs_sim_check_end(s, op);
     vs_sim_op_clean(op);
     complete(s, op->seq);
 }
@@ -206,6 +214,8 @@ static void run(struct vs_sim_stream *s, struct vs_sim_op *op)
 static void retire(struct vs_sim_stream *s)
 {
     struct vs_sim_context *ctx = s->ctx;
+    if (vs_sim_checking)
+        vs_sim_check_retired(s);
     pthread_mutex_lock(&ctx->submit_mu);
     for (struct vs_sim_stream **p = &ctx->streams; *p; p = &(*p)->next)
         if (*p == s) {
@@ -320,6 +330,8 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
         return e;
     pthread_mutex_lock(&ctx->submit_mu);
     bool ok = order_locked(s, op);
+    if (vs_sim_checking)
+        vs_sim_check_submitted(op);
     pthread_mutex_lock(&s->mu);
     ok = ok && append_locked(s, op);
     if (ok && seq)
@@ -341,6 +353,8 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
         return e;
     pthread_mutex_lock(&ctx->submit_mu);
     bool ok = order_locked(s, op);
+    if (vs_sim_checking)
+        vs_sim_check_submitted(op);
     pthread_mutex_lock(&s->mu);
     bool here = ok && !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
     if (here) {
@@ -360,10 +374,12 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
         pthread_mutex_unlock(&s->mu);
         if (died)
             retire(s);
-        return CUDA_SUCCESS;
-    }
-    if (ok) {
+    } else if (ok) {
         vs_sim_wait(s, seq);
+    }
+    if (ok && vs_sim_checking)
+        vs_sim_check_synced(s, seq);
+    if (ok) {
         return CUDA_SUCCESS;
     }
     vs_sim_op_drop(s, op);
@@ -386,14 +402,17 @@ bool vs_sim_stream_idle(struct vs_sim_stream *s)
 
 void vs_sim_stream_sync(struct vs_sim_stream *s)
 {
-    if (vs_sim_stream_idle(s))
+    if (vs_sim_stream_idle(s) && !vs_sim_checking)
         return;
-    if (s->legacy) {
+    if (s->legacy) { /* its order is what a sync of it waits for */
         struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
         if (op && vs_sim_run_now(s, op) == CUDA_SUCCESS)
             return;
     }
-    vs_sim_wait(s, atomic_load(&s->submitted));
+    uint64_t seq = atomic_load(&s->submitted);
+    vs_sim_wait(s, seq);
+    if (vs_sim_checking)
+        vs_sim_check_synced(s, seq);
 }
 
 static struct vs_sim_stream *stream_blank(void)
@@ -432,6 +451,8 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
     s->legacy = s->per_thread = false;
     s->legacy_seen = 0;
     s->seen_by_legacy = atomic_load(&s->submitted);
+    if (vs_sim_checking)
+        vs_sim_check_stream_new(s);
     if (vs_sim_spec.seed)
         s->random = vs_sim_spec.seed * 0x9E3779B97F4A7C15u + s->id;
     atomic_store(&s->mark, VS_SIM_STREAM_MARK);

@@ -230,8 +230,11 @@ CUresult cuEventQuery(CUevent hEvent)
         e = may_ask(ev);
     if (e)
         return e;
-    if (place(ev, &s, &seq, NULL) && atomic_load(&s->completed) < seq)
+    bool recorded = place(ev, &s, &seq, NULL);
+    if (recorded && atomic_load(&s->completed) < seq)
         return CUDA_ERROR_NOT_READY;
+    if (recorded && vs_sim_checking)
+        vs_sim_check_synced(s, seq);
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
 
@@ -247,8 +250,11 @@ CUresult cuEventSynchronize(CUevent hEvent)
         e = may_ask(ev);
     if (e)
         return e;
-    if (place(ev, &s, &seq, NULL))
+    bool recorded = place(ev, &s, &seq, NULL);
+    if (recorded)
         vs_sim_wait(s, seq);
+    if (recorded && vs_sim_checking)
+        vs_sim_check_synced(s, seq);
     vs_sim_pools_release_idle();
     if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
         struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
@@ -290,6 +296,8 @@ CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
             return CUDA_ERROR_INVALID_HANDLE;
         if (atomic_load(&s->completed) < seq)
             e = CUDA_ERROR_NOT_READY;
+        else if (vs_sim_checking)
+            vs_sim_check_synced(s, seq);
         place(ev[i], &s, &seq, &time_ns[i]);
     }
     if (e)

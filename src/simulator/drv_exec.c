@@ -139,8 +139,9 @@ static bool set_bytes(const struct vs_sim_set *set)
     return true;
 }
 
-static void run_kernel(struct vs_sim_context *ctx, const struct vs_sim_launch_op *op)
+static void run_kernel(struct vs_sim_context *ctx, struct vs_sim_op *work)
 {
+    const struct vs_sim_launch_op *op = &work->u.launch;
     struct vramscope_sim_launch launch = {.shared_bytes = op->shared_bytes};
     void *args[VS_SIM_ARGS_MAX];
     memcpy(launch.grid, op->grid, sizeof launch.grid);
@@ -152,9 +153,12 @@ static void run_kernel(struct vs_sim_context *ctx, const struct vs_sim_launch_op
     }
     launch.args = args;
     bool variables = vs_sim_variables_enter(op->function, ctx);
+    struct vs_sim_op *before = work->check ? vs_sim_check_kernel_enter(work) : NULL;
     vs_sim_host_function_begin();
     vs_sim_workers_run(op->host, &launch, (unsigned long)op->grid[0] * op->grid[1] * op->grid[2]);
     vs_sim_host_function_end();
+    if (work->check)
+        vs_sim_check_kernel_leave(before);
     if (variables)
         vs_sim_variables_leave();
 }
@@ -260,7 +264,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
 static void exec_host_kernel(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     uint64_t start = later(vs_clock_ns(), s->last_end_ns);
-    run_kernel(s->ctx, &op->u.launch);
+    run_kernel(s->ctx, op);
     uint64_t end = later(vs_clock_ns(), start);
     s->last_end_ns = end;
     if (!vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)))

@@ -70,6 +70,8 @@ static void init(void)
     if (init_result)
         return;
     pthread_atfork(NULL, NULL, forked_child);
+    if (vs_sim_spec.check != VS_SIM_CHECK_OFF)
+        vs_sim_check_start();
     init_result = devices_create() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     atomic_store(&initialised, init_result == CUDA_SUCCESS);
 }

@@ -103,9 +103,12 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     if (e || !dptr)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
-        (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_GRAPH && range.kind != VS_SIM_RANGE_POOL &&
-         range.kind != VS_SIM_RANGE_MANAGED))
+        (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_GRAPH &&
+         range.kind != VS_SIM_RANGE_POOL && range.kind != VS_SIM_RANGE_MANAGED)) {
+        if (vs_sim_checking)
+            vs_sim_check_bad_free(dptr);
         return CUDA_ERROR_INVALID_VALUE;
+    }
     e = vs_sim_context_sync(range.ctx);
     if (range.ctx != ctx && e == CUDA_SUCCESS)
         e = vs_sim_context_sync(ctx);
@@ -207,6 +210,19 @@ CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
     return cuMemAllocHost_v2(pp, bytesize);
 }
 
+/* Work may still use the memory, so it is waited for; but no document promises
+ * that, so the checker does not let a program rely on it. */
+static bool host_remove(struct vs_sim_range *range, CUresult *e)
+{
+    if (vs_sim_checking)
+        vs_sim_check_unsynced(true);
+    *e = vs_sim_context_sync(range->ctx);
+    bool removed = vs_sim_range_remove(range->base, range->id, range);
+    if (vs_sim_checking)
+        vs_sim_check_unsynced(false);
+    return removed;
+}
+
 CUresult cuMemFreeHost(void *p)
 {
     struct vs_sim_context *ctx;
@@ -217,10 +233,12 @@ CUresult cuMemFreeHost(void *p)
     if (e)
         return e;
     if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
-        range.kind != VS_SIM_RANGE_HOST)
+        range.kind != VS_SIM_RANGE_HOST) {
+        if (p && vs_sim_checking)
+            vs_sim_check_bad_free((uintptr_t)p);
         return CUDA_ERROR_INVALID_VALUE;
-    e = vs_sim_context_sync(range.ctx);
-    if (!vs_sim_range_remove((uintptr_t)p, range.id, &range))
+    }
+    if (!host_remove(&range, &e))
         return CUDA_ERROR_INVALID_VALUE;
     vs_sim_memory_release(&range);
     return e;
@@ -265,10 +283,12 @@ CUresult cuMemHostUnregister(void *p)
     if (e)
         return e;
     if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
-        range.kind != VS_SIM_RANGE_REGISTERED)
+        range.kind != VS_SIM_RANGE_REGISTERED) {
+        if (p && vs_sim_checking)
+            vs_sim_check_bad_free((uintptr_t)p);
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    e = vs_sim_context_sync(range.ctx);
-    if (!vs_sim_range_remove((uintptr_t)p, range.id, NULL))
+    }
+    if (!host_remove(&range, &e))
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     return e;
 }

@@ -39,7 +39,11 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
         op = NULL;
     }
     vs_sim_memory_in(stream);
+    if (vs_sim_checking)
+        vs_sim_check_defer(op);
     e = op ? vs_sim_range_add(&range) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (vs_sim_checking)
+        vs_sim_check_defer(NULL);
     vs_sim_memory_in(NULL);
     if (e) {
         if (op)
@@ -125,17 +129,23 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
         if (taken)
             return e;
     }
-    if (!vs_sim_range_find(dptr, &range) || range.base != dptr)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (range.kind == VS_SIM_RANGE_GRAPH)
+    bool found = vs_sim_range_find(dptr, &range) && range.base == dptr;
+    if (found && range.kind == VS_SIM_RANGE_GRAPH)
         return vs_sim_block_free(dptr, stream);
-    if (range.kind != VS_SIM_RANGE_POOL)
+    if (!found || range.kind != VS_SIM_RANGE_POOL) {
+        if (vs_sim_checking)
+            vs_sim_check_bad_free(dptr);
         return CUDA_ERROR_INVALID_VALUE;
+    }
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
     vs_sim_memory_in(stream);
+    if (vs_sim_checking)
+        vs_sim_check_defer(op);
     bool ours = vs_sim_range_remove(dptr, range.id, NULL);
+    if (vs_sim_checking)
+        vs_sim_check_defer(NULL);
     vs_sim_memory_in(NULL);
     if (!ours) {
         vs_sim_op_drop(stream, op);

@@ -103,6 +103,8 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
     *at = n;
     pthread_mutex_unlock(&ranges_mu);
     vs_sim_report_memory(range, false);
+    if (vs_sim_checking)
+        vs_sim_check_range_added(range);
     return CUDA_SUCCESS;
 }
 
@@ -138,6 +140,8 @@ bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
     pthread_mutex_unlock(&ranges_mu);
     if (n)
         vs_sim_report_memory(&n->range, true);
+    if (n && vs_sim_checking)
+        vs_sim_check_range_removed(&n->range);
     free(n);
     return n != NULL;
 }

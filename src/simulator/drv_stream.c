@@ -141,7 +141,11 @@ static CUresult query(CUstream handle, bool per_thread)
         e = vs_sim_not_capturing(s);
     if (e)
         return e;
-    return vs_sim_stream_idle(s) ? (CUresult)atomic_load(&s->ctx->fault) : CUDA_ERROR_NOT_READY;
+    if (!vs_sim_stream_idle(s))
+        return CUDA_ERROR_NOT_READY;
+    if (vs_sim_checking)
+        vs_sim_stream_sync(s); /* waits for nothing any more, and tells the checker */
+    return (CUresult)atomic_load(&s->ctx->fault);
 }
 
 static CUresult synchronize(CUstream handle, bool per_thread)

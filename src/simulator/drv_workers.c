@@ -21,6 +21,7 @@
 struct job {
     struct vs_sim_host_kernel *kernel;
     const struct vramscope_sim_launch *launch;
+    struct vs_sim_op *check; /* the checker's kernel, or NULL */
     unsigned long blocks, slice;
     atomic_ulong next;
     atomic_uint active; /* workers inside; changed under pool_mu */
@@ -83,7 +84,10 @@ static void *worker_main(void *arg)
         }
         atomic_fetch_add(&job->active, 1);
         pthread_mutex_unlock(&pool_mu);
+        struct vs_sim_op *before = job->check ? vs_sim_check_kernel_enter(job->check) : NULL;
         work_on(job);
+        if (job->check)
+            vs_sim_check_kernel_leave(before);
         pthread_mutex_lock(&pool_mu);
         if (atomic_fetch_sub(&job->active, 1) == 1)
             pthread_cond_broadcast(&pool_idle); /* job may be gone from here on */
@@ -156,7 +160,10 @@ static unsigned long share_out(struct job *job, uint64_t ns_per_block)
 void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
                         const struct vramscope_sim_launch *launch, unsigned long blocks)
 {
-    struct job job = {.kernel = kernel, .launch = launch, .blocks = blocks};
+    struct job job = {.kernel = kernel,
+                      .launch = launch,
+                      .check = vs_sim_checking ? vs_sim_check_kernel() : NULL,
+                      .blocks = blocks};
     uint64_t known = atomic_load_explicit(&kernel->ns_per_block, memory_order_relaxed);
     uint64_t begin = vs_clock_ns();
     unsigned long did = 0;

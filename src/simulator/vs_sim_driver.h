@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "simulator/vs_sim_activity.h"
+#include "simulator/vs_sim_check.h"
 #include "simulator/vs_sim_spec.h"
 #include "vramscope_simulator.h"
 
@@ -232,6 +233,7 @@ struct vs_sim_context {
     struct vs_sim_stream *streams; /* every stream with work or a handle */
     struct vs_sim_stream *legacy;  /* immutable while alive */
     struct vs_sim_context *next;   /* all contexts ever, newest first */
+    struct vs_sim_check_context *check; /* the checker's */
 };
 
 /* vs_sim_context_current: the calling thread's context, or NULL. */
@@ -265,6 +267,7 @@ struct vs_sim_host_kernel { /* one vramscope_sim_register call; never freed */
     uint32_t offset[VS_SIM_ARGS_MAX]; /* in the packed copy, 16-aligned */
     uint32_t bytes[VS_SIM_ARGS_MAX];
     atomic_uint_least64_t ns_per_block; /* smoothed, 0 before the first launch */
+    atomic_bool declares;               /* it has said what it reads or writes */
 };
 
 /* CUfunction and CUkernel point to one of these; never freed. */
@@ -397,6 +400,7 @@ struct vs_sim_op {
     uint32_t dep_count, dep_max;
     struct vs_sim_dep deps_inline[VS_SIM_DEPS_INLINE];
     struct vs_sim_dep *deps; /* deps_inline or malloc'ed */
+    struct vs_sim_check_op *check; /* NULL when nothing is checked */
     union {
         struct vs_sim_launch_op launch;
         struct vs_sim_copy copy;
@@ -442,6 +446,7 @@ struct vs_sim_stream {
     atomic_uint_least64_t submitted, completed; /* submitted is written under mu */
     atomic_uint_least64_t wake_at;              /* smallest number waited for; UINT64_MAX: none */
 
+    struct vs_sim_lane *check; /* the checker's */
     uint64_t last_end_ns; /* simulated end of the newest completed work; the executing thread's */
     uint64_t random;      /* jitter; the executing thread's */
 };

@@ -53,7 +53,8 @@ static enum vs_err explain(char *why, const char *what, const char *value)
                  ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
                  "malloc_us=N free_us=N kernel_us=N seed=N fail=FAMILY:N, :N+ or :P%% (FAMILY "
                  "device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
-                 "driver=VERSION cupti=refused, unprivileged or none",
+                 "driver=VERSION cupti=refused, unprivileged or none "
+                 "check=report or fail, then any of +uninitialised +leaks",
                  VS_SIM_DEVICES_MAX);
     return VS_ERR_ARG;
 }
@@ -153,6 +154,32 @@ static bool parse_cupti(struct vs_sim_spec *spec, const char *value)
     return false;
 }
 
+/* off, report or fail, then any of +uninitialised +leaks. */
+static bool parse_check(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const modes[] = {"off", "report", "fail"};
+    size_t n = strcspn(value, "+");
+    unsigned mode = 0;
+    while (mode < 3 && (strlen(modes[mode]) != n || strncmp(value, modes[mode], n)))
+        mode++;
+    if (mode == 3)
+        return false;
+    bool unwritten = false, leaks = false;
+    for (value += n; *value; value += n) {
+        n = strcspn(++value, "+");
+        if (n == 13 && (!strncmp(value, "uninitialised", n) || !strncmp(value, "uninitialized", n)))
+            unwritten = true;
+        else if (n == 5 && !strncmp(value, "leaks", n))
+            leaks = true;
+        else
+            return false;
+    }
+    spec->check = (enum vs_sim_check_mode)mode;
+    spec->check_unwritten = unwritten;
+    spec->check_leaks = leaks;
+    return true;
+}
+
 /* ---- one KEY=VALUE ---- */
 
 static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
@@ -207,6 +234,8 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
         return parse_fail(spec, value);
     if (!strcmp(key, "slow"))
         return parse_slow(spec, value);
+    if (!strcmp(key, "check"))
+        return parse_check(spec, value);
     return !strcmp(key, "cupti") && parse_cupti(spec, value);
 }
 

@@ -55,6 +55,8 @@ enum vs_sim_cupti_state {
     VS_SIM_CUPTI_NONE,         /* no connection to the driver */
 };
 
+enum vs_sim_check_mode { VS_SIM_CHECK_OFF, VS_SIM_CHECK_REPORT, VS_SIM_CHECK_FAIL };
+
 struct vs_sim_spec {
     const struct vs_sim_preset *preset;
     unsigned devices;            /* 1..VS_SIM_DEVICES_MAX, all alike */
@@ -63,6 +65,8 @@ struct vs_sim_spec {
     uint64_t others_bytes;       /* held by "other processes" on each device */
     unsigned malloc_us, free_us; /* added to each device allocation and free */
     unsigned kernel_us;          /* duration of a kernel without a host function; 0: by grid size */
+    enum vs_sim_check_mode check;
+    bool check_unwritten, check_leaks; /* reads of never-written memory; leaks at process end */
     uint64_t seed;               /* 0: exact durations; else up to 10 % jitter from this seed */
     struct vs_sim_fail fails[VS_SIM_FAILS_MAX];
     unsigned fail_count;

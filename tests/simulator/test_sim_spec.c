@@ -104,6 +104,21 @@ static void faults_are_read_in_order(void **state)
     assert_int_equal(parse("").fail_count, 0);
 }
 
+static void the_checker_is_off_unless_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("").check, VS_SIM_CHECK_OFF);
+    assert_int_equal(parse("check=off").check, VS_SIM_CHECK_OFF);
+    assert_int_equal(parse("check=report").check, VS_SIM_CHECK_REPORT);
+    struct vs_sim_spec s = parse("check=fail");
+    assert_int_equal(s.check, VS_SIM_CHECK_FAIL);
+    assert_false(s.check_unwritten || s.check_leaks);
+    s = parse("t4-16g,check=fail+leaks+uninitialised,seed=1");
+    assert_int_equal(s.check, VS_SIM_CHECK_FAIL);
+    assert_true(s.check_unwritten && s.check_leaks);
+    assert_true(parse("check=report+uninitialized").check_unwritten);
+}
+
 static void what_is_not_understood_is_named(void **state)
 {
     (void)state;
@@ -128,6 +143,11 @@ static void what_is_not_understood_is_named(void **state)
     refuse("lost=0", "lost=0");
     refuse("cupti=no", "cupti=no");
     refuse("driver=99990", "driver=99990");
+    refuse("check=", "check=");
+    refuse("check=yes", "check=yes");
+    refuse("check=fail+", "check=fail+");
+    refuse("check=fail+leak", "check=fail+leak");
+    refuse("check=failing", "check=failing");
     char long_text[600];
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
@@ -141,6 +161,7 @@ int main(void)
         cmocka_unit_test(every_preset_has_its_published_figures),
         cmocka_unit_test(fields_change_the_preset),
         cmocka_unit_test(faults_are_read_in_order),
+        cmocka_unit_test(the_checker_is_off_unless_asked_for),
         cmocka_unit_test(what_is_not_understood_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,821 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs with one planted bug each, and what they should have been. `checker_cases
+ * NAME SEED`: the seed draws how long kernels and pauses take, so that a bug shows
+ * itself in the data in some runs only. run_cases.py says which report each must
+ * give. A case is bugs in the style of real ones: a caching allocator that hands out
+ * a block too early, a stream that misses a wait, a buffer freed too soon.
+ *
+ * Functions that submit work are named after their part and are never inlined: the
+ * test looks for them in the reported stacks. */
+#include <cuda.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vramscope_simulator.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* exported for their names alone */
+#define EXPORTED __attribute__((noinline, noclone, visibility("default")))
+#define PART EXPORTED void
+#define KEEP __asm__ volatile("" ::: "memory") /* the call before it is no tail call */
+#define OK(call) must((call), #call, __LINE__)
+#define N 4096
+#define BYTES (N * sizeof(float))
+
+static unsigned long random_state = 88172645463325252u;
+static int failed; /* a call answered with the checker's sticky error */
+
+static unsigned draw(unsigned below)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)(random_state % below);
+}
+
+static void must(CUresult e, const char *call, int line)
+{
+    if (e == CUDA_ERROR_ILLEGAL_ADDRESS) {
+        failed = 1;
+        return;
+    }
+    if (e) {
+        fprintf(stderr, "line %d: %s: %d\n", line, call, (int)e);
+        exit(3);
+    }
+}
+
+static void pause_a_little(void) { usleep(draw(300)); }
+
+/* ---- kernels ---- */
+
+static void busy(unsigned us)
+{
+    if (us)
+        usleep(us);
+}
+
+/* fill(float *to, int count, float value, int us) */
+static void fill(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
+{
+    float *to = *(float **)l->args[0], value = *(float *)l->args[2];
+    int count = *(int *)l->args[1];
+    (void)first, (void)last;
+    busy(*(unsigned *)l->args[3]);
+    for (int i = 0; i < count; i++) {
+        vramscope_sim_write(&to[i], sizeof to[i]);
+        to[i] = value;
+    }
+}
+
+/* scale(const float *from, float *to, int count, float by, int us) */
+static void scale(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
+{
+    const float *from = *(float **)l->args[0];
+    float *to = *(float **)l->args[1], by = *(float *)l->args[3];
+    int count = *(int *)l->args[2];
+    (void)first, (void)last;
+    busy(*(unsigned *)l->args[4]);
+    for (int i = 0; i < count; i++) {
+        vramscope_sim_read(&from[i], sizeof from[i]);
+        vramscope_sim_write(&to[i], sizeof to[i]);
+        to[i] = from[i] * by;
+    }
+}
+
+/* opaque(void *what, int us): says nothing of what it touches */
+static void opaque(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
+{
+    (void)first, (void)last;
+    busy(*(unsigned *)l->args[1]);
+}
+
+static CUfunction k_fill, k_scale, k_opaque;
+
+static void kernels(void)
+{
+    static const size_t fill_args[] = {8, 4, 4, 4}, scale_args[] = {8, 8, 4, 4, 4},
+                        opaque_args[] = {8, 4};
+    CUmodule module;
+    vramscope_sim_register("fill", fill, fill_args, 4);
+    vramscope_sim_register("scale", scale, scale_args, 5);
+    vramscope_sim_register("opaque", opaque, opaque_args, 2);
+    OK(cuModuleLoadData(&module, "image"));
+    OK(cuModuleGetFunction(&k_fill, module, "fill"));
+    OK(cuModuleGetFunction(&k_scale, module, "scale"));
+    OK(cuModuleGetFunction(&k_opaque, module, "opaque"));
+}
+
+static void launch_fill(CUdeviceptr to, int count, float value, CUstream s)
+{
+    unsigned us = draw(400);
+    void *args[] = {&to, &count, &value, &us};
+    OK(cuLaunchKernel(k_fill, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+}
+
+static void launch_scale(CUdeviceptr from, CUdeviceptr to, int count, float by, CUstream s)
+{
+    unsigned us = draw(400);
+    void *args[] = {&from, &to, &count, &by, &us};
+    OK(cuLaunchKernel(k_scale, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+}
+
+static void launch_opaque(CUdeviceptr what, CUstream s)
+{
+    unsigned us = draw(400);
+    void *args[] = {&what, &us};
+    OK(cuLaunchKernel(k_opaque, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+}
+
+/* The parts. */
+PART producer(CUdeviceptr to, CUstream s)
+{
+    launch_fill(to, N, 1, s);
+    KEEP;
+}
+PART consumer(CUdeviceptr from, CUdeviceptr to, CUstream s)
+{
+    launch_scale(from, to, N, 2, s);
+    KEEP;
+}
+PART user(CUdeviceptr what, CUstream s)
+{
+    launch_opaque(what, s);
+    KEEP;
+}
+PART uploader(CUdeviceptr to, const void *from, CUstream s)
+{
+    OK(cuMemcpyHtoDAsync(to, from, BYTES, s));
+    KEEP;
+}
+PART downloader(void *to, CUdeviceptr from, CUstream s)
+{
+    OK(cuMemcpyDtoHAsync(to, from, BYTES, s));
+    KEEP;
+}
+PART clearer(CUdeviceptr to, CUstream s)
+{
+    OK(cuMemsetD8Async(to, 0, BYTES, s));
+    KEEP;
+}
+PART releaser(CUdeviceptr p)
+{
+    OK(cuMemFree(p));
+    KEEP;
+}
+PART pool_releaser(CUdeviceptr p, CUstream s)
+{
+    OK(cuMemFreeAsync(p, s));
+    KEEP;
+}
+PART host_releaser(void *p)
+{
+    OK(cuMemFreeHost(p));
+    KEEP;
+}
+
+EXPORTED CUdeviceptr allocator(size_t bytes)
+{
+    CUdeviceptr p = 0;
+    OK(cuMemAlloc(&p, bytes));
+    KEEP;
+    return p;
+}
+
+EXPORTED CUdeviceptr pool_allocator(size_t bytes, CUstream s)
+{
+    CUdeviceptr p = 0;
+    OK(cuMemAllocAsync(&p, bytes, s));
+    KEEP;
+    return p;
+}
+
+static CUstream stream(void)
+{
+    CUstream s;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return s;
+}
+
+static CUevent event(void)
+{
+    CUevent e;
+    OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    return e;
+}
+
+static void *pinned(void)
+{
+    void *p;
+    OK(cuMemAllocHost(&p, BYTES));
+    memset(p, 0, BYTES);
+    return p;
+}
+
+/* ---- a caching allocator, above cuMemAlloc ---- */
+
+struct cached {
+    CUdeviceptr at;
+    CUevent last_use; /* of the stream that gave it back */
+    CUstream stream;
+    int free;
+};
+
+static struct cached cache[4];
+static CUdeviceptr arena;
+
+static void cache_start(void)
+{
+    arena = allocator(4 * BYTES);
+    for (int i = 0; i < 4; i++)
+        cache[i] = (struct cached){arena + (CUdeviceptr)i * BYTES, event(), NULL, 1};
+}
+
+enum reuse { TOO_EARLY, WAITS, ASKS, SAME_STREAM };
+
+static CUdeviceptr cache_take(CUstream s, enum reuse how)
+{
+    for (int i = 0; i < 4; i++) {
+        struct cached *c = &cache[i];
+        if (!c->free)
+            continue;
+        if (how == SAME_STREAM && c->stream && c->stream != s)
+            continue;
+        if (how == ASKS && c->stream && c->stream != s && cuEventQuery(c->last_use))
+            continue;
+        if (how == WAITS && c->stream)
+            OK(cuStreamWaitEvent(s, c->last_use, 0));
+        c->free = 0;
+        return c->at;
+    }
+    fprintf(stderr, "cache is empty\n");
+    exit(3);
+}
+
+static void cache_give(CUdeviceptr at, CUstream s)
+{
+    struct cached *c = &cache[(at - arena) / BYTES];
+    OK(cuEventRecord(c->last_use, s));
+    c->stream = s;
+    c->free = 1;
+}
+
+static void caching_allocator(enum reuse how)
+{
+    CUstream a = stream(), b = stream();
+    cache_start();
+    CUdeviceptr out = allocator(BYTES), p = cache_take(a, how);
+    producer(p, a);
+    consumer(p, out, a);
+    pause_a_little();
+    cache_give(p, a);
+    CUdeviceptr q = cache_take(b, how);
+    clearer(q, b);
+    cache_give(q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(out));
+    OK(cuMemFree(arena));
+}
+
+static void cache_too_early(void) { caching_allocator(TOO_EARLY); }
+static void cache_waits(void) { caching_allocator(WAITS); }
+static void cache_asks(void) { caching_allocator(ASKS); }
+static void cache_same_stream(void) { caching_allocator(SAME_STREAM); }
+
+/* ---- waits ---- */
+
+static void two_streams(int wait, int record_early)
+{
+    CUstream a = stream(), b = stream();
+    CUevent done = event();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    if (record_early)
+        OK(cuEventRecord(done, a));
+    producer(p, a);
+    pause_a_little();
+    if (!record_early)
+        OK(cuEventRecord(done, a));
+    if (wait)
+        OK(cuStreamWaitEvent(b, done, 0));
+    consumer(p, q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+    OK(cuMemFree(q));
+}
+
+static void missing_wait(void) { two_streams(0, 0); }
+static void event_too_early(void) { two_streams(1, 1); }
+static void event_wait(void) { two_streams(1, 0); }
+
+static void host_sync(int sync)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    producer(p, a);
+    if (sync)
+        OK(cuStreamSynchronize(a));
+    pause_a_little();
+    consumer(p, q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+    OK(cuMemFree(q));
+}
+
+static void stream_sync(void) { host_sync(1); }
+
+/* A long pause is no order, even when the work is always done by then. */
+static void sleep_is_no_sync(void)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    producer(p, a);
+    usleep(20000);
+    consumer(p, q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+    OK(cuMemFree(q));
+}
+
+static void stream_query(void)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    producer(p, a);
+    while (cuStreamQuery(a) == CUDA_ERROR_NOT_READY)
+        usleep(20);
+    consumer(p, q, b);
+    OK(cuCtxSynchronize());
+}
+
+/* ---- the legacy and the per-thread default streams ---- */
+
+static void legacy(unsigned flags)
+{
+    CUstream a;
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    OK(cuStreamCreate(&a, flags));
+    producer(p, a);
+    pause_a_little();
+    consumer(p, q, NULL);
+    OK(cuCtxSynchronize());
+}
+
+static void legacy_orders_blocking(void) { legacy(CU_STREAM_DEFAULT); }
+static void legacy_not_nonblocking(void) { legacy(CU_STREAM_NON_BLOCKING); }
+
+/* Two blocking streams are in order when work in the default stream lies between. */
+static void legacy_between(void)
+{
+    CUstream a, b;
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), r = allocator(BYTES);
+    OK(cuStreamCreate(&a, CU_STREAM_DEFAULT));
+    OK(cuStreamCreate(&b, CU_STREAM_DEFAULT));
+    producer(p, a);
+    clearer(r, NULL);
+    consumer(p, q, b);
+    OK(cuStreamDestroy(a));
+    pause_a_little();
+    clearer(p, b);
+    OK(cuCtxSynchronize());
+}
+
+/* Work of a destroyed stream still comes before later work of the default stream. */
+static void destroyed_stream(void)
+{
+    CUstream a;
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    OK(cuStreamCreate(&a, CU_STREAM_DEFAULT));
+    producer(p, a);
+    OK(cuStreamDestroy(a));
+    usleep(draw(2000));
+    consumer(p, q, NULL);
+    OK(cuCtxSynchronize());
+}
+
+static pthread_barrier_t turns;
+static CUdeviceptr shared_p, shared_q;
+static CUcontext shared_context;
+static int thread_syncs;
+
+static void *other_thread(void *arg)
+{
+    (void)arg;
+    OK(cuCtxSetCurrent(shared_context));
+    producer(shared_p, CU_STREAM_PER_THREAD);
+    if (thread_syncs)
+        OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    pthread_barrier_wait(&turns);
+    return NULL;
+}
+
+static void per_thread(int sync)
+{
+    pthread_t thread;
+    shared_p = allocator(BYTES), shared_q = allocator(BYTES);
+    OK(cuCtxGetCurrent(&shared_context));
+    thread_syncs = sync;
+    pthread_barrier_init(&turns, NULL, 2);
+    pthread_create(&thread, NULL, other_thread, NULL);
+    pthread_barrier_wait(&turns);
+    pause_a_little();
+    consumer(shared_p, shared_q, CU_STREAM_PER_THREAD);
+    OK(cuCtxSynchronize());
+    pthread_join(thread, NULL);
+}
+
+static void per_thread_sync(void) { per_thread(1); }
+static void per_thread_no_sync(void) { per_thread(0); }
+
+/* ---- double buffering: upload into one half while the other is computed on ---- */
+
+static void double_buffer(int forget)
+{
+    CUstream copy = stream(), compute = stream();
+    CUdeviceptr half[2] = {allocator(BYTES), allocator(BYTES)}, out = allocator(BYTES);
+    CUevent full[2] = {event(), event()}, empty[2] = {event(), event()};
+    float *host = pinned();
+    for (int i = 0; i < 6; i++) {
+        int h = i % 2;
+        if (i >= 2 && !forget)
+            OK(cuStreamWaitEvent(copy, empty[h], 0));
+        uploader(half[h], host, copy);
+        OK(cuEventRecord(full[h], copy));
+        OK(cuStreamWaitEvent(compute, full[h], 0));
+        consumer(half[h], out, compute);
+        OK(cuEventRecord(empty[h], compute));
+        pause_a_little();
+    }
+    OK(cuCtxSynchronize());
+    OK(cuMemFreeHost(host));
+}
+
+static void double_buffer_waits(void) { double_buffer(0); }
+static void double_buffer_forgets(void) { double_buffer(1); }
+
+/* ---- neighbours: each stream owns one half and reads one row of the other ---- */
+
+PART halo(int overlap)
+{
+    CUstream s[2] = {stream(), stream()};
+    CUevent done[2] = {event(), event()};
+    CUdeviceptr grid = allocator(2 * BYTES), edge[2] = {allocator(BYTES), allocator(BYTES)};
+    for (int step = 0; step < 4; step++) {
+        for (int i = 0; i < 2; i++) { /* the inner part: all but the row next to the other */
+            CUdeviceptr at = grid + (CUdeviceptr)i * (BYTES + 1024);
+            launch_fill(at, (int)((BYTES - 1024) / sizeof(float)) + (overlap ? 300 : 0),
+                        (float)step, s[i]);
+        }
+        for (int i = 0; i < 2; i++) /* the edges */
+            OK(cuMemsetD8Async(grid + BYTES - 1024 + (CUdeviceptr)i * 1024, 1, 1024, s[i]));
+        for (int i = 0; i < 2; i++)
+            OK(cuEventRecord(done[i], s[i]));
+        for (int i = 0; i < 2; i++)
+            OK(cuStreamWaitEvent(s[i], done[1 - i], 0));
+        for (int i = 0; i < 2; i++)
+            OK(cuMemcpyDtoDAsync(edge[i], grid + BYTES - 1024 + (CUdeviceptr)(1 - i) * 1024, 1024,
+                                 s[i]));
+        for (int i = 0; i < 2; i++)
+            OK(cuEventRecord(done[i], s[i]));
+        for (int i = 0; i < 2; i++)
+            OK(cuStreamWaitEvent(s[i], done[1 - i], 0));
+    }
+    OK(cuCtxSynchronize());
+}
+
+static void halo_disjoint(void) { halo(0); }
+static void halo_overlaps(void) { halo(1); }
+
+/* Columns of one matrix, interleaved in memory, copied in two streams. */
+PART columns(int shift)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr m = allocator(64 * 512);
+    char *host = pinned();
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = host,
+                       .srcPitch = 256,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .dstDevice = m,
+                       .dstPitch = 512,
+                       .WidthInBytes = 256,
+                       .Height = 64};
+    OK(cuMemcpy2DAsync(&c, a));
+    c.dstXInBytes = (size_t)(256 - shift);
+    OK(cuMemcpy2DAsync(&c, b));
+    OK(cuCtxSynchronize());
+}
+
+static void columns_disjoint(void) { columns(0); }
+static void columns_overlap(void) { columns(4); }
+
+/* ---- frees ---- */
+
+static void pool_other_stream(void)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = pool_allocator(BYTES, a), out = allocator(BYTES);
+    CUevent ready = event();
+    producer(p, a);
+    OK(cuEventRecord(ready, a));
+    OK(cuStreamWaitEvent(b, ready, 0));
+    consumer(p, out, b);
+    pause_a_little();
+    pool_releaser(p, a); /* a knows nothing of the work in b */
+    OK(cuCtxSynchronize());
+}
+
+static void pool_ordered(void)
+{
+    CUstream a = stream(), b = stream();
+    CUevent ready = event(), used = event();
+    CUdeviceptr out = allocator(BYTES);
+    for (int i = 0; i < 8; i++) {
+        CUdeviceptr p = pool_allocator(BYTES, a);
+        producer(p, a);
+        OK(cuEventRecord(ready, a));
+        OK(cuStreamWaitEvent(b, ready, 0));
+        consumer(p, out, b);
+        OK(cuEventRecord(used, b));
+        OK(cuStreamWaitEvent(a, used, 0));
+        pool_releaser(p, a);
+        pause_a_little();
+    }
+    OK(cuCtxSynchronize());
+}
+
+/* Memory used in another stream that knows nothing of its allocation. */
+static void pool_before_alloc(void)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = pool_allocator(BYTES, a);
+    pause_a_little();
+    clearer(p, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+}
+
+/* Many streams take from and give back to one pool, each for itself. */
+static void pool_churn(void)
+{
+    CUstream s[4];
+    CUdeviceptr p[4] = {0};
+    for (int i = 0; i < 4; i++)
+        s[i] = stream();
+    for (int i = 0; i < 80; i++) {
+        int k = (int)draw(4);
+        if (p[k])
+            OK(cuMemFreeAsync(p[k], s[k]));
+        OK(cuMemAllocAsync(&p[k], BYTES * (1 + draw(3)), s[k]));
+        launch_fill(p[k], N, 1, s[k]);
+        if (draw(10) == 0)
+            OK(cuStreamSynchronize(s[k]));
+    }
+    OK(cuCtxSynchronize());
+}
+
+static void freed_then_launched(void)
+{
+    CUdeviceptr p = allocator(BYTES);
+    launch_opaque(p, NULL);
+    releaser(p);
+    pause_a_little();
+    user(p, NULL);
+    OK(cuCtxSynchronize());
+}
+
+static void freed_after_launch(void)
+{
+    CUdeviceptr p = allocator(BYTES);
+    launch_opaque(p, NULL);
+    pause_a_little();
+    releaser(p); /* waits for it */
+    OK(cuCtxSynchronize());
+}
+
+/* cuMemFree waits for the owner's context, not for another that uses its memory. */
+static void freed_from_another_context(void)
+{
+    CUcontext first, second;
+    OK(cuCtxGetCurrent(&first));
+    CUdeviceptr p = allocator(BYTES);
+    OK(cuCtxCreate(&second, NULL, 0, 0));
+    CUstream s = stream();
+    producer(p, s);
+    OK(cuCtxSetCurrent(first));
+    releaser(p);
+    OK(cuCtxSetCurrent(second));
+    OK(cuCtxSynchronize());
+}
+
+static void host_freed(void)
+{
+    CUstream a = stream();
+    CUdeviceptr p = allocator(BYTES);
+    void *host = pinned();
+    uploader(p, host, a);
+    host_releaser(host);
+    OK(cuCtxSynchronize());
+}
+
+static void host_freed_after_sync(void)
+{
+    CUstream a = stream();
+    CUdeviceptr p = allocator(BYTES);
+    void *host = pinned();
+    uploader(p, host, a);
+    OK(cuStreamSynchronize(a));
+    host_releaser(host);
+    OK(cuMemFree(p));
+}
+
+PART host_reader(const float *host)
+{
+    vramscope_sim_read(host, BYTES);
+    KEEP;
+}
+
+static void host_reads(int sync)
+{
+    CUstream a = stream();
+    CUdeviceptr p = allocator(BYTES);
+    float *host = pinned();
+    clearer(p, a);
+    downloader(host, p, a);
+    if (sync)
+        OK(cuStreamSynchronize(a));
+    pause_a_little();
+    host_reader(host);
+    OK(cuCtxSynchronize());
+}
+
+static void host_reads_early(void) { host_reads(0); }
+static void host_reads_after_sync(void) { host_reads(1); }
+
+/* ---- never written ---- */
+
+static void unwritten(int write, int kernel)
+{
+    CUstream a = stream();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    float *host = pinned();
+    if (write)
+        clearer(p, a);
+    if (kernel)
+        consumer(p, q, a);
+    else
+        OK(cuMemcpyDtoDAsync(q, p, BYTES, a));
+    downloader(host, q, a);
+    OK(cuCtxSynchronize());
+}
+
+static void unwritten_kernel(void) { unwritten(0, 1); }
+static void unwritten_copied(void) { unwritten(0, 0); }
+static void written_kernel(void) { unwritten(1, 1); }
+static void written_copied(void) { unwritten(1, 0); }
+
+/* The last quarter is missing. */
+static void unwritten_part(void)
+{
+    CUdeviceptr p = allocator(BYTES);
+    float *host = pinned();
+    OK(cuMemsetD8(p, 0, BYTES / 4 * 3));
+    downloader(host, p, NULL);
+    OK(cuCtxSynchronize());
+}
+
+/* ---- calls that are wrong when they are made ---- */
+
+PART second_releaser(CUdeviceptr p)
+{
+    CUresult e = cuMemFree(p);
+    if (e != CUDA_ERROR_INVALID_VALUE)
+        OK(e);
+    KEEP;
+}
+
+static void double_free(void)
+{
+    CUdeviceptr p = allocator(BYTES);
+    releaser(p);
+    second_releaser(p);
+}
+
+static void double_free_async(void)
+{
+    CUstream a = stream();
+    CUdeviceptr p = pool_allocator(BYTES, a);
+    pool_releaser(p, a);
+    second_releaser(p);
+    OK(cuCtxSynchronize());
+}
+
+static void foreign_free(void)
+{
+    CUdeviceptr p = allocator(BYTES);
+    second_releaser(p + 512);
+    releaser(p);
+}
+
+PART freed_source(CUdeviceptr to, CUdeviceptr from)
+{
+    CUresult e = cuMemcpyDtoD(to, from, BYTES);
+    if (e != CUDA_ERROR_INVALID_VALUE)
+        OK(e);
+    KEEP;
+}
+
+static void freed_given(void)
+{
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    releaser(p);
+    freed_source(q, p);
+    OK(cuMemFree(q));
+}
+
+static void context_with(int leak)
+{
+    CUcontext mine;
+    OK(cuCtxCreate(&mine, NULL, 0, 0));
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    OK(cuMemFree(q));
+    if (!leak)
+        OK(cuMemFree(p));
+    OK(cuCtxDestroy(mine));
+}
+
+static void leak(void) { context_with(1); }
+static void no_leak(void) { context_with(0); }
+
+/* ---- */
+
+#define CASE(name) {#name, name}
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {CASE(cache_too_early),
+             CASE(cache_waits),
+             CASE(cache_asks),
+             CASE(cache_same_stream),
+             CASE(missing_wait),
+             CASE(event_too_early),
+             CASE(event_wait),
+             CASE(stream_sync),
+             CASE(stream_query),
+             CASE(sleep_is_no_sync),
+             CASE(legacy_orders_blocking),
+             CASE(legacy_not_nonblocking),
+             CASE(legacy_between),
+             CASE(destroyed_stream),
+             CASE(per_thread_sync),
+             CASE(per_thread_no_sync),
+             CASE(double_buffer_waits),
+             CASE(double_buffer_forgets),
+             CASE(halo_disjoint),
+             CASE(halo_overlaps),
+             CASE(columns_disjoint),
+             CASE(columns_overlap),
+             CASE(pool_other_stream),
+             CASE(pool_ordered),
+             CASE(pool_before_alloc),
+             CASE(pool_churn),
+             CASE(freed_then_launched),
+             CASE(freed_after_launch),
+             CASE(freed_from_another_context),
+             CASE(host_freed),
+             CASE(host_freed_after_sync),
+             CASE(host_reads_early),
+             CASE(host_reads_after_sync),
+             CASE(unwritten_kernel),
+             CASE(unwritten_copied),
+             CASE(unwritten_part),
+             CASE(written_kernel),
+             CASE(written_copied),
+             CASE(double_free),
+             CASE(double_free_async),
+             CASE(foreign_free),
+             CASE(freed_given),
+             CASE(leak),
+             CASE(no_leak)};
+
+int main(int argc, char **argv)
+{
+    CUcontext ctx;
+    random_state ^= argc > 2 ? (unsigned long)atol(argv[2]) * 0x9E3779B97F4A7C15u : 0;
+    for (int i = 0; i < 8; i++)
+        draw(2);
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    kernels();
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
+        if (!strcmp(argv[1], cases[i].name)) {
+            cases[i].run();
+            return 0;
+        }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        puts(cases[i].name);
+    return argc > 1 ? 3 : 0;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Vector clocks and the map of accesses, against an oracle that keeps every access
+ * to every byte and compares each pair. The map may forget who is no longer needed,
+ * so the two must agree on this: whatever the map reports is a conflict between two
+ * accesses that nothing orders; and of a byte that has any, the first is reported. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "simulator/vs_sim_shadow.h"
+
+#define LANES 4
+#define SPACE 48
+#define STEPS 160
+#define BASE 4096
+
+static uint64_t random_state;
+
+static unsigned draw(unsigned below)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)(random_state % below);
+}
+
+static struct vs_sim_actor *actor_new(uint32_t lane, uint64_t seq)
+{
+    struct vs_sim_actor *a = calloc(1, sizeof *a);
+    assert_non_null(a);
+    a->refs = 1;
+    a->lane = lane;
+    a->seq = seq;
+    return a;
+}
+
+/* ---- the oracle ---- */
+
+struct step { /* one access of one op */
+    struct vs_sim_actor *actor;
+    bool write;
+    unsigned begin, end;
+    uint64_t knows[LANES + 1];
+};
+
+struct history {
+    struct step steps[STEPS];
+    unsigned count;
+    bool raced[SPACE], written[SPACE];
+    bool reported[SPACE]; /* by the map, in the step under way */
+    const struct step *now;
+    unsigned false_reports;
+};
+
+static bool known(const struct step *later, const struct vs_sim_actor *earlier)
+{
+    return later->knows[earlier->lane] >= earlier->seq || earlier == later->actor;
+}
+
+static void reported(void *to, const struct vs_sim_access *access, struct vs_sim_actor *earlier,
+                     bool earlier_wrote, uintptr_t begin, uintptr_t end)
+{
+    struct history *h = to;
+    assert_ptr_equal(access->actor, h->now->actor);
+    for (uintptr_t at = begin; at < end; at++) {
+        bool real = false;
+        h->reported[at - BASE] = true;
+        for (unsigned i = 0; i < h->count; i++) {
+            const struct step *s = &h->steps[i];
+            real |= s->actor == earlier && s->write == earlier_wrote && at - BASE >= s->begin &&
+                    at - BASE < s->end && (s->write || h->now->write) && !known(h->now, s->actor);
+        }
+        h->false_reports += !real;
+    }
+}
+
+static void check_step(struct history *h, struct step *now, size_t unwritten)
+{
+    size_t never = 0;
+    for (unsigned at = now->begin; at < now->end; at++) {
+        bool races = false;
+        for (unsigned i = 0; i < h->count; i++) {
+            const struct step *s = &h->steps[i];
+            races |= at >= s->begin && at < s->end && (s->write || now->write) &&
+                     !known(now, s->actor);
+        }
+        if (races && !h->raced[at])
+            assert_true(h->reported[at]);
+        h->raced[at] |= races;
+        never += !h->written[at];
+        h->written[at] |= now->write;
+    }
+    if (!now->write)
+        assert_int_equal(unwritten, never);
+    assert_int_equal(h->false_reports, 0);
+}
+
+/* One access of an op that may make several. */
+static void access_once(struct history *h, struct vs_sim_shadow *shadow, struct vs_sim_actor *actor,
+                        const struct vs_sim_clock *clock)
+{
+    struct step *now = &h->steps[h->count];
+    size_t unwritten = 0;
+    now->begin = draw(SPACE);
+    now->end = now->begin + 1 + draw(draw(3) ? 6 : SPACE - now->begin);
+    if (now->end > SPACE)
+        now->end = SPACE;
+    now->write = draw(3) == 0;
+    now->actor = vs_sim_actor_ref(actor);
+    for (uint32_t i = 0; i <= LANES; i++)
+        now->knows[i] = i == actor->lane ? actor->seq : vs_sim_clock_at(clock, i);
+    h->now = now;
+    memset(h->reported, 0, sizeof h->reported);
+    struct vs_sim_access access = {BASE + now->begin, BASE + now->end, now->write, actor, clock};
+    assert_true(vs_sim_shadow_access(shadow, &access, reported, h, &unwritten));
+    assert_true(vs_sim_shadow_check(shadow));
+    check_step(h, now, unwritten);
+    h->count++;
+}
+
+static void one_history(uint64_t seed)
+{
+    static struct history h;
+    struct vs_sim_shadow shadow = {0};
+    struct vs_sim_clock *clocks[LANES + 1] = {0};
+    uint64_t seq[LANES + 1] = {0};
+    memset(&h, 0, sizeof h);
+    random_state = seed * 0x9E3779B97F4A7C15u + 1;
+    unsigned joins = 1 + draw(4);
+    while (h.count < STEPS - 4) {
+        uint32_t lane = 1 + draw(LANES), other = 1 + draw(LANES);
+        for (unsigned j = draw(joins + 1); j; j--) { /* wait for all that other has done */
+            assert_true(vs_sim_clock_join(&clocks[lane], clocks[other]));
+            assert_true(vs_sim_clock_raise(&clocks[lane], other, seq[other]));
+            other = 1 + draw(LANES);
+        }
+        struct vs_sim_actor *actor = actor_new(lane, ++seq[lane]);
+        struct vs_sim_clock *clock = vs_sim_clock_ref(clocks[lane]);
+        for (unsigned n = 1 + draw(4); n; n--)
+            access_once(&h, &shadow, actor, clock);
+        vs_sim_clock_unref(clock);
+        vs_sim_actor_unref(actor);
+    }
+    vs_sim_shadow_free(&shadow);
+    for (unsigned i = 0; i < h.count; i++) {
+        assert_int_equal(h.steps[i].actor->refs >= 1, 1);
+        vs_sim_actor_unref(h.steps[i].actor);
+    }
+    for (int i = 0; i <= LANES; i++)
+        vs_sim_clock_unref(clocks[i]);
+}
+
+static void random_histories_agree_with_the_oracle(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2000; seed++)
+        one_history(seed);
+}
+
+/* ---- single facts ---- */
+
+static unsigned conflicts;
+
+static void count_conflict(void *to, const struct vs_sim_access *access,
+                           struct vs_sim_actor *earlier, bool earlier_wrote, uintptr_t begin,
+                           uintptr_t end)
+{
+    (void)to, (void)access, (void)earlier, (void)earlier_wrote, (void)begin, (void)end;
+    conflicts++;
+}
+
+static unsigned touch(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, bool write,
+                      struct vs_sim_actor *actor)
+{
+    struct vs_sim_access access = {begin, end, write, actor, NULL};
+    conflicts = 0;
+    assert_true(vs_sim_shadow_access(shadow, &access, count_conflict, NULL, NULL));
+    assert_true(vs_sim_shadow_check(shadow));
+    return conflicts;
+}
+
+static void a_sweep_of_small_accesses_stays_one_piece(void **state)
+{
+    (void)state;
+    struct vs_sim_shadow shadow = {0};
+    struct vs_sim_actor *a = actor_new(1, 1);
+    for (uintptr_t at = BASE; at < BASE + 40000; at += 4)
+        touch(&shadow, at, at + 4, true, a);
+    assert_int_equal(shadow.pieces, 1);
+    for (uintptr_t at = BASE + 40000; at > BASE; at -= 4)
+        touch(&shadow, at - 4, at, false, a);
+    assert_int_equal(shadow.pieces, 1);
+    vs_sim_shadow_free(&shadow);
+    assert_int_equal(a->refs, 1);
+    vs_sim_actor_unref(a);
+}
+
+static void neighbours_do_not_conflict_and_one_byte_does(void **state)
+{
+    (void)state;
+    struct vs_sim_shadow shadow = {0};
+    struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
+    assert_int_equal(touch(&shadow, BASE, BASE + 100, true, a), 0);
+    assert_int_equal(touch(&shadow, BASE + 100, BASE + 200, true, b), 0);
+    assert_int_equal(touch(&shadow, BASE + 99, BASE + 100, false, b), 1);
+    vs_sim_shadow_free(&shadow);
+    vs_sim_actor_unref(a);
+    vs_sim_actor_unref(b);
+}
+
+/* Forgetting must not invent conflicts: more readers than are kept, then a write. */
+static void more_readers_than_are_kept_are_no_false_alarm(void **state)
+{
+    (void)state;
+    struct vs_sim_shadow shadow = {0};
+    struct vs_sim_clock *all = NULL;
+    for (uint32_t lane = 1; lane <= 40; lane++) {
+        struct vs_sim_actor *reader = actor_new(lane, 1);
+        assert_int_equal(touch(&shadow, BASE, BASE + 64, false, reader), 0);
+        assert_true(vs_sim_clock_raise(&all, lane, 1));
+        vs_sim_actor_unref(reader);
+    }
+    struct vs_sim_actor *writer = actor_new(41, 1);
+    struct vs_sim_access access = {BASE, BASE + 64, true, writer, all};
+    conflicts = 0;
+    assert_true(vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL));
+    assert_int_equal(conflicts, 0);
+    vs_sim_shadow_free(&shadow);
+    vs_sim_actor_unref(writer);
+    vs_sim_clock_unref(all);
+}
+
+static void too_many_pieces_are_forgotten(void **state)
+{
+    (void)state;
+    struct vs_sim_shadow shadow = {0};
+    struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
+    for (uintptr_t i = 0; i < 300000; i++) {
+        struct vs_sim_access access = {BASE + i * 8, BASE + i * 8 + 4, true, a, NULL};
+        assert_true(vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL));
+    }
+    assert_true(vs_sim_shadow_check(&shadow));
+    assert_true(shadow.pieces < 262144);
+    assert_int_equal(touch(&shadow, BASE, BASE + 8, true, b), 0); /* missed, not invented */
+    assert_int_equal(vs_sim_shadow_unwritten(&shadow, BASE, BASE + 4096), 0);
+    vs_sim_shadow_free(&shadow);
+    vs_sim_actor_unref(a);
+    vs_sim_actor_unref(b);
+}
+
+static void a_copy_carries_what_was_not_written(void **state)
+{
+    (void)state;
+    struct vs_sim_shadow from = {0}, to = {0};
+    struct vs_sim_actor *a = actor_new(1, 1);
+    touch(&from, BASE + 10, BASE + 20, true, a);
+    touch(&from, BASE + 30, BASE + 40, true, a);
+    touch(&to, 2 * BASE, 2 * BASE + 60, true, a);
+    assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE, 2 * BASE + 60), 0);
+    assert_true(vs_sim_shadow_copy_unwritten(&from, BASE, 50, &to, 2 * BASE));
+    assert_true(vs_sim_shadow_check(&to));
+    assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE, 2 * BASE + 60), 30);
+    assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE + 10, 2 * BASE + 20), 0);
+    assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE + 20, 2 * BASE + 30), 10);
+    vs_sim_shadow_free(&from);
+    vs_sim_shadow_free(&to);
+    vs_sim_actor_unref(a);
+}
+
+static void a_clock_that_was_handed_out_does_not_change(void **state)
+{
+    (void)state;
+    struct vs_sim_clock *mine = NULL, *given, *other = NULL;
+    assert_true(vs_sim_clock_raise(&mine, 3, 7));
+    given = vs_sim_clock_ref(mine);
+    assert_true(vs_sim_clock_raise(&other, 9, 1));
+    assert_true(vs_sim_clock_join(&mine, other));
+    assert_int_equal(vs_sim_clock_at(given, 9), 0);
+    assert_int_equal(vs_sim_clock_at(mine, 9), 1);
+    assert_int_equal(vs_sim_clock_at(mine, 3), 7);
+    vs_sim_clock_unref(mine);
+    vs_sim_clock_unref(given);
+    vs_sim_clock_unref(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_histories_agree_with_the_oracle),
+        cmocka_unit_test(a_sweep_of_small_accesses_stays_one_piece),
+        cmocka_unit_test(neighbours_do_not_conflict_and_one_byte_does),
+        cmocka_unit_test(more_readers_than_are_kept_are_no_false_alarm),
+        cmocka_unit_test(too_many_pieces_are_forgotten),
+        cmocka_unit_test(a_copy_carries_what_was_not_written),
+        cmocka_unit_test(a_clock_that_was_handed_out_does_not_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
