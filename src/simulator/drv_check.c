@@ -221,6 +221,9 @@ struct vs_sim_check_op *vs_sim_check_op(void)
     return check;
 }
 
+uint32_t vs_sim_check_made(const struct vs_sim_check_op *check) { return check->stack; }
+uint32_t vs_sim_check_stack(void) { return vs_sim_stack_here(); }
+
 void vs_sim_check_op_free(struct vs_sim_check_op *check)
 {
     if (!check)
@@ -230,7 +233,7 @@ void vs_sim_check_op_free(struct vs_sim_check_op *check)
     vs_sim_clock_unref(check->clock);
     vs_sim_actor_unref(check->actor);
     if (check->begins)
-        vs_sim_block_drop(check->begins);
+        vs_sim_owned_drop(check->begins);
     vs_sim_check_unlock();
     free(check);
 }
@@ -253,9 +256,9 @@ static enum vs_sim_check_what what_of(const struct vs_sim_op *op)
     case VS_SIM_OP_COPY: return VS_SIM_WHAT_COPY;
     case VS_SIM_OP_SET: return VS_SIM_WHAT_SET;
     default:
-        return op->check->begins ? VS_SIM_WHAT_ALLOC
-               : op->check->ends_id ? VS_SIM_WHAT_FREE
-                                    : VS_SIM_WHAT_OTHER;
+        return op->check->begins || op->kind == VS_SIM_OP_MAP ? VS_SIM_WHAT_ALLOC
+               : op->check->ends_id                           ? VS_SIM_WHAT_FREE
+                                                              : VS_SIM_WHAT_OTHER;
     }
 }
 
@@ -289,6 +292,7 @@ static struct vs_sim_actor *actor_of(struct vs_sim_stream *s, struct vs_sim_lane
     actor->seq = op->seq;
     actor->order = op->check->order;
     actor->stack = op->check->stack;
+    actor->made = op->check_made;
     actor->stream = s->id;
     actor->what = (uint8_t)what_of(op);
     if (op->kind == VS_SIM_OP_KERNEL)
@@ -351,16 +355,33 @@ static void touch(struct vs_sim_op *op)
             vs_sim_check_unknown_kernel();
         else if (!atomic_load(&op->u.launch.host->declares))
             for (unsigned i = 0; i < check->use_count; i++)
-                vs_sim_block_use(check->uses[i].address, check->uses[i].id, check->actor,
+                vs_sim_owned_use(check->uses[i].address, check->uses[i].id, check->actor,
                                  check->clock);
         break;
     default: break;
     }
 }
 
+/* The memory of a graph's allocation node is its own from launch to free. */
+static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
+{
+    struct vs_sim_range range;
+    uintptr_t base;
+    uint64_t id;
+    if (op->kind != VS_SIM_OP_MAP && op->kind != VS_SIM_OP_UNMAP)
+        return NULL;
+    vs_sim_block_where(op->u.block, &base, &id);
+    if (op->kind == VS_SIM_OP_MAP)
+        return vs_sim_range_find(base, &range) && range.id == id ? vs_sim_owned_new(&range) : NULL;
+    op->check->ends_base = base;
+    op->check->ends_id = id;
+    return NULL;
+}
+
 void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     struct vs_sim_check_op *check = op->check;
+    struct vs_sim_owned *began = graph_memory(op);
     vs_sim_check_lock();
     struct vs_sim_lane *lane = lane_of(s, op->seq);
     if (!blind) {
@@ -370,11 +391,15 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
     if (!blind && check->begins) {
         vs_sim_actor_unref(check->begins->alloc); /* the call's */
         check->begins->alloc = vs_sim_actor_ref(check->actor);
-        vs_sim_block_begin(check->begins);
+        vs_sim_owned_begin(check->begins);
         check->begins = NULL;
     }
+    if (!blind && began) {
+        began->alloc = vs_sim_actor_ref(check->actor);
+        vs_sim_owned_begin(began);
+    }
     if (!blind && check->ends_id)
-        vs_sim_block_end(check->ends_base, check->ends_id, check->actor, check->clock);
+        vs_sim_owned_end(check->ends_base, check->ends_id, check->actor, check->clock);
     if (!blind && !atomic_load(&s->ctx->fault))
         touch(op);
     if (op->kind == VS_SIM_OP_HOST || op->kind == VS_SIM_OP_CALLBACK)
@@ -391,7 +416,7 @@ static void end_kernel(struct vs_sim_op *op)
     vs_sim_check_unwritten_end(check);
     if (!atomic_load(&op->u.launch.host->declares))
         for (unsigned i = 0; i < check->use_count; i++)
-            vs_sim_block_written(check->uses[i].address, check->uses[i].id);
+            vs_sim_owned_written(check->uses[i].address, check->uses[i].id);
     vs_sim_check_unlock();
 }
 

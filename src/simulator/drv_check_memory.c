@@ -12,9 +12,9 @@
 
 #define FREED_MAX 65536 /* freed blocks remembered */
 
-static struct vs_sim_block *holders;                /* treap by base: live and freed */
-static struct vs_sim_block *pending;                /* list */
-static struct vs_sim_block *freed, **freed_end = &freed; /* oldest first */
+static struct vs_sim_owned *holders;                /* treap by base: live and freed */
+static struct vs_sim_owned *pending;                /* list */
+static struct vs_sim_owned *freed, **freed_end = &freed; /* oldest first */
 static unsigned freed_count;
 static uint64_t random_state = 0x9E3779B97F4A7C15u;
 static uint64_t unknown_kernels;
@@ -25,8 +25,8 @@ static _Thread_local bool unsynced_on;
 
 /* ---- the map ---- */
 
-static void split(struct vs_sim_block *tree, uintptr_t key, struct vs_sim_block **low,
-                  struct vs_sim_block **high)
+static void split(struct vs_sim_owned *tree, uintptr_t key, struct vs_sim_owned **low,
+                  struct vs_sim_owned **high)
 {
     while (tree) {
         if (tree->base < key) {
@@ -42,9 +42,9 @@ static void split(struct vs_sim_block *tree, uintptr_t key, struct vs_sim_block 
     *low = *high = NULL;
 }
 
-static struct vs_sim_block *merge(struct vs_sim_block *low, struct vs_sim_block *high)
+static struct vs_sim_owned *merge(struct vs_sim_owned *low, struct vs_sim_owned *high)
 {
-    struct vs_sim_block *tree = NULL, **at = &tree;
+    struct vs_sim_owned *tree = NULL, **at = &tree;
     while (low && high) {
         if (low->priority > high->priority) {
             *at = low;
@@ -60,10 +60,10 @@ static struct vs_sim_block *merge(struct vs_sim_block *low, struct vs_sim_block 
     return tree;
 }
 
-static struct vs_sim_block *floor_of(uintptr_t address)
+static struct vs_sim_owned *floor_of(uintptr_t address)
 {
-    struct vs_sim_block *found = NULL;
-    for (struct vs_sim_block *b = holders; b;) {
+    struct vs_sim_owned *found = NULL;
+    for (struct vs_sim_owned *b = holders; b;) {
         if (b->base <= address) {
             found = b;
             b = b->right;
@@ -74,22 +74,22 @@ static struct vs_sim_block *floor_of(uintptr_t address)
     return found;
 }
 
-static struct vs_sim_block *holder_of(uintptr_t address)
+static struct vs_sim_owned *holder_of(uintptr_t address)
 {
-    struct vs_sim_block *b = floor_of(address);
+    struct vs_sim_owned *b = floor_of(address);
     return b && address - b->base < b->bytes ? b : NULL;
 }
 
-static void each(struct vs_sim_block *tree, void (*fn)(void *, struct vs_sim_block *), void *to)
+static void each(struct vs_sim_owned *tree, void (*fn)(void *, struct vs_sim_owned *), void *to)
 {
     for (; tree; tree = tree->right) {
         each(tree->left, fn, to);
-        if (tree->state == VS_SIM_BLOCK_LIVE)
+        if (tree->state == VS_SIM_OWNED_LIVE)
             fn(to, tree);
     }
 }
 
-static void unlink_freed(struct vs_sim_block *b)
+static void unlink_freed(struct vs_sim_owned *b)
 {
     *b->link = b->next;
     if (b->next)
@@ -99,14 +99,14 @@ static void unlink_freed(struct vs_sim_block *b)
     freed_count--;
 }
 
-static void unlink_pending(struct vs_sim_block *b)
+static void unlink_pending(struct vs_sim_owned *b)
 {
     *b->link = b->next;
     if (b->next)
         b->next->link = b->link;
 }
 
-static void accesses_drop(struct vs_sim_block *b)
+static void accesses_drop(struct vs_sim_owned *b)
 {
     vs_sim_shadow_free(&b->shadow);
     for (unsigned i = 0; i < b->use_count; i++)
@@ -114,7 +114,7 @@ static void accesses_drop(struct vs_sim_block *b)
     b->use_count = 0;
 }
 
-static void block_free(struct vs_sim_block *b)
+static void block_free(struct vs_sim_owned *b)
 {
     accesses_drop(b);
     vs_sim_actor_unref(b->alloc);
@@ -123,22 +123,22 @@ static void block_free(struct vs_sim_block *b)
     free(b);
 }
 
-static void take_out(struct vs_sim_block *b)
+static void take_out(struct vs_sim_owned *b)
 {
-    struct vs_sim_block *low, *middle, *high;
+    struct vs_sim_owned *low, *middle, *high;
     split(holders, b->base, &low, &middle);
     split(middle, b->base + 1, &middle, &high); /* exactly b */
     holders = merge(low, high);
-    if (b->state == VS_SIM_BLOCK_FREED)
+    if (b->state == VS_SIM_OWNED_FREED)
         unlink_freed(b);
     block_free(b);
 }
 
 /* ---- lives ---- */
 
-static struct vs_sim_block *block_new(const struct vs_sim_range *range)
+struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
 {
-    struct vs_sim_block *b = calloc(1, sizeof *b);
+    struct vs_sim_owned *b = calloc(1, sizeof *b);
     if (!b)
         return NULL;
     random_state ^= random_state << 13;
@@ -152,31 +152,32 @@ static struct vs_sim_block *block_new(const struct vs_sim_range *range)
     b->ctx = range->ctx;
     b->device = range->device;
     b->born = unknown_kernels;
-    b->any_written = range->kind != VS_SIM_RANGE_DEVICE && range->kind != VS_SIM_RANGE_POOL;
+    b->any_written = range->kind != VS_SIM_RANGE_DEVICE && range->kind != VS_SIM_RANGE_POOL &&
+                     range->kind != VS_SIM_RANGE_GRAPH;
     return b;
 }
 
-void vs_sim_block_begin(struct vs_sim_block *b)
+void vs_sim_owned_begin(struct vs_sim_owned *b)
 {
-    struct vs_sim_block *old, *low, *high;
-    if (b->state == VS_SIM_BLOCK_PENDING && b->link)
+    struct vs_sim_owned *old, *low, *high;
+    if (b->state == VS_SIM_OWNED_PENDING && b->link)
         unlink_pending(b);
     while ((old = floor_of(b->base + b->bytes - 1)) && old->base + old->bytes > b->base)
         take_out(old);
     bool ended = b->freed; /* freed in another stream before it began */
-    b->state = VS_SIM_BLOCK_LIVE;
+    b->state = VS_SIM_OWNED_LIVE;
     split(holders, b->base, &low, &high);
     b->left = b->right = NULL;
     holders = merge(merge(low, b), high);
     if (ended) {
         struct vs_sim_actor *actor = b->freed;
         b->freed = NULL;
-        vs_sim_block_end(b->base, b->id, actor, NULL);
+        vs_sim_owned_end(b->base, b->id, actor, NULL);
         vs_sim_actor_unref(actor);
     }
 }
 
-void vs_sim_block_drop(struct vs_sim_block *b)
+void vs_sim_owned_drop(struct vs_sim_owned *b)
 {
     if (b->link)
         unlink_pending(b);
@@ -185,11 +186,13 @@ void vs_sim_block_drop(struct vs_sim_block *b)
 
 void vs_sim_check_range_added(const struct vs_sim_range *range)
 {
+    if (range->kind == VS_SIM_RANGE_GRAPH)
+        return; /* begins with each launch */
     uint32_t stack = deferred ? 0 : vs_sim_stack_here();
     vs_sim_check_lock();
-    struct vs_sim_block *b = block_new(range);
+    struct vs_sim_owned *b = vs_sim_owned_new(range);
     if (b && deferred && deferred->check) {
-        b->state = VS_SIM_BLOCK_PENDING;
+        b->state = VS_SIM_OWNED_PENDING;
         b->alloc = vs_sim_check_host_actor(VS_SIM_WHAT_ALLOC, deferred->check->stack);
         b->next = pending;
         if (pending)
@@ -199,30 +202,40 @@ void vs_sim_check_range_added(const struct vs_sim_range *range)
         deferred->check->begins = b;
     } else if (b) {
         b->alloc = vs_sim_check_host_actor(VS_SIM_WHAT_ALLOC, stack);
-        vs_sim_block_begin(b);
+        vs_sim_owned_begin(b);
     }
     vs_sim_check_unlock();
 }
 
-static struct vs_sim_block *pending_of(uint64_t id)
+static struct vs_sim_owned *pending_of(uint64_t id)
 {
-    struct vs_sim_block *b = pending;
+    struct vs_sim_owned *b = pending;
     while (b && b->id != id)
         b = b->next;
     return b;
+}
+
+static void note_ending(const struct vs_sim_range *range, uint32_t stack)
+{
+    vs_sim_check_lock();
+    struct vs_sim_owned *b = holder_of(range->base);
+    if (!b || b->id != range->id)
+        b = pending_of(range->id);
+    if (b && !b->ending)
+        b->ending = vs_sim_check_host_actor(VS_SIM_WHAT_FREE, stack);
+    vs_sim_check_unlock();
+}
+
+void vs_sim_check_ending(const struct vs_sim_range *range)
+{
+    note_ending(range, vs_sim_stack_here());
 }
 
 static void remove_deferred(const struct vs_sim_range *range, struct vs_sim_check_op *check)
 {
     check->ends_base = range->base;
     check->ends_id = range->id;
-    vs_sim_check_lock();
-    struct vs_sim_block *b = holder_of(range->base);
-    if (!b || b->id != range->id)
-        b = pending_of(range->id);
-    if (b && !b->ending)
-        b->ending = vs_sim_check_host_actor(VS_SIM_WHAT_FREE, check->stack);
-    vs_sim_check_unlock();
+    note_ending(range, check->stack);
 }
 
 void vs_sim_check_range_removed(const struct vs_sim_range *range)
@@ -236,7 +249,7 @@ void vs_sim_check_range_removed(const struct vs_sim_range *range)
     vs_sim_check_lock();
     struct vs_sim_actor *actor = vs_sim_check_host_actor(VS_SIM_WHAT_FREE, stack);
     if (actor)
-        vs_sim_block_end(range->base, range->id, actor,
+        vs_sim_owned_end(range->base, range->id, actor,
                          unsynced_on ? unsynced : vs_sim_check_host_clock());
     vs_sim_actor_unref(actor);
     vs_sim_check_unlock();
@@ -284,9 +297,9 @@ static void found_in_use(void *to, const struct vs_sim_access *access,
     vs_sim_check_found(&found);
 }
 
-static void freed_add(struct vs_sim_block *b)
+static void freed_add(struct vs_sim_owned *b)
 {
-    b->state = VS_SIM_BLOCK_FREED;
+    b->state = VS_SIM_OWNED_FREED;
     b->next = NULL;
     b->link = freed_end;
     *freed_end = b;
@@ -295,11 +308,11 @@ static void freed_add(struct vs_sim_block *b)
         take_out(freed);
 }
 
-void vs_sim_block_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
+void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
                       const struct vs_sim_clock *clock)
 {
-    struct vs_sim_block *b = holder_of(base);
-    if (!b || b->id != id || b->state != VS_SIM_BLOCK_LIVE) {
+    struct vs_sim_owned *b = holder_of(base);
+    if (!b || b->id != id || b->state != VS_SIM_OWNED_LIVE) {
         b = pending_of(id);
         if (b && !b->freed) /* its end is checked, and reported, when it begins */
             b->freed = vs_sim_actor_ref(actor);
@@ -319,15 +332,15 @@ void vs_sim_block_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
 
 /* ---- accesses ---- */
 
-static bool of_device(const struct vs_sim_block *b)
+static bool of_device(const struct vs_sim_owned *b)
 {
     return b->kind == VS_SIM_RANGE_DEVICE || b->kind == VS_SIM_RANGE_POOL ||
            b->kind == VS_SIM_RANGE_GLOBAL || b->kind == VS_SIM_RANGE_ARRAY ||
-           b->kind == VS_SIM_RANGE_MAPPED;
+           b->kind == VS_SIM_RANGE_MAPPED || b->kind == VS_SIM_RANGE_GRAPH;
 }
 
 /* What lies at an address may be used by *actor*. Reports when not. */
-static bool usable(struct vs_sim_block *b, uintptr_t address, size_t bytes, bool write,
+static bool usable(struct vs_sim_owned *b, uintptr_t address, size_t bytes, bool write,
                    struct vs_sim_actor *actor, const struct vs_sim_clock *clock)
 {
     struct vs_sim_found found = {.address = address,
@@ -335,7 +348,7 @@ static bool usable(struct vs_sim_block *b, uintptr_t address, size_t bytes, bool
                                  .block = b,
                                  .second = actor,
                                  .second_wrote = write};
-    if (b->state == VS_SIM_BLOCK_FREED) {
+    if (b->state == VS_SIM_OWNED_FREED) {
         found.kind = VS_SIM_REPORT_FREED;
         found.first = b->freed;
     } else if (!vs_sim_ordered(b->alloc, actor, clock)) {
@@ -348,7 +361,7 @@ static bool usable(struct vs_sim_block *b, uintptr_t address, size_t bytes, bool
     return false;
 }
 
-static bool watches_unwritten(const struct vs_sim_block *b)
+static bool watches_unwritten(const struct vs_sim_owned *b)
 {
     return vs_sim_spec.check_unwritten && !b->any_written && b->born == unknown_kernels;
 }
@@ -357,7 +370,7 @@ static struct vs_sim_check_op *unwritten_to;
 
 void vs_sim_check_unwritten_to(struct vs_sim_check_op *check) { unwritten_to = check; }
 
-static void found_unwritten(const struct vs_sim_block *b, uintptr_t begin, size_t bytes,
+static void found_unwritten(const struct vs_sim_owned *b, uintptr_t begin, size_t bytes,
                             struct vs_sim_actor *actor)
 {
     struct vs_sim_found found = {.kind = VS_SIM_REPORT_UNWRITTEN,
@@ -373,8 +386,8 @@ void vs_sim_check_unwritten_end(struct vs_sim_check_op *check)
 {
     for (unsigned i = 0; i < check->unwritten_count; i++) {
         uintptr_t begin = check->unwritten[i].begin, end = check->unwritten[i].end;
-        struct vs_sim_block *b = holder_of(begin);
-        if (!b || b->state != VS_SIM_BLOCK_LIVE || end > b->base + b->bytes)
+        struct vs_sim_owned *b = holder_of(begin);
+        if (!b || b->state != VS_SIM_OWNED_LIVE || end > b->base + b->bytes)
             continue;
         if (!check->many_threads || vs_sim_shadow_unwritten(&b->shadow, begin, end))
             found_unwritten(b, begin, end - begin, check->actor);
@@ -382,7 +395,7 @@ void vs_sim_check_unwritten_end(struct vs_sim_check_op *check)
     check->unwritten_count = 0;
 }
 
-static void access_block(struct vs_sim_block *b, const struct vs_sim_access *access, unsigned flags)
+static void access_block(struct vs_sim_owned *b, const struct vs_sim_access *access, unsigned flags)
 {
     size_t unwritten = 0;
     if (!usable(b, access->begin, access->end - access->begin, access->write, access->actor,
@@ -400,9 +413,9 @@ static void access_block(struct vs_sim_block *b, const struct vs_sim_access *acc
     }
 }
 
-static struct vs_sim_block *pending_at(uintptr_t address)
+static struct vs_sim_owned *pending_at(uintptr_t address)
 {
-    struct vs_sim_block *b = pending;
+    struct vs_sim_owned *b = pending;
     while (b && address - b->base >= b->bytes)
         b = b->next;
     return b;
@@ -412,9 +425,9 @@ void vs_sim_check_access(const struct vs_sim_access *access, unsigned flags)
 {
     uintptr_t at = access->begin;
     while (at < access->end) {
-        struct vs_sim_block *b = holder_of(at);
+        struct vs_sim_owned *b = holder_of(at);
         if (!b) { /* nothing there, up to the next block at most */
-            struct vs_sim_block *early = pending_at(at);
+            struct vs_sim_owned *early = pending_at(at);
             struct vs_sim_found found = {VS_SIM_REPORT_EARLY, at,   access->end - at,
                                          early,               NULL, access->actor,
                                          true,                access->write, 0};
@@ -426,7 +439,7 @@ void vs_sim_check_access(const struct vs_sim_access *access, unsigned flags)
         part.begin = at;
         if (part.end > b->base + b->bytes)
             part.end = b->base + b->bytes;
-        bool own = b->state == VS_SIM_BLOCK_FREED && !of_device(b);
+        bool own = b->state == VS_SIM_OWNED_FREED && !of_device(b);
         if (!own || !(flags & VS_SIM_ACCESS_PAGEABLE))
             access_block(b, &part, flags);
         at = part.end;
@@ -435,8 +448,8 @@ void vs_sim_check_access(const struct vs_sim_access *access, unsigned flags)
 
 void vs_sim_check_copy_unwritten(uintptr_t from, uintptr_t to, size_t bytes)
 {
-    struct vs_sim_block *a = holder_of(from), *b = holder_of(to);
-    if (!a || !b || a->state != VS_SIM_BLOCK_LIVE || b->state != VS_SIM_BLOCK_LIVE ||
+    struct vs_sim_owned *a = holder_of(from), *b = holder_of(to);
+    if (!a || !b || a->state != VS_SIM_OWNED_LIVE || b->state != VS_SIM_OWNED_LIVE ||
         !watches_unwritten(a) || bytes > a->base + a->bytes - from || bytes > b->base + b->bytes - to)
         return;
     if (!vs_sim_shadow_copy_unwritten(&a->shadow, from, bytes, &b->shadow, to))
@@ -447,7 +460,7 @@ void vs_sim_check_unknown_kernel(void) { unknown_kernels++; }
 
 /* ---- uses of whole allocations ---- */
 
-static void use_add(struct vs_sim_block *b, struct vs_sim_actor *actor,
+static void use_add(struct vs_sim_owned *b, struct vs_sim_actor *actor,
                     const struct vs_sim_clock *clock)
 {
     unsigned kept = 0;
@@ -464,12 +477,12 @@ static void use_add(struct vs_sim_block *b, struct vs_sim_actor *actor,
     b->use_count = kept;
 }
 
-void vs_sim_block_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor,
+void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor,
                       const struct vs_sim_clock *clock)
 {
-    struct vs_sim_block *b = holder_of(address);
+    struct vs_sim_owned *b = holder_of(address);
     if (!b || b->id != id) {
-        struct vs_sim_block *early = pending_of(id);
+        struct vs_sim_owned *early = pending_of(id);
         struct vs_sim_found found = {
             VS_SIM_REPORT_EARLY, address, 0, early, NULL, actor, true, true, 0};
         if (early)
@@ -483,9 +496,9 @@ void vs_sim_block_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
     use_add(b, actor, clock);
 }
 
-void vs_sim_block_written(uintptr_t address, uint64_t id)
+void vs_sim_owned_written(uintptr_t address, uint64_t id)
 {
-    struct vs_sim_block *b = holder_of(address);
+    struct vs_sim_owned *b = holder_of(address);
     if (b && b->id == id)
         b->any_written = true;
 }
@@ -493,7 +506,7 @@ void vs_sim_block_written(uintptr_t address, uint64_t id)
 /* ---- calls that are wrong when they are made ---- */
 
 static void found_call(enum vs_sim_report_kind kind, uintptr_t address, size_t bytes,
-                       const struct vs_sim_block *b, enum vs_sim_check_what what, uint32_t stack)
+                       const struct vs_sim_owned *b, enum vs_sim_check_what what, uint32_t stack)
 {
     struct vs_sim_actor *actor = vs_sim_check_host_actor(what, stack);
     struct vs_sim_found found = {.kind = kind,
@@ -508,22 +521,22 @@ static void found_call(enum vs_sim_report_kind kind, uintptr_t address, size_t b
 }
 
 /* What has, or is about to have, *address*. */
-static struct vs_sim_block *known_at(uintptr_t address)
+static struct vs_sim_owned *known_at(uintptr_t address)
 {
-    struct vs_sim_block *b = pending_at(address);
+    struct vs_sim_owned *b = pending_at(address);
     return b ? b : holder_of(address);
 }
 
-static bool is_freed(const struct vs_sim_block *b)
+static bool is_freed(const struct vs_sim_owned *b)
 {
-    return b->state == VS_SIM_BLOCK_FREED || b->ending;
+    return b->state == VS_SIM_OWNED_FREED || b->ending;
 }
 
 void vs_sim_check_pointer(uintptr_t address, size_t bytes)
 {
     uint32_t stack = vs_sim_stack_here();
     vs_sim_check_lock();
-    struct vs_sim_block *b = known_at(address);
+    struct vs_sim_owned *b = known_at(address);
     if (b && of_device(b) && is_freed(b))
         found_call(VS_SIM_REPORT_FREED_POINTER, address, bytes, b, VS_SIM_WHAT_CALL, stack);
     vs_sim_check_unlock();
@@ -533,7 +546,7 @@ void vs_sim_check_bad_free(uintptr_t address)
 {
     uint32_t stack = vs_sim_stack_here();
     vs_sim_check_lock();
-    struct vs_sim_block *b = known_at(address);
+    struct vs_sim_owned *b = known_at(address);
     bool twice = b && b->base == address && is_freed(b);
     if (!b)
         b = floor_of(address); /* the nearest one below, to say how far away it is */
@@ -550,12 +563,13 @@ struct leaks {
     struct vs_sim_found sites[LEAK_SITES];
 };
 
-static void leak(void *to, struct vs_sim_block *b)
+static void leak(void *to, struct vs_sim_owned *b)
 {
     struct leaks *leaks = to;
     if (b->kind == VS_SIM_RANGE_GLOBAL || !b->alloc ||
-        (leaks->ctx && (b->ctx != leaks->ctx || b->kind == VS_SIM_RANGE_POOL)))
-        return; /* pool memory outlives its context */
+        (leaks->ctx && (b->ctx != leaks->ctx || b->kind == VS_SIM_RANGE_POOL ||
+                        b->kind == VS_SIM_RANGE_GRAPH)))
+        return; /* memory of pools and graphs is not the context's */
     unsigned i = 0;
     while (i < leaks->count && leaks->sites[i].first->stack != b->alloc->stack)
         i++;

@@ -76,7 +76,7 @@ void vs_sim_check_found(const struct vs_sim_found *found)
     vs_sim_actor_ref(r->found.second);
     if (found->block) {
         r->has_block = true;
-        r->freed = found->block->state == VS_SIM_BLOCK_FREED;
+        r->freed = found->block->state == VS_SIM_OWNED_FREED;
         r->kind = found->block->kind;
         r->base = found->block->base;
         r->bytes = found->block->bytes;
@@ -165,6 +165,7 @@ static const char *memory_name(enum vs_sim_range_kind kind)
     case VS_SIM_RANGE_HOST: return "pinned host memory";
     case VS_SIM_RANGE_REGISTERED: return "registered host memory";
     case VS_SIM_RANGE_ARRAY: return "an array";
+    case VS_SIM_RANGE_GRAPH: return "memory of a graph";
     case VS_SIM_RANGE_MAPPED: return "mapped memory";
     default: return "memory";
     }
@@ -194,6 +195,10 @@ static void say_actor(struct text *t, const char *which, const struct vs_sim_act
     else
         say(t, " at\n");
     say_stack(t, a->stack);
+    if (!a->made)
+        return;
+    say(t, "    as part of a graph, made at\n");
+    say_stack(t, a->made);
 }
 
 static const char *does(const struct report *r, const struct vs_sim_actor *a, bool wrote)

@@ -95,6 +95,7 @@ struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_
     op->dep_max = VS_SIM_DEPS_INLINE;
     op->deps = op->deps_inline;
     op->check = vs_sim_checking ? vs_sim_check_op() : NULL;
+    op->check_made = 0;
     op->submit_ns = vs_clock_ns();
     if (kind == VS_SIM_OP_KERNEL)
         op->u.launch.args = NULL;
@@ -123,6 +124,9 @@ bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
     const struct vs_sim_launch_op *launch = &from->u.launch;
     to->kind = from->kind;
     to->u = from->u;
+    to->check_made = from->check_made;
+    if (from->check) /* taken by a capture */
+        to->check_made = vs_sim_check_made(from->check);
     if (from->kind == VS_SIM_OP_COPY)
         to->u.copy.staged = NULL;
     if (from->kind != VS_SIM_OP_KERNEL || !launch->args)
@@ -328,6 +332,8 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
+    if (op->check && op->kind == VS_SIM_OP_KERNEL)
+        vs_sim_check_launch(op);
     pthread_mutex_lock(&ctx->submit_mu);
     bool ok = order_locked(s, op);
     if (vs_sim_checking)

@@ -96,6 +96,12 @@ CUresult vs_sim_block_new(struct vs_sim_context *ctx, int device, size_t bytes,
     return CUDA_SUCCESS;
 }
 
+void vs_sim_block_where(const struct vs_sim_block *b, uintptr_t *base, uint64_t *range_id)
+{
+    *base = b->base;
+    *range_id = b->range_id;
+}
+
 void vs_sim_block_hold(struct vs_sim_block *b)
 {
     pthread_mutex_lock(&blocks_mu);

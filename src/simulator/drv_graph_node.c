@@ -26,6 +26,8 @@ static CUresult context_for(const struct vs_sim_node *n, CUcontext given,
 static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op)
 {
     vs_sim_op_clean(&n->op);
+    if (vs_sim_checking)
+        op->check_made = vs_sim_check_stack();
     bool ok = vs_sim_op_copy(&n->op, op);
     vs_sim_op_clean(op);
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

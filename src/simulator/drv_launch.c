@@ -79,8 +79,6 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
         vs_sim_op_drop(stream, op);
         return e;
     }
-    if (op->check)
-        vs_sim_check_launch(op);
     op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_KERNEL);
     return vs_sim_submit(stream, op, NULL);
 }

@@ -115,6 +115,10 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     vs_sim_delay_us(vs_sim_spec.free_us);
     if (range.kind == VS_SIM_RANGE_GRAPH) {
         CUresult freed = vs_sim_block_free(dptr, NULL);
+        if (vs_sim_checking && freed)
+            vs_sim_check_bad_free(dptr);
+        else if (vs_sim_checking)
+            vs_sim_check_range_removed(&range);
         return freed ? freed : e;
     }
     if (!vs_sim_range_remove(dptr, range.id, &range))

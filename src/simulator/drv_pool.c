@@ -130,8 +130,14 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
             return e;
     }
     bool found = vs_sim_range_find(dptr, &range) && range.base == dptr;
-    if (found && range.kind == VS_SIM_RANGE_GRAPH)
-        return vs_sim_block_free(dptr, stream);
+    if (found && range.kind == VS_SIM_RANGE_GRAPH) {
+        e = vs_sim_block_free(dptr, stream);
+        if (vs_sim_checking && e)
+            vs_sim_check_bad_free(dptr);
+        else if (vs_sim_checking)
+            vs_sim_check_ending(&range);
+        return e;
+    }
     if (!found || range.kind != VS_SIM_RANGE_POOL) {
         if (vs_sim_checking)
             vs_sim_check_bad_free(dptr);

@@ -33,6 +33,10 @@ void vs_sim_check_start(void);
  * host memory, the op goes unchecked. */
 struct vs_sim_check_op *vs_sim_check_op(void);
 void vs_sim_check_op_free(struct vs_sim_check_op *check);
+/* vs_sim_check_made: that stack, for work that is kept instead of submitted. */
+uint32_t vs_sim_check_made(const struct vs_sim_check_op *check);
+/* vs_sim_check_stack: the calling thread's stack, for work that is described. */
+uint32_t vs_sim_check_stack(void);
 /* vs_sim_check_submitted: *op* is about to get its number; under submit_mu. */
 void vs_sim_check_submitted(struct vs_sim_op *op);
 /* vs_sim_check_launch: a kernel's arguments are in *op*. */
@@ -61,6 +65,9 @@ void vs_sim_check_range_removed(const struct vs_sim_range *range);
 /* vs_sim_check_defer: what this thread adds or removes until it calls this with
  * NULL takes place when *op* runs. */
 void vs_sim_check_defer(struct vs_sim_op *op);
+/* vs_sim_check_ending: this thread has asked for the free of *range* in stream order,
+ * by an op that says so itself. */
+void vs_sim_check_ending(const struct vs_sim_range *range);
 /* vs_sim_check_unsynced: what this thread removes until vs_sim_check_unsynced(false)
  * counts with what the host knows now: a wait on the way is not documented. */
 void vs_sim_check_unsynced(bool on);

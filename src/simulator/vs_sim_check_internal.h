@@ -25,13 +25,13 @@ enum vs_sim_check_what {
 
 #define VS_SIM_USES_MAX 8
 
-enum vs_sim_block_state { VS_SIM_BLOCK_PENDING, VS_SIM_BLOCK_LIVE, VS_SIM_BLOCK_FREED };
+enum vs_sim_owned_state { VS_SIM_OWNED_PENDING, VS_SIM_OWNED_LIVE, VS_SIM_OWNED_FREED };
 
-struct vs_sim_block { /* one range, from its allocation until it is forgotten */
-    struct vs_sim_block *left, *right; /* those that hold their addresses now */
+struct vs_sim_owned { /* one range, from its allocation until it is forgotten */
+    struct vs_sim_owned *left, *right; /* those that hold their addresses now */
     uint64_t priority;
-    struct vs_sim_block *next, **link; /* among the pending or the freed ones */
-    enum vs_sim_block_state state;
+    struct vs_sim_owned *next, **link; /* among the pending or the freed ones */
+    enum vs_sim_owned_state state;
     enum vs_sim_range_kind kind;
     uintptr_t base;
     size_t bytes;
@@ -57,7 +57,7 @@ struct vs_sim_check_op {
     struct vs_sim_clock *host; /* what the host knew then */
     struct vs_sim_clock *clock; /* from vs_sim_check_begin on */
     struct vs_sim_actor *actor; /* likewise */
-    struct vs_sim_block *begins; /* allocation that takes place here */
+    struct vs_sim_owned *begins; /* allocation that takes place here */
     uintptr_t ends_base;
     uint64_t ends_id; /* range that ends here; 0: none */
     const void *thread; /* that declared accesses of the kernel */
@@ -85,19 +85,21 @@ struct vs_sim_actor *vs_sim_check_host_actor(enum vs_sim_check_what what, uint32
 /* vs_sim_check_host_clock: what the host knows. Locked. */
 struct vs_sim_clock *vs_sim_check_host_clock(void);
 
-/* vs_sim_block_begin: *block*, whose alloc is set, takes its place. Locked, as the rest. */
-void vs_sim_block_begin(struct vs_sim_block *block);
-void vs_sim_block_drop(struct vs_sim_block *pending);
-/* vs_sim_block_end: the range at *base* with *id* is freed by *actor*. */
-void vs_sim_block_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
+/* vs_sim_owned_new: for *range*; NULL: no host memory. */
+struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range);
+/* vs_sim_owned_begin: *block*, whose alloc is set, takes its place. Locked, as the rest. */
+void vs_sim_owned_begin(struct vs_sim_owned *block);
+void vs_sim_owned_drop(struct vs_sim_owned *pending);
+/* vs_sim_owned_end: the range at *base* with *id* is freed by *actor*. */
+void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
                       const struct vs_sim_clock *clock);
-/* vs_sim_block_use: *actor* has a pointer to *address*, of range *id* when it was
+/* vs_sim_owned_use: *actor* has a pointer to *address*, of range *id* when it was
  * submitted. */
-void vs_sim_block_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor,
+void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor,
                       const struct vs_sim_clock *clock);
-/* vs_sim_block_written: the kernel that had that pointer may have written anything
+/* vs_sim_owned_written: the kernel that had that pointer may have written anything
  * of the range. */
-void vs_sim_block_written(uintptr_t address, uint64_t id);
+void vs_sim_owned_written(uintptr_t address, uint64_t id);
 
 #define VS_SIM_ACCESS_PAGEABLE 1u /* the program's own memory when submitted, and maybe again */
 #define VS_SIM_ACCESS_CARRIES 2u  /* does not look at the bytes: a copy within devices */
@@ -144,7 +146,7 @@ struct vs_sim_found {
     enum vs_sim_report_kind kind;
     uintptr_t address;
     size_t bytes;
-    const struct vs_sim_block *block;    /* NULL: none */
+    const struct vs_sim_owned *block;    /* NULL: none */
     struct vs_sim_actor *first, *second; /* in the order they came; may be NULL */
     bool first_wrote, second_wrote;
     uint64_t count; /* LEAK: allocations */

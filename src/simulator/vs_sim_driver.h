@@ -401,6 +401,7 @@ struct vs_sim_op {
     struct vs_sim_dep deps_inline[VS_SIM_DEPS_INLINE];
     struct vs_sim_dep *deps; /* deps_inline or malloc'ed */
     struct vs_sim_check_op *check; /* NULL when nothing is checked */
+    uint32_t check_made;           /* of a graph's node: the stack that made it */
     union {
         struct vs_sim_launch_op launch;
         struct vs_sim_copy copy;
@@ -578,6 +579,8 @@ CUresult vs_sim_capture_free(struct vs_sim_stream *stream, CUdeviceptr address, 
  * *address*: in the order of *stream*, or, when NULL, at once. INVALID_VALUE when
  * it holds nothing. */
 CUresult vs_sim_block_free(uintptr_t address, struct vs_sim_stream *stream);
+/* vs_sim_block_where: its range, which never changes. */
+void vs_sim_block_where(const struct vs_sim_block *block, uintptr_t *base, uint64_t *range_id);
 /* vs_sim_block_map, vs_sim_block_unmap: do a MAP or UNMAP op. */
 void vs_sim_block_map(struct vs_sim_block *block);
 void vs_sim_block_unmap(struct vs_sim_block *block);

@@ -27,6 +27,7 @@ struct vs_sim_actor {
     uint64_t seq;
     uint64_t order;   /* among all submissions and calls */
     uint32_t stack;   /* drv_check_stack.c: where it was submitted or called */
+    uint32_t made;    /* of a graph's node: where it was made, or 0 */
     uint32_t stream;  /* 0: the host */
     uint8_t what;     /* enum vs_sim_check_what */
     const char *name; /* of a kernel; lives for good */
