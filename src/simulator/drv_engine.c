@@ -101,6 +101,8 @@ struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_
         op->u.launch.args = NULL;
     if (kind == VS_SIM_OP_COPY)
         op->u.copy.staged = NULL;
+    if (kind == VS_SIM_OP_RECORD)
+        op->u.record.shared = NULL;
     return op;
 }
 

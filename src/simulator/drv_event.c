@@ -2,8 +2,11 @@
  *
  * Events: an event names the newest place it was recorded at, as (stream, number).
  * The engine that passes the place writes down the time, unless the event has been
- * recorded again or destroyed meanwhile, which its generation tells. */
+ * recorded again or destroyed meanwhile, which its generation tells.
+ * An interprocess event has a second place, which all processes share: whoever
+ * recorded it last decides, so asking and waiting look there. */
 #include "simulator/vs_sim_driver.h"
+#include "simulator/vs_sim_ipc.h"
 
 #include <stdlib.h>
 
@@ -24,6 +27,8 @@ struct vs_sim_event {
     uint64_t seq;
     uint64_t time_ns;          /* of the newest record, once passed */
     struct vs_sim_capture_mark captured; /* the newest record, if in a capture; drv_capture.c's */
+    struct vs_sim_event_share share; /* immutable while the event lives */
+    uint64_t shared_record;          /* the number of our newest record there */
     struct vs_sim_event *next; /* among the unused ones */
     struct vs_sim_event *all;  /* every event ever */
 };
@@ -71,6 +76,28 @@ void vs_sim_event_reached(struct vs_sim_event *ev, uint64_t generation, uint64_t
     pthread_mutex_unlock(&ev->mu);
 }
 
+static CUresult event_new(struct vs_sim_context *ctx, unsigned flags,
+                          const struct vs_sim_event_share *share, CUevent *phEvent)
+{
+    struct vs_sim_event *ev = event_blank();
+    if (!ev)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&ev->mu);
+    ev->flags = flags;
+    ev->ctx = ctx;
+    ev->epoch = atomic_load(&ctx->epoch);
+    ev->id = atomic_fetch_add(&next_event_id, 1);
+    ev->stream = NULL;
+    ev->generation++; /* an engine may still hold the number of an earlier life */
+    ev->seq = ev->time_ns = ev->shared_record = 0;
+    ev->share = *share;
+    ev->captured.capture = 0;
+    pthread_mutex_unlock(&ev->mu);
+    atomic_store(&ev->mark, EVENT_MARK);
+    *phEvent = (CUevent)ev;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
     struct vs_sim_context *ctx;
@@ -82,24 +109,13 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
         return CUDA_ERROR_INVALID_VALUE;
     if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
         return CUDA_ERROR_INVALID_VALUE;
-    if (Flags & CU_EVENT_INTERPROCESS)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    struct vs_sim_event *ev = event_blank();
-    if (!ev)
+    struct vs_sim_event_share share = {0};
+    if ((Flags & CU_EVENT_INTERPROCESS) && !vs_sim_ipc_slot_new(&share))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&ev->mu);
-    ev->flags = Flags;
-    ev->ctx = ctx;
-    ev->epoch = atomic_load(&ctx->epoch);
-    ev->id = atomic_fetch_add(&next_event_id, 1);
-    ev->stream = NULL;
-    ev->generation++; /* an engine may still hold the number of an earlier life */
-    ev->seq = ev->time_ns = 0;
-    ev->captured.capture = 0;
-    pthread_mutex_unlock(&ev->mu);
-    atomic_store(&ev->mark, EVENT_MARK);
-    *phEvent = (CUevent)ev;
-    return CUDA_SUCCESS;
+    e = event_new(ctx, Flags, &share, phEvent);
+    if (e)
+        vs_sim_ipc_slot_free(&share);
+    return e;
 }
 
 CUresult cuEventDestroy_v2(CUevent hEvent)
@@ -113,6 +129,7 @@ CUresult cuEventDestroy_v2(CUevent hEvent)
         return CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_lock(&ev->mu);
     ev->generation++;
+    vs_sim_ipc_slot_free(&ev->share);
     pthread_mutex_unlock(&ev->mu);
     pthread_mutex_lock(&events_mu);
     ev->next = unused;
@@ -129,12 +146,18 @@ CUresult vs_sim_event_submit(struct vs_sim_event *ev, struct vs_sim_stream *s, s
     pthread_mutex_lock(&ev->mu);
     op->u.record.event = ev;
     op->u.record.generation = ++ev->generation;
+    if (ev->share.slot) {
+        op->u.record.shared = ev->share.slot;
+        op->u.record.shared_record = ev->shared_record = vs_sim_ipc_slot_record(ev->share.slot);
+    }
     CUresult e = vs_sim_submit(s, op, &ev->seq);
     if (e == CUDA_SUCCESS) {
         ev->stream = s;
         ev->time_ns = 0;
         ev->captured.capture = 0;
         *seq = ev->seq;
+    } else if (ev->share.slot) {
+        vs_sim_ipc_slot_done(ev->share.slot, ev->shared_record);
     }
     pthread_mutex_unlock(&ev->mu);
     return e;
@@ -203,10 +226,33 @@ static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *s
     return *s != NULL;
 }
 
+/* Is the newest record of an interprocess event another process's? Then its number
+ * into *record*, or 0 when there is nothing to wait for. */
+static bool elsewhere(struct vs_sim_event *ev, uint64_t *record)
+{
+    if (!ev->share.slot)
+        return false;
+    *record = vs_sim_ipc_slot_newest(&ev->share);
+    pthread_mutex_lock(&ev->mu);
+    bool ours = *record && *record == ev->shared_record;
+    pthread_mutex_unlock(&ev->mu);
+    if (*record && !ours && vs_sim_ipc_slot_passed(ev->share.slot, *record))
+        *record = 0;
+    return !ours;
+}
+
 bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
 {
     struct vs_sim_stream *on;
-    uint64_t seq;
+    uint64_t seq, record;
+    if (elsewhere(ev, &record)) {
+        if (record) { /* of another process: the op waits itself */
+            op->kind = VS_SIM_OP_WAIT_SHARED;
+            op->u.wait_shared.slot = ev->share.slot;
+            op->u.wait_shared.record = record;
+        }
+        return true;
+    }
     return !place(ev, &on, &seq, NULL) || vs_sim_op_depend(op, on, seq);
 }
 
@@ -222,7 +268,7 @@ CUresult cuEventQuery(CUevent hEvent)
 {
     struct vs_sim_event *ev;
     struct vs_sim_stream *s;
-    uint64_t seq;
+    uint64_t seq, record;
     CUresult e = vs_sim_enter();
     if (!e)
         e = vs_sim_event_of(hEvent, &ev);
@@ -231,6 +277,11 @@ CUresult cuEventQuery(CUevent hEvent)
     if (e)
         return e;
     bool recorded = place(ev, &s, &seq, NULL);
+    if (elsewhere(ev, &record)) {
+        if (record)
+            return CUDA_ERROR_NOT_READY;
+        recorded = false;
+    }
     if (recorded && atomic_load(&s->completed) < seq)
         return CUDA_ERROR_NOT_READY;
     if (recorded && vs_sim_checking)
@@ -242,7 +293,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
 {
     struct vs_sim_event *ev;
     struct vs_sim_stream *s;
-    uint64_t seq, begin = vs_clock_ns();
+    uint64_t seq, record, begin = vs_clock_ns();
     CUresult e = vs_sim_enter();
     if (!e)
         e = vs_sim_event_of(hEvent, &ev);
@@ -251,6 +302,11 @@ CUresult cuEventSynchronize(CUevent hEvent)
     if (e)
         return e;
     bool recorded = place(ev, &s, &seq, NULL);
+    if (elsewhere(ev, &record)) {
+        if (record)
+            vs_sim_ipc_slot_wait(ev->share.slot, record);
+        recorded = false;
+    }
     if (recorded)
         vs_sim_wait(s, seq);
     if (recorded && vs_sim_checking)
@@ -311,6 +367,18 @@ CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
     return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
 }
 
+static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, uint64_t record)
+{
+    if (!record)
+        return CUDA_SUCCESS;
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_WAIT_SHARED);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->u.wait_shared.slot = ev->share.slot;
+    op->u.wait_shared.record = record;
+    return vs_sim_submit(s, op, NULL);
+}
+
 static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flags, bool per_thread)
 {
     struct vs_sim_context *ctx;
@@ -333,6 +401,9 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
         if (taken)
             return e;
     }
+    uint64_t record_there;
+    if (elsewhere(ev, &record_there))
+        return wait_shared(s, ev, record_there);
     if (!place(ev, &on, &seq, NULL) || on == s)
         return CUDA_SUCCESS; /* never recorded, or ordered already */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
@@ -353,4 +424,21 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     return wait_event(hStream, hEvent, Flags, true);
+}
+
+/* ---- sharing (drv_ipc_event.c) ---- */
+
+bool vs_sim_event_shared(CUevent handle, struct vs_sim_event_share *share)
+{
+    struct vs_sim_event *ev;
+    if (vs_sim_event_of(handle, &ev) || !ev->share.slot)
+        return false;
+    *share = ev->share;
+    return true;
+}
+
+CUresult vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event_share *share,
+                           CUevent *handle)
+{
+    return event_new(ctx, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS, share, handle);
 }

@@ -6,6 +6,7 @@
  * ended, whichever is later, and the executing thread waits until the simulated
  * end has passed. Oversleeping is thus made up by the next work in the queue. A
  * kernel with a host function takes exactly as long as that function. */
+#include "simulator/vs_sim_ipc.h"
 #include "simulator/vs_sim_managed.h"
 
 #include <stdlib.h>
@@ -294,6 +295,12 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
     case VS_SIM_OP_SET: exec_timed(s, op, start); return;
     case VS_SIM_OP_RECORD:
         vs_sim_event_reached(op->u.record.event, op->u.record.generation, start);
+        if (op->u.record.shared)
+            vs_sim_ipc_slot_done(op->u.record.shared, op->u.record.shared_record);
+        break;
+    case VS_SIM_OP_WAIT_SHARED:
+        vs_sim_ipc_slot_wait(op->u.wait_shared.slot, op->u.wait_shared.record);
+        start = later(start, vs_clock_ns());
         break;
     case VS_SIM_OP_HOST:
         vs_sim_host_function_begin();

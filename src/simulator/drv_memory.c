@@ -5,6 +5,7 @@
  * comes from drv_space.c or, for host memory, straight from mmap. Freeing waits
  * for the owner's work first, as the real driver does. */
 #include "simulator/vs_sim_array.h"
+#include "simulator/vs_sim_ipc.h"
 #include "simulator/vs_sim_managed.h"
 
 #define PITCH_ALIGN 512
@@ -13,6 +14,10 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
 {
     switch (range->kind) {
     case VS_SIM_RANGE_DEVICE:
+        vs_sim_ipc_forget(range);
+        vs_sim_space_free(range->device, range->base, range->bytes);
+        break;
+    case VS_SIM_RANGE_OPENED: vs_sim_ipc_unmap(range); break;
     case VS_SIM_RANGE_GLOBAL: vs_sim_space_free(range->device, range->base, range->bytes); break;
     case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range->pool, range->base, NULL, 0); break;
     case VS_SIM_RANGE_MANAGED: vs_sim_managed_release(range); break;

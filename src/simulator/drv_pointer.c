@@ -55,6 +55,7 @@ static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_
         return put(data, &(unsigned){r->kind == VS_SIM_RANGE_MANAGED}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put(data, &device, sizeof device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return put(data, &(unsigned){r->kind == VS_SIM_RANGE_DEVICE}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return put(data, &(unsigned){0}, sizeof(unsigned));
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:

@@ -77,6 +77,7 @@ enum vs_sim_range_kind {
     VS_SIM_RANGE_ARRAY,      /* of arrays; programs know the handle, never an address */
     VS_SIM_RANGE_MAPPED,     /* cuMemMap; belongs to no context */
     VS_SIM_RANGE_GRAPH,      /* of a graph's allocation node; there while resident >= 0 */
+    VS_SIM_RANGE_OPENED,     /* another process's, cuIpcOpenMemHandle */
 };
 
 struct vs_sim_pool;
@@ -95,6 +96,7 @@ struct vs_sim_range {
     struct vs_sim_managed *managed; /* MANAGED only */
     int device;                 /* ordinal; -1 for host memory */
     int resident;               /* GRAPH: ordinal whose capacity holds it, or -1 */
+    uint32_t exported;          /* DEVICE: 1 + its slot among what cuIpcGetMemHandle told of */
     bool sync_memops;
     bool no_read, no_write; /* MAPPED: what cuMemSetAccess has not allowed to anybody */
 };
@@ -147,6 +149,7 @@ enum vs_sim_store_kind {
     VS_SIM_STORE_ONE = 'o',      /* one allocation of cuMemCreate, exportable */
     VS_SIM_STORE_POOL = 'p',     /* a shareable pool */
     VS_SIM_STORE_EXPORTS = 'x',  /* what a process has exported by cuIpc (drv_ipc.c) */
+    VS_SIM_STORE_EVENTS = 'e',   /* its interprocess events (drv_ipc_event.c) */
 };
 
 /* vs_sim_store_new: a sparse memory file of *bytes* that remembers its kind and its
@@ -328,6 +331,7 @@ void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
 
 enum vs_sim_op_kind {
     VS_SIM_OP_NOTHING, /* an ordering mark: waits, frees */
+    VS_SIM_OP_WAIT_SHARED, /* for a record of another process */
     VS_SIM_OP_KERNEL,
     VS_SIM_OP_COPY,
     VS_SIM_OP_SET,
@@ -382,6 +386,7 @@ struct vs_sim_launch_op {
 
 struct vs_sim_event;
 struct vs_sim_block;
+struct vs_sim_ipc_slot;
 
 struct vs_sim_dep {
     struct vs_sim_stream *stream;
@@ -409,7 +414,13 @@ struct vs_sim_op {
         struct {
             struct vs_sim_event *event;
             uint64_t generation;
+            struct vs_sim_ipc_slot *shared; /* of an interprocess event, else NULL */
+            uint64_t shared_record;
         } record;
+        struct {
+            struct vs_sim_ipc_slot *slot;
+            uint64_t record;
+        } wait_shared;
         struct {
             CUhostFn fn;
             void *data;
@@ -506,8 +517,8 @@ struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *event);
  * which is given away; the number of the record into *seq*. */
 CUresult vs_sim_event_submit(struct vs_sim_event *event, struct vs_sim_stream *stream,
                              struct vs_sim_op *op, uint64_t *seq);
-/* vs_sim_event_depend: *op* waits for the newest record of *event*, if any. False:
- * no host memory. */
+/* vs_sim_event_depend: *op*, which does nothing else, waits for the newest record of
+ * *event*, if any. False: no host memory. */
 bool vs_sim_event_depend(struct vs_sim_event *event, struct vs_sim_op *op);
 
 /* ---- stream capture (drv_capture.c) ---- */

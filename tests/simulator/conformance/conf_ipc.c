@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Interprocess communication: a producer here, a consumer in a second process.
+ * Memory and events by cuIpc handles, cuMemCreate memory by file descriptor. */
+#include "conf_peer.h"
+
+#include "conf.h"
+
+#define BYTES (3 * CONF_MIB)
+#define SMALL 1000
+
+static CUcontext context;
+
+static int begin(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ? -1 : 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
+}
+
+static struct peer start(const char *role)
+{
+    struct peer peer = peer_start(role);
+    FACT(peer.pid > 0, "a second process can be started");
+    return peer;
+}
+
+static void told(struct peer *peer, const void *data, size_t bytes, int fd)
+{
+    FACT(!peer_send(peer->socket, data, bytes, fd), "the second process listens");
+}
+
+static void hears(struct peer *peer, void *data, size_t bytes)
+{
+    FACT(!peer_receive(peer->socket, data, bytes, NULL), "the second process answers");
+}
+
+static void need_ipc(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED), "no interprocess handles");
+}
+
+/* Byte i of what the producer writes, and of what the consumer answers. */
+static unsigned char pattern(size_t i, unsigned char seed) { return (unsigned char)(i * 7 + seed); }
+
+static void write_pattern(CUdeviceptr at, size_t bytes, unsigned char seed)
+{
+    unsigned char *data = malloc(bytes);
+    for (size_t i = 0; data && i < bytes; i++)
+        data[i] = pattern(i, seed);
+    DO(cuMemcpyHtoD(at, data, bytes));
+    DO(cuCtxSynchronize());
+    free(data);
+}
+
+static int holds_pattern(CUdeviceptr at, size_t bytes, unsigned char seed)
+{
+    unsigned char *data = malloc(bytes);
+    int same = data && !cuMemcpyDtoH(data, at, bytes);
+    for (size_t i = 0; same && i < bytes; i++)
+        same = data[i] == pattern(i, seed);
+    free(data);
+    return same;
+}
+
+/* ---- in the second process ---- */
+
+static void peer_context(void)
+{
+    PEER(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxSetCurrent(context));
+}
+
+struct memory_message {
+    CUipcMemHandle handle;
+    size_t bytes;
+};
+
+static void consume_memory(int socket)
+{
+    struct memory_message message;
+    CUdeviceptr at, again;
+    char done = 1;
+    peer_context();
+    while (!peer_receive(socket, &message, sizeof message, NULL)) {
+        PEER(!cuIpcOpenMemHandle(&at, message.handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+        PEER(holds_pattern(at, message.bytes, 1));
+        PEER(!cuIpcOpenMemHandle(&again, message.handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+        PEER(again == at); /* opened twice: the same pointer, counted */
+        PEER(!cuIpcCloseMemHandle(again));
+        PEER(holds_pattern(at, message.bytes, 1));
+        PEER(!cuMemsetD8(at, 0x77, message.bytes) && !cuCtxSynchronize());
+        PEER(!cuIpcCloseMemHandle(at));
+        PEER(cuIpcCloseMemHandle(at));
+        PEER(!peer_send(socket, &done, 1, -1));
+    }
+}
+
+struct event_message {
+    CUipcMemHandle memory;
+    CUipcEventHandle ready, consumed;
+};
+
+static void consume_after_event(int socket)
+{
+    struct event_message message;
+    CUevent ready, consumed;
+    CUdeviceptr at;
+    CUstream stream;
+    char done = 1;
+    unsigned char *data = malloc(BYTES);
+    peer_context();
+    PEER(data && !peer_receive(socket, &message, sizeof message, NULL));
+    PEER(!cuIpcOpenMemHandle(&at, message.memory, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    PEER(!cuIpcOpenEventHandle(&ready, message.ready));
+    PEER(!cuIpcOpenEventHandle(&consumed, message.consumed));
+    PEER(!cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    PEER(cuEventQuery(ready) == CUDA_ERROR_NOT_READY);
+    PEER(!cuStreamWaitEvent(stream, ready, 0));
+    PEER(!cuMemcpyDtoHAsync(data, at, 0, stream)); /* nothing, but in order */
+    PEER(!cuMemsetD8Async(at, 0x66, BYTES / 2, stream));
+    PEER(!cuEventRecord(consumed, stream));
+    PEER(cuEventQuery(consumed) == CUDA_ERROR_NOT_READY); /* the producer holds it back */
+    PEER(!peer_send(socket, &done, 1, -1));
+    PEER(!cuEventSynchronize(consumed));
+    PEER(!cuEventQuery(ready));
+    PEER(!cuMemcpyDtoH(data, at, BYTES));
+    PEER(data[0] == 0x66 && data[BYTES - 1] == 0x55);
+    PEER(!cuEventDestroy(ready) && !cuEventDestroy(consumed) && !cuStreamDestroy(stream));
+    PEER(!cuIpcCloseMemHandle(at));
+    free(data);
+}
+
+static void consume_descriptor(int socket)
+{
+    const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr at;
+    size_t bytes;
+    int fd = -1;
+    char done = 1;
+    peer_context();
+    PEER(!peer_receive(socket, &bytes, sizeof bytes, &fd) && fd >= 0);
+    PEER(!cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    PEER(!close(fd));
+    PEER(!cuMemAddressReserve(&at, bytes, 0, 0, 0) && !cuMemMap(at, bytes, 0, handle, 0) &&
+         !cuMemSetAccess(at, bytes, &both, 1));
+    PEER(!peer_send(socket, &done, 1, -1));
+    PEER(!peer_receive(socket, &done, 1, NULL)); /* the producer has let go of it */
+    PEER(holds_pattern(at, bytes, 3));
+    PEER(!cuMemUnmap(at, bytes) && !cuMemAddressFree(at, bytes) && !cuMemRelease(handle));
+}
+
+static const struct {
+    const char *role;
+    void (*run)(int socket);
+} roles[] = {
+    {"memory", consume_memory},
+    {"event", consume_after_event},
+    {"descriptor", consume_descriptor},
+};
+
+/* Before main, which the second process never reaches. */
+__attribute__((constructor)) static void be_a_peer(int argc, char **argv)
+{
+    if (!peer_role() || argc != 2)
+        return;
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+        if (!strcmp(roles[i].role, peer_role())) {
+            roles[i].run(atoi(argv[1]));
+            exit(0);
+        }
+}
+
+/* ---- memory ---- */
+
+static void the_consumer_sees_and_changes_the_producers_bytes(void **state)
+{
+    const size_t sizes[] = {SMALL, BYTES, 17};
+    CUdeviceptr at[3];
+    (void)state;
+    need_ipc();
+    struct peer peer = start("memory");
+    for (int i = 0; i < 3; i++) {
+        struct memory_message message = {.bytes = sizes[i]};
+        char done = 0;
+        DO(cuMemAlloc(&at[i], sizes[i]));
+        write_pattern(at[i], sizes[i], 1);
+        DO(cuIpcGetMemHandle(&message.handle, at[i]));
+        told(&peer, &message, sizeof message, -1);
+        hears(&peer, &done, 1);
+        unsigned char first = 0, last = 0;
+        DO(cuMemcpyDtoH(&first, at[i], 1));
+        DO(cuMemcpyDtoH(&last, at[i] + sizes[i] - 1, 1));
+        FACT(first == 0x77 && last == 0x77,
+             "cuda.h, cuIpcCloseMemHandle: the original allocation will be unaffected");
+    }
+    for (int i = 0; i < 3; i++)
+        FACT_EQ(cuMemFree(at[i]), CUDA_SUCCESS, "cuda.h, cuMemFree");
+    FACT_EQ(peer_end(&peer), 0, "cuda.h, cuIpcOpenMemHandle: if already opened, the reference count "
+                                "is incremented and the existing pointer returned; freed with "
+                                "cuIpcCloseMemHandle");
+}
+
+static void only_device_memory_has_memory_handles(void **state)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr at;
+    void *pinned;
+    (void)state;
+    need_ipc();
+    DO(cuMemAlloc(&at, SMALL));
+    FACT(cuIpcGetMemHandle(NULL, at) != CUDA_SUCCESS, "cuda.h, cuIpcGetMemHandle: returns");
+    FACT(cuIpcGetMemHandle(&handle, 0) != CUDA_SUCCESS, "cuda.h, cuIpcGetMemHandle: base pointer");
+    DO(cuMemHostAlloc(&pinned, SMALL, 0));
+    FACT(cuIpcGetMemHandle(&handle, (CUdeviceptr)(uintptr_t)pinned) != CUDA_SUCCESS,
+         "cuda.h, cuIpcGetMemHandle: device memory allocated with cuMemAlloc");
+    DO(cuMemFreeHost(pinned));
+    DO(cuIpcGetMemHandle(&handle, at));
+    CUipcMemHandle again;
+    FACT_EQ(cuIpcGetMemHandle(&again, at), CUDA_SUCCESS,
+            "cuda.h, cuIpcGetMemHandle: may be called multiple times on an allocation");
+    CUdeviceptr opened;
+    FACT(cuIpcOpenMemHandle(&opened, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) != CUDA_SUCCESS,
+         "cuda.h, cuIpcOpenMemHandle: exported from another process");
+    FACT(cuIpcCloseMemHandle(at) != CUDA_SUCCESS,
+         "cuda.h, cuIpcCloseMemHandle: device pointer returned by cuIpcOpenMemHandle");
+    DO(cuMemFree(at));
+}
+
+/* ---- events ---- */
+
+static void processes_order_their_work_by_events(void **state)
+{
+    struct event_message message;
+    CUevent ready, consumed;
+    CUdeviceptr at;
+    CUstream stream, own;
+    int gate = 0;
+    char done = 0;
+    unsigned char byte = 0;
+    (void)state;
+    need_ipc();
+    struct peer peer = start("event");
+    DO(cuMemAlloc(&at, BYTES));
+    DO(cuMemsetD8(at, 0, BYTES));
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DO(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    DO(cuCtxSynchronize());
+    DO(cuEventCreate(&ready, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    DO(cuEventCreate(&consumed, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    FACT_EQ(cuEventQuery(ready), CUDA_SUCCESS, "cuda.h, cuEventQuery: never recorded");
+    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+    DO(cuMemsetD8Async(at, 0x55, BYTES, stream));
+    DO(cuEventRecord(ready, stream));
+    DO(cuStreamWaitEvent(own, ready, 0));
+    DO(cuIpcGetMemHandle(&message.memory, at));
+    DO(cuIpcGetEventHandle(&message.ready, ready));
+    DO(cuIpcGetEventHandle(&message.consumed, consumed));
+    told(&peer, &message, sizeof message, -1);
+    hears(&peer, &done, 1);
+    FACT_EQ(cuEventQuery(ready), CUDA_ERROR_NOT_READY, "cuda.h, cuEventQuery: work not completed");
+    FACT_EQ(cuEventQuery(consumed), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuIpcGetEventHandle: cuEventRecord and cuEventQuery in either process");
+    DO(cuStreamWaitEvent(own, consumed, 0));
+    DO(cuMemcpyDtoHAsync(&byte, at, 0, own));
+    FACT_EQ(cuStreamQuery(own), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuIpcGetEventHandle: cuStreamWaitEvent in either process");
+    conf_open(&gate);
+    DO(cuStreamSynchronize(own));
+    DO(cuMemcpyDtoH(&byte, at, 1));
+    FACT_EQ(byte, 0x66, "cuda.h, cuIpcGetEventHandle: synchronization between GPU work in "
+                        "different processes");
+    DO(cuMemcpyDtoH(&byte, at + BYTES - 1, 1));
+    FACT_EQ(byte, 0x55, "cuda.h, cuStreamWaitEvent");
+    FACT_EQ(cuEventSynchronize(consumed), CUDA_SUCCESS, "cuda.h, cuEventSynchronize");
+    FACT_EQ(peer_end(&peer), 0, "cuda.h, cuIpcOpenEventHandle: behaves like a locally created event");
+    DO(cuEventDestroy(ready));
+    DO(cuEventDestroy(consumed));
+    DO(cuStreamDestroy(stream));
+    DO(cuStreamDestroy(own));
+    DO(cuMemFree(at));
+}
+
+static void only_interprocess_events_have_handles(void **state)
+{
+    CUipcEventHandle handle;
+    CUevent event;
+    (void)state;
+    need_ipc();
+    FACT_EQ(cuEventCreate(&event, CU_EVENT_INTERPROCESS), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuEventCreate: CU_EVENT_DISABLE_TIMING must be set");
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    FACT(cuIpcGetEventHandle(&handle, event) != CUDA_SUCCESS,
+         "cuda.h, cuIpcGetEventHandle: created with the CU_EVENT_INTERPROCESS flag");
+    DO(cuEventDestroy(event));
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+    FACT(cuIpcGetEventHandle(NULL, event) != CUDA_SUCCESS, "cuda.h, cuIpcGetEventHandle: returns");
+    FACT_EQ(cuIpcGetEventHandle(&handle, event), CUDA_SUCCESS, "cuda.h, cuIpcGetEventHandle");
+    DO(cuEventDestroy(event));
+}
+
+/* ---- descriptors ---- */
+
+static void a_descriptor_outlives_its_exporter(void **state)
+{
+    const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr at;
+    size_t bytes = 0;
+    int fd = -1;
+    char done = 0;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
+         "no export as a file descriptor");
+    struct peer peer = start("descriptor");
+    DO(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    DO(cuMemCreate(&handle, bytes, &prop, 0));
+    DO(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    told(&peer, &bytes, sizeof bytes, fd);
+    close(fd);
+    DO(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    DO(cuMemMap(at, bytes, 0, handle, 0));
+    DO(cuMemSetAccess(at, bytes, &both, 1));
+    write_pattern(at, bytes, 3);
+    hears(&peer, &done, 1);
+    DO(cuMemUnmap(at, bytes));
+    DO(cuMemAddressFree(at, bytes));
+    DO(cuMemRelease(handle));
+    told(&peer, &done, 1, -1);
+    FACT_EQ(peer_end(&peer), 0, "cuda.h, cuMemRelease: freed when all references to the handle, "
+                                "its shareable counterparts too, are released");
+}
+
+int conf_ipc(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_consumer_sees_and_changes_the_producers_bytes),
+        cmocka_unit_test(only_device_memory_has_memory_handles),
+        cmocka_unit_test(processes_order_their_work_by_events),
+        cmocka_unit_test(only_interprocess_events_have_handles),
+        cmocka_unit_test(a_descriptor_outlives_its_exporter),
+    };
+    return cmocka_run_group_tests_name("ipc", tests, begin, end);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Interprocess handles where a real device leaves the behaviour undefined, or where
+ * what counts is the simulator's own: stale handles, processes that end, capacity. */
+#include "conformance/conf_peer.h"
+
+#include <cuda_runtime_api.h>
+#include <signal.h>
+
+#include "sim_test.h"
+
+#define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+
+struct handles {
+    CUipcMemHandle memory;
+    CUipcEventHandle event;
+};
+
+/* ---- in the second process ---- */
+
+/* Exports memory and an event whose record never ends, and waits for the word. */
+static void export_all(int socket)
+{
+    static atomic_int never;
+    struct handles handles;
+    CUdeviceptr at;
+    CUevent event;
+    char word = 0;
+    sim_start();
+    sim_register_kernels();
+    PEER(!cuMemAlloc(&at, 3 * MIB) && !cuMemsetD8(at, 0x31, 3 * MIB) && !cuCtxSynchronize());
+    PEER(!cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    sim_launch_gate(NULL, &never);
+    PEER(!cuEventRecord(event, NULL));
+    PEER(!cuIpcGetMemHandle(&handles.memory, at) && !cuIpcGetEventHandle(&handles.event, event));
+    PEER(!peer_send(socket, &handles, sizeof handles, -1));
+    while (!peer_receive(socket, &word, 1, NULL)) {
+        if (word == 'f') {
+            atomic_store(&never, 1);
+            PEER(!cuMemFree(at) && !cuEventDestroy(event));
+        }
+        PEER(!peer_send(socket, &word, 1, -1));
+    }
+    _exit(0); /* as when killed: nothing is cleaned up */
+}
+
+static void consume_through_the_runtime(int socket)
+{
+    cudaIpcMemHandle_t handle;
+    cudaEvent_t event;
+    struct handles handles;
+    void *at;
+    unsigned char byte;
+    PEER(!peer_receive(socket, &handles, sizeof handles, NULL));
+    memcpy(&handle, &handles.memory, sizeof handle);
+    PEER(!cudaIpcOpenMemHandle(&at, handle, cudaIpcMemLazyEnablePeerAccess));
+    cudaIpcEventHandle_t event_handle;
+    memcpy(&event_handle, &handles.event, sizeof event_handle);
+    PEER(!cudaIpcOpenEventHandle(&event, event_handle));
+    PEER(!cudaEventSynchronize(event) && !cudaEventDestroy(event));
+    PEER(!cudaMemcpy(&byte, at, 1, cudaMemcpyDeviceToHost) && byte == 0x19);
+    PEER(!cudaMemset(at, 0x20, 100) && !cudaDeviceSynchronize() && !cudaIpcCloseMemHandle(at));
+}
+
+static void open_and_see(int socket)
+{
+    struct handles handles;
+    CUdeviceptr at;
+    CUevent event;
+    size_t before;
+    sim_start();
+    before = sim_free_bytes();
+    PEER(!peer_receive(socket, &handles, sizeof handles, NULL));
+    PEER(!cuIpcOpenMemHandle(&at, handles.memory, LAZY));
+    PEER(sim_free_bytes() == before); /* another process's memory is no capacity of ours */
+    PEER(cuMemFree(at) == CUDA_ERROR_INVALID_VALUE);
+    PEER(cuIpcGetMemHandle(&handles.memory, at) == CUDA_ERROR_INVALID_VALUE);
+    PEER(cuIpcOpenMemHandle(&at, handles.memory, 0) == CUDA_ERROR_INVALID_VALUE);
+    PEER(!cuIpcOpenEventHandle(&event, handles.event));
+    PEER(cuIpcGetEventHandle(&handles.event, event) == CUDA_ERROR_INVALID_HANDLE);
+    PEER(!cuDevicePrimaryCtxReset(0)); /* closes what the context had opened */
+    PEER(!cuCtxSetCurrent(sim_start()));
+    PEER(cuIpcCloseMemHandle(at) == CUDA_ERROR_INVALID_VALUE);
+}
+
+static void be_a_peer(const char *role, int socket)
+{
+    if (!strcmp(role, "exporter"))
+        export_all(socket);
+    else if (!strcmp(role, "runtime"))
+        consume_through_the_runtime(socket);
+    else
+        open_and_see(socket);
+    exit(0);
+}
+
+/* ---- here ---- */
+
+static struct peer exporter(struct handles *handles)
+{
+    struct peer peer = peer_start("exporter");
+    assert_int_equal(peer_receive(peer.socket, handles, sizeof *handles, NULL), 0);
+    return peer;
+}
+
+static void say(struct peer *peer, char word)
+{
+    assert_int_equal(peer_send(peer->socket, &word, 1, -1), 0);
+    assert_int_equal(peer_receive(peer->socket, &word, 1, NULL), 0);
+}
+
+static void a_handle_of_freed_memory_is_refused(void **state)
+{
+    struct handles handles;
+    struct peer peer = exporter(&handles);
+    CUdeviceptr at;
+    CUevent event;
+    (void)state;
+    OK(cuIpcOpenMemHandle(&at, handles.memory, LAZY));
+    OK(cuIpcCloseMemHandle(at));
+    say(&peer, 'f');
+    FAILS(cuIpcOpenMemHandle(&at, handles.memory, LAZY), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuIpcOpenEventHandle(&event, handles.event), CUDA_ERROR_INVALID_HANDLE);
+    assert_int_equal(peer_end(&peer), 0);
+}
+
+static void a_handle_of_a_process_that_ended_is_refused(void **state)
+{
+    struct handles handles;
+    struct peer peer = exporter(&handles);
+    CUdeviceptr at;
+    CUevent event;
+    (void)state;
+    assert_int_equal(peer_end(&peer), 0);
+    FAILS(cuIpcOpenMemHandle(&at, handles.memory, LAZY), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuIpcOpenEventHandle(&event, handles.event), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void a_handle_that_is_none_is_refused(void **state)
+{
+    CUipcMemHandle memory;
+    CUipcEventHandle event_handle;
+    CUdeviceptr at;
+    CUevent event;
+    (void)state;
+    memset(&memory, 0x5c, sizeof memory);
+    memset(&event_handle, 0x5c, sizeof event_handle);
+    FAILS(cuIpcOpenMemHandle(&at, memory, LAZY), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuIpcOpenEventHandle(&event, event_handle), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void opened_memory_outlives_the_exporter(void **state)
+{
+    struct handles handles;
+    struct peer peer = exporter(&handles);
+    CUdeviceptr at;
+    unsigned char byte = 0;
+    (void)state;
+    OK(cuIpcOpenMemHandle(&at, handles.memory, LAZY));
+    assert_int_equal(peer_end(&peer), 0);
+    OK(cuMemcpyDtoH(&byte, at + 3 * MIB - 1, 1));
+    assert_int_equal(byte, 0x31);
+    OK(cuIpcCloseMemHandle(at));
+}
+
+static void an_event_whose_recorder_died_lets_waiters_go(void **state)
+{
+    struct handles handles;
+    struct peer peer = exporter(&handles);
+    CUevent event;
+    CUstream stream;
+    (void)state;
+    OK(cuIpcOpenEventHandle(&event, handles.event));
+    FAILS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitEvent(stream, event, 0));
+    FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+    OK(kill(peer.pid, SIGKILL));
+    OK(cuEventSynchronize(event)); /* before anybody has waited for the process */
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(peer_end(&peer), 128 + SIGKILL);
+    OK(cuStreamDestroy(stream));
+    OK(cuEventDestroy(event));
+}
+
+static void an_opened_handle_takes_no_capacity_and_ends_with_its_context(void **state)
+{
+    struct handles handles;
+    CUdeviceptr at;
+    CUevent event;
+    struct peer peer = peer_start("opener");
+    (void)state;
+    OK(cuMemAlloc(&at, 50 * MIB));
+    OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    OK(cuIpcGetMemHandle(&handles.memory, at));
+    OK(cuIpcGetEventHandle(&handles.event, event));
+    assert_int_equal(peer_send(peer.socket, &handles, sizeof handles, -1), 0);
+    assert_int_equal(peer_end(&peer), 0);
+    OK(cuEventDestroy(event));
+    OK(cuMemFree(at));
+}
+
+static void the_runtime_passes_handles_on(void **state)
+{
+    struct handles handles;
+    cudaIpcMemHandle_t handle;
+    cudaIpcEventHandle_t event_handle;
+    cudaEvent_t event;
+    void *at;
+    unsigned char byte = 0;
+    (void)state;
+    struct peer peer = peer_start("runtime");
+    OK(cudaMalloc(&at, 100));
+    OK(cudaMemset(at, 0x19, 100));
+    OK(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
+    OK(cudaEventRecord(event, 0));
+    OK(cudaIpcGetMemHandle(&handle, at));
+    OK(cudaIpcGetEventHandle(&event_handle, event));
+    FAILS(cudaIpcGetMemHandle(&handle, &byte), cudaErrorInvalidValue);
+    OK(cudaIpcGetMemHandle(&handle, at));
+    memcpy(&handles.memory, &handle, sizeof handle);
+    memcpy(&handles.event, &event_handle, sizeof event_handle);
+    assert_int_equal(peer_send(peer.socket, &handles, sizeof handles, -1), 0);
+    assert_int_equal(peer_end(&peer), 0);
+    OK(cudaMemcpy(&byte, (char *)at + 99, 1, cudaMemcpyDeviceToHost));
+    assert_int_equal(byte, 0x20);
+    OK(cudaEventDestroy(event));
+    OK(cudaFree(at));
+}
+
+int main(int argc, char **argv)
+{
+    setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=2GiB", 1);
+    if (peer_role() && argc == 2)
+        be_a_peer(peer_role(), atoi(argv[1]));
+    sim_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handle_of_freed_memory_is_refused),
+        cmocka_unit_test(a_handle_of_a_process_that_ended_is_refused),
+        cmocka_unit_test(a_handle_that_is_none_is_refused),
+        cmocka_unit_test(opened_memory_outlives_the_exporter),
+        cmocka_unit_test(an_event_whose_recorder_died_lets_waiters_go),
+        cmocka_unit_test(an_opened_handle_takes_no_capacity_and_ends_with_its_context),
+        cmocka_unit_test(the_runtime_passes_handles_on),
+    };
+    return cmocka_run_group_tests_name("ipc", tests, NULL, NULL);
+}
