@@ -288,7 +288,9 @@ static CUresult check_locked(const struct vs_sim_graph_exec *exec)
 static CUresult charge_all_locked(const struct vs_sim_graph_exec *exec)
 {
     for (size_t i = 0; i < exec->step_count; i++) {
-        if (exec->steps[i].node->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+        if (exec->steps[i].node->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            continue;
+        if (!vs_sim_fault_alloc(VS_SIM_FAMILY_GRAPH) &&
             charge_locked(exec->steps[i].node->u.alloc.block))
             continue;
         while (i-- > 0)

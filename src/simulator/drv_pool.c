@@ -69,8 +69,6 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e && given)
         e = pool_of(handle, &pool);
-    if (!e)
-        e = vs_sim_fault_alloc(VS_SIM_FAMILY_POOL);
     if (e)
         return e;
     if (!given) {
@@ -87,6 +85,8 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
         if (taken)
             return e;
     }
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_POOL)))
+        return e;
     return alloc_in(stream->ctx, stream, pool, bytes, dptr);
 }
 

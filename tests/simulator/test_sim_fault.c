@@ -127,6 +127,69 @@ static void managed_and_host(void)
     NEED(cuMemAlloc(&p, 4096) == CUDA_SUCCESS);
 }
 
+static void arrays_alone(void)
+{
+    CUDA_ARRAY_DESCRIPTOR flat = {64, 64, CU_AD_FORMAT_FLOAT, 1};
+    CUDA_ARRAY3D_DESCRIPTOR deep = {
+        .Width = 64, .Height = 64, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    CUarray a;
+    CUmipmappedArray m;
+    start();
+    NEED(device_failures(3) == 0);
+    NEED(cuArrayCreate(&a, &flat) == CUDA_SUCCESS);
+    NEED(cuArrayCreate(&a, &flat) == CUDA_ERROR_OUT_OF_MEMORY);
+    NEED(cuMipmappedArrayCreate(&m, &deep, 3) == CUDA_SUCCESS);
+    NEED(cuMipmappedArrayCreate(&m, &deep, 3) == CUDA_ERROR_OUT_OF_MEMORY);
+    NEED(cuArray3DCreate(&a, &deep) == CUDA_SUCCESS);
+}
+
+static void physical_alone(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle h;
+    start();
+    NEED(cuMemCreate(&h, 2 * MIB, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
+    NEED(cuMemCreate(&h, 2 * MIB, &prop, 0) == CUDA_SUCCESS);
+    NEED(device_failures(3) == 0);
+}
+
+static void graphs_alone(void)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = 4 * MIB};
+    CUgraph graph;
+    CUgraphNode allocate, give_back;
+    CUgraphExec exec;
+    start();
+    NEED(cuGraphCreate(&graph, 0) == CUDA_SUCCESS);
+    NEED(cuGraphAddMemAllocNode(&allocate, graph, NULL, 0, &params) == CUDA_SUCCESS);
+    NEED(cuGraphAddMemFreeNode(&give_back, graph, &allocate, 1, params.dptr) == CUDA_SUCCESS);
+    NEED(cuGraphInstantiate(&exec, graph, 0) == CUDA_SUCCESS);
+    for (int i = 1; i <= 4; i++) {
+        CUresult e = cuGraphLaunch(exec, NULL);
+        NEED(e == (i == 2 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS));
+        NEED(cuCtxSynchronize() == CUDA_SUCCESS);
+    }
+    NEED(device_failures(3) == 0);
+}
+
+static void captured_is_not_allocated(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUdeviceptr p;
+    start();
+    NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    NEED(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS);
+    NEED(cuMemAllocAsync(&p, 4096, stream) == CUDA_SUCCESS);
+    NEED(cuMemFreeAsync(p, stream) == CUDA_SUCCESS);
+    NEED(cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS);
+    NEED(cuMemAllocAsync(&p, 4096, stream) == CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 static void any_third(void)
 {
     CUdeviceptr p;
@@ -142,6 +205,10 @@ static void families_are_counted_apart(void **state)
     (void)state;
     on("t4-16g,fail=pool:1", only_pool);
     on("t4-16g,fail=managed:1,fail=host:2", managed_and_host);
+    on("t4-16g,fail=array:2,fail=array:4", arrays_alone);
+    on("t4-16g,fail=vmm:1", physical_alone);
+    on("t4-16g,fail=graph:2", graphs_alone);
+    on("t4-16g,fail=pool:1", captured_is_not_allocated);
     on("t4-16g,fail=any:3", any_third);
 }
 
