@@ -24,7 +24,7 @@ struct c10_device {
 #define C10_CUDA 1
 
 #define REPORT_USAGE "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
-#define REPORT_OOM "_ZN3c1028reportOutOfMemoryToProfilerElmmNS_6DeviceE"
+#define REPORT_OOM "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"
 
 typedef void (*usage_fn)(void *, int64_t, size_t, size_t, struct c10_device);
 typedef void (*oom_fn)(int64_t, size_t, size_t, struct c10_device);

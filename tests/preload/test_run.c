@@ -292,6 +292,25 @@ static void a_device_that_is_lost_leaves_a_whole_trace(void **state)
     assert_null(strstr(out, "incomplete"));
 }
 
+#ifdef VS_C10_VICTIM
+/* The name of the second function was once written with a wrong length, so that
+ * PyTorch's failures went unseen. */
+static void pytorch_reports_are_recorded_and_passed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--allocator=observe -o c10.vst -- " VS_C10_VICTIM), 0);
+    assert_string_equal(out, "3 allocations, 1 frees, 1 failures\n");
+    assert_int_equal(vramscope("report --json c10.vst"), 0);
+    const char *level = strstr(out, "\"framework\": {");
+    assert_non_null(level);
+    assert_non_null(strstr(level, "\"allocations\": 2"));
+    assert_non_null(strstr(level, "\"peak_allocated_bytes\": 7340032"));
+    assert_non_null(strstr(level, "\"peak_reserved_bytes\": 20971520"));
+    assert_non_null(strstr(level, "\"failures\": 1"));
+    assert_non_null(strstr(level, "\"level\": \"framework\""));
+}
+#endif
+
 static void programs_of_cuda_11_and_12_are_recorded_kernels_and_all(void **state)
 {
     (void)state;
@@ -364,6 +383,9 @@ int main(void)
         cmocka_unit_test(a_faulty_machine_looks_the_same_through_the_profiler),
         cmocka_unit_test(a_cache_outlives_a_single_failed_allocation),
         cmocka_unit_test(a_device_that_is_lost_leaves_a_whole_trace),
+#ifdef VS_C10_VICTIM
+        cmocka_unit_test(pytorch_reports_are_recorded_and_passed_on),
+#endif
         cmocka_unit_test(programs_of_cuda_11_and_12_are_recorded_kernels_and_all),
         cmocka_unit_test(cupti_switched_off_still_records_memory),
         cmocka_unit_test(doctor_and_options_answer),
