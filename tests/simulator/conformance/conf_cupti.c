@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUPTI: which records come of what a program does, and how they belong together;
+ * callbacks; errors. Everything is of the runtime API and without kernels, whose
+ * device code would have to exist. A copy of the records is kept as they arrive. */
+#include "conf.h"
+
+#include <cupti.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+enum { RECORDS_MAX = 4096 };
+
+#define RUNTIME CUPTI_ACTIVITY_KIND_RUNTIME
+#define ID(name) CUPTI_RUNTIME_TRACE_CBID_##name
+
+static union record {
+    CUpti_Activity head;
+    CUpti_ActivityAPI api;
+    CUpti_ActivityMemcpy6 copy;
+    CUpti_ActivityMemset4 set;
+    CUpti_ActivitySynchronization2 sync;
+    CUpti_ActivityExternalCorrelation external;
+    CUpti_ActivityMemory4 memory;
+} records[RECORDS_MAX]; /* guarded by mu until a flush has returned */
+static int record_count;
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static int buffers_given, buffers_taken, sizes_wrong;
+
+static void CUPTIAPI give(uint8_t **buffer, size_t *size, size_t *max)
+{
+    *size = BUFFER_BYTES;
+    *buffer = aligned_alloc(8, BUFFER_BYTES);
+    *max = 0;
+    pthread_mutex_lock(&mu);
+    buffers_given++;
+    pthread_mutex_unlock(&mu);
+}
+
+static void CUPTIAPI take(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t size,
+                          size_t valid)
+{
+    CUpti_Activity *next = NULL;
+    (void)ctx, (void)stream;
+    pthread_mutex_lock(&mu);
+    buffers_taken++;
+    sizes_wrong += size != BUFFER_BYTES || valid > size;
+    while (valid && cuptiActivityGetNextRecord(buffer, valid, &next) == CUPTI_SUCCESS &&
+           record_count < RECORDS_MAX) {
+        size_t left = (size_t)(buffer + valid - (uint8_t *)next);
+        memcpy(&records[record_count++], next, left < sizeof *records ? left : sizeof *records);
+    }
+    pthread_mutex_unlock(&mu);
+    free(buffer);
+}
+
+static void flush(void) { DO(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)); }
+
+/* Begin anew: what came before is forgotten. */
+static void forget(void)
+{
+    DO(cudaDeviceSynchronize());
+    flush();
+    record_count = 0;
+}
+
+static int count_of(CUpti_ActivityKind kind)
+{
+    int n = 0;
+    for (int i = 0; i < record_count; i++)
+        n += records[i].head.kind == kind;
+    return n;
+}
+
+static const union record *find(CUpti_ActivityKind kind, int nth)
+{
+    for (int i = 0; i < record_count; i++)
+        if (records[i].head.kind == kind && !nth--)
+            return &records[i];
+    return NULL;
+}
+
+static const CUpti_ActivityAPI *call_of(CUpti_CallbackId cbid, int nth)
+{
+    for (int i = 0; i < record_count; i++)
+        if (records[i].head.kind == RUNTIME && records[i].api.cbid == cbid && !nth--)
+            return &records[i].api;
+    return NULL;
+}
+
+static void enable(CUpti_ActivityKind kind) { DO(cuptiActivityEnable(kind)); }
+static void disable(CUpti_ActivityKind kind) { DO(cuptiActivityDisable(kind)); }
+
+static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void *about);
+
+/* ---- errors that need no work ---- */
+
+static void bad_arguments_are_refused(void **state)
+{
+    static uint8_t buffer[64] __attribute__((aligned(8)));
+    CUpti_Activity *record = NULL;
+    CUpti_SubscriberHandle sub;
+    (void)state;
+    FACT_EQ(cuptiGetVersion(NULL), CUPTI_ERROR_INVALID_PARAMETER, "cupti_version.h, cuptiGetVersion");
+    FACT_EQ(cuptiGetTimestamp(NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiGetTimestamp");
+    FACT_EQ(cuptiActivityRegisterCallbacks(NULL, take), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiActivityRegisterCallbacks");
+    FACT_EQ(cuptiActivityRegisterCallbacks(give, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiActivityRegisterCallbacks");
+    FACT_EQ(cuptiActivityGetNextRecord(NULL, 8, &record), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiActivityGetNextRecord");
+    FACT_EQ(cuptiActivityGetNextRecord(buffer, 0, &record), CUPTI_ERROR_MAX_LIMIT_REACHED,
+            "cupti_activity.h, cuptiActivityGetNextRecord: no more records in the buffer");
+    FACT_EQ(cuptiActivityGetNumDroppedRecords(NULL, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiActivityGetNumDroppedRecords");
+    FACT_EQ(cuptiSubscribe(NULL, on_call, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_callbacks.h, cuptiSubscribe");
+    FACT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_INVALID), CUPTI_ERROR_INVALID_KIND,
+            "cupti_activity.h, cuptiActivityEnable");
+    DO(cuptiSubscribe(&sub, on_call, NULL));
+    DO(cuptiUnsubscribe(sub));
+}
+
+static void results_have_their_names(void **state)
+{
+    const char *text = NULL;
+    (void)state;
+    DO(cuptiGetResultString(CUPTI_SUCCESS, &text));
+    FACT(strstr(text, "SUCCESS") != NULL, "cupti_result.h, cuptiGetResultString");
+    DO(cuptiGetResultString(CUPTI_ERROR_INVALID_KIND, &text));
+    FACT(!strcmp(text, "CUPTI_ERROR_INVALID_KIND"), "cupti_result.h, cuptiGetResultString");
+    FACT_EQ(cuptiGetResultString(CUPTI_SUCCESS, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_result.h, cuptiGetResultString");
+}
+
+static void time_goes_forward(void **state)
+{
+    uint64_t before, after;
+    (void)state;
+    DO(cuptiGetTimestamp(&before));
+    DO(cuptiGetTimestamp(&after));
+    FACT(before != 0 && before <= after, "cupti_activity.h, cuptiGetTimestamp");
+}
+
+static void there_is_one_subscriber(void **state)
+{
+    CUpti_SubscriberHandle first, second;
+    (void)state;
+    DO(cuptiSubscribe(&first, on_call, NULL));
+    FACT_EQ(cuptiSubscribe(&second, on_call, NULL), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+            "cupti_callbacks.h, cuptiSubscribe: if there is already a CUPTI subscriber");
+    DO(cuptiUnsubscribe(first));
+    FACT_EQ(cuptiSubscribe(&second, on_call, NULL), CUPTI_SUCCESS, "cupti_callbacks.h, cuptiUnsubscribe");
+    DO(cuptiUnsubscribe(second));
+}
+
+static void external_ids_are_a_stack_per_kind(void **state)
+{
+    uint64_t id = 0;
+    (void)state;
+    FACT_EQ(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id),
+            CUPTI_ERROR_QUEUE_EMPTY, "cupti_activity.h, cuptiActivityPopExternalCorrelationId");
+    FACT_EQ(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_INVALID, 1),
+            CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiActivityPushExternalCorrelationId");
+    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 1));
+    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 2));
+    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 3));
+    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id));
+    FACT_EQ(id, 2, "cupti_activity.h, cuptiActivityPopExternalCorrelationId: the last id of kind");
+    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id));
+    FACT_EQ(id, 1, "cupti_activity.h, cuptiActivityPopExternalCorrelationId: the last id of kind");
+    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, NULL));
+}
+
+static void contexts_and_streams_have_ids(void **state)
+{
+    CUcontext ctx;
+    cudaStream_t a, b;
+    uint32_t context, device = 77, first, second;
+    (void)state;
+    DO(cuCtxGetCurrent(&ctx));
+    DO(cudaStreamCreate(&a));
+    DO(cudaStreamCreate(&b));
+    FACT_EQ(cuptiGetContextId(ctx, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiGetContextId");
+    FACT_EQ(cuptiGetContextId(NULL, &context), CUPTI_ERROR_INVALID_CONTEXT,
+            "cupti_activity.h, cuptiGetContextId: the context is NULL");
+    FACT_EQ(cuptiGetContextId(ctx, &context), CUPTI_SUCCESS, "cupti_activity.h, cuptiGetContextId");
+    DO(cuptiGetDeviceId(ctx, &device));
+    FACT_EQ(device, 0, "cupti_activity.h, cuptiGetDeviceId: the device that contains the context");
+    DO(cuptiGetDeviceId(NULL, &device));
+    FACT_EQ(device, 0, "cupti_activity.h, cuptiGetDeviceId: NULL is the current context");
+    DO(cuptiGetStreamIdEx(ctx, (CUstream)a, 0, &first));
+    DO(cuptiGetStreamIdEx(ctx, (CUstream)b, 0, &second));
+    FACT(first != second, "cupti_activity.h, cuptiGetStreamIdEx: unique within a context");
+    DO(cuptiGetStreamIdEx(NULL, (CUstream)a, 0, &second));
+    FACT_EQ(second, first, "cupti_activity.h, cuptiGetStreamIdEx: the context may be NULL");
+    FACT_EQ(cuptiGetStreamIdEx(ctx, (CUstream)a, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_activity.h, cuptiGetStreamIdEx");
+    DO(cudaStreamDestroy(a));
+    DO(cudaStreamDestroy(b));
+}
+
+static void attributes_are_sized(void **state)
+{
+    size_t value = 0, size = sizeof value;
+    (void)state;
+    DO(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &value));
+    FACT(value > 0, "cupti_activity.h, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE");
+    FACT_EQ(size, sizeof value, "cupti_activity.h, cuptiActivityGetAttribute");
+    size = 1;
+    FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &value),
+            CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT, "cupti_activity.h, cuptiActivityGetAttribute");
+    FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, NULL, &value),
+            CUPTI_ERROR_INVALID_PARAMETER, "cupti_activity.h, cuptiActivityGetAttribute");
+    FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, NULL),
+            CUPTI_ERROR_INVALID_PARAMETER, "cupti_activity.h, cuptiActivityGetAttribute");
+}
+
+/* ---- API records ---- */
+
+static void each_runtime_call_is_a_record(void **state)
+{
+    void *p;
+    (void)state;
+    enable(RUNTIME);
+    forget();
+    DO(cudaMalloc(&p, CONF_MIB));
+    DO(cudaMemset(p, 7, CONF_MIB));
+    DO(cudaFree(p));
+    disable(RUNTIME);
+    DO(cudaDeviceSynchronize());
+    flush();
+    const CUpti_ActivityAPI *call[] = {call_of(ID(cudaMalloc_v3020), 0),
+                                       call_of(ID(cudaMemset_v3020), 0),
+                                       call_of(ID(cudaFree_v3020), 0)};
+    for (int i = 0; i < 3; i++) {
+        FACT(call[i] != NULL, "cupti_activity.h, CUPTI_ACTIVITY_KIND_RUNTIME");
+        FACT(call[i]->start && call[i]->start <= call[i]->end, "cupti_activity.h, CUpti_ActivityAPI");
+        FACT_EQ(call[i]->processId, getpid(), "cupti_activity.h, CUpti_ActivityAPI.processId");
+        FACT_EQ(call[i]->returnValue, 0, "cupti_activity.h, CUpti_ActivityAPI.returnValue");
+        if (!i)
+            continue;
+        FACT(call[i - 1]->end <= call[i]->start, "a thread's calls follow each other");
+        FACT(call[i - 1]->correlationId != call[i]->correlationId,
+             "cupti_activity.h, CUpti_ActivityAPI.correlationId: unique");
+        FACT_EQ(call[i]->threadId, call[0]->threadId, "cupti_activity.h, CUpti_ActivityAPI.threadId");
+    }
+    FACT(!call_of(ID(cudaMalloc_v3020), 1), "one record for each invocation");
+    FACT_EQ(sizes_wrong, 0, "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc: size and validSize");
+}
+
+static void a_failed_call_says_so(void **state)
+{
+    void *p;
+    (void)state;
+    enable(RUNTIME);
+    forget();
+    DO(cudaMalloc(&p, (size_t)1 << 60) != cudaErrorMemoryAllocation);
+    disable(RUNTIME);
+    cudaGetLastError();
+    flush();
+    const CUpti_ActivityAPI *call = call_of(ID(cudaMalloc_v3020), 0);
+    FACT(call != NULL, "cupti_activity.h, CUPTI_ACTIVITY_KIND_RUNTIME");
+    FACT_EQ(call->returnValue, cudaErrorMemoryAllocation,
+            "cupti_activity.h, CUpti_ActivityAPI.returnValue: a cudaError_t");
+}
+
+static void direct_driver_calls_are_driver_records(void **state)
+{
+    size_t free_bytes, total;
+    (void)state;
+    enable(CUPTI_ACTIVITY_KIND_DRIVER);
+    forget();
+    DO(cuMemGetInfo(&free_bytes, &total));
+    disable(CUPTI_ACTIVITY_KIND_DRIVER);
+    flush();
+    int found = 0;
+    for (int i = 0; i < record_count; i++)
+        found += records[i].head.kind == CUPTI_ACTIVITY_KIND_DRIVER &&
+                 records[i].api.cbid == CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2;
+    FACT_EQ(found, 1, "cupti_activity.h, CUPTI_ACTIVITY_KIND_DRIVER");
+}
+
+static void functions_can_be_left_out(void **state)
+{
+    void *p;
+    (void)state;
+    enable(RUNTIME);
+    DO(cuptiActivityEnableRuntimeApi(ID(cudaMalloc_v3020), 0));
+    forget();
+    DO(cudaMalloc(&p, 4096));
+    DO(cudaFree(p));
+    disable(RUNTIME);
+    flush();
+    FACT(!call_of(ID(cudaMalloc_v3020), 0), "cupti_activity.h, cuptiActivityEnableRuntimeApi");
+    FACT(call_of(ID(cudaFree_v3020), 0) != NULL, "cupti_activity.h, cuptiActivityEnableRuntimeApi");
+}
+
+/* ---- work ---- */
+
+static void copies_belong_to_their_calls(void **state)
+{
+    cudaStream_t s;
+    void *device, *host;
+    CUcontext ctx;
+    uint32_t context, stream;
+    (void)state;
+    DO(cudaStreamCreate(&s));
+    DO(cudaMalloc(&device, CONF_MIB));
+    DO(cudaMallocHost(&host, CONF_MIB));
+    DO(cuCtxGetCurrent(&ctx));
+    DO(cuptiGetContextId(ctx, &context));
+    DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
+    enable(RUNTIME);
+    enable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    enable(CUPTI_ACTIVITY_KIND_MEMSET);
+    forget();
+    DO(cudaMemcpyAsync(device, host, CONF_MIB, cudaMemcpyHostToDevice, s));
+    DO(cudaMemsetAsync(device, 5, 4096, s));
+    DO(cudaMemcpyAsync(host, device, 12345, cudaMemcpyDeviceToHost, s));
+    DO(cudaStreamSynchronize(s));
+    flush();
+    disable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    disable(CUPTI_ACTIVITY_KIND_MEMSET);
+    disable(RUNTIME);
+    FACT_EQ(count_of(CUPTI_ACTIVITY_KIND_MEMCPY), 2, "one record for each copy");
+    FACT_EQ(count_of(CUPTI_ACTIVITY_KIND_MEMSET), 1, "one record for each memset");
+    const CUpti_ActivityAPI *call[] = {call_of(ID(cudaMemcpyAsync_v3020), 0),
+                                       call_of(ID(cudaMemcpyAsync_v3020), 1)};
+    const CUpti_ActivityMemcpy6 *to = NULL, *from = NULL;
+    for (int i = 0; i < 2; i++) {
+        const CUpti_ActivityMemcpy6 *c = &find(CUPTI_ACTIVITY_KIND_MEMCPY, i)->copy;
+        *(c->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD ? &to : &from) = c;
+    }
+    FACT(to && from, "cupti_activity.h, CUpti_ActivityMemcpyKind");
+    FACT_EQ(to->bytes, CONF_MIB, "cupti_activity.h, CUpti_ActivityMemcpy6.bytes");
+    FACT_EQ(from->bytes, 12345, "cupti_activity.h, CUpti_ActivityMemcpy6.bytes");
+    FACT_EQ(from->copyKind, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, "cupti_activity.h, CUpti_ActivityMemcpyKind");
+    FACT_EQ(to->srcKind, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, "cupti_activity.h, CUpti_ActivityMemoryKind");
+    FACT_EQ(to->dstKind, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, "cupti_activity.h, CUpti_ActivityMemoryKind");
+    FACT(to->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, "cupti_activity.h, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC");
+    FACT_EQ(to->correlationId, call[0]->correlationId,
+            "cupti_activity.h, CUpti_ActivityAPI.correlationId: identical to that of the memcpy");
+    FACT_EQ(from->correlationId, call[1]->correlationId,
+            "cupti_activity.h, CUpti_ActivityAPI.correlationId: identical to that of the memcpy");
+    FACT_EQ(to->streamId, stream, "cupti_activity.h, CUpti_ActivityMemcpy6.streamId");
+    FACT_EQ(to->contextId, context, "cupti_activity.h, CUpti_ActivityMemcpy6.contextId");
+    FACT_EQ(to->deviceId, 0, "cupti_activity.h, CUpti_ActivityMemcpy6.deviceId");
+    const CUpti_ActivityMemset4 *set = &find(CUPTI_ACTIVITY_KIND_MEMSET, 0)->set;
+    FACT_EQ(set->bytes, 4096, "cupti_activity.h, CUpti_ActivityMemset4.bytes");
+    FACT_EQ(set->streamId, stream, "cupti_activity.h, CUpti_ActivityMemset4.streamId");
+    FACT_EQ(set->correlationId, call_of(ID(cudaMemsetAsync_v3020), 0)->correlationId,
+            "cupti_activity.h, CUpti_ActivityAPI.correlationId: identical to that of the memset");
+    FACT(to->start <= to->end && set->start <= set->end && from->start <= from->end,
+         "cupti_activity.h: start and end");
+    FACT(to->end <= set->start && set->end <= from->start,
+         "programming guide, streams: a stream's work executes in order");
+    DO(cudaFreeHost(host));
+    DO(cudaFree(device));
+    DO(cudaStreamDestroy(s));
+}
+
+static void disabled_kinds_give_nothing(void **state)
+{
+    void *device;
+    char host[64] = {0};
+    (void)state;
+    DO(cudaMalloc(&device, sizeof host));
+    enable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    disable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    forget();
+    DO(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice));
+    DO(cudaDeviceSynchronize());
+    flush();
+    FACT_EQ(count_of(CUPTI_ACTIVITY_KIND_MEMCPY), 0, "cupti_activity.h, cuptiActivityDisable");
+    DO(cudaFree(device));
+}
+
+static void waiting_is_recorded(void **state)
+{
+    cudaStream_t s;
+    cudaEvent_t e;
+    uint32_t stream;
+    int seen_types[8] = {0};
+    (void)state;
+    DO(cudaStreamCreate(&s));
+    DO(cudaEventCreate(&e));
+    DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
+    enable(RUNTIME);
+    forget();
+    enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    DO(cudaEventRecord(e, s));
+    DO(cudaStreamSynchronize(s));
+    DO(cudaEventSynchronize(e));
+    DO(cudaDeviceSynchronize());
+    disable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    disable(RUNTIME);
+    flush();
+    for (int i = 0; i < record_count; i++) {
+        const CUpti_ActivitySynchronization2 *r = &records[i].sync;
+        if (r->kind != CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
+            continue;
+        FACT(r->start <= r->end, "cupti_activity.h, CUpti_ActivitySynchronization2");
+        if ((unsigned)r->type < 8)
+            seen_types[r->type]++;
+        if (r->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE)
+            continue;
+        FACT_EQ(r->streamId, stream, "cupti_activity.h, CUpti_ActivitySynchronization2.streamId");
+        FACT_EQ(r->correlationId, call_of(ID(cudaStreamSynchronize_v3020), 0)->correlationId,
+                "cupti_activity.h, CUpti_ActivitySynchronization2.correlationId");
+    }
+    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE] >= 1,
+            "cupti_activity.h, CUpti_ActivitySynchronizationType");
+    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE] >= 1,
+            "cupti_activity.h, CUpti_ActivitySynchronizationType");
+    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE] >= 1,
+            "cupti_activity.h, CUpti_ActivitySynchronizationType");
+    DO(cudaEventDestroy(e));
+    DO(cudaStreamDestroy(s));
+}
+
+static void external_ids_come_with_calls(void **state)
+{
+    void *p;
+    const CUpti_ActivityExternalCorrelation *tied = NULL;
+    (void)state;
+    enable(RUNTIME);
+    enable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    forget();
+    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, 815));
+    DO(cudaMalloc(&p, 4096));
+    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, NULL));
+    DO(cudaFree(p));
+    disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    disable(RUNTIME);
+    flush();
+    const CUpti_ActivityAPI *in = call_of(ID(cudaMalloc_v3020), 0),
+                            *after = call_of(ID(cudaFree_v3020), 0);
+    for (int i = 0; i < record_count; i++) {
+        const CUpti_ActivityExternalCorrelation *r = &records[i].external;
+        if (r->kind != CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)
+            continue;
+        FACT(r->correlationId != after->correlationId, "outside the region there is no external id");
+        if (r->correlationId == in->correlationId)
+            tied = r;
+    }
+    FACT(tied != NULL, "cupti_activity.h, cuptiActivityPushExternalCorrelationId");
+    FACT_EQ(tied->externalId, 815, "cupti_activity.h, CUpti_ActivityExternalCorrelation.externalId");
+    FACT_EQ(tied->externalKind, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2,
+            "cupti_activity.h, CUpti_ActivityExternalCorrelation.externalKind");
+}
+
+/* ---- memory ---- */
+
+static const CUpti_ActivityMemory4 *memory_at(const void *address,
+                                              CUpti_ActivityMemoryOperationType operation)
+{
+    for (int i = 0; i < record_count; i++)
+        if (records[i].head.kind == CUPTI_ACTIVITY_KIND_MEMORY2 &&
+            records[i].memory.address == (uintptr_t)address &&
+            records[i].memory.memoryOperationType == operation)
+            return &records[i].memory;
+    return NULL;
+}
+
+static void is_recorded(const void *address, size_t bytes, CUpti_ActivityMemoryKind kind)
+{
+    const CUpti_ActivityMemory4 *a = memory_at(address, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION),
+                                *r = memory_at(address, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
+    FACT(a && r, "cupti_activity.h, CUpti_ActivityMemory4: a record for each operation");
+    FACT_EQ(a->bytes, bytes, "cupti_activity.h, CUpti_ActivityMemory4.bytes");
+    FACT_EQ(a->memoryKind, kind, "cupti_activity.h, CUpti_ActivityMemory4.memoryKind");
+    FACT_EQ(a->isAsync, 0, "cupti_activity.h, CUpti_ActivityMemory4.isAsync");
+    FACT_EQ(a->processId, getpid(), "cupti_activity.h, CUpti_ActivityMemory4.processId");
+    FACT(a->timestamp <= r->timestamp, "cupti_activity.h, CUpti_ActivityMemory4.timestamp");
+}
+
+static void allocations_and_releases_are_recorded(void **state)
+{
+    void *device, *host, *managed;
+    (void)state;
+    enable(CUPTI_ACTIVITY_KIND_MEMORY2);
+    enable(RUNTIME);
+    forget();
+    DO(cudaMalloc(&device, 3 * CONF_MIB));
+    DO(cudaMallocHost(&host, 2 * CONF_MIB));
+    DO(cudaMallocManaged(&managed, CONF_MIB, cudaMemAttachGlobal));
+    DO(cudaFree(managed));
+    DO(cudaFreeHost(host));
+    DO(cudaFree(device));
+    disable(CUPTI_ACTIVITY_KIND_MEMORY2);
+    disable(RUNTIME);
+    flush();
+    is_recorded(device, 3 * CONF_MIB, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+    is_recorded(host, 2 * CONF_MIB, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+    is_recorded(managed, CONF_MIB, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
+    FACT_EQ(memory_at(device, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION)->correlationId,
+            call_of(ID(cudaMalloc_v3020), 0)->correlationId,
+            "cupti_activity.h, CUpti_ActivityMemory4.correlationId");
+    FACT_EQ(memory_at(managed, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE)->correlationId,
+            call_of(ID(cudaFree_v3020), 0)->correlationId,
+            "cupti_activity.h, CUpti_ActivityMemory4.correlationId");
+}
+
+static void stream_ordered_memory_names_its_stream_and_pool(void **state)
+{
+    cudaStream_t s;
+    void *p;
+    uint32_t stream;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "the device has no memory pools");
+    DO(cudaStreamCreate(&s));
+    DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
+    enable(CUPTI_ACTIVITY_KIND_MEMORY2);
+    forget();
+    DO(cudaMallocAsync(&p, CONF_MIB, s));
+    DO(cudaFreeAsync(p, s));
+    DO(cudaStreamSynchronize(s));
+    disable(CUPTI_ACTIVITY_KIND_MEMORY2);
+    flush();
+    const CUpti_ActivityMemory4 *a = memory_at(p, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION),
+                                *r = memory_at(p, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
+    FACT(a && r, "cupti_activity.h, CUpti_ActivityMemory4: a record for each operation");
+    FACT_EQ(a->isAsync, 1, "cupti_activity.h, CUpti_ActivityMemory4.isAsync");
+    FACT_EQ(r->isAsync, 1, "cupti_activity.h, CUpti_ActivityMemory4.isAsync");
+    FACT_EQ(a->streamId, stream, "cupti_activity.h, CUpti_ActivityMemory4.streamId");
+    FACT_EQ(a->memoryPoolConfig.memoryPoolType, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
+            "cupti_activity.h, CUpti_ActivityMemory4.memoryPoolConfig");
+    DO(cudaStreamDestroy(s));
+}
+
+/* ---- callbacks ---- */
+
+static struct {
+    int entered, left;
+    uint32_t correlation;
+    uint64_t kept;
+    int result, name_ok;
+} seen;
+
+static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void *about)
+{
+    const CUpti_CallbackData *call = about;
+    if (data != &seen || domain != CUPTI_CB_DOMAIN_RUNTIME_API || id != ID(cudaMalloc_v3020))
+        return;
+    if (call->callbackSite == CUPTI_API_ENTER) {
+        seen.entered++;
+        seen.correlation = call->correlationId;
+        seen.name_ok = strstr(call->functionName, "cudaMalloc") != NULL;
+        *call->correlationData = 0x0123456789abcdef;
+    } else {
+        seen.left += call->correlationId == seen.correlation;
+        seen.kept = *call->correlationData;
+        seen.result = *(const int *)call->functionReturnValue;
+    }
+}
+
+static void callbacks_come_around_calls(void **state)
+{
+    CUpti_SubscriberHandle sub;
+    void *p;
+    uint32_t on = 7;
+    (void)state;
+    memset(&seen, 0, sizeof seen);
+    seen.result = -1;
+    enable(RUNTIME);
+    forget();
+    DO(cuptiSubscribe(&sub, on_call, &seen));
+    DO(cuptiGetCallbackState(&on, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
+    FACT_EQ(on, 0, "cupti_callbacks.h, cuptiSubscribe: all callbacks are disabled at first");
+    FACT_EQ(cuptiEnableCallback(1, sub, CUPTI_CB_DOMAIN_INVALID, 1), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_callbacks.h, cuptiEnableCallback");
+    DO(cuptiEnableCallback(1, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
+    DO(cuptiGetCallbackState(&on, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
+    FACT(on != 0, "cupti_callbacks.h, cuptiGetCallbackState");
+    DO(cudaMalloc(&p, 4096));
+    DO(cudaFree(p));
+    FACT_EQ(seen.entered, 1, "cupti_callbacks.h, CUPTI_API_ENTER");
+    FACT_EQ(seen.left, 1, "cupti_callbacks.h, CUPTI_API_EXIT");
+    FACT(seen.name_ok, "cupti_callbacks.h, CUpti_CallbackData.functionName");
+    FACT_EQ(seen.kept, 0x0123456789abcdef, "cupti_callbacks.h, CUpti_CallbackData.correlationData");
+    FACT_EQ(seen.result, 0, "cupti_callbacks.h, CUpti_CallbackData.functionReturnValue");
+    DO(cuptiEnableDomain(0, sub, CUPTI_CB_DOMAIN_RUNTIME_API));
+    DO(cudaMalloc(&p, 4096));
+    DO(cudaFree(p));
+    FACT_EQ(seen.entered, 1, "cupti_callbacks.h, cuptiEnableDomain");
+    DO(cuptiUnsubscribe(sub));
+    disable(RUNTIME);
+    flush();
+    FACT_EQ(call_of(ID(cudaMalloc_v3020), 0)->correlationId, seen.correlation,
+            "cupti_callbacks.h, CUpti_CallbackData.correlationId: as in CUpti_ActivityAPI");
+}
+
+static void every_buffer_comes_back(void **state)
+{
+    (void)state;
+    flush();
+    pthread_mutex_lock(&mu);
+    int given = buffers_given, taken = buffers_taken;
+    pthread_mutex_unlock(&mu);
+    FACT(taken <= given, "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc");
+    FACT(taken > 0, "cupti_activity.h, cuptiActivityFlushAll");
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    DO(cudaSetDevice(0));
+    DO(cudaFree(NULL));
+    DO(cuptiActivityRegisterCallbacks(give, take));
+    return 0;
+}
+
+int conf_cupti(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(results_have_their_names),
+        cmocka_unit_test(time_goes_forward),
+        cmocka_unit_test(there_is_one_subscriber),
+        cmocka_unit_test(external_ids_are_a_stack_per_kind),
+        cmocka_unit_test(contexts_and_streams_have_ids),
+        cmocka_unit_test(attributes_are_sized),
+        cmocka_unit_test(each_runtime_call_is_a_record),
+        cmocka_unit_test(a_failed_call_says_so),
+        cmocka_unit_test(direct_driver_calls_are_driver_records),
+        cmocka_unit_test(functions_can_be_left_out),
+        cmocka_unit_test(copies_belong_to_their_calls),
+        cmocka_unit_test(disabled_kinds_give_nothing),
+        cmocka_unit_test(waiting_is_recorded),
+        cmocka_unit_test(external_ids_come_with_calls),
+        cmocka_unit_test(allocations_and_releases_are_recorded),
+        cmocka_unit_test(stream_ordered_memory_names_its_stream_and_pool),
+        cmocka_unit_test(callbacks_come_around_calls),
+        cmocka_unit_test(every_buffer_comes_back),
+    };
+    return cmocka_run_group_tests_name("cupti", tests, setup, NULL);
+}
