@@ -16,6 +16,7 @@
 static pthread_once_t attach_once = PTHREAD_ONCE_INIT;
 static vramscope_sim_observe_fn *observe;   /* immutable after attach_once */
 static vramscope_sim_identify_fn *identify; /* immutable after attach_once */
+static vramscope_sim_graph_id_fn *identify_graph; /* likewise */
 static CUptiResult refusal;                 /* immutable after attach_once */
 
 static pthread_mutex_t want_mu = PTHREAD_MUTEX_INITIALIZER;
@@ -70,6 +71,8 @@ static void attach(void)
     refusal = refusal_of(driver);
     if (refusal == CUPTI_ERROR_NOT_INITIALIZED)
         return;
+    void *g = dlsym(driver, "vramscopeSimGraphId");
+    memcpy(&identify_graph, &g, sizeof g);
     memcpy(&identify, &i, sizeof i);
     memcpy(&observe, &o, sizeof o);
 }
@@ -213,6 +216,42 @@ CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perTh
 CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t *streamId)
 {
     return cuptiGetStreamIdEx(context, stream, 0, streamId);
+}
+
+static CUptiResult graph_id(enum vs_sim_graph_handle what, const void *handle, uint64_t *id)
+{
+    if (!handle || !id)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!vs_cupti_attach() || !identify_graph)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    CUresult e = identify_graph(what, handle, id);
+    return e == CUDA_SUCCESS                 ? CUPTI_SUCCESS
+           : e == CUDA_ERROR_NOT_INITIALIZED ? CUPTI_ERROR_NOT_INITIALIZED
+                                             : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *nodeId)
+{
+    return vs_cupti_result(graph_id(VS_SIM_HANDLE_NODE, node, nodeId));
+}
+
+static CUptiResult short_graph_id(enum vs_sim_graph_handle what, const void *handle, uint32_t *id)
+{
+    uint64_t found;
+    CUptiResult r = id ? graph_id(what, handle, &found) : CUPTI_ERROR_INVALID_PARAMETER;
+    if (r == CUPTI_SUCCESS)
+        *id = (uint32_t)found;
+    return vs_cupti_result(r);
+}
+
+CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *pId)
+{
+    return short_graph_id(VS_SIM_HANDLE_GRAPH, graph, pId);
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t *pId)
+{
+    return short_graph_id(VS_SIM_HANDLE_EXEC, graphExec, pId);
 }
 
 /* ---- versions and names ---- */

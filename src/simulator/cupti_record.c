@@ -40,6 +40,8 @@ static void put_kernel(const struct vs_sim_activity *a)
                    .blockZ = (int32_t)a->u.kernel.block[2],
                    .dynamicSharedMemory = (int32_t)a->u.kernel.shared_bytes,
                    .correlationId = a->correlation,
+                   .graphNodeId = a->graph_node,
+                   .graphId = a->graph,
                    .gridId = (int64_t)a->u.kernel.serial,
                    .name = a->u.kernel.name,
                    .queued = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
@@ -88,6 +90,8 @@ static void put_peer(const struct vs_sim_activity *a)
                                .dstDeviceId = a->u.copy.to_device,
                                .dstContextId = a->context,
                                .correlationId = a->correlation,
+                               .graphNodeId = a->graph_node,
+                               .graphId = a->graph,
                                .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY};
     vs_cupti_put(&r);
 }
@@ -115,6 +119,8 @@ static void put_copy(const struct vs_sim_activity *a)
                                .contextId = a->context,
                                .streamId = a->stream,
                                .correlationId = a->correlation,
+                               .graphNodeId = a->graph_node,
+                               .graphId = a->graph,
                                .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY,
                                .copyCount = 1};
     vs_cupti_put(&r);
@@ -133,6 +139,8 @@ static void put_set(const struct vs_sim_activity *a)
                               .contextId = a->context,
                               .streamId = a->stream,
                               .correlationId = a->correlation,
+                              .graphNodeId = a->graph_node,
+                              .graphId = a->graph,
                               .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
                                                       : CUPTI_ACTIVITY_FLAG_NONE,
                               .memoryKind = (uint8_t)vs_cupti_memory_kind(a->u.set.memory),

@@ -162,6 +162,12 @@ struct vs_sim_calls {
 };
 typedef const struct vs_sim_calls *vramscope_sim_calls_fn(void);
 
+enum vs_sim_graph_handle { VS_SIM_HANDLE_NODE, VS_SIM_HANDLE_GRAPH, VS_SIM_HANDLE_EXEC };
+/* vramscopeSimGraphId: the id that activity carries of this node or graph.
+ * CUDA_ERROR_INVALID_VALUE when there is none such. */
+typedef CUresult vramscope_sim_graph_id_fn(enum vs_sim_graph_handle what, const void *handle,
+                                           uint64_t *id);
+
 struct vs_sim_identity {
     uint32_t device, context, stream;
 };

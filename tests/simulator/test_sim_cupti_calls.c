@@ -133,6 +133,45 @@ static void watched_calls_get_all_their_arguments(void **state)
     OK(cuMemFree(p));
 }
 
+static void work_of_a_graph_names_graph_and_node(void **state)
+{
+    CUcontext ctx;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUdeviceptr p;
+    uint64_t node_id;
+    uint32_t exec_id;
+    (void)state;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuMemAlloc(&p, 4096));
+    CUDA_MEMSET_NODE_PARAMS set = {
+        .dst = p, .value = 3, .elementSize = 1, .width = 4096, .height = 1};
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, ctx));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuptiGetGraphNodeId(node, &node_id));
+    OK(cuptiGetGraphExecId(exec, &exec_id));
+    FAILS(cuptiGetGraphNodeId(NULL, &node_id), CUPTI_ERROR_INVALID_PARAMETER);
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+    records_forget();
+    OK(cuGraphLaunch(exec, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuptiActivityFlushAll(0));
+    const union record *r = records_find(CUPTI_ACTIVITY_KIND_MEMSET, 0);
+    assert_non_null(r);
+    assert_int_equal(r->set.graphNodeId, node_id);
+    assert_int_equal(r->set.graphId, exec_id);
+    assert_int_equal(r->set.correlationId,
+                     records_call(DRIVER, DRIVER_ID(cuGraphLaunch), 0)->correlationId);
+    OK(cuptiActivityDisable(DRIVER));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuMemFree(p));
+}
+
 static void functions_are_chosen_one_by_one(void **state)
 {
     CUdeviceptr p;
@@ -313,6 +352,7 @@ int main(void)
         cmocka_unit_test(work_carries_the_id_of_its_call),
         cmocka_unit_test(driver_calls_of_the_runtime_show_when_runtime_calls_do_not),
         cmocka_unit_test(watched_calls_get_all_their_arguments),
+        cmocka_unit_test(work_of_a_graph_names_graph_and_node),
         cmocka_unit_test(functions_are_chosen_one_by_one),
         cmocka_unit_test(a_record_is_preceded_by_its_external_ids),
         cmocka_unit_test(callbacks_come_around_each_call),
