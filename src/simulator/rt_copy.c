@@ -240,44 +240,90 @@ static cudaError_t ends_3d(cudaArray_t to_array, const void *to, cudaArray_t fro
     return cudaSuccess;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool per_thread,
-                           bool async)
+cudaError_t vs_rt_describe_3d(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
-    cudaError_t e = vs_rt_enter_context();
-    if (e)
-        return e;
+    size_t element;
     if (!p)
         return cudaErrorInvalidValue;
     if (!vs_rt_kind_ok(p->kind))
         return cudaErrorInvalidMemcpyDirection;
-    size_t element;
-    e = ends_3d(p->dstArray, p->dstPtr.ptr, p->srcArray, p->srcPtr.ptr, &element);
+    cudaError_t e = ends_3d(p->dstArray, p->dstPtr.ptr, p->srcArray, p->srcPtr.ptr, &element);
     if (e)
         return e;
-    CUDA_MEMCPY3D c = {.srcXInBytes = p->srcPos.x * (p->srcArray ? element : 1),
-                       .srcY = p->srcPos.y,
-                       .srcZ = p->srcPos.z,
-                       .srcHost = p->srcPtr.ptr,
-                       .srcDevice = (D)p->srcPtr.ptr,
-                       .srcPitch = p->srcPtr.pitch,
-                       .srcHeight = p->srcPtr.ysize,
-                       .srcArray = (CUarray)p->srcArray,
-                       .dstXInBytes = p->dstPos.x * (p->dstArray ? element : 1),
-                       .dstY = p->dstPos.y,
-                       .dstZ = p->dstPos.z,
-                       .dstArray = (CUarray)p->dstArray,
-                       .dstHost = p->dstPtr.ptr,
-                       .dstDevice = (D)p->dstPtr.ptr,
-                       .dstPitch = p->dstPtr.pitch,
-                       .dstHeight = p->dstPtr.ysize,
-                       .WidthInBytes = p->extent.width * element,
-                       .Height = p->extent.height,
-                       .Depth = p->extent.depth};
-    vs_rt_types_of(p->kind, &c.dstMemoryType, &c.srcMemoryType);
+    *c = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * (p->srcArray ? element : 1),
+                         .srcY = p->srcPos.y,
+                         .srcZ = p->srcPos.z,
+                         .srcHost = p->srcPtr.ptr,
+                         .srcDevice = (D)p->srcPtr.ptr,
+                         .srcPitch = p->srcPtr.pitch,
+                         .srcHeight = p->srcPtr.ysize,
+                         .srcArray = (CUarray)p->srcArray,
+                         .dstXInBytes = p->dstPos.x * (p->dstArray ? element : 1),
+                         .dstY = p->dstPos.y,
+                         .dstZ = p->dstPos.z,
+                         .dstArray = (CUarray)p->dstArray,
+                         .dstHost = p->dstPtr.ptr,
+                         .dstDevice = (D)p->dstPtr.ptr,
+                         .dstPitch = p->dstPtr.pitch,
+                         .dstHeight = p->dstPtr.ysize,
+                         .WidthInBytes = p->extent.width * element,
+                         .Height = p->extent.height,
+                         .Depth = p->extent.depth};
+    vs_rt_types_of(p->kind, &c->dstMemoryType, &c->srcMemoryType);
     if (p->srcArray)
-        c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        c->srcMemoryType = CU_MEMORYTYPE_ARRAY;
     if (p->dstArray)
-        c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        c->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    return cudaSuccess;
+}
+
+static enum cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from)
+{
+    if (to == CU_MEMORYTYPE_UNIFIED || from == CU_MEMORYTYPE_UNIFIED)
+        return cudaMemcpyDefault;
+    bool to_host = to == CU_MEMORYTYPE_HOST, from_host = from == CU_MEMORYTYPE_HOST;
+    return to_host ? (from_host ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost)
+                   : (from_host ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice);
+}
+
+static void *pointer_of(CUmemorytype type, const void *host, D device)
+{
+    return type == CU_MEMORYTYPE_ARRAY  ? NULL
+           : type == CU_MEMORYTYPE_HOST ? (void *)host
+                                        : (void *)device;
+}
+
+cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *p)
+{
+    cudaArray_t to = c->dstMemoryType == CU_MEMORYTYPE_ARRAY ? (cudaArray_t)c->dstArray : NULL;
+    cudaArray_t from = c->srcMemoryType == CU_MEMORYTYPE_ARRAY ? (cudaArray_t)c->srcArray : NULL;
+    void *to_at = pointer_of(c->dstMemoryType, c->dstHost, c->dstDevice);
+    void *from_at = pointer_of(c->srcMemoryType, c->srcHost, c->srcDevice);
+    size_t element;
+    cudaError_t e = ends_3d(to, to_at, from, from_at, &element);
+    if (e)
+        return e;
+    *p = (struct cudaMemcpy3DParms){
+        .srcArray = from,
+        .srcPos = {c->srcXInBytes / (from ? element : 1), c->srcY, c->srcZ},
+        .srcPtr = {from_at, c->srcPitch, c->WidthInBytes, c->srcHeight},
+        .dstArray = to,
+        .dstPos = {c->dstXInBytes / (to ? element : 1), c->dstY, c->dstZ},
+        .dstPtr = {to_at, c->dstPitch, c->WidthInBytes, c->dstHeight},
+        .extent = {c->WidthInBytes / element, c->Height, c->Depth},
+        .kind = kind_of(c->dstMemoryType, c->srcMemoryType)};
+    return cudaSuccess;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool per_thread,
+                           bool async)
+{
+    CUDA_MEMCPY3D c;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_describe_3d(p, &c);
+    if (e)
+        return e;
     if (async)
         return vs_rt_error(vs_rt.Memcpy3DAsync(&c, vs_rt_stream(stream, per_thread)));
     return vs_rt_error((per_thread ? vs_rt.Memcpy3D_ptds : vs_rt.Memcpy3D)(&c));

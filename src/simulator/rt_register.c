@@ -219,6 +219,18 @@ cudaError_t vs_rt_kernel_of(const void *function, CUkernel *kernel)
     return e;
 }
 
+void *vs_rt_stub_of(CUfunction handle)
+{
+    const void *found = handle;
+    pthread_mutex_lock(&images_mu);
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct kernel *k = buckets[i]; k; k = k->next)
+            if (k->image && (void *)k->handle == (void *)handle)
+                found = k->function;
+    pthread_mutex_unlock(&images_mu);
+    return (void *)found;
+}
+
 cudaError_t vs_rt_kernel_remember(CUkernel handle)
 {
     cudaError_t e = cudaSuccess;

@@ -200,25 +200,6 @@ cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t stream, int *device)
     return stream_get_device(stream, device, true);
 }
 
-static cudaError_t stream_is_capturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                       bool per_thread)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.StreamIsCapturing(vs_rt_stream(stream, per_thread),
-                                                                (CUstreamCaptureStatus *)status)));
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    return stream_is_capturing(stream, status, false);
-}
-
-cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    return stream_is_capturing(stream, status, true);
-}
-
 static cudaError_t event_record(cudaEvent_t event, cudaStream_t stream, bool per_thread)
 {
     cudaError_t e = vs_rt_enter_context();
@@ -254,47 +235,6 @@ cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream
                                           unsigned int flags)
 {
     return event_record_with_flags(event, stream, flags, true);
-}
-
-static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                bool per_thread)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.StreamGetCaptureInfo(vs_rt_stream(stream, per_thread),
-                                                                   (CUstreamCaptureStatus *)status,
-                                                                   NULL, NULL, NULL, NULL, NULL)));
-}
-
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
-                                     enum cudaStreamCaptureStatus *captureStatus_out,
-                                     unsigned long long *id_out, cudaGraph_t *graph_out,
-                                     const cudaGraphNode_t **dependencies_out,
-                                     const cudaGraphEdgeData **edgeData_out,
-                                     size_t *numDependencies_out)
-{
-    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out,
-        (void)numDependencies_out;
-    return capture_info(stream, captureStatus_out, false);
-}
-
-cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream,
-                                          enum cudaStreamCaptureStatus *captureStatus_out,
-                                          unsigned long long *id_out, cudaGraph_t *graph_out,
-                                          const cudaGraphNode_t **dependencies_out,
-                                          const cudaGraphEdgeData **edgeData_out,
-                                          size_t *numDependencies_out)
-{
-    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out,
-        (void)numDependencies_out;
-    return capture_info(stream, captureStatus_out, true);
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.ThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode)));
 }
 
 /* ---- events ---- */

@@ -96,11 +96,19 @@ cudaError_t vs_rt_kernel_of(const void *function, CUkernel *kernel);
  * may pass a cudaKernel_t where a stub's address is asked for. */
 cudaError_t vs_rt_kernel_remember(CUkernel handle);
 
+/* vs_rt_stub_of: the host stub of a kernel, or *handle* itself when it has none. */
+void *vs_rt_stub_of(CUfunction handle);
+
 /* vs_rt_symbol: address and size of a device variable on the current device
  * (either out-pointer may be NULL). cudaErrorInvalidSymbol. */
 cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 
 /* ---- copies (rt_copy.c) ---- */
+
+/* vs_rt_describe_3d: the driver's description of *params*; vs_rt_params_3d: back.
+ * cudaErrorInvalidValue, cudaErrorInvalidMemcpyDirection. */
+cudaError_t vs_rt_describe_3d(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy);
+cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms *params);
 
 /* vs_rt_copy: one-dimensional copy of *kind*; *async*: in *stream*. */
 cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
