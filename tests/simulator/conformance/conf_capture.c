@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream capture: what becomes of work, what it forbids, and how it ends. */
+#include "conf.h"
+
+#include <pthread.h>
+
+#define BYTES 256
+#define GUIDE "CUDA programming guide, stream capture: "
+#define MODE_RULE "cuda.h, cuThreadExchangeStreamCaptureMode: "
+
+static struct {
+    CUdeviceptr device;
+    unsigned char host[BYTES];
+    CUstream a, b;     /* non-blocking */
+    CUstream blocking;
+    CUevent event, other;
+} p;
+
+static int setup(void **state)
+{
+    memset(&p, 0, sizeof p);
+    return conf_begin(state) || cuMemAlloc(&p.device, BYTES) ||
+                   cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
+                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING) ||
+                   cuStreamCreate(&p.blocking, CU_STREAM_DEFAULT) ||
+                   cuEventCreate(&p.event, CU_EVENT_DISABLE_TIMING) ||
+                   cuEventCreate(&p.other, CU_EVENT_DISABLE_TIMING) ||
+                   cuMemsetD8(p.device, 0, BYTES)
+               ? -1
+               : 0;
+}
+
+/* A capture that a failed case left open would fail the others. */
+static int end_all(void **state)
+{
+    CUgraph graph;
+    (void)state;
+    (void)cuStreamEndCapture(p.a, &graph);
+    (void)cuStreamEndCapture(p.b, &graph);
+    (void)cuStreamEndCapture(p.blocking, &graph);
+    return cuCtxSynchronize() ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ||
+                   cuStreamDestroy(p.blocking) || cuEventDestroy(p.event) ||
+                   cuEventDestroy(p.other) || cuMemFree(p.device)
+               ? -1
+               : 0;
+}
+
+static void begin(CUstream stream)
+{
+    DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+}
+
+static CUgraph end(CUstream stream)
+{
+    CUgraph graph = NULL;
+    DO(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+static void fill(CUstream stream, unsigned char value)
+{
+    DO(cuMemsetD8Async(p.device, value, BYTES, stream));
+}
+
+static CUstreamCaptureStatus status_of(CUstream stream)
+{
+    CUstreamCaptureStatus status = (CUstreamCaptureStatus)-1;
+    DO(cuStreamIsCapturing(stream, &status));
+    return status;
+}
+
+static unsigned char byte(void)
+{
+    DO(cuCtxSynchronize());
+    DO(cuMemcpyDtoH(p.host, p.device, BYTES));
+    return p.host[BYTES - 1];
+}
+
+static size_t node_count(CUgraph graph)
+{
+    size_t count = 0;
+    DO(cuGraphGetNodes(graph, NULL, &count));
+    return count;
+}
+
+static CUgraphNodeType type_at(CUgraph graph, size_t at)
+{
+    CUgraphNode nodes[8];
+    CUgraphNodeType type;
+    size_t count = 8;
+    DO(cuGraphGetNodes(graph, nodes, &count));
+    DO(cuGraphNodeGetType(nodes[at], &type));
+    return type;
+}
+
+static void launch(CUgraph graph, CUstream stream)
+{
+    CUgraphExec exec;
+    DO(cuGraphInstantiate(&exec, graph, 0));
+    DO(cuGraphLaunch(exec, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuGraphExecDestroy(exec));
+}
+
+/* The capture of *stream* must be found invalidated, and ended so. */
+static void ends_invalid(CUstream stream)
+{
+    CUgraph graph = (CUgraph)1;
+    FACT_EQ(status_of(stream), CU_STREAM_CAPTURE_STATUS_INVALIDATED,
+            GUIDE "an invalid operation invalidates any associated capture");
+    FACT_EQ(cuMemsetD8Async(p.device, 9, BYTES, stream), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+            "cuda.h, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+    FACT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+            "cuda.h, cuStreamEndCapture; CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+    FACT(graph == NULL, "cuda.h, cuStreamEndCapture: a NULL graph if it was invalidated");
+    FACT_EQ(status_of(stream), CU_STREAM_CAPTURE_STATUS_NONE,
+            GUIDE "cudaStreamEndCapture takes the streams out of capture mode");
+}
+
+static void captured_work_is_not_done(void **state)
+{
+    (void)state;
+    DO(cuMemsetD8(p.device, 1, BYTES));
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
+    begin(p.a);
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuda.h, cuStreamIsCapturing");
+    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
+    fill(p.a, 2);
+    CUgraph graph = end(p.a);
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamEndCapture");
+    FACT_EQ(byte(), 1, "cuda.h, cuStreamBeginCapture: operations will not be executed");
+    launch(graph, p.b);
+    FACT_EQ(byte(), 2, "cuda.h, cuStreamBeginCapture: but captured into a graph");
+    DO(cuGraphDestroy(graph));
+}
+
+static void work_of_a_stream_becomes_a_chain_of_nodes(void **state)
+{
+    int gate = 1;
+    size_t edges = 0, roots = 0;
+    (void)state;
+    begin(p.a);
+    fill(p.a, 3);
+    DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a));
+    DO(cuLaunchHostFunc(p.a, conf_gate, &gate));
+    CUgraph graph = end(p.a);
+    FACT_EQ(node_count(graph), 3, GUIDE "a node for each operation");
+    FACT_EQ(type_at(graph, 0), CU_GRAPH_NODE_TYPE_MEMSET, GUIDE "a memset node");
+    FACT_EQ(type_at(graph, 1), CU_GRAPH_NODE_TYPE_MEMCPY, GUIDE "a memcpy node");
+    FACT_EQ(type_at(graph, 2), CU_GRAPH_NODE_TYPE_HOST, GUIDE "a host node");
+    DO(cuGraphGetEdges(graph, NULL, NULL, NULL, &edges));
+    FACT_EQ(edges, 2, GUIDE "in-stream order becomes edges");
+    DO(cuGraphGetRootNodes(graph, NULL, &roots));
+    FACT_EQ(roots, 1, GUIDE "in-stream order becomes edges");
+    memset(p.host, 0, BYTES);
+    launch(graph, p.a);
+    FACT_EQ(p.host[5], 3, GUIDE "the graph does what was captured");
+    DO(cuGraphDestroy(graph));
+}
+
+static void a_captured_source_is_read_at_the_launch(void **state)
+{
+    unsigned char source[BYTES];
+    (void)state;
+    memset(source, 1, BYTES);
+    begin(p.a);
+    DO(cuMemcpyHtoDAsync(p.device, source, BYTES, p.a));
+    CUgraph graph = end(p.a);
+    memset(source, 77, BYTES);
+    launch(graph, p.a);
+    FACT_EQ(byte(), 77, "cuda.h, cuStreamBeginCapture: operations will not be executed");
+    DO(cuGraphDestroy(graph));
+}
+
+static void info_tells_id_graph_and_dependencies(void **state)
+{
+    CUstreamCaptureStatus status;
+    cuuint64_t first = 0, id = 0;
+    CUgraph graph = NULL, ended;
+    const CUgraphNode *deps;
+    CUgraphNode node;
+    size_t count = 99, one = 1;
+    (void)state;
+    begin(p.a);
+    DO(cuStreamGetCaptureInfo(p.a, &status, &first, &graph, &deps, NULL, &count));
+    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuda.h, cuStreamGetCaptureInfo");
+    FACT_EQ(count, 0, "cuda.h, cuStreamGetCaptureInfo: nothing has been captured");
+    FACT(graph != NULL, "cuda.h, cuStreamGetCaptureInfo: the graph being captured into");
+    fill(p.a, 1);
+    DO(cuStreamGetCaptureInfo(p.a, &status, &id, &graph, &deps, NULL, &count));
+    FACT_EQ(id, first, "cuda.h, cuStreamGetCaptureInfo: an id for the capture sequence");
+    FACT_EQ(count, 1, "cuda.h, cuStreamGetCaptureInfo: the next node depends on this set");
+    DO(cuGraphGetNodes(graph, &node, &one));
+    FACT(deps[0] == node, "cuda.h, cuStreamGetCaptureInfo: the next node depends on this set");
+    ended = end(p.a);
+    FACT(ended == graph, "cuda.h, cuStreamGetCaptureInfo: ownership is transferred at the end");
+    DO(cuGraphDestroy(ended));
+    begin(p.a);
+    DO(cuStreamGetCaptureInfo(p.a, &status, &id, NULL, NULL, NULL, NULL));
+    FACT(id != first, "cuda.h, cuStreamGetCaptureInfo: unique over the process");
+    DO(cuGraphDestroy(end(p.a)));
+    DO(cuStreamGetCaptureInfo(p.a, &status, NULL, NULL, NULL, NULL, NULL));
+    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamGetCaptureInfo");
+}
+
+static void an_empty_capture_is_an_empty_graph(void **state)
+{
+    (void)state;
+    begin(p.a);
+    CUgraph graph = end(p.a);
+    FACT(graph != NULL, "cuda.h, cuStreamEndCapture");
+    FACT_EQ(node_count(graph), 0, "cuda.h, cuStreamEndCapture");
+    launch(graph, p.a);
+    DO(cuGraphDestroy(graph));
+}
+
+static void captures_begin_where_they_may(void **state)
+{
+    (void)state;
+    FACT(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
+         "cuda.h, cuStreamBeginCapture: not if stream is CU_STREAM_LEGACY");
+    FACT_EQ(cuStreamBeginCapture(p.a, (CUstreamCaptureMode)3), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuStreamBeginCapture: returns");
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamBeginCapture");
+    begin(p.a);
+    FACT(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
+         "cuda.h, cuStreamBeginCapture: only if the stream is not already in capture mode");
+    CUgraph graph = NULL;
+    if (cuStreamEndCapture(p.a, &graph) == CUDA_SUCCESS)
+        DO(cuGraphDestroy(graph));
+    FACT(cuStreamEndCapture(p.a, &graph) != CUDA_SUCCESS,
+         "cuda.h, cuStreamEndCapture: capture must have been initiated");
+}
+
+static void the_per_thread_stream_can_capture(void **state)
+{
+    (void)state;
+    begin(CU_STREAM_PER_THREAD);
+    fill(CU_STREAM_PER_THREAD, 44);
+    CUgraph graph = end(CU_STREAM_PER_THREAD);
+    FACT_EQ(node_count(graph), 1, "cuda.h, cuStreamBeginCapture: only CU_STREAM_LEGACY may not");
+    DO(cuGraphDestroy(graph));
+}
+
+static void waiting_for_a_capturing_stream_is_invalid(void **state)
+{
+    (void)state;
+    begin(p.a);
+    FACT_EQ(cuStreamSynchronize(p.a), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            GUIDE "it is invalid to synchronize a stream which is being captured");
+    ends_invalid(p.a);
+    begin(p.a);
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            GUIDE "it is invalid to query the execution status of a captured stream");
+    ends_invalid(p.a);
+    begin(p.a);
+    FACT_EQ(cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            GUIDE "or of a handle that encompasses one, such as a context");
+    ends_invalid(p.a);
+}
+
+static void asking_about_a_captured_event_is_invalid(void **state)
+{
+    CUgraph graph;
+    (void)state;
+    begin(p.a);
+    fill(p.a, 1);
+    DO(cuEventRecord(p.event, p.a));
+    FACT_EQ(cuEventQuery(p.event), CUDA_ERROR_CAPTURED_EVENT,
+            MODE_RULE "cuEventQuery on an event last recorded inside a capture");
+    (void)cuStreamEndCapture(p.a, &graph);
+    begin(p.a);
+    fill(p.a, 1);
+    DO(cuEventRecord(p.event, p.a));
+    FACT_EQ(cuEventSynchronize(p.event), CUDA_ERROR_CAPTURED_EVENT,
+            "cuda.h, CUDA_ERROR_CAPTURED_EVENT");
+    (void)cuStreamEndCapture(p.a, &graph);
+    DO(cuEventRecord(p.event, p.a)); /* an ordinary record makes it an ordinary event */
+    FACT_EQ(cuEventSynchronize(p.event), CUDA_SUCCESS, "cuda.h, CUDA_ERROR_CAPTURED_EVENT: last");
+}
+
+static void unsafe_calls_depend_on_the_mode(void **state)
+{
+    CUdeviceptr d;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    (void)state;
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed");
+    ends_invalid(p.a);
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed");
+    ends_invalid(p.a);
+    begin(p.a);
+    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_SUCCESS, MODE_RULE "a relaxed capture prohibits nothing");
+    FACT_EQ(cuMemFree(d), CUDA_SUCCESS, MODE_RULE "a relaxed capture prohibits nothing");
+    DO(cuGraphDestroy(end(p.a)));
+    DO(cuThreadExchangeStreamCaptureMode(&mode));
+    FACT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL, MODE_RULE "GLOBAL is the default mode");
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_SUCCESS, MODE_RULE "RELAXED: not prohibited");
+    DO(cuMemFree(d));
+    DO(cuGraphDestroy(end(p.a)));
+    DO(cuThreadExchangeStreamCaptureMode(&mode));
+    FACT_EQ(mode, CU_STREAM_CAPTURE_MODE_RELAXED, MODE_RULE "overwritten with the previous mode");
+    mode = (CUstreamCaptureMode)7;
+    FACT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_INVALID_VALUE,
+            MODE_RULE "returns");
+}
+
+struct other_thread {
+    CUcontext ctx;
+    CUstreamCaptureMode mode;
+    CUresult allocated, ended;
+};
+
+static void *run_other(void *arg)
+{
+    struct other_thread *t = arg;
+    CUdeviceptr d;
+    CUgraph graph;
+    CUstreamCaptureMode mode = t->mode;
+    t->allocated = t->ended = CUDA_ERROR_UNKNOWN;
+    if (cuCtxSetCurrent(t->ctx) || cuThreadExchangeStreamCaptureMode(&mode))
+        return NULL;
+    t->allocated = cuMemAlloc(&d, BYTES);
+    if (t->allocated == CUDA_SUCCESS)
+        cuMemFree(d);
+    t->ended = cuStreamEndCapture(p.a, &graph);
+    return NULL;
+}
+
+static struct other_thread in_other_thread(CUstreamCaptureMode mode)
+{
+    struct other_thread t = {.mode = mode};
+    pthread_t thread;
+    DO(cuCtxGetCurrent(&t.ctx));
+    DO(pthread_create(&thread, NULL, run_other, &t));
+    DO(pthread_join(thread, NULL));
+    return t;
+}
+
+static void other_threads_are_held_back_by_global_captures_only(void **state)
+{
+    (void)state;
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL).allocated, CUDA_SUCCESS,
+            MODE_RULE "GLOBAL: only captures of other threads that are GLOBAL count");
+    DO(cuGraphDestroy(end(p.a)));
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).allocated, CUDA_SUCCESS,
+            MODE_RULE "THREAD_LOCAL: captures in other threads are ignored");
+    DO(cuGraphDestroy(end(p.a)));
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL).allocated,
+            CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            MODE_RULE "GLOBAL: prohibited while another thread has a GLOBAL capture");
+    ends_invalid(p.a);
+}
+
+static void captures_end_in_the_thread_that_began_them(void **state)
+{
+    (void)state;
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED).ended,
+            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+            "cuda.h, cuStreamEndCapture: from the same thread unless relaxed");
+    end_all(NULL);
+    begin(p.a);
+    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED).ended, CUDA_SUCCESS,
+            "cuda.h, cuStreamEndCapture: from the same thread unless relaxed");
+}
+
+static void the_legacy_stream_is_unusable_beside_a_blocking_capture(void **state)
+{
+    CUstreamCaptureStatus status;
+    (void)state;
+    begin(p.blocking);
+    FACT_EQ(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+            "cuda.h, cuStreamIsCapturing: on CU_STREAM_LEGACY while a blocking stream captures");
+    FACT_EQ(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, NULL, NULL, NULL, NULL, NULL),
+            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "cuda.h, cuStreamGetCaptureInfo");
+    FACT_EQ(status_of(p.blocking), CU_STREAM_CAPTURE_STATUS_ACTIVE,
+            "cuda.h, cuStreamIsCapturing: the capture is not invalidated");
+    FACT_EQ(cuMemsetD8Async(p.device, 1, BYTES, CU_STREAM_LEGACY),
+            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "cuda.h, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
+    ends_invalid(p.blocking);
+    begin(p.a); /* not blocking */
+    DO(cuStreamIsCapturing(CU_STREAM_LEGACY, &status));
+    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
+    FACT_EQ(cuMemsetD8Async(p.device, 5, BYTES, CU_STREAM_LEGACY), CUDA_SUCCESS,
+            GUIDE "only streams that are not cudaStreamNonBlocking make the legacy stream invalid");
+    DO(cuGraphDestroy(end(p.a)));
+    FACT_EQ(byte(), 5, GUIDE "work in other streams is not captured");
+}
+
+static void events_take_a_capture_to_other_streams(void **state)
+{
+    CUstreamCaptureStatus status;
+    cuuint64_t ids[2];
+    size_t edges = 0, roots = 0;
+    (void)state;
+    begin(p.a);
+    fill(p.a, 1);
+    DO(cuEventRecord(p.event, p.a));
+    DO(cuStreamWaitEvent(p.b, p.event, 0));
+    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_ACTIVE,
+            GUIDE "cross-stream: waiting for a captured event places the stream in capture mode");
+    DO(cuStreamGetCaptureInfo(p.a, &status, &ids[0], NULL, NULL, NULL, NULL));
+    DO(cuStreamGetCaptureInfo(p.b, &status, &ids[1], NULL, NULL, NULL, NULL));
+    FACT_EQ(ids[0], ids[1], GUIDE "cross-stream: into the same capture");
+    fill(p.a, 2);
+    fill(p.b, 3);
+    DO(cuEventRecord(p.other, p.b));
+    DO(cuStreamWaitEvent(p.a, p.other, 0));
+    fill(p.a, 4);
+    CUgraph graph = end(p.a);
+    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE,
+            GUIDE "cross-stream: all streams of the capture are taken out of capture mode");
+    FACT_EQ(node_count(graph), 4, GUIDE "events make edges, not nodes");
+    DO(cuGraphGetEdges(graph, NULL, NULL, NULL, &edges));
+    FACT_EQ(edges, 4, GUIDE "events make edges");
+    DO(cuGraphGetRootNodes(graph, NULL, &roots));
+    FACT_EQ(roots, 1, GUIDE "events make edges");
+    launch(graph, p.b);
+    FACT_EQ(byte(), 4, GUIDE "what joins runs last");
+    DO(cuGraphDestroy(graph));
+}
+
+static void fork_off(void)
+{
+    begin(p.a);
+    fill(p.a, 1);
+    DO(cuEventRecord(p.event, p.a));
+    DO(cuStreamWaitEvent(p.b, p.event, 0));
+    fill(p.b, 2);
+}
+
+static void forks_must_be_joined(void **state)
+{
+    CUgraph graph = (CUgraph)1;
+    (void)state;
+    fork_off();
+    FACT_EQ(cuStreamEndCapture(p.a, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+            "cuda.h, CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
+    FACT(graph == NULL, "cuda.h, cuStreamEndCapture: a NULL graph");
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamEndCapture");
+    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamEndCapture");
+}
+
+static void captures_end_in_the_stream_that_began_them(void **state)
+{
+    CUgraph graph;
+    (void)state;
+    fork_off();
+    FACT_EQ(cuStreamEndCapture(p.b, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+            "cuda.h, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
+    end_all(NULL);
+}
+
+static void captures_are_isolated_from_other_work(void **state)
+{
+    (void)state;
+    DO(cuEventRecord(p.event, p.b));
+    begin(p.a);
+    FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+            GUIDE "it is invalid to wait for a non-captured event from a captured stream");
+    ends_invalid(p.a);
+}
+
+static void captures_do_not_merge(void **state)
+{
+    (void)state;
+    begin(p.a);
+    begin(p.b);
+    fill(p.b, 1);
+    DO(cuEventRecord(p.event, p.b));
+    FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), CUDA_ERROR_STREAM_CAPTURE_MERGE,
+            GUIDE "it is invalid to merge two separate captures");
+    end_all(NULL);
+}
+
+static void external_events_become_nodes(void **state)
+{
+    (void)state;
+    FACT(cuEventRecordWithFlags(p.event, p.a, CU_EVENT_RECORD_EXTERNAL) != CUDA_SUCCESS,
+         "cuda.h, CU_EVENT_RECORD_EXTERNAL: invalid outside of capture");
+    FACT(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL) != CUDA_SUCCESS,
+         "cuda.h, CU_EVENT_WAIT_EXTERNAL: invalid outside of capture");
+    DO(cuEventRecord(p.event, p.b));
+    begin(p.a);
+    DO(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL));
+    DO(cuEventRecordWithFlags(p.other, p.a, CU_EVENT_RECORD_EXTERNAL));
+    CUgraph graph = end(p.a);
+    FACT_EQ(node_count(graph), 2, "cuda.h, CU_EVENT_WAIT_EXTERNAL: creates a node");
+    FACT_EQ(type_at(graph, 0), CU_GRAPH_NODE_TYPE_WAIT_EVENT, "cuda.h, CU_EVENT_WAIT_EXTERNAL");
+    FACT_EQ(type_at(graph, 1), CU_GRAPH_NODE_TYPE_EVENT_RECORD, "cuda.h, CU_EVENT_RECORD_EXTERNAL");
+    launch(graph, p.a);
+    FACT_EQ(cuEventQuery(p.other), CUDA_SUCCESS, "cuda.h, CU_EVENT_RECORD_EXTERNAL: an event node");
+    DO(cuGraphDestroy(graph));
+}
+
+static void dependencies_can_be_changed(void **state)
+{
+    CUgraphNode nodes[3];
+    size_t count = 3, roots = 0;
+    CUstreamCaptureStatus status;
+    CUgraph graph;
+    (void)state;
+    FACT_EQ(cuStreamUpdateCaptureDependencies(p.a, NULL, NULL, 0, 0), CUDA_ERROR_ILLEGAL_STATE,
+            "cuda.h, cuStreamUpdateCaptureDependencies: if the stream is not capturing");
+    begin(p.a);
+    fill(p.a, 1);
+    DO(cuStreamUpdateCaptureDependencies(p.a, NULL, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    fill(p.a, 2);
+    DO(cuStreamGetCaptureInfo(p.a, &status, NULL, &graph, NULL, NULL, NULL));
+    DO(cuGraphGetRootNodes(graph, NULL, &roots));
+    FACT_EQ(roots, 2, "cuda.h, cuStreamUpdateCaptureDependencies: SET replaces the set");
+    DO(cuGraphGetNodes(graph, nodes, &count));
+    DO(cuStreamUpdateCaptureDependencies(p.a, nodes, NULL, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+    DO(cuMemsetD8Async(p.device, 3, BYTES, p.a));
+    count = 3;
+    DO(cuGraphGetNodes(graph, nodes, &count));
+    DO(cuGraphNodeGetDependencies(nodes[2], NULL, NULL, &count));
+    FACT_EQ(count, 2, "cuda.h, cuStreamUpdateCaptureDependencies: ADD adds to the set");
+    DO(cuGraphDestroy(end(p.a)));
+}
+
+static void a_capture_can_go_on_with_a_graph(void **state)
+{
+    CUgraph graph, ended = NULL;
+    CUgraphNode first, nodes[2];
+    size_t count = 2;
+    (void)state;
+    DO(cuGraphCreate(&graph, 0));
+    DO(cuGraphAddEmptyNode(&first, graph, NULL, 0));
+    DO(cuStreamBeginCaptureToGraph(p.a, graph, &first, NULL, 1, CU_STREAM_CAPTURE_MODE_RELAXED));
+    fill(p.a, 6);
+    DO(cuStreamEndCapture(p.a, &ended));
+    FACT(ended == graph, "cuda.h, cuStreamBeginCaptureToGraph: captured into hGraph");
+    DO(cuGraphGetNodes(graph, nodes, &count));
+    FACT_EQ(count, 2, "cuda.h, cuStreamBeginCaptureToGraph: placing nodes into an existing graph");
+    count = 1;
+    DO(cuGraphNodeGetDependencies(nodes[1], &nodes[0], NULL, &count));
+    FACT(count == 1 && nodes[0] == first,
+         "cuda.h, cuStreamBeginCaptureToGraph: dependencies of the first node captured");
+    launch(graph, p.a);
+    FACT_EQ(byte(), 6, "cuda.h, cuStreamBeginCaptureToGraph");
+    DO(cuGraphDestroy(graph));
+}
+
+static void the_runtime_captures_likewise(void **state)
+{
+    enum cudaStreamCaptureStatus status;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec;
+    (void)state;
+    DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeThreadLocal));
+    DO(cudaMemsetAsync((void *)p.device, 0x21, BYTES, (cudaStream_t)p.a));
+    DO(cudaStreamIsCapturing((cudaStream_t)p.a, &status));
+    FACT_EQ(status, cudaStreamCaptureStatusActive, "cuda_runtime_api.h, cudaStreamIsCapturing");
+    DO(cudaStreamEndCapture((cudaStream_t)p.a, &graph));
+    DO(cudaGraphInstantiate(&exec, graph, 0));
+    DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
+    FACT_EQ(byte(), 0x21, "cuda_runtime_api.h, cudaStreamBeginCapture");
+    DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeGlobal));
+    FACT_EQ(cudaStreamSynchronize((cudaStream_t)p.a), cudaErrorStreamCaptureUnsupported,
+            "cuda_runtime_api.h, cudaErrorStreamCaptureUnsupported");
+    FACT_EQ(cudaGetLastError(), cudaErrorStreamCaptureUnsupported,
+            "cuda_runtime_api.h, cudaGetLastError");
+    FACT_EQ(cudaStreamEndCapture((cudaStream_t)p.a, &graph), cudaErrorStreamCaptureInvalidated,
+            "driver_types.h, cudaErrorStreamCaptureInvalidated");
+    (void)cudaGetLastError();
+    DO(cudaGraphExecDestroy(exec));
+}
+
+#define CASE(f) cmocka_unit_test_teardown(f, end_all)
+
+int conf_capture(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(captured_work_is_not_done),
+        CASE(work_of_a_stream_becomes_a_chain_of_nodes),
+        CASE(a_captured_source_is_read_at_the_launch),
+        CASE(info_tells_id_graph_and_dependencies),
+        CASE(an_empty_capture_is_an_empty_graph),
+        CASE(captures_begin_where_they_may),
+        CASE(the_per_thread_stream_can_capture),
+        CASE(waiting_for_a_capturing_stream_is_invalid),
+        CASE(asking_about_a_captured_event_is_invalid),
+        CASE(unsafe_calls_depend_on_the_mode),
+        CASE(other_threads_are_held_back_by_global_captures_only),
+        CASE(captures_end_in_the_thread_that_began_them),
+        CASE(the_legacy_stream_is_unusable_beside_a_blocking_capture),
+        CASE(events_take_a_capture_to_other_streams),
+        CASE(forks_must_be_joined),
+        CASE(captures_end_in_the_stream_that_began_them),
+        CASE(captures_are_isolated_from_other_work),
+        CASE(captures_do_not_merge),
+        CASE(external_events_become_nodes),
+        CASE(dependencies_can_be_changed),
+        CASE(a_capture_can_go_on_with_a_graph),
+        CASE(the_runtime_captures_likewise),
+    };
+    return cmocka_run_group_tests_name("capture", tests, setup, teardown);
+}

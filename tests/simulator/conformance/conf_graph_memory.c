@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of graphs: allocation and free nodes, who may free what, and what a device
+ * keeps for graphs. */
+#include "conf.h"
+
+#define BYTES ((size_t)3 << 20)
+#define ALLOC "cuda.h, cuGraphAddMemAllocNode: "
+#define FREE "cuda.h, cuGraphAddMemFreeNode: "
+
+static struct {
+    CUcontext ctx;
+    CUstream a, b;
+    unsigned char byte; /* what a graph read last */
+} p;
+
+static int setup(void **state)
+{
+    memset(&p, 0, sizeof p);
+    return conf_begin(state) || cuCtxGetCurrent(&p.ctx) ||
+                   cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
+                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING)
+               ? -1
+               : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ? -1 : 0;
+}
+
+static void need_pools(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+}
+
+static CUgraph graph_new(void)
+{
+    CUgraph graph;
+    DO(cuGraphCreate(&graph, 0));
+    return graph;
+}
+
+static CUgraphNode add_alloc(CUgraph graph, CUdeviceptr *address)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = BYTES};
+    CUgraphNode node;
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    params.poolProps.location.id = 0;
+    DO(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    *address = params.dptr;
+    return node;
+}
+
+static CUgraphNode add_fill(CUgraph graph, CUgraphNode before, CUdeviceptr at, unsigned value)
+{
+    CUDA_MEMSET_NODE_PARAMS params = {
+        .dst = at, .value = value, .elementSize = 1, .width = BYTES, .height = 1};
+    CUgraphNode node;
+    DO(cuGraphAddMemsetNode(&node, graph, &before, 1, &params, p.ctx));
+    return node;
+}
+
+static CUgraphNode add_read(CUgraph graph, CUgraphNode before, CUdeviceptr from)
+{
+    CUDA_MEMCPY3D params = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .srcDevice = from + BYTES - 1,
+                            .srcPitch = 1,
+                            .dstMemoryType = CU_MEMORYTYPE_HOST,
+                            .dstHost = &p.byte,
+                            .dstPitch = 1,
+                            .WidthInBytes = 1,
+                            .Height = 1,
+                            .Depth = 1};
+    CUgraphNode node;
+    DO(cuGraphAddMemcpyNode(&node, graph, &before, 1, &params, p.ctx));
+    return node;
+}
+
+static CUgraphExec make(CUgraph graph, unsigned long long flags)
+{
+    CUgraphExec exec;
+    DO(cuGraphInstantiate(&exec, graph, flags));
+    return exec;
+}
+
+static cuuint64_t attribute(CUgraphMem_attribute attr)
+{
+    cuuint64_t value = 0;
+    DO(cuDeviceGetGraphMemAttribute(0, attr, &value));
+    return value;
+}
+
+static void memory_lives_between_its_nodes(void **state)
+{
+    CUdeviceptr d, freed = 0;
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+    CUgraphNode release;
+    (void)state;
+    need_pools();
+    CUgraph graph = graph_new();
+    CUgraphNode alloc = add_alloc(graph, &d);
+    FACT(d != 0, ALLOC "returns the address of the allocation");
+    DO(cuGraphMemAllocNodeGetParams(alloc, &params));
+    FACT(params.dptr == d && params.bytesize == BYTES, "cuda.h, cuGraphMemAllocNodeGetParams");
+    CUgraphNode read_back = add_read(graph, add_fill(graph, alloc, d, 5), d);
+    DO(cuGraphAddMemFreeNode(&release, graph, &read_back, 1, d));
+    DO(cuGraphMemFreeNodeGetParams(release, &freed));
+    FACT(freed == d, "cuda.h, cuGraphMemFreeNodeGetParams");
+    CUgraphExec exec = make(graph, 0);
+    for (int i = 0; i < 3; i++) {
+        p.byte = 0;
+        FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, ALLOC "freed in the same graph");
+        DO(cuStreamSynchronize(p.a));
+        FACT_EQ(p.byte, 5, ALLOC "accessed by nodes ordered between the two");
+    }
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+}
+
+static void memory_that_is_not_freed_outlives_the_launch(void **state)
+{
+    CUdeviceptr d;
+    unsigned char byte = 0;
+    (void)state;
+    need_pools();
+    CUgraph graph = graph_new();
+    CUgraphNode alloc = add_alloc(graph, &d);
+    add_fill(graph, alloc, d, 6);
+    CUgraphExec exec = make(graph, 0);
+    DO(cuGraphLaunch(exec, p.a));
+    DO(cuMemcpyDtoHAsync(&byte, d + 17, 1, p.a));
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(byte, 6, ALLOC "accessed by stream operations ordered after the graph's execution");
+    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuGraphLaunch: allocations remain unfreed from a previous launch");
+    FACT_EQ(cuMemFreeAsync(d, p.a), CUDA_SUCCESS, ALLOC "freed by cuMemFreeAsync");
+    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch: freed meanwhile");
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(cuMemFree(d), CUDA_SUCCESS, ALLOC "freed by cuMemFree");
+    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch: freed meanwhile");
+    DO(cuStreamSynchronize(p.a));
+    DO(cuMemcpyDtoH(&byte, d, 1));
+    FACT_EQ(byte, 6, ALLOC "the address remains fixed across launches");
+    DO(cuMemFree(d));
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+}
+
+static void another_graph_can_free(void **state)
+{
+    CUdeviceptr d;
+    CUgraphNode node;
+    (void)state;
+    need_pools();
+    CUgraph first = graph_new(), second = graph_new();
+    CUgraphNode alloc = add_alloc(first, &d);
+    add_fill(first, alloc, d, 1);
+    FACT_EQ(cuGraphAddMemFreeNode(&node, second, NULL, 0, d), CUDA_SUCCESS,
+            ALLOC "freed by launching a graph with a free node for that allocation");
+    FACT_EQ(cuGraphAddMemFreeNode(&node, first, NULL, 0, d), CUDA_ERROR_INVALID_VALUE,
+            ALLOC "a free node can no longer be added to the owning graph");
+    CUgraphExec allocates = make(first, 0), frees = make(second, 0);
+    for (int i = 0; i < 2; i++) {
+        FACT_EQ(cuGraphLaunch(allocates, p.a), CUDA_SUCCESS, ALLOC "freed by the other graph");
+        FACT_EQ(cuGraphLaunch(frees, p.a), CUDA_SUCCESS, ALLOC "freed by the other graph");
+    }
+    DO(cuStreamSynchronize(p.a));
+    DO(cuGraphExecDestroy(allocates));
+    DO(cuGraphExecDestroy(frees));
+    DO(cuGraphDestroy(first));
+    DO(cuGraphDestroy(second));
+}
+
+static void launches_can_free_what_the_last_one_left(void **state)
+{
+    CUdeviceptr d;
+    unsigned char byte = 0;
+    (void)state;
+    need_pools();
+    CUgraph graph = graph_new();
+    CUgraphNode alloc = add_alloc(graph, &d);
+    add_fill(graph, alloc, d, 8);
+    CUgraphExec exec = make(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    for (int i = 0; i < 3; i++)
+        FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS,
+                "cuda.h, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
+    DO(cuMemcpyDtoHAsync(&byte, d, 1, p.a));
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(byte, 8, "cuda.h, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
+    FACT_EQ(cuMemFree(d), CUDA_SUCCESS, "the last launch's allocation is still the program's");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+}
+
+static void frees_must_match_allocations(void **state)
+{
+    CUdeviceptr d, plain;
+    CUgraphNode node;
+    (void)state;
+    need_pools();
+    CUgraph graph = graph_new(), other = graph_new();
+    CUgraphNode alloc = add_alloc(graph, &d);
+    DO(cuMemAlloc(&plain, 256));
+    FACT_EQ(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, plain), CUDA_ERROR_INVALID_VALUE,
+            FREE "an address that was not returned by an allocation node");
+    DO(cuMemFree(plain));
+    DO(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, d));
+    FACT_EQ(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, d), CUDA_ERROR_INVALID_VALUE,
+            FREE "an allocation twice in the same graph");
+    FACT_EQ(cuGraphAddMemFreeNode(&node, other, NULL, 0, d), CUDA_ERROR_INVALID_VALUE,
+            ALLOC "freed in the same graph, a free node cannot be added to another");
+    DO(cuGraphDestroy(graph));
+    DO(cuGraphDestroy(other));
+}
+
+static void graphs_with_memory_are_restricted(void **state)
+{
+    CUdeviceptr d;
+    CUgraphNode alloc, fill, node;
+    CUgraph clone;
+    CUgraphExec exec, second;
+    (void)state;
+    need_pools();
+    CUgraph graph = graph_new(), parent = graph_new();
+    alloc = add_alloc(graph, &d);
+    fill = add_fill(graph, alloc, d, 1);
+    FACT(cuGraphClone(&clone, graph) != CUDA_SUCCESS, ALLOC "the graph cannot be cloned");
+    FACT(cuGraphDestroyNode(fill) != CUDA_SUCCESS, ALLOC "nodes cannot be deleted");
+    FACT(cuGraphRemoveDependencies(graph, &alloc, &fill, NULL, 1) != CUDA_SUCCESS,
+         ALLOC "edges cannot be deleted");
+    FACT(cuGraphAddChildGraphNode(&node, parent, NULL, 0, graph) != CUDA_SUCCESS,
+         ALLOC "in a child node only if the ownership is moved");
+    exec = make(graph, 0);
+    FACT(cuGraphInstantiate(&second, graph, 0) != CUDA_SUCCESS,
+         ALLOC "only one instantiation may exist at any point in time");
+    DO(cuGraphExecDestroy(exec));
+    FACT_EQ(cuGraphInstantiate(&second, graph, 0), CUDA_SUCCESS,
+            ALLOC "only one instantiation may exist at any point in time");
+    DO(cuGraphExecDestroy(second));
+    DO(cuGraphDestroy(graph));
+    DO(cuGraphDestroy(parent));
+}
+
+static void captured_allocations_become_nodes(void **state)
+{
+    CUdeviceptr d = 0;
+    CUgraph graph;
+    CUgraphNode nodes[4];
+    CUgraphNodeType type[4];
+    size_t count = 4, allocs = 0, frees = 0;
+    (void)state;
+    need_pools();
+    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    DO(cuMemAllocAsync(&d, BYTES, p.a));
+    FACT(d != 0, "cuda.h, cuMemAllocAsync: during capture an allocation node");
+    DO(cuMemsetD8Async(d, 9, BYTES, p.a));
+    DO(cuMemcpyDtoHAsync(&p.byte, d + BYTES / 2, 1, p.a));
+    DO(cuMemFreeAsync(d, p.a));
+    DO(cuStreamEndCapture(p.a, &graph));
+    DO(cuGraphGetNodes(graph, nodes, &count));
+    FACT_EQ(count, 4, "cuda.h, cuMemAllocAsync, cuMemFreeAsync: nodes during capture");
+    for (size_t i = 0; i < 4; i++) {
+        DO(cuGraphNodeGetType(nodes[i], &type[i]));
+        allocs += type[i] == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+        frees += type[i] == CU_GRAPH_NODE_TYPE_MEM_FREE;
+    }
+    FACT_EQ(allocs, 1, "cuda.h, cuMemAllocAsync: during capture an allocation node");
+    FACT_EQ(frees, 1, "cuda.h, cuMemFreeAsync: during capture a free node");
+    CUgraphExec exec = make(graph, 0);
+    DO(cuGraphLaunch(exec, p.b));
+    DO(cuStreamSynchronize(p.b));
+    FACT_EQ(p.byte, 9, "cuda.h, cuMemAllocAsync: during capture an allocation node");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+}
+
+static void the_device_counts_memory_of_graphs(void **state)
+{
+    CUdeviceptr d;
+    cuuint64_t zero = 0, reserved;
+    (void)state;
+    need_pools();
+    DO(cuDeviceGraphMemTrim(0));
+    reserved = attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
+    CUgraph graph = graph_new();
+    CUgraphNode alloc = add_alloc(graph, &d);
+    add_fill(graph, alloc, d, 1);
+    CUgraphExec exec = make(graph, 0);
+    DO(cuGraphLaunch(exec, p.a));
+    DO(cuStreamSynchronize(p.a));
+    FACT(attribute(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) >= BYTES,
+         "cuda.h, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: associated with graphs");
+    FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) >= reserved + BYTES,
+         "cuda.h, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: allocated for use by graphs");
+    FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) >=
+             attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT),
+         "cuda.h, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: high watermark");
+    FACT(attribute(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) >= BYTES,
+         "cuda.h, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: high watermark");
+    DO(cuDeviceGraphMemTrim(0));
+    FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) >= reserved + BYTES,
+         "CUDA programming guide, graph memory nodes: allocations that have not been freed stay");
+    DO(cuMemFree(d));
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+    DO(cuDeviceGraphMemTrim(0));
+    FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) <= reserved,
+         "cuda.h, cuDeviceGraphMemTrim: unused memory is freed");
+    FACT_EQ(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS,
+            "cuda.h, cuDeviceSetGraphMemAttribute: can be reset to zero");
+    FACT_EQ(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE, "cuda.h, cuDeviceGraphMemTrim");
+}
+
+static void the_runtime_does_likewise(void **state)
+{
+    struct cudaMemAllocNodeParams params = {.bytesize = BYTES};
+    struct cudaMemsetParams set = {.value = 3, .elementSize = 1, .width = BYTES, .height = 1};
+    cudaGraph_t graph;
+    cudaGraphNode_t alloc, fill, release;
+    cudaGraphExec_t exec;
+    size_t used = 0;
+    (void)state;
+    need_pools();
+    params.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.poolProps.location.type = cudaMemLocationTypeDevice;
+    DO(cudaGraphCreate(&graph, 0));
+    DO(cudaGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+    FACT(params.dptr != NULL, "cuda_runtime_api.h, cudaGraphAddMemAllocNode");
+    set.dst = params.dptr;
+    DO(cudaGraphAddMemsetNode(&fill, graph, &alloc, 1, &set));
+    DO(cudaGraphAddMemFreeNode(&release, graph, &fill, 1, params.dptr));
+    DO(cudaGraphInstantiate(&exec, graph, 0));
+    FACT_EQ(cudaGraphLaunch(exec, (cudaStream_t)p.a), cudaSuccess,
+            "cuda_runtime_api.h, cudaGraphAddMemFreeNode");
+    DO(cudaStreamSynchronize((cudaStream_t)p.a));
+    DO(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
+    FACT(used >= BYTES, "cuda_runtime_api.h, cudaDeviceGetGraphMemAttribute");
+    DO(cudaGraphExecDestroy(exec));
+    DO(cudaGraphDestroy(graph));
+    DO(cudaDeviceGraphMemTrim(0));
+}
+
+int conf_graph_memory(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_lives_between_its_nodes),
+        cmocka_unit_test(memory_that_is_not_freed_outlives_the_launch),
+        cmocka_unit_test(another_graph_can_free),
+        cmocka_unit_test(launches_can_free_what_the_last_one_left),
+        cmocka_unit_test(frees_must_match_allocations),
+        cmocka_unit_test(graphs_with_memory_are_restricted),
+        cmocka_unit_test(captured_allocations_become_nodes),
+        cmocka_unit_test(the_device_counts_memory_of_graphs),
+        cmocka_unit_test(the_runtime_does_likewise),
+    };
+    return cmocka_run_group_tests_name("graph_memory", tests, setup, teardown);
+}

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs: their nodes and edges, what instantiating and launching does, and what
+ * can be changed afterwards. */
+#include "conf.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define BYTES 512
+#define ROW 64
+#define EDGES "cuda.h, cuGraphAddDependencies: "
+
+static struct {
+    CUcontext ctx;
+    CUdeviceptr device, second;
+    unsigned char host[BYTES];
+    CUstream a, b;
+    CUgraph graph;
+    CUevent event;
+    int gate;
+} p;
+
+static int setup(void **state)
+{
+    memset(&p, 0, sizeof p);
+    return conf_begin(state) || cuCtxGetCurrent(&p.ctx) || cuMemAlloc(&p.device, BYTES) ||
+                   cuMemAlloc(&p.second, BYTES) || cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
+                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING) ||
+                   cuEventCreate(&p.event, CU_EVENT_DISABLE_TIMING)
+               ? -1
+               : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() || cuMemFree(p.device) || cuMemFree(p.second) ||
+                   cuStreamDestroy(p.a) || cuStreamDestroy(p.b) || cuEventDestroy(p.event)
+               ? -1
+               : 0;
+}
+
+static int begin_case(void **state)
+{
+    (void)state;
+    return cuMemsetD8(p.device, 0, BYTES) || cuMemsetD8(p.second, 0, BYTES) ||
+                   cuCtxSynchronize() || cuGraphCreate(&p.graph, 0)
+               ? -1
+               : 0;
+}
+
+static int end_case(void **state)
+{
+    (void)state;
+    conf_open(&p.gate);
+    return cuCtxSynchronize() || cuGraphDestroy(p.graph) ? -1 : 0;
+}
+
+static CUDA_MEMSET_NODE_PARAMS filling(CUdeviceptr at, unsigned value)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = at, .value = value, .elementSize = 1, .width = BYTES, .height = 1};
+}
+
+static CUgraphNode add_fill(CUgraph graph, const CUgraphNode *before, size_t count, CUdeviceptr at,
+                            unsigned value)
+{
+    CUDA_MEMSET_NODE_PARAMS params = filling(at, value);
+    CUgraphNode node;
+    DO(cuGraphAddMemsetNode(&node, graph, before, count, &params, p.ctx));
+    return node;
+}
+
+static CUDA_MEMCPY3D reading(CUdeviceptr from)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = from,
+                           .srcPitch = BYTES,
+                           .dstMemoryType = CU_MEMORYTYPE_HOST,
+                           .dstHost = p.host,
+                           .dstPitch = BYTES,
+                           .WidthInBytes = BYTES,
+                           .Height = 1,
+                           .Depth = 1};
+}
+
+static CUgraphNode add_read(CUgraph graph, const CUgraphNode *before, size_t count,
+                            CUdeviceptr from)
+{
+    CUDA_MEMCPY3D params = reading(from);
+    CUgraphNode node;
+    DO(cuGraphAddMemcpyNode(&node, graph, before, count, &params, p.ctx));
+    return node;
+}
+
+static CUgraphNode add_empty(const CUgraphNode *before, size_t count)
+{
+    CUgraphNode node;
+    DO(cuGraphAddEmptyNode(&node, p.graph, before, count));
+    return node;
+}
+
+static CUgraphNode add_gate(const CUgraphNode *before, size_t count)
+{
+    CUDA_HOST_NODE_PARAMS params = {conf_gate, &p.gate};
+    CUgraphNode node;
+    p.gate = 0;
+    DO(cuGraphAddHostNode(&node, p.graph, before, count, &params));
+    return node;
+}
+
+static CUgraphExec make(CUgraph graph)
+{
+    CUgraphExec exec;
+    DO(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+static void run(CUgraphExec exec)
+{
+    DO(cuGraphLaunch(exec, p.a));
+    DO(cuStreamSynchronize(p.a));
+}
+
+static unsigned char byte(CUdeviceptr at)
+{
+    unsigned char value;
+    DO(cuMemcpyDtoH(&value, at + BYTES - 1, 1));
+    return value;
+}
+
+/* Streams that are not blocking do not wait for the legacy stream. */
+static void clear(void)
+{
+    DO(cuMemsetD8(p.device, 0, BYTES));
+    DO(cuCtxSynchronize());
+}
+
+static size_t count_of(CUresult (*get)(CUgraph, CUgraphNode *, size_t *))
+{
+    size_t count = 0;
+    DO(get(p.graph, NULL, &count));
+    return count;
+}
+
+static void nodes_have_their_type(void **state)
+{
+    CUgraphNodeType type;
+    CUgraph child;
+    CUgraphNode node;
+    (void)state;
+#define TYPE(made, expected)                                    \
+    do {                                                        \
+        node = (made);                                          \
+        DO(cuGraphNodeGetType(node, &type));                    \
+        FACT_EQ(type, expected, "cuda.h, cuGraphNodeGetType");  \
+    } while (0)
+    TYPE(add_empty(NULL, 0), CU_GRAPH_NODE_TYPE_EMPTY);
+    TYPE(add_fill(p.graph, NULL, 0, p.device, 1), CU_GRAPH_NODE_TYPE_MEMSET);
+    TYPE(add_read(p.graph, NULL, 0, p.device), CU_GRAPH_NODE_TYPE_MEMCPY);
+    TYPE(add_gate(NULL, 0), CU_GRAPH_NODE_TYPE_HOST);
+    DO(cuGraphAddEventRecordNode(&node, p.graph, NULL, 0, p.event));
+    TYPE(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+    DO(cuGraphAddEventWaitNode(&node, p.graph, NULL, 0, p.event));
+    TYPE(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+    DO(cuGraphCreate(&child, 0));
+    DO(cuGraphAddChildGraphNode(&node, p.graph, NULL, 0, child));
+    TYPE(node, CU_GRAPH_NODE_TYPE_GRAPH);
+    DO(cuGraphDestroy(child));
+    FACT_EQ(count_of(cuGraphGetNodes), 7, "cuda.h, cuGraphGetNodes");
+}
+
+static void lists_are_given_in_two_steps(void **state)
+{
+    CUgraphNode nodes[4], first = add_empty(NULL, 0), second = add_empty(&first, 1);
+    size_t count = 4;
+    (void)state;
+    FACT_EQ(count_of(cuGraphGetNodes), 2, "cuda.h, cuGraphGetNodes: NULL returns the number");
+    memset(nodes, 1, sizeof nodes);
+    DO(cuGraphGetNodes(p.graph, nodes, &count));
+    FACT_EQ(count, 2, "cuda.h, cuGraphGetNodes: the number of nodes actually obtained");
+    FACT((nodes[0] == first && nodes[1] == second) || (nodes[0] == second && nodes[1] == first),
+         "cuda.h, cuGraphGetNodes: a list of nodes");
+    FACT(!nodes[2] && !nodes[3], "cuda.h, cuGraphGetNodes: the remaining entries are set to NULL");
+    FACT_EQ(count_of(cuGraphGetRootNodes), 1, "cuda.h, cuGraphGetRootNodes");
+    count = 1;
+    DO(cuGraphGetRootNodes(p.graph, nodes, &count));
+    FACT(nodes[0] == first, "cuda.h, cuGraphGetRootNodes");
+    count = 1;
+    DO(cuGraphNodeGetDependencies(second, nodes, NULL, &count));
+    FACT(count == 1 && nodes[0] == first, "cuda.h, cuGraphNodeGetDependencies");
+    DO(cuGraphNodeGetDependencies(first, NULL, NULL, &count));
+    FACT_EQ(count, 0, "cuda.h, cuGraphNodeGetDependencies");
+    count = 1;
+    DO(cuGraphNodeGetDependentNodes(first, nodes, NULL, &count));
+    FACT(count == 1 && nodes[0] == second, "cuda.h, cuGraphNodeGetDependentNodes");
+}
+
+static void edges_can_be_added_and_removed(void **state)
+{
+    CUgraphNode a = add_empty(NULL, 0), b = add_empty(NULL, 0), from, to;
+    CUgraphNode twice[2] = {a, a};
+    size_t count = 1;
+    (void)state;
+    DO(cuGraphAddDependencies(p.graph, &a, &b, NULL, 1));
+    DO(cuGraphGetEdges(p.graph, &from, &to, NULL, &count));
+    FACT_EQ(count, 1, "cuda.h, cuGraphGetEdges");
+    FACT(from == a && to == b, "cuda.h, cuGraphGetEdges: to[i] has a dependency on from[i]");
+    FACT(cuGraphAddDependencies(p.graph, &a, &b, NULL, 1) != CUDA_SUCCESS,
+         EDGES "an existing dependency returns an error");
+    FACT_EQ(cuGraphAddDependencies(p.graph, NULL, NULL, NULL, 0), CUDA_SUCCESS,
+            EDGES "0: from and to are ignored");
+    DO(cuGraphRemoveDependencies(p.graph, &a, &b, NULL, 1));
+    DO(cuGraphGetEdges(p.graph, NULL, NULL, NULL, &count));
+    FACT_EQ(count, 0, "cuda.h, cuGraphRemoveDependencies");
+    FACT(cuGraphRemoveDependencies(p.graph, &a, &b, NULL, 1) != CUDA_SUCCESS,
+         "cuda.h, cuGraphRemoveDependencies: an edge that does not exist is an error");
+    FACT(cuGraphAddEmptyNode(&to, p.graph, twice, 2) != CUDA_SUCCESS,
+         "cuda.h, cuGraphAddEmptyNode: dependencies may not have any duplicate entries");
+}
+
+static void circles_are_refused(void **state)
+{
+    CUgraphNode a = add_empty(NULL, 0), b = add_empty(&a, 1), c = add_empty(&b, 1);
+    CUgraphExec exec;
+    (void)state;
+    FACT(cuGraphAddDependencies(p.graph, &c, &a, NULL, 1) != CUDA_SUCCESS ||
+             cuGraphInstantiate(&exec, p.graph, 0) != CUDA_SUCCESS,
+         "cuda.h, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE: such as cycles");
+}
+
+static void a_destroyed_node_takes_its_edges_with_it(void **state)
+{
+    CUgraphNode a = add_empty(NULL, 0), b = add_empty(&a, 1), c = add_empty(&b, 1);
+    size_t count;
+    (void)state;
+    DO(cuGraphDestroyNode(b));
+    FACT_EQ(count_of(cuGraphGetNodes), 2, "cuda.h, cuGraphDestroyNode");
+    DO(cuGraphNodeGetDependencies(c, NULL, NULL, &count));
+    FACT_EQ(count, 0, "cuda.h, cuGraphDestroyNode: severs any dependencies");
+    DO(cuGraphNodeGetDependentNodes(a, NULL, NULL, &count));
+    FACT_EQ(count, 0, "cuda.h, cuGraphDestroyNode: and vice versa");
+}
+
+static void parameters_are_copied_and_can_be_read(void **state)
+{
+    CUDA_MEMSET_NODE_PARAMS set = filling(p.device, 3), set_out;
+    CUDA_MEMCPY3D copy_out;
+    CUDA_HOST_NODE_PARAMS host_out;
+    CUevent event_out;
+    CUgraphNode fill, record;
+    (void)state;
+    DO(cuGraphAddMemsetNode(&fill, p.graph, NULL, 0, &set, p.ctx));
+    set.value = 99;
+    DO(cuGraphMemsetNodeGetParams(fill, &set_out));
+    FACT(set_out.dst == p.device && set_out.value == 3 && set_out.width == BYTES &&
+             set_out.height == 1 && set_out.elementSize == 1,
+         "cuda.h, cuGraphMemsetNodeGetParams");
+    set.value = 4;
+    DO(cuGraphMemsetNodeSetParams(fill, &set));
+    DO(cuGraphMemsetNodeGetParams(fill, &set_out));
+    FACT_EQ(set_out.value, 4, "cuda.h, cuGraphMemsetNodeSetParams");
+    DO(cuGraphMemcpyNodeGetParams(add_read(p.graph, NULL, 0, p.device), &copy_out));
+    FACT(copy_out.srcDevice == p.device && copy_out.dstHost == p.host &&
+             copy_out.WidthInBytes == BYTES,
+         "cuda.h, cuGraphMemcpyNodeGetParams");
+    DO(cuGraphHostNodeGetParams(add_gate(NULL, 0), &host_out));
+    FACT(host_out.fn == conf_gate && host_out.userData == &p.gate,
+         "cuda.h, cuGraphHostNodeGetParams");
+    DO(cuGraphAddEventRecordNode(&record, p.graph, NULL, 0, p.event));
+    DO(cuGraphEventRecordNodeGetEvent(record, &event_out));
+    FACT(event_out == p.event, "cuda.h, cuGraphEventRecordNodeGetEvent");
+    set.elementSize = 3;
+    FACT(cuGraphAddMemsetNode(&fill, p.graph, NULL, 0, &set, p.ctx) != CUDA_SUCCESS,
+         "cuda.h, CUDA_MEMSET_NODE_PARAMS: elementSize must be 1, 2 or 4");
+}
+
+static void bad_graphs_are_refused(void **state)
+{
+    CUgraph graph;
+    (void)state;
+    FACT_EQ(cuGraphCreate(&graph, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuGraphCreate: flags must be 0");
+    FACT_EQ(cuGraphCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuGraphCreate: returns");
+}
+
+static void a_launch_does_the_nodes_in_order_of_their_edges(void **state)
+{
+    CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
+    CUgraphNode b = add_fill(p.graph, &a, 1, p.device, 2);
+    (void)state;
+    add_read(p.graph, &b, 1, p.device);
+    CUgraphExec exec = make(p.graph);
+    FACT_EQ(byte(p.device), 0, "cuda.h, cuGraphInstantiate: nothing runs yet");
+    run(exec);
+    FACT_EQ(p.host[BYTES - 1], 2, "CUDA programming guide, graphs: an edge is a dependency");
+    clear();
+    memset(p.host, 0, BYTES);
+    run(exec);
+    FACT_EQ(p.host[0], 2, "CUDA programming guide, graphs: launched any number of times");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void an_executable_graph_is_a_snapshot(void **state)
+{
+    CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1);
+    CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
+    (void)state;
+    CUgraphExec exec = make(p.graph);
+    DO(cuGraphMemsetNodeSetParams(node, &params));
+    run(exec);
+    FACT_EQ(byte(p.device), 1, "CUDA programming guide, graphs: instantiation takes a snapshot");
+    DO(cuGraphDestroy(p.graph));
+    clear();
+    run(exec);
+    FACT_EQ(byte(p.device), 1, "CUDA programming guide, graphs: instantiation takes a snapshot");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphCreate(&p.graph, 0));
+}
+
+static void an_empty_graph_can_be_launched(void **state)
+{
+    (void)state;
+    CUgraphExec exec = make(p.graph);
+    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch");
+    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch");
+    FACT_EQ(cuGraphUpload(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphUpload");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void launches_return_before_the_work_is_done(void **state)
+{
+    CUgraphNode gate = add_gate(NULL, 0);
+    (void)state;
+    add_fill(p.graph, &gate, 1, p.device, 7);
+    CUgraphExec exec = make(p.graph);
+    DO(cuGraphLaunch(exec, p.a));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphLaunch: in hStream");
+    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuda.h, cuGraphLaunch: in hStream");
+    DO(cuMemsetD8Async(p.second, 8, BYTES, p.a));
+    conf_open(&p.gate);
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(byte(p.device), 7, "cuda.h, cuGraphLaunch");
+    FACT_EQ(byte(p.second), 8, "cuda.h, cuGraphLaunch: later work of the stream follows");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void a_launch_waits_for_earlier_work_of_its_stream(void **state)
+{
+    (void)state;
+    add_fill(p.graph, NULL, 0, p.device, 2);
+    CUgraphExec exec = make(p.graph);
+    p.gate = 0;
+    DO(cuLaunchHostFunc(p.a, conf_gate, &p.gate));
+    DO(cuMemsetD8Async(p.device, 1, BYTES, p.a));
+    DO(cuGraphLaunch(exec, p.a));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphLaunch");
+    conf_open(&p.gate);
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(byte(p.device), 2, "cuda.h, cuGraphLaunch: ordered behind previous work in hStream");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void launches_of_one_executable_graph_do_not_overlap(void **state)
+{
+    CUgraphNode gate = add_gate(NULL, 0);
+    (void)state;
+    add_fill(p.graph, &gate, 1, p.device, 5);
+    CUgraphExec exec = make(p.graph);
+    DO(cuGraphLaunch(exec, p.a));
+    DO(cuGraphLaunch(exec, p.b));
+    FACT_EQ(cuStreamQuery(p.b), CUDA_ERROR_NOT_READY,
+            "cuda.h, cuGraphLaunch: ordered behind any previous launches of hGraphExec");
+    conf_open(&p.gate);
+    DO(cuStreamSynchronize(p.b));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS,
+            "cuda.h, cuGraphLaunch: ordered behind any previous launches of hGraphExec");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void a_destroyed_executable_graph_finishes(void **state)
+{
+    CUgraphNode gate = add_gate(NULL, 0);
+    (void)state;
+    add_fill(p.graph, &gate, 1, p.device, 6);
+    CUgraphExec exec = make(p.graph);
+    DO(cuGraphLaunch(exec, p.a));
+    FACT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS, "cuda.h, cuGraphExecDestroy");
+    conf_open(&p.gate);
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(byte(p.device), 6, "cuda.h, cuGraphExecDestroy: in flight, it is not terminated");
+}
+
+static void event_nodes_connect_with_other_work(void **state)
+{
+    CUgraphNode wait, record;
+    CUevent done;
+    (void)state;
+    DO(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+    DO(cuGraphAddEventWaitNode(&wait, p.graph, NULL, 0, p.event));
+    CUgraphNode fill = add_fill(p.graph, &wait, 1, p.device, 9);
+    DO(cuGraphAddEventRecordNode(&record, p.graph, &fill, 1, done));
+    CUgraphExec exec = make(p.graph);
+    p.gate = 0;
+    DO(cuLaunchHostFunc(p.b, conf_gate, &p.gate));
+    DO(cuEventRecord(p.event, p.b));
+    DO(cuGraphLaunch(exec, p.a));
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphAddEventWaitNode");
+    FACT_EQ(cuEventQuery(done), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphAddEventRecordNode");
+    conf_open(&p.gate);
+    DO(cuEventSynchronize(done));
+    FACT_EQ(byte(p.device), 9, "cuda.h, cuGraphAddEventRecordNode: after what it depends on");
+    DO(cuStreamSynchronize(p.a));
+    DO(cuGraphExecDestroy(exec));
+    DO(cuEventDestroy(done));
+}
+
+static void a_clone_is_independent(void **state)
+{
+    CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1), found = NULL;
+    CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
+    CUgraph clone;
+    size_t count = 0;
+    (void)state;
+    DO(cuGraphClone(&clone, p.graph));
+    DO(cuGraphNodeFindInClone(&found, node, clone));
+    FACT(found && found != node, "cuda.h, cuGraphNodeFindInClone");
+    FACT(cuGraphNodeFindInClone(&found, node, p.graph) != CUDA_SUCCESS,
+         "cuda.h, cuGraphNodeFindInClone: hClonedGraph must have been cloned");
+    DO(cuGraphNodeFindInClone(&found, node, clone));
+    DO(cuGraphMemsetNodeSetParams(node, &params));
+    add_empty(NULL, 0);
+    DO(cuGraphMemsetNodeGetParams(found, &params));
+    FACT_EQ(params.value, 1, "cuda.h, cuGraphClone: all parameters are copied");
+    DO(cuGraphGetNodes(clone, NULL, &count));
+    FACT_EQ(count, 1, "cuda.h, cuGraphClone: the original may be modified");
+    CUgraphExec exec = make(clone);
+    run(exec);
+    FACT_EQ(byte(p.device), 1, "cuda.h, cuGraphClone");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(clone));
+}
+
+static void a_child_graph_runs_in_its_place(void **state)
+{
+    CUgraph child, held;
+    CUgraphNode node, before = add_fill(p.graph, NULL, 0, p.device, 1);
+    size_t count = 0;
+    (void)state;
+    DO(cuGraphCreate(&child, 0));
+    add_fill(child, NULL, 0, p.device, 2);
+    DO(cuGraphAddChildGraphNode(&node, p.graph, &before, 1, child));
+    add_fill(child, NULL, 0, p.second, 2); /* too late for the node */
+    add_read(p.graph, &node, 1, p.device);
+    DO(cuGraphChildGraphNodeGetGraph(node, &held));
+    FACT(held && held != child, "cuda.h, cuGraphAddChildGraphNode: the child graph is cloned");
+    DO(cuGraphGetNodes(held, NULL, &count));
+    FACT_EQ(count, 1, "cuda.h, cuGraphAddChildGraphNode: the child graph is cloned");
+    DO(cuGraphDestroy(child));
+    CUgraphExec exec = make(p.graph);
+    run(exec);
+    FACT_EQ(p.host[0], 2, "CUDA programming guide, graphs: a child graph node's dependents follow");
+    FACT_EQ(byte(p.second), 0, "cuda.h, cuGraphAddChildGraphNode: the child graph is cloned");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void nodes_of_executable_graphs_can_be_changed(void **state)
+{
+    CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1), host = add_gate(&node, 1);
+    CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
+    CUDA_HOST_NODE_PARAMS other = {conf_gate, &(int){1}};
+    unsigned enabled = 9;
+    (void)state;
+    CUgraphExec exec = make(p.graph);
+    DO(cuGraphExecHostNodeSetParams(exec, host, &other));
+    DO(cuGraphExecMemsetNodeSetParams(exec, node, &params, p.ctx));
+    run(exec); /* with the old host node it would not end */
+    FACT_EQ(byte(p.device), 2, "cuda.h, cuGraphExecMemsetNodeSetParams: future launches");
+    DO(cuGraphMemsetNodeGetParams(node, &params));
+    FACT_EQ(params.value, 1, "cuda.h, cuGraphExecMemsetNodeSetParams: hNode is not modified");
+    DO(cuGraphNodeGetEnabled(exec, node, &enabled));
+    FACT_EQ(enabled, 1, "cuda.h, cuGraphNodeGetEnabled");
+    DO(cuGraphNodeSetEnabled(exec, node, 0));
+    DO(cuGraphNodeGetEnabled(exec, node, &enabled));
+    FACT_EQ(enabled, 0, "cuda.h, cuGraphNodeGetEnabled");
+    clear();
+    run(exec);
+    FACT_EQ(byte(p.device), 0, "cuda.h, cuGraphNodeSetEnabled: disabled like an empty node");
+    DO(cuGraphNodeSetEnabled(exec, node, 1));
+    run(exec);
+    FACT_EQ(byte(p.device), 2, "cuda.h, cuGraphNodeSetEnabled: parameters are not affected");
+    FACT(cuGraphNodeSetEnabled(exec, host, 0) != CUDA_SUCCESS,
+         "cuda.h, cuGraphNodeSetEnabled: only kernel, memset and memcpy nodes");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void an_executable_graph_takes_over_parameters_of_an_equal_graph(void **state)
+{
+    CUgraphExecUpdateResultInfo info;
+    CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
+    CUgraph other;
+    (void)state;
+    add_fill(p.graph, &a, 1, p.second, 1);
+    CUgraphExec exec = make(p.graph);
+    DO(cuGraphCreate(&other, 0));
+    a = add_fill(other, NULL, 0, p.device, 3);
+    FACT_EQ(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+            "cuda.h, cuGraphExecUpdate: returns");
+    FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+            "cuda.h, cuGraphExecUpdate: the count of nodes differs");
+    FACT(!info.errorNode, "cuda.h, cuGraphExecUpdate: in which case errorNode is NULL");
+    CUgraphNode b = add_fill(other, &a, 1, p.second, 4);
+    FACT_EQ(cuGraphExecUpdate(exec, other, &info), CUDA_SUCCESS, "cuda.h, cuGraphExecUpdate");
+    FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS, "cuda.h, cuGraphExecUpdate");
+    run(exec);
+    FACT_EQ(byte(p.device), 3, "cuda.h, cuGraphExecUpdate: updates the node parameters");
+    FACT_EQ(byte(p.second), 4, "cuda.h, cuGraphExecUpdate: updates the node parameters");
+    DO(cuGraphDestroyNode(b));
+    b = add_read(other, &a, 1, p.device);
+    FACT_EQ(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+            "cuda.h, cuGraphExecUpdate");
+    FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+            "cuda.h, cuGraphExecUpdate: the type of a node changed");
+    FACT(info.errorNode == b, "cuda.h, cuGraphExecUpdate: errorNode is the node from hGraph");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(other));
+}
+
+static void instantiation_tells_how_it_went(void **state)
+{
+    CUDA_GRAPH_INSTANTIATE_PARAMS params = {
+        .flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
+        .hUploadStream = p.a,
+        .result_out = CUDA_GRAPH_INSTANTIATE_ERROR};
+    CUgraphExec exec;
+    cuuint64_t flags = 99;
+    (void)state;
+    add_fill(p.graph, NULL, 0, p.device, 1);
+    DO(cuGraphInstantiateWithParams(&exec, p.graph, &params));
+    FACT_EQ(params.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS,
+            "cuda.h, cuGraphInstantiateWithParams");
+    FACT(!params.hErrNode_out, "cuda.h, cuGraphInstantiateWithParams: set to NULL");
+    DO(cuGraphExecGetFlags(exec, &flags));
+    FACT_EQ(flags, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
+            "cuda.h, cuGraphExecGetFlags: UPLOAD is not returned");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void any_node_can_be_added_by_one_function(void **state)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
+    CUgraphNode node;
+    (void)state;
+    params.memset.dst = p.device;
+    params.memset.value = 12;
+    params.memset.elementSize = 1;
+    params.memset.width = BYTES;
+    params.memset.height = 1;
+    params.memset.ctx = p.ctx;
+    DO(cuGraphAddNode(&node, p.graph, NULL, NULL, 0, &params));
+    CUgraphExec exec = make(p.graph);
+    run(exec);
+    FACT_EQ(byte(p.device), 12, "cuda.h, cuGraphAddNode");
+    params.memset.value = 13;
+    DO(cuGraphNodeSetParams(node, &params));
+    run(exec);
+    FACT_EQ(byte(p.device), 12, "cuda.h, cuGraphNodeSetParams: not the executable graph");
+    DO(cuGraphExecNodeSetParams(exec, node, &params));
+    run(exec);
+    FACT_EQ(byte(p.device), 13, "cuda.h, cuGraphExecNodeSetParams");
+    params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+    FACT(cuGraphNodeSetParams(node, &params) != CUDA_SUCCESS,
+         "cuda.h, cuGraphNodeSetParams: the type must match the type of hNode");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void copies_of_boxes_are_done(void **state)
+{
+    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                         .srcHost = p.host,
+                         .srcPitch = ROW,
+                         .srcHeight = BYTES / ROW,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .dstDevice = p.device,
+                         .dstPitch = ROW,
+                         .dstHeight = BYTES / ROW,
+                         .dstXInBytes = 8,
+                         .dstY = 1,
+                         .WidthInBytes = 16,
+                         .Height = 2,
+                         .Depth = 1};
+    CUgraphNode node;
+    (void)state;
+    memset(p.host, 0x11, BYTES);
+    DO(cuGraphAddMemcpyNode(&node, p.graph, NULL, 0, &box, p.ctx));
+    CUgraphExec exec = make(p.graph);
+    run(exec);
+    DO(cuMemcpyDtoH(p.host, p.device, BYTES));
+    FACT(p.host[ROW + 8] == 0x11 && p.host[2 * ROW + 23] == 0x11, "cuda.h, cuGraphAddMemcpyNode");
+    FACT(!p.host[ROW + 7] && !p.host[ROW + 24] && !p.host[8] && !p.host[3 * ROW + 8],
+         "cuda.h, cuGraphAddMemcpyNode: and nothing else");
+    DO(cuGraphExecDestroy(exec));
+}
+
+static void count_up(void *data) { __atomic_fetch_add((int *)data, 1, __ATOMIC_RELEASE); }
+
+static void wait_for(int *value)
+{
+    for (int i = 0; i < 50000 && !__atomic_load_n(value, __ATOMIC_ACQUIRE); i++)
+        usleep(100);
+}
+
+static void graphs_keep_user_objects(void **state)
+{
+    static int destroyed;
+    CUuserObject object;
+    CUgraph graph;
+    (void)state;
+    destroyed = 0;
+    FACT_EQ(cuUserObjectCreate(&object, &destroyed, count_up, 1, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuUserObjectCreate: required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC");
+    DO(cuUserObjectCreate(&object, &destroyed, count_up, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    DO(cuGraphCreate(&graph, 0));
+    DO(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    CUgraphExec exec = make(graph);
+    DO(cuGraphDestroy(graph));
+    DO(cuGraphLaunch(exec, p.a));
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 0,
+            "CUDA programming guide, user objects: an executable graph keeps references");
+    DO(cuGraphExecDestroy(exec));
+    wait_for(&destroyed);
+    FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 1,
+            "cuda.h, cuUserObjectCreate: destroyed when it is no longer in use");
+}
+
+static void the_last_reference_destroys_a_user_object(void **state)
+{
+    static int destroyed;
+    CUuserObject object;
+    (void)state;
+    destroyed = 0;
+    DO(cuUserObjectCreate(&object, &destroyed, count_up, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    DO(cuUserObjectRetain(object, 1));
+    FACT_EQ(cuUserObjectRetain(object, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuUserObjectRetain: must be nonzero");
+    DO(cuUserObjectRelease(object, 2));
+    FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 0, "cuda.h, cuUserObjectRelease");
+    DO(cuUserObjectRelease(object, 1));
+    wait_for(&destroyed);
+    FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 1,
+            "cuda.h, cuUserObjectRelease: invoked if the reference count reaches zero");
+}
+
+static void a_graph_can_be_drawn(void **state)
+{
+    char path[] = "/tmp/conf_graph_XXXXXX", text[64] = "";
+    CUgraphNode a = add_empty(NULL, 0);
+    int fd = mkstemp(path);
+    (void)state;
+    add_fill(p.graph, &a, 1, p.device, 1);
+    FACT_EQ(cuGraphDebugDotPrint(p.graph, path, 0), CUDA_SUCCESS, "cuda.h, cuGraphDebugDotPrint");
+    FACT(read(fd, text, sizeof text - 1) > 0 && !strncmp(text, "digraph", 7),
+         "cuda.h, cuGraphDebugDotPrint: a DOT formatted description");
+    close(fd);
+    unlink(path);
+}
+
+static void the_runtime_builds_the_same_graphs(void **state)
+{
+    struct cudaMemsetParams set = {
+        .dst = (void *)p.device, .value = 21, .elementSize = 1, .width = BYTES, .height = 1};
+    struct cudaMemsetParams out;
+    cudaGraphNode_t fill, read_back;
+    cudaGraphExec_t exec;
+    cudaGraph_t graph;
+    enum cudaGraphNodeType type;
+    (void)state;
+    DO(cudaGraphCreate(&graph, 0));
+    DO(cudaGraphAddMemsetNode(&fill, graph, NULL, 0, &set));
+    DO(cudaGraphAddMemcpyNode1D(&read_back, graph, &fill, 1, p.host, (void *)p.device, BYTES,
+                                cudaMemcpyDeviceToHost));
+    DO(cudaGraphNodeGetType(read_back, &type));
+    FACT_EQ(type, cudaGraphNodeTypeMemcpy, "cuda_runtime_api.h, cudaGraphAddMemcpyNode1D");
+    DO(cudaGraphMemsetNodeGetParams(fill, &out));
+    FACT(out.dst == set.dst && out.value == 21 && out.width == BYTES,
+         "cuda_runtime_api.h, cudaGraphMemsetNodeGetParams");
+    DO(cudaGraphInstantiate(&exec, graph, 0));
+    memset(p.host, 0, BYTES);
+    DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
+    DO(cudaStreamSynchronize((cudaStream_t)p.a));
+    FACT_EQ(p.host[BYTES / 2], 21, "cuda_runtime_api.h, cudaGraphLaunch");
+    set.value = 22;
+    DO(cudaGraphExecMemsetNodeSetParams(exec, fill, &set));
+    DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
+    DO(cudaStreamSynchronize((cudaStream_t)p.a));
+    FACT_EQ(p.host[BYTES / 2], 22, "cuda_runtime_api.h, cudaGraphExecMemsetNodeSetParams");
+    DO(cudaGraphExecDestroy(exec));
+    DO(cudaGraphDestroy(graph));
+    FACT_EQ(cudaGraphCreate(&graph, 3), cudaErrorInvalidValue,
+            "cuda_runtime_api.h, cudaGraphCreate: flags must be 0");
+    (void)cudaGetLastError();
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin_case, end_case)
+
+int conf_graphs(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(nodes_have_their_type),
+        CASE(lists_are_given_in_two_steps),
+        CASE(edges_can_be_added_and_removed),
+        CASE(circles_are_refused),
+        CASE(a_destroyed_node_takes_its_edges_with_it),
+        CASE(parameters_are_copied_and_can_be_read),
+        CASE(bad_graphs_are_refused),
+        CASE(a_launch_does_the_nodes_in_order_of_their_edges),
+        CASE(an_executable_graph_is_a_snapshot),
+        CASE(an_empty_graph_can_be_launched),
+        CASE(launches_return_before_the_work_is_done),
+        CASE(a_launch_waits_for_earlier_work_of_its_stream),
+        CASE(launches_of_one_executable_graph_do_not_overlap),
+        CASE(a_destroyed_executable_graph_finishes),
+        CASE(event_nodes_connect_with_other_work),
+        CASE(a_clone_is_independent),
+        CASE(a_child_graph_runs_in_its_place),
+        CASE(nodes_of_executable_graphs_can_be_changed),
+        CASE(an_executable_graph_takes_over_parameters_of_an_equal_graph),
+        CASE(instantiation_tells_how_it_went),
+        CASE(any_node_can_be_added_by_one_function),
+        CASE(copies_of_boxes_are_done),
+        CASE(graphs_keep_user_objects),
+        CASE(the_last_reference_destroys_a_user_object),
+        CASE(a_graph_can_be_drawn),
+        CASE(the_runtime_builds_the_same_graphs),
+    };
+    return cmocka_run_group_tests_name("graphs", tests, setup, teardown);
+}
