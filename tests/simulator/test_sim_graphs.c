@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs on the stand-in driver: kernels with host functions, branches that really
+ * run beside each other, capacity, and what happens at the ends of things. */
+#include "sim_test.h"
+
+#include <pthread.h>
+
+static int note_log[8192];
+static atomic_int note_at;
+static CUstream s;
+
+static CUgraph graph_new(void)
+{
+    CUgraph graph;
+    OK(cuGraphCreate(&graph, 0));
+    note_at = 0;
+    return graph;
+}
+
+static CUgraphExec make(CUgraph graph)
+{
+    CUgraphExec exec;
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+static void done_with(CUgraph graph, CUgraphExec exec)
+{
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, size_t count,
+                              const char *name, void **args)
+{
+    CUDA_KERNEL_NODE_PARAMS params = {.func = sim_function(name),
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = args};
+    CUgraphNode node;
+    OK(cuGraphAddKernelNode(&node, graph, before, count, &params));
+    return node;
+}
+
+static CUgraphNode add_note(CUgraph graph, const CUgraphNode *before, size_t count, int what)
+{
+    int *log = note_log;
+    atomic_int *at = &note_at;
+    void *args[] = {&log, &at, &what};
+    return add_kernel(graph, before, count, "note", args);
+}
+
+static CUgraphNode add_gate(CUgraph graph, const CUgraphNode *before, size_t count,
+                            atomic_int *open)
+{
+    void *args[] = {&open};
+    return add_kernel(graph, before, count, "gate", args);
+}
+
+static void wait_for_notes(int count)
+{
+    while (atomic_load(&note_at) < count)
+        usleep(100);
+}
+
+static void arguments_of_kernel_nodes_are_copied_and_shown(void **state)
+{
+    CUgraph graph = graph_new();
+    CUDA_KERNEL_NODE_PARAMS params;
+    const char *name;
+    CUgraphNode node = add_note(graph, NULL, 0, 41);
+    (void)state;
+    OK(cuGraphKernelNodeGetParams(node, &params));
+    OK(cuFuncGetName(&name, params.func));
+    assert_string_equal(name, "note");
+    assert_int_equal(*(int *)params.kernelParams[2], 41);
+    int what = 42;
+    void *args[] = {params.kernelParams[0], params.kernelParams[1], &what};
+    CUgraphExec exec = make(graph);
+    params.kernelParams = args;
+    OK(cuGraphExecKernelNodeSetParams(exec, node, &params));
+    what = 0;
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_log[0], 42);
+    what = 43;
+    OK(cuGraphKernelNodeSetParams(node, &params));
+    CUgraphExec second = make(graph);
+    OK(cuGraphLaunch(second, s));
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_log[1], 43);
+    OK(cuGraphExecDestroy(second));
+    done_with(graph, exec);
+}
+
+static void branches_run_beside_each_other(void **state)
+{
+    atomic_int open = 0;
+    CUgraph graph = graph_new();
+    CUgraphNode ends[2] = {add_gate(graph, NULL, 0, &open), add_note(graph, NULL, 0, 1)};
+    (void)state;
+    add_note(graph, ends, 2, 2);
+    CUgraphExec exec = make(graph);
+    OK(cuGraphLaunch(exec, s));
+    wait_for_notes(1); /* though the gate is shut */
+    FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_log[1], 2);
+    done_with(graph, exec);
+}
+
+static void more_branches_than_streams_still_keep_their_order(void **state)
+{
+    CUgraph graph = graph_new();
+    CUgraphNode first = add_note(graph, NULL, 0, 0), row[100], last;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        row[i] = add_note(graph, &first, 1, 1);
+        row[i] = add_note(graph, &row[i], 1, 2);
+    }
+    last = add_note(graph, row, 100, 3);
+    assert_non_null(last);
+    CUgraphExec exec = make(graph);
+    for (int round = 0; round < 3; round++) {
+        note_at = 0;
+        OK(cuGraphLaunch(exec, s));
+        OK(cuStreamSynchronize(s));
+        assert_int_equal(note_at, 202);
+        assert_int_equal(note_log[0], 0);
+        assert_int_equal(note_log[201], 3);
+    }
+    done_with(graph, exec);
+}
+
+static void a_graph_longer_than_a_queue_is_queued_at_once(void **state)
+{
+    atomic_int open = 0;
+    CUgraph graph = graph_new();
+    CUgraphNode node = add_gate(graph, NULL, 0, &open);
+    (void)state;
+    for (int i = 0; i < 3000; i++)
+        node = add_note(graph, &node, 1, i);
+    CUgraphExec exec = make(graph);
+    OK(cuGraphLaunch(exec, s)); /* waiting for room would be waiting for the gate */
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_at, 3000);
+    assert_int_equal(note_log[2999], 2999);
+    done_with(graph, exec);
+}
+
+static void nested_graphs_run_in_their_place(void **state)
+{
+    CUgraph inner = graph_new(), middle = graph_new(), outer = graph_new(), empty = graph_new();
+    CUgraphNode a, b;
+    (void)state;
+    a = add_note(inner, NULL, 0, 2);
+    add_note(inner, &a, 1, 3);
+    OK(cuGraphAddChildGraphNode(&a, middle, NULL, 0, inner));
+    OK(cuGraphAddChildGraphNode(&b, middle, &a, 1, empty));
+    add_note(middle, &b, 1, 4);
+    a = add_note(outer, NULL, 0, 1);
+    OK(cuGraphAddChildGraphNode(&b, outer, &a, 1, middle));
+    add_note(outer, &b, 1, 5);
+    CUgraphExec exec = make(outer);
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_at, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(note_log[i], i + 1);
+    OK(cuGraphDestroy(inner));
+    OK(cuGraphDestroy(middle));
+    OK(cuGraphDestroy(empty));
+    done_with(outer, exec);
+}
+
+static void a_graph_is_no_child_of_its_own(void **state)
+{
+    CUgraph graph = graph_new();
+    CUgraphNode node;
+    (void)state;
+    FAILS(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphDestroy(graph));
+}
+
+static void circles_are_found_when_instantiating(void **state)
+{
+    CUgraph graph = graph_new();
+    CUgraphNode a = add_note(graph, NULL, 0, 1), b = add_note(graph, &a, 1, 2);
+    CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
+    CUgraphExec exec;
+    (void)state;
+    OK(cuGraphAddDependencies(graph, &b, &a, NULL, 1));
+    FAILS(cuGraphInstantiateWithParams(&exec, graph, &params), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(params.result_out, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
+    assert_true(params.hErrNode_out == a || params.hErrNode_out == b);
+    OK(cuGraphDestroy(graph));
+}
+
+static void stale_handles_are_errors(void **state)
+{
+    CUgraph graph = graph_new();
+    CUgraphNode node = add_note(graph, NULL, 0, 1);
+    CUgraphExec exec = make(graph);
+    CUgraphNodeType type;
+    size_t count;
+    (void)state;
+    done_with(graph, exec);
+    FAILS(cuGraphGetNodes(graph, NULL, &count), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphNodeGetType(node, &type), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphLaunch(exec, s), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphExecDestroy(exec), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void what_is_not_simulated_says_so(void **state)
+{
+    CUgraph graph = graph_new();
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    CUgraphNode a = add_note(graph, NULL, 0, 1), node;
+    CUgraphEdgeData edge = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                            .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    CUgraphExec exec;
+    (void)state;
+    FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
+    params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
+    params.type = CU_GRAPH_NODE_TYPE_EMPTY;
+    FAILS(cuGraphAddNode(&node, graph, &a, &edge, 1, &params), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuGraphInstantiate(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH),
+          CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuGraphDestroy(graph));
+}
+
+/* ---- memory ---- */
+
+static CUgraphNode add_alloc(CUgraph graph, size_t bytes, CUdeviceptr *address)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
+    CUgraphNode node;
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    *address = params.dptr;
+    return node;
+}
+
+static void memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed(void **state)
+{
+    size_t before = sim_free_bytes(), bytes = 5 * MIB; /* three pages */
+    CUgraph graph = graph_new();
+    CUdeviceptr d;
+    CUgraphNode alloc = add_alloc(graph, bytes, &d), release;
+    (void)state;
+    OK(cuGraphAddMemFreeNode(&release, graph, &alloc, 1, d));
+    CUgraphExec exec = make(graph);
+    assert_int_equal(sim_free_bytes(), before);
+    for (int i = 0; i < 3; i++) {
+        OK(cuGraphLaunch(exec, s));
+        OK(cuStreamSynchronize(s));
+        assert_int_equal(before - sim_free_bytes(), 6 * MIB);
+    }
+    cuuint64_t used = 1, reserved = 0;
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    assert_int_equal(used, 0);
+    assert_int_equal(reserved, 6 * MIB);
+    OK(cuDeviceGraphMemTrim(0));
+    assert_int_equal(sim_free_bytes(), before);
+    done_with(graph, exec);
+}
+
+static void a_launch_that_does_not_fit_changes_nothing(void **state)
+{
+    size_t before = sim_free_bytes();
+    CUgraph graph = graph_new();
+    CUdeviceptr d[2];
+    (void)state;
+    add_alloc(graph, before / 2 + MIB, &d[0]);
+    add_alloc(graph, before / 2 + MIB, &d[1]);
+    CUgraphExec exec = make(graph);
+    FAILS(cuGraphLaunch(exec, s), CUDA_ERROR_OUT_OF_MEMORY);
+    FAILS(cuMemFree(d[0]), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGraphMemTrim(0));
+    assert_int_equal(sim_free_bytes(), before);
+    done_with(graph, exec);
+}
+
+static void memory_that_was_not_freed_outlives_graph_and_executable(void **state)
+{
+    size_t before = sim_free_bytes();
+    CUgraph graph = graph_new();
+    CUdeviceptr d;
+    unsigned char byte = 0;
+    (void)state;
+    add_alloc(graph, MIB, &d);
+    CUgraphExec exec = make(graph);
+    OK(cuGraphLaunch(exec, s));
+    done_with(graph, exec);
+    OK(cuMemsetD8Async(d, 7, MIB, s));
+    OK(cuMemcpyDtoHAsync(&byte, d + MIB - 1, 1, s));
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(byte, 7);
+    OK(cuMemFreeAsync(d, s));
+    FAILS(cuMemFreeAsync(d, s), CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamSynchronize(s));
+    FAILS(cuMemsetD8(d, 0, 1), CUDA_ERROR_INVALID_VALUE); /* the address is nobody's now */
+    OK(cuDeviceGraphMemTrim(0));
+    assert_int_equal(sim_free_bytes(), before);
+}
+
+static void a_graph_with_memory_can_be_moved_into_another(void **state)
+{
+    CUgraph inner = graph_new(), outer = graph_new();
+    CUdeviceptr d;
+    CUgraphNode alloc = add_alloc(inner, MIB, &d), node;
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
+    (void)state;
+    OK(cuGraphAddMemFreeNode(&node, inner, &alloc, 1, d));
+    params.graph.graph = inner;
+    params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    OK(cuGraphAddNode(&node, outer, NULL, NULL, 0, &params));
+    FAILS(cuGraphDestroy(inner), CUDA_ERROR_INVALID_VALUE); /* its parent's now */
+    CUgraphExec exec = make(outer);
+    OK(cuGraphLaunch(exec, s));
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    OK(cuDeviceGraphMemTrim(0));
+    done_with(outer, exec);
+}
+
+static void memory_used_before_it_is_allocated_is_an_illegal_address(void **state)
+{
+    CUcontext ctx, old;
+    CUgraph graph = graph_new();
+    CUdeviceptr d;
+    CUstream own;
+    CUdevice device;
+    (void)state;
+    OK(cuCtxGetCurrent(&old));
+    OK(cuCtxGetDevice(&device));
+    OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is for good */
+    OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    add_alloc(graph, MIB, &d);
+    OK(cuMemsetD8Async(d, 1, MIB, own)); /* the graph was not launched */
+    FAILS(cuStreamSynchronize(own), CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuGraphDestroy(graph));
+    OK(cuCtxDestroy(ctx));
+    OK(cuCtxSetCurrent(old));
+}
+
+/* ---- threads ---- */
+
+static void *launch_many(void *arg)
+{
+    CUgraphExec exec = arg;
+    CUcontext ctx;
+    CUstream own;
+    intptr_t e = cuDevicePrimaryCtxRetain(&ctx, 0);
+    if (!e)
+        e = cuCtxSetCurrent(ctx);
+    if (!e)
+        e = cuStreamCreate(&own, CU_STREAM_NON_BLOCKING);
+    for (int i = 0; i < 50 && !e; i++)
+        e = cuGraphLaunch(exec, own);
+    if (!e)
+        e = cuStreamSynchronize(own);
+    if (!e)
+        e = cuStreamDestroy(own);
+    cuDevicePrimaryCtxRelease(0);
+    return (void *)e;
+}
+
+static void threads_launching_one_graph_take_turns(void **state)
+{
+    CUgraph graph = graph_new();
+    CUgraphNode a = add_note(graph, NULL, 0, 1);
+    pthread_t threads[4];
+    void *result;
+    (void)state;
+    add_note(graph, &a, 1, 2);
+    CUgraphExec exec = make(graph);
+    for (int i = 0; i < 4; i++)
+        OK(pthread_create(&threads[i], NULL, launch_many, exec));
+    for (int i = 0; i < 4; i++) {
+        OK(pthread_join(threads[i], &result));
+        OK((intptr_t)result);
+    }
+    assert_int_equal(note_at, 400);
+    for (int i = 0; i < 400; i++)
+        assert_int_equal(note_log[i], 1 + i % 2);
+    done_with(graph, exec);
+}
+
+static int start(void **state)
+{
+    *state = sim_start();
+    sim_register_kernels();
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_of_kernel_nodes_are_copied_and_shown),
+        cmocka_unit_test(branches_run_beside_each_other),
+        cmocka_unit_test(more_branches_than_streams_still_keep_their_order),
+        cmocka_unit_test(a_graph_longer_than_a_queue_is_queued_at_once),
+        cmocka_unit_test(nested_graphs_run_in_their_place),
+        cmocka_unit_test(a_graph_is_no_child_of_its_own),
+        cmocka_unit_test(circles_are_found_when_instantiating),
+        cmocka_unit_test(stale_handles_are_errors),
+        cmocka_unit_test(what_is_not_simulated_says_so),
+        cmocka_unit_test(memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed),
+        cmocka_unit_test(a_launch_that_does_not_fit_changes_nothing),
+        cmocka_unit_test(memory_that_was_not_freed_outlives_graph_and_executable),
+        cmocka_unit_test(a_graph_with_memory_can_be_moved_into_another),
+        cmocka_unit_test(memory_used_before_it_is_allocated_is_an_illegal_address),
+        cmocka_unit_test(threads_launching_one_graph_take_turns),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
