@@ -190,6 +190,56 @@ static void device_variables_are_copied_to_and_from(void **state)
     assert_int_equal(out[0], 8);
 }
 
+static void graphs_name_kernels_by_stub_and_variables_by_shadow(void **state)
+{
+    int in[4] = {1, 2, 3, 4}, out[4] = {0}, count = 4, what = 10;
+    int *address;
+    struct cudaKernelNodeParams params = {
+        .func = (void *)add_stub, .gridDim = one, .blockDim = {4, 1, 1}}, got;
+    struct cudaMemcpy3DParms copied;
+    cudaGraphNode_t write, kernel, read_back;
+    cudaGraphExec_t exec;
+    cudaGraph_t graph;
+    (void)state;
+    OK(cudaGetSymbolAddress((void **)&address, &device_variable));
+    void *args[] = {&address, &count, &what};
+    params.kernelParams = args;
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddMemcpyNodeToSymbol(&write, graph, NULL, 0, &device_variable, in, sizeof in, 0,
+                                      cudaMemcpyHostToDevice));
+    OK(cudaGraphAddKernelNode(&kernel, graph, &write, 1, &params));
+    OK(cudaGraphAddMemcpyNodeFromSymbol(&read_back, graph, &kernel, 1, out, &device_variable, 8, 8,
+                                        cudaMemcpyDeviceToHost));
+    OK(cudaGraphKernelNodeGetParams(kernel, &got));
+    assert_ptr_equal(got.func, add_stub);
+    assert_int_equal(got.blockDim.x, 4);
+    assert_int_equal(*(int *)got.kernelParams[2], 10);
+    OK(cudaGraphMemcpyNodeGetParams(read_back, &copied));
+    assert_ptr_equal(copied.dstPtr.ptr, out);
+    assert_ptr_equal(copied.srcPtr.ptr, address + 2);
+    assert_int_equal(copied.extent.width, 8);
+    assert_int_equal(copied.kind, cudaMemcpyDeviceToHost);
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, NULL));
+    OK(cudaDeviceSynchronize());
+    assert_int_equal(out[0], 13);
+    assert_int_equal(out[1], 14);
+    what = 20;
+    OK(cudaGraphExecKernelNodeSetParams(exec, kernel, &params));
+    OK(cudaGraphLaunch(exec, NULL));
+    OK(cudaDeviceSynchronize());
+    assert_int_equal(out[1], 24);
+    params.func = (void *)unregistered_stub;
+    FAILS(cudaGraphAddKernelNode(&kernel, graph, NULL, 0, &params),
+          cudaErrorInvalidDeviceFunction);
+    FAILS(cudaGraphAddMemcpyNodeToSymbol(&write, graph, NULL, 0, &device_variable, in, 16, 4,
+                                         cudaMemcpyHostToDevice),
+          cudaErrorInvalidValue);
+    cudaGetLastError();
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+}
+
 static void memory_of_every_kind_is_told_apart(void **state)
 {
     struct cudaPointerAttributes a;
@@ -422,13 +472,10 @@ static void channel_descriptors_are_checked(void **state)
 
 static void what_is_not_simulated_says_so(void **state)
 {
-    cudaGraph_t graph;
     cudaTextureObject_t texture;
     (void)state;
-    FAILS(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-    FAILS(cudaGetLastError(), cudaErrorNotSupported);
     FAILS(cudaCreateTextureObject(&texture, NULL, NULL, NULL), cudaErrorNotSupported);
-    cudaGetLastError();
+    FAILS(cudaGetLastError(), cudaErrorNotSupported);
     assert_string_equal(cudaGetErrorName(cudaErrorNotSupported), "cudaErrorNotSupported");
     assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
 }
@@ -481,6 +528,7 @@ int main(void)
         cmocka_unit_test(impossible_launches_are_named),
         cmocka_unit_test(launch_configurations_are_pushed_and_popped),
         cmocka_unit_test(device_variables_are_copied_to_and_from),
+        cmocka_unit_test(graphs_name_kernels_by_stub_and_variables_by_shadow),
         cmocka_unit_test(memory_of_every_kind_is_told_apart),
         cmocka_unit_test(copies_go_where_their_kind_says),
         cmocka_unit_test(events_and_streams_are_asynchronous),
