@@ -2,7 +2,8 @@
  *
  * conformance [GROUP]...: checks the facts of these groups, or of all. Exit status
  * 0 when all hold, 1 when one does not, 2 for an unknown group, 77 without a device.
- * conformance --ptx: prints the kernels, for an assembler to read. */
+ * conformance --ptx: prints the kernels, for an assembler to read.
+ * conformance --list: prints the groups' names. */
 #include "conf_kernels.h"
 
 #include <stdio.h>
@@ -89,11 +90,20 @@ static int run_named(const char *name)
     return name ? -1 : 0;
 }
 
+static int list(void)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        puts(groups[i].name);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int count = 0, failed = 0;
     if (argc == 2 && !strcmp(argv[1], "--ptx"))
         return fputs(conf_ptx, stdout) < 0;
+    if (argc == 2 && !strcmp(argv[1], "--list"))
+        return list();
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
         fprintf(stderr, "conformance: there is no CUDA device here\n");
