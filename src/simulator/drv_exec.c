@@ -23,8 +23,11 @@
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static uint64_t jitter(struct vs_sim_stream *s, uint64_t ns)
+/* What the model says, spread by the seed; nothing with time=off. */
+static uint64_t duration(struct vs_sim_stream *s, uint64_t ns)
 {
+    if (vs_sim_spec.time_off)
+        return 0;
     if (!vs_sim_spec.seed)
         return ns;
     s->random ^= s->random << 13; /* xorshift64 */
@@ -247,7 +250,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
     }
     if (!ok)
         vs_sim_context_fail(ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
-    uint64_t end = start + jitter(s, model_ns), now = vs_clock_ns();
+    uint64_t end = start + duration(s, model_ns), now = vs_clock_ns();
     if (op->kind != VS_SIM_OP_KERNEL)
         end = later(end, now); /* the bytes may take longer to move here than there */
     if (now < end)

@@ -379,7 +379,7 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
     for (size_t i = 0; !e && i < mapped; i++) {
         struct mapping *m = &r->mappings[first + i];
         for (size_t k = 0; k < count; k++) {
-            int index;
+            int index = 0;
             location_of(&desc[k].location, &index);
             m->access[index] = (uint8_t)desc[k].flags;
         }

@@ -51,8 +51,8 @@ static enum vs_err explain(char *why, const char *what, const char *value)
     if (n < VS_SIM_WHY_MAX)
         snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
                  ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
-                 "malloc_us=N free_us=N kernel_us=N seed=N fail=FAMILY:N, :N+ or :P%% (FAMILY "
-                 "device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
+                 "malloc_us=N free_us=N kernel_us=N time=model or off seed=N fail=FAMILY:N, :N+ "
+                 "or :P%% (FAMILY device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
                  "driver=VERSION cupti=refused, unprivileged or none "
                  "check=report or fail, then any of +uninitialised +leaks",
                  VS_SIM_DEVICES_MAX);
@@ -180,6 +180,12 @@ static bool parse_check(struct vs_sim_spec *spec, const char *value)
     return true;
 }
 
+static bool parse_time(struct vs_sim_spec *spec, const char *value)
+{
+    spec->time_off = !strcmp(value, "off");
+    return spec->time_off || !strcmp(value, "model");
+}
+
 /* ---- one KEY=VALUE ---- */
 
 static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
@@ -226,6 +232,8 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
     bool ok = false;
     if (set_size(spec, key, value, &ok) || set_count(spec, key, value, &ok))
         return ok;
+    if (!strcmp(key, "time"))
+        return parse_time(spec, value);
     if (!strcmp(key, "seed"))
         return parse_count(value, 0, UINT64_MAX, &spec->seed);
     if (!strcmp(key, "lost"))

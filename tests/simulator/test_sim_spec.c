@@ -76,6 +76,9 @@ static void fields_change_the_preset(void **state)
     assert_int_equal(s.free_us, 50);
     assert_int_equal(s.kernel_us, 7);
     assert_true(s.seed == UINT64_MAX);
+    assert_false(s.time_off);
+    assert_true(parse("t4-16g,time=off").time_off);
+    assert_false(parse("time=model").time_off);
     assert_int_equal(parse("devices=3").devices, 3); /* of the default device */
 }
 
@@ -123,6 +126,7 @@ static void what_is_not_understood_is_named(void **state)
 {
     (void)state;
     refuse("h300", "h300");
+    refuse("t4-16g,time=on", "time=on");
     refuse("t4-16g,capacity=lots", "capacity=lots");
     refuse("t4-16g,colour=red", "colour=red");
     refuse("t4-16g,devices=0", "devices=0");

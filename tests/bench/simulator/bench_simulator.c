@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the simulated GPU itself costs, with simulated time off: launches, copies,
+ * events, allocations, graphs. Beside each figure something plain that does the
+ * same kind of work in the same run: calls handed to a thread through a queue, the
+ * C library's malloc and free, memcpy; and for memory of whole pages the two system
+ * calls that let a use after a free fault. Medians of five rounds. */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define ROUNDS 5
+#define MILLION 1000000
+#define FENCED 100000 /* pairs that cost system calls */
+#define LIVE 100000
+#define GRAPH_KERNELS 8
+
+static void check(int error, const char *what)
+{
+    if (error) {
+        fprintf(stderr, "bench_simulator: %s: error %d\n", what, error);
+        exit(1);
+    }
+}
+#define OK(call) check((int)(call), #call)
+
+static double now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median ns per operation of *work*, which does *count* of them. */
+static double measure(void (*work)(long count), long count)
+{
+    double ns[ROUNDS];
+    work(count / 10 + 1);
+    for (int r = 0; r < ROUNDS; r++) {
+        double begin = now_ns();
+        work(count);
+        ns[r] = (now_ns() - begin) / (double)count;
+    }
+    qsort(ns, ROUNDS, sizeof *ns, ascending);
+    return ns[ROUNDS / 2];
+}
+
+/* ---- the plain things ---- */
+
+#define QUEUE 1024
+
+static struct {
+    pthread_mutex_t mu;
+    pthread_cond_t filled, emptied;
+    void (*call[QUEUE])(void);
+    unsigned long put, taken, done;
+} queue = {.mu = PTHREAD_MUTEX_INITIALIZER,
+           .filled = PTHREAD_COND_INITIALIZER,
+           .emptied = PTHREAD_COND_INITIALIZER};
+
+static void nothing(void) { __asm__ volatile("" ::: "memory"); }
+
+static void *queue_main(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&queue.mu);
+    for (;;) {
+        while (queue.put == queue.taken)
+            pthread_cond_wait(&queue.filled, &queue.mu);
+        unsigned long first = queue.taken, last = queue.taken = queue.put;
+        pthread_mutex_unlock(&queue.mu);
+        for (unsigned long i = first; i < last; i++)
+            queue.call[i % QUEUE]();
+        pthread_mutex_lock(&queue.mu);
+        queue.done = last;
+        pthread_cond_signal(&queue.emptied);
+    }
+    return NULL;
+}
+
+static void queue_put(void)
+{
+    pthread_mutex_lock(&queue.mu);
+    while (queue.put - queue.done == QUEUE)
+        pthread_cond_wait(&queue.emptied, &queue.mu);
+    queue.call[queue.put++ % QUEUE] = nothing;
+    pthread_cond_signal(&queue.filled);
+    pthread_mutex_unlock(&queue.mu);
+}
+
+static void queue_drain(void)
+{
+    pthread_mutex_lock(&queue.mu);
+    while (queue.put != queue.done)
+        pthread_cond_wait(&queue.emptied, &queue.mu);
+    pthread_mutex_unlock(&queue.mu);
+}
+
+static void calls_queued(long count)
+{
+    for (long i = 0; i < count; i++)
+        queue_put();
+    queue_drain();
+}
+
+static void calls_waited_for(long count)
+{
+    for (long i = 0; i < count; i++) {
+        queue_put();
+        if (i % 1000 == 999)
+            queue_drain();
+    }
+    queue_drain();
+}
+
+static size_t bytes; /* of the current row */
+
+static void host_pairs(long count)
+{
+    for (long i = 0; i < count; i++) {
+        void *p = malloc(bytes);
+        __asm__ volatile("" : "+r"(p)::"memory");
+        free(p);
+    }
+}
+
+/* What makes an address readable and takes that away again, as anything must that
+ * lets a use after a free fault. */
+static void fenced_pairs(long count)
+{
+    static char *at;
+    if (!at)
+        at = mmap(NULL, (size_t)256 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+    for (long i = 0; i < count; i++) {
+        OK(mprotect(at + (2 << 20), bytes, PROT_READ | PROT_WRITE));
+        OK(mprotect(at + (2 << 20), bytes, PROT_NONE));
+    }
+}
+
+static char *host_from, *host_to;
+
+static void host_copies(long count)
+{
+    for (long i = 0; i < count; i++) {
+        memcpy(host_to, host_from, bytes);
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+/* ---- the simulated ones ---- */
+
+static CUfunction kernel;
+static CUstream stream, other;
+static CUevent event;
+static CUdeviceptr device_from, device_to;
+static CUgraphExec graph;
+
+static void launches_queued(long count)
+{
+    for (long i = 0; i < count; i++)
+        OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+    OK(cuStreamSynchronize(stream));
+}
+
+static void launches_waited_for(long count)
+{
+    for (long i = 0; i < count; i++) {
+        OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+        if (i % 1000 == 999)
+            OK(cuStreamSynchronize(stream));
+    }
+    OK(cuStreamSynchronize(stream));
+}
+
+static void driver_pairs(long count)
+{
+    for (long i = 0; i < count; i++) {
+        CUdeviceptr p;
+        OK(cuMemAlloc(&p, bytes));
+        OK(cuMemFree(p));
+    }
+}
+
+static void runtime_pairs(long count)
+{
+    for (long i = 0; i < count; i++) {
+        void *p;
+        OK(cudaMalloc(&p, bytes));
+        OK(cudaFree(p));
+    }
+}
+
+static void copies(long count)
+{
+    for (long i = 0; i < count; i++)
+        OK(cuMemcpyDtoDAsync(device_to, device_from, bytes, stream));
+    OK(cuStreamSynchronize(stream));
+}
+
+static void events(long count)
+{
+    for (long i = 0; i < count; i++) {
+        OK(cuEventRecord(event, stream));
+        OK(cuStreamWaitEvent(other, event, 0));
+    }
+    OK(cuStreamSynchronize(other));
+}
+
+static void pool_pairs(long count)
+{
+    for (long i = 0; i < count; i++) {
+        CUdeviceptr p;
+        OK(cuMemAllocAsync(&p, bytes, stream));
+        OK(cuMemFreeAsync(p, stream));
+    }
+    OK(cuStreamSynchronize(stream));
+}
+
+static void graph_launches(long count)
+{
+    for (long i = 0; i < count; i++)
+        OK(cuGraphLaunch(graph, stream));
+    OK(cuStreamSynchronize(stream));
+}
+
+static void graph_calls(long count)
+{
+    for (long i = 0; i < count * GRAPH_KERNELS; i++)
+        queue_put();
+    queue_drain();
+}
+
+/* ---- the table ---- */
+
+static void row(const char *name, void (*work)(long), const char *base_name, void (*base)(long),
+                long count)
+{
+    double mine = measure(work, count), plain = measure(base, count);
+    printf("%-38s %9.0f %9.2f   %-22s %9.1f %7.1f\n", name, mine, 1e3 / mine, base_name, plain,
+           mine / plain);
+    fflush(stdout);
+}
+
+static void make_graph(void)
+{
+    CUgraph g;
+    CUgraphNode last = NULL;
+    CUDA_KERNEL_NODE_PARAMS params = {.func = kernel,
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 32,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
+    OK(cuGraphCreate(&g, 0));
+    for (int i = 0; i < GRAPH_KERNELS; i++) {
+        CUgraphNode node;
+        OK(cuGraphAddKernelNode(&node, g, last ? &last : NULL, last != NULL, &params));
+        last = node;
+    }
+    OK(cuGraphInstantiate(&graph, g, 0));
+}
+
+static void start(void)
+{
+    CUmodule module;
+    pthread_t thread;
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g,time=off", 0);
+    OK(cudaSetDevice(0));
+    OK(cuModuleLoadData(&module, "nothing"));
+    OK(cuModuleGetFunction(&kernel, module, "bench_kernel"));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuMemAlloc(&device_from, 4096));
+    OK(cuMemAlloc(&device_to, 4096));
+    host_from = calloc(1, 4096);
+    host_to = malloc(4096);
+    OK(!host_from || !host_to);
+    OK(pthread_create(&thread, NULL, queue_main, NULL));
+}
+
+static void pairs_rows(void)
+{
+    bytes = 4096;
+    row("cuMemAlloc + cuMemFree, 4 KiB", driver_pairs, "malloc + free", host_pairs, MILLION);
+    row("cudaMalloc + cudaFree, 4 KiB", runtime_pairs, "malloc + free", host_pairs, MILLION);
+    bytes = 1 << 20;
+    row("cuMemAlloc + cuMemFree, 1 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
+    row("cudaMalloc + cudaFree, 1 MiB", runtime_pairs, "mprotect twice", fenced_pairs, FENCED);
+    bytes = 64 << 20;
+    row("cuMemAlloc + cuMemFree, 64 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
+}
+
+static void pool_rows(void)
+{
+    static CUdeviceptr live[LIVE];
+    static void *host_live[LIVE];
+    bytes = 4096;
+    row("cuMemAllocAsync + cuMemFreeAsync", pool_pairs, "malloc + free", host_pairs, MILLION);
+    for (long i = 0; i < LIVE; i++) {
+        OK(cuMemAllocAsync(&live[i], bytes, stream));
+        OK(!(host_live[i] = malloc(bytes)));
+    }
+    for (long i = 0; i < LIVE; i += 2) {
+        OK(cuMemFreeAsync(live[i], stream));
+        free(host_live[i]);
+    }
+    OK(cuStreamSynchronize(stream));
+    row("  with 50 000 others and as many gaps", pool_pairs, "malloc + free", host_pairs, MILLION);
+}
+
+int main(void)
+{
+    start();
+    printf("%-38s %9s %9s   %-22s %9s %7s\n", "operation", "ns", "M/s", "beside it", "ns", "ratio");
+    row("cuLaunchKernel, queued", launches_queued, "queued call", calls_queued, MILLION);
+    row("cuLaunchKernel, a wait each 1000", launches_waited_for, "queued call", calls_waited_for,
+        MILLION);
+    bytes = 4096;
+    row("cuMemcpyDtoDAsync, 4 KiB", copies, "memcpy", host_copies, MILLION);
+    row("cuEventRecord + cuStreamWaitEvent", events, "queued call", calls_queued, MILLION);
+    pairs_rows();
+    pool_rows();
+    make_graph();
+    row("cuGraphLaunch, 8 kernels in a row", graph_launches, "8 queued calls", graph_calls, 100000);
+    return 0;
+}

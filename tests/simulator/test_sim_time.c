@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * time=off: work is done in order and takes no simulated time, whatever the model
+ * says. A kernel of ten seconds each would show. */
+#include "sim_test.h"
+
+static void kernels_take_no_time(void **state)
+{
+    CUmodule module;
+    CUfunction function;
+    CUevent begin, end;
+    float ms = -1;
+    (void)state;
+    OK(cuModuleLoadData(&module, "any"));
+    OK(cuModuleGetFunction(&function, module, "without_a_host_function"));
+    OK(cuEventCreate(&begin, 0));
+    OK(cuEventCreate(&end, 0));
+    OK(cuEventRecord(begin, NULL));
+    for (int i = 0; i < 1000; i++)
+        OK(cuLaunchKernel(function, 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuEventRecord(end, NULL));
+    OK(cuEventSynchronize(end));
+    OK(cuEventElapsedTime(&ms, begin, end));
+    assert_true(ms >= 0);
+    OK(cuModuleUnload(module));
+}
+
+static void copies_are_done_all_the_same(void **state)
+{
+    CUdeviceptr memory;
+    unsigned char byte = 0;
+    (void)state;
+    OK(cuMemAlloc(&memory, 4096));
+    for (int i = 0; i < 100; i++) {
+        OK(cuMemsetD8Async(memory, (unsigned char)i, 4096, NULL));
+        OK(cuMemcpyDtoH(&byte, memory + 4095, 1));
+        assert_int_equal(byte, i);
+    }
+    OK(cuMemFree(memory));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,time=off,kernel_us=10000000,seed=5", 1);
+    sim_start();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_take_no_time),
+        cmocka_unit_test(copies_are_done_all_the_same),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
