@@ -67,7 +67,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     CUresult e = enter_device(dev, &d);
     if (e)
         return e;
-    snprintf(uuid->bytes, sizeof uuid->bytes, "vramscope-sim%02d", d->ordinal);
+    vs_sim_device_uuid(d->physical, uuid);
     return CUDA_SUCCESS;
 }
 
@@ -113,7 +113,7 @@ CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult e = enter_device(dev, &d);
     if (e == CUDA_SUCCESS)
-        snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", d->ordinal + 1);
+        snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", d->physical + 1);
     return e;
 }
 
@@ -130,10 +130,12 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
         if (sscanf(pciBusId, "%x:%x.%x", &bus, &slot, &function) < 2)
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (domain || slot || function || bus < 1 || bus > vs_sim_spec.devices)
-        return CUDA_ERROR_INVALID_DEVICE;
-    *dev = (CUdevice)bus - 1;
-    return CUDA_SUCCESS;
+    for (unsigned i = 0; i < vs_sim_spec.devices && !domain && !slot && !function; i++)
+        if (vs_sim_devices[i].physical + 1 == (int)bus) {
+            *dev = (CUdevice)i;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* ---- attributes ---- */
@@ -145,7 +147,7 @@ static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = p->clock_khz; return 1;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = p->sm_count; return 1;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = d->ordinal + 1; return 1;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = d->physical + 1; return 1;
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *value = p->memory_clock_khz; return 1;
     case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: *value = p->bus_bits; return 1;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = p->l2_bytes; return 1;
@@ -228,6 +230,9 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1},
+    {CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 1},
+    {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
     {CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 2},
     {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
@@ -298,10 +303,7 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_
     return CUDA_ERROR_NOT_SUPPORTED; /* no textures here */
 }
 
-/* ---- peers: every pair can copy; kernels reach only their own device's memory
- * by the programs' rules, so access is granted and remembered ---- */
-
-static atomic_bool peer_enabled[VS_SIM_DEVICES_MAX][VS_SIM_DEVICES_MAX];
+/* ---- peers ---- */
 
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
@@ -330,32 +332,4 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
         return CUDA_ERROR_INVALID_DEVICE;
     *value = attrib == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED;
     return CUDA_SUCCESS;
-}
-
-CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
-{
-    struct vs_sim_context *ctx, *peer = vs_sim_context_of(peerContext);
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
-    if (Flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!peer || peer == ctx)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    if (peer->device == ctx->device)
-        return CUDA_ERROR_INVALID_DEVICE;
-    bool was = atomic_exchange(&peer_enabled[ctx->device->ordinal][peer->device->ordinal], true);
-    return was ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
-}
-
-CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
-{
-    struct vs_sim_context *ctx, *peer = vs_sim_context_of(peerContext);
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
-    if (!peer)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    bool was = atomic_exchange(&peer_enabled[ctx->device->ordinal][peer->device->ordinal], false);
-    return was ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }

@@ -72,7 +72,7 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
 
 /* A range that was freed while this work was queued is an illegal address, as the
  * device would find. */
-static bool still_there(const struct vs_sim_end *end, bool write)
+bool vs_sim_end_there(const struct vs_sim_end *end, bool write)
 {
     struct vs_sim_range range;
     if (end->id && (!vs_sim_range_find(end->base, &range) || range.id != end->id ||
@@ -83,7 +83,7 @@ static bool still_there(const struct vs_sim_end *end, bool write)
 
 static bool copy_bytes(const struct vs_sim_copy *copy)
 {
-    if (!still_there(&copy->from, false) || !still_there(&copy->to, true))
+    if (!vs_sim_end_there(&copy->from, false) || !vs_sim_end_there(&copy->to, true))
         return false;
     const char *from_plane = copy->staged ? copy->staged : (const char *)copy->from.base;
     char *to_plane = (char *)copy->to.base;
@@ -129,7 +129,7 @@ static void zero_large(char *to, size_t bytes)
 
 static bool set_bytes(const struct vs_sim_set *set)
 {
-    if (!still_there(&set->to, true))
+    if (!vs_sim_end_there(&set->to, true))
         return false;
     size_t row = set->width * set->element;
     char *to = (char *)set->to.base;
@@ -159,7 +159,11 @@ static void run_kernel(struct vs_sim_context *ctx, struct vs_sim_op *work)
     bool variables = vs_sim_variables_enter(op->function, ctx);
     struct vs_sim_op *before = work->check ? vs_sim_check_kernel_enter(work) : NULL;
     vs_sim_host_function_begin();
-    vs_sim_workers_run(op->host, &launch, (unsigned long)op->grid[0] * op->grid[1] * op->grid[2]);
+    unsigned long blocks = (unsigned long)op->grid[0] * op->grid[1] * op->grid[2];
+    if (op->cooperative)
+        op->host->fn(&launch, 0, blocks);
+    else
+        vs_sim_workers_run(op->host, &launch, blocks);
     vs_sim_host_function_end();
     if (work->check)
         vs_sim_check_kernel_leave(before);
@@ -319,6 +323,11 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         break;
     case VS_SIM_OP_MAP: vs_sim_block_map(op->u.block); break;
     case VS_SIM_OP_UNMAP: vs_sim_block_unmap(op->u.block); break;
+    case VS_SIM_OP_VALUE:
+        if (!vs_sim_value_run(s->ctx, &op->u.value))
+            vs_sim_context_fail(s->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
+        start = later(start, vs_clock_ns());
+        break;
     case VS_SIM_OP_NOTHING: break;
     }
     s->last_end_ns = start;

@@ -182,7 +182,7 @@ CUresult cuFuncLoad(CUfunction function)
 /* ---- occupancy: the least of what threads, registers, shared memory and the
  * block limit allow ---- */
 
-static int blocks_per_sm(int block_size, size_t shared)
+int vs_sim_blocks_per_sm(int block_size, size_t shared)
 {
     const struct vs_sim_preset *p = vs_sim_spec.preset;
     int threads = (block_size + 31) / 32 * 32;
@@ -207,7 +207,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
         return CUDA_ERROR_INVALID_VALUE;
     *numBlocks = dynamicSMemSize > (size_t)vs_sim_spec.preset->shared_optin
                      ? 0
-                     : blocks_per_sm(blockSize, dynamicSMemSize);
+                     : vs_sim_blocks_per_sm(blockSize, dynamicSMemSize);
     return CUDA_SUCCESS;
 }
 
@@ -237,7 +237,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
             blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
         int threads = shared > (size_t)vs_sim_spec.preset->shared_optin
                           ? 0
-                          : blocks_per_sm(size, shared) * size;
+                          : vs_sim_blocks_per_sm(size, shared) * size;
         if (threads > best) {
             best = threads;
             best_size = size;

@@ -32,11 +32,12 @@ static void forked_child(void)
     atomic_store(&forked, true); /* no engine threads here: the device is lost to the child */
 }
 
-static bool devices_create(void)
+static bool devices_create(const int physical[])
 {
     for (unsigned i = 0; i < vs_sim_spec.devices; i++) {
         struct vs_sim_device *d = &vs_sim_devices[i];
         d->ordinal = (int)i;
+        d->physical = physical[i];
         pthread_mutex_init(&d->mu, NULL);
         d->primary = vs_sim_context_new(d, true);
         if (!d->primary)
@@ -69,10 +70,17 @@ static void init(void)
     init_result = vs_sim_spec_read();
     if (init_result)
         return;
+    int physical[VS_SIM_DEVICES_MAX];
+    vs_sim_spec.devices =
+        vs_sim_visible(getenv("CUDA_VISIBLE_DEVICES"), vs_sim_spec.devices, physical);
+    if (!vs_sim_spec.devices) {
+        init_result = CUDA_ERROR_NO_DEVICE;
+        return;
+    }
     pthread_atfork(NULL, NULL, forked_child);
     if (vs_sim_spec.check != VS_SIM_CHECK_OFF)
         vs_sim_check_start();
-    init_result = devices_create() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    init_result = devices_create(physical) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     atomic_store(&initialised, init_result == CUDA_SUCCESS);
 }
 

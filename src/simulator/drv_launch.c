@@ -9,6 +9,7 @@
 
 struct shape {
     unsigned grid[3], block[3], shared;
+    bool cooperative;
 };
 
 static bool shape_ok(const unsigned grid[3], const unsigned block[3], unsigned shared,
@@ -45,6 +46,7 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
                                 void **params, void **extra)
 {
     op->args = NULL;
+    op->cooperative = false;
     if (!shape_ok(grid, block, shared, f) || (params && extra))
         return CUDA_ERROR_INVALID_VALUE;
     op->function = f;
@@ -53,6 +55,17 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
     memcpy(op->block, block, sizeof op->block);
     op->shared_bytes = shared;
     return copy_args(op, params, extra);
+}
+
+/* cuda.h, cuLaunchCooperativeKernel: all blocks run at a time. */
+static CUresult one_wave(const struct vs_sim_launch_op *op)
+{
+    const unsigned *g = op->grid, *b = op->block;
+    uint64_t blocks = (uint64_t)g[0] * g[1];
+    uint64_t most = (uint64_t)vs_sim_blocks_per_sm((int)(b[0] * b[1] * b[2]), op->shared_bytes) *
+                    (unsigned)vs_sim_spec.preset->sm_count;
+    return blocks > most || blocks * g[2] > most ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+                                                 : CUDA_SUCCESS;
 }
 
 static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
@@ -73,6 +86,9 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
         return CUDA_ERROR_OUT_OF_MEMORY;
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
+    op->u.launch.cooperative = shape->cooperative;
+    if (!e && shape->cooperative)
+        e = one_wave(&op->u.launch);
     if (!e && op->u.launch.host)
         e = vs_sim_function_variables(f, ctx, NULL, NULL);
     if (e) {
@@ -89,7 +105,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         void **kernelParams, void **extra)
 {
     struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false};
     return launch(f, &s, hStream, false, kernelParams, extra);
 }
 
@@ -99,7 +115,7 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int g
                              void **kernelParams, void **extra)
 {
     struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false};
     return launch(f, &s, hStream, true, kernelParams, extra);
 }
 
@@ -109,6 +125,7 @@ static CUresult attribute_ok(const CUlaunchAttribute *a)
 {
     switch (a->id) {
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
@@ -116,8 +133,6 @@ static CUresult attribute_ok(const CUlaunchAttribute *a)
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        return a->value.cooperative ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
@@ -127,14 +142,18 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **par
 {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
+    bool cooperative = false;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         CUresult e = attribute_ok(&config->attrs[i]);
         if (e)
             return e;
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            cooperative = config->attrs[i].value.cooperative;
     }
     struct shape s = {{config->gridDimX, config->gridDimY, config->gridDimZ},
                       {config->blockDimX, config->blockDimY, config->blockDimZ},
-                      config->sharedMemBytes};
+                      config->sharedMemBytes,
+                      cooperative};
     return launch(f, &s, config->hStream, per_thread, params, extra);
 }
 
@@ -148,4 +167,26 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void 
                                void **extra)
 {
     return launch_ex(config, f, kernelParams, extra, true);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                   unsigned int gridDimZ, unsigned int blockDimX,
+                                   unsigned int blockDimY, unsigned int blockDimZ,
+                                   unsigned int sharedMemBytes, CUstream hStream,
+                                   void **kernelParams)
+{
+    struct shape s = {
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true};
+    return launch(f, &s, hStream, false, kernelParams, NULL);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                        unsigned int gridDimZ, unsigned int blockDimX,
+                                        unsigned int blockDimY, unsigned int blockDimZ,
+                                        unsigned int sharedMemBytes, CUstream hStream,
+                                        void **kernelParams)
+{
+    struct shape s = {
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true};
+    return launch(f, &s, hStream, true, kernelParams, NULL);
 }

@@ -117,6 +117,8 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     e = vs_sim_context_sync(range.ctx);
     if (range.ctx != ctx && e == CUDA_SUCCESS)
         e = vs_sim_context_sync(ctx);
+    if (e == CUDA_SUCCESS)
+        e = vs_sim_peers_sync(range.ctx);
     vs_sim_delay_us(vs_sim_spec.free_us);
     if (range.kind == VS_SIM_RANGE_GRAPH) {
         CUresult freed = vs_sim_block_free(dptr, NULL);

@@ -118,6 +118,17 @@ bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy)
     return n != NULL;
 }
 
+bool vs_sim_range_use(uintptr_t address, uint64_t id, void (*use)(void *), void *with)
+{
+    pthread_mutex_lock(&ranges_mu);
+    struct node *n = holder_locked(address);
+    bool there = n && n->range.id == id;
+    if (there)
+        use(with);
+    pthread_mutex_unlock(&ranges_mu);
+    return there;
+}
+
 bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy)
 {
     return vs_sim_range_find(address, copy) && bytes <= copy->bytes - (address - copy->base);

@@ -113,6 +113,38 @@ cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim,
     return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, true));
 }
 
+static cudaError_t launch_cooperative(const void *func, dim3 grid, dim3 block, void **args,
+                                      size_t shared, cudaStream_t stream, bool per_thread)
+{
+    CUkernel kernel;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_kernel_of(func, &kernel);
+    if (e)
+        return e;
+    if (!shape_ok(grid, block))
+        return cudaErrorInvalidConfiguration;
+    if (shared > UINT32_MAX)
+        return cudaErrorInvalidValue;
+    return vs_rt_error(
+        (per_thread ? vs_rt.LaunchCooperativeKernel_ptsz : vs_rt.LaunchCooperativeKernel)(
+            (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+            (unsigned)shared, stream, args));
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                        size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(
+        launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, false));
+}
+
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim,
+                                             void **args, size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, true));
+}
+
 static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func, void **args,
                              bool per_thread)
 {

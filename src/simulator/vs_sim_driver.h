@@ -112,6 +112,9 @@ bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *c
 /* vs_sim_range_remove: drop the range that begins at *base* and has *id* (0: any
  * id), its last state into *copy* (may be NULL). False: there is no such range. */
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy);
+/* vs_sim_range_use: call *use* while the range *id* that holds *address* cannot go.
+ * False: it is gone. *use* must be short and take no lock. */
+bool vs_sim_range_use(uintptr_t address, uint64_t id, void (*use)(void *), void *with);
 /* vs_sim_range_update: replace the range of the same base and id. */
 void vs_sim_range_update(const struct vs_sim_range *range);
 /* vs_sim_range_of_context: any one range that ends with *ctx*: all it owns but pool memory.
@@ -200,6 +203,7 @@ unsigned vs_sim_mapped_handle_types(uintptr_t address);
 
 struct vs_sim_device {
     int ordinal;
+    int physical; /* which of the simulated ones: UUID and bus number, immutable */
     struct vs_sim_context *primary; /* immutable after cuInit */
     pthread_mutex_t mu;             /* guards the next three */
     unsigned primary_refs;
@@ -213,6 +217,12 @@ extern struct vs_sim_device vs_sim_devices[VS_SIM_DEVICES_MAX];
 struct vs_sim_device *vs_sim_device_find(CUdevice dev);
 /* vs_sim_device_shared_attribute: one that all simulated devices have alike. */
 int vs_sim_device_shared_attribute(CUdevice_attribute attribute);
+
+/* vs_sim_device_uuid: of the device that is *physical* by itself (drv_visible.c). */
+void vs_sim_device_uuid(int physical, CUuuid *uuid);
+/* vs_sim_visible: which of *count* devices CUDA_VISIBLE_DEVICES, whose value is
+ * *list* (NULL: not set), leaves, in its order. Returns how many. */
+unsigned vs_sim_visible(const char *list, unsigned count, int physical[VS_SIM_DEVICES_MAX]);
 
 /* ---- contexts (drv_context.c) ---- */
 
@@ -255,6 +265,9 @@ void vs_sim_device_fail(struct vs_sim_device *device, CUresult error);
 bool vs_sim_fault_kernel(struct vs_sim_device *device);
 /* vs_sim_fault_context: why *device* can have no new context, or CUDA_SUCCESS. */
 CUresult vs_sim_fault_context(const struct vs_sim_device *device);
+/* vs_sim_peers_sync: vs_sim_context_sync of the contexts that may access the memory
+ * of *owner* as peers (drv_peer.c). */
+CUresult vs_sim_peers_sync(struct vs_sim_context *owner);
 /* vs_sim_context_new: a context that is not alive yet. NULL: no host memory. */
 struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool primary);
 
@@ -288,6 +301,9 @@ struct vs_sim_function {
 
 /* vs_sim_function_of: check a handle. NULL when it is not one of ours. */
 struct vs_sim_function *vs_sim_function_of(const void *handle);
+/* vs_sim_blocks_per_sm: how many blocks of *threads* and *shared* bytes of dynamic
+ * shared memory run on a multiprocessor at a time (drv_function.c). */
+int vs_sim_blocks_per_sm(int threads, size_t shared);
 /* vs_sim_function_host: its host function, or NULL. Any thread. */
 struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *function);
 
@@ -340,7 +356,8 @@ enum vs_sim_op_kind {
     VS_SIM_OP_CALLBACK,
     VS_SIM_OP_MAP, /* a graph's allocation begins or ends */
     VS_SIM_OP_UNMAP,
-    VS_SIM_OP_MOVE, /* of managed memory */
+    VS_SIM_OP_MOVE,  /* of managed memory */
+    VS_SIM_OP_VALUE, /* written, or waited for */
 };
 
 struct vs_sim_end { /* one end of a copy */
@@ -367,6 +384,14 @@ struct vs_sim_set {
     bool async;
 };
 
+struct vs_sim_value { /* of a stream memory operation */
+    struct vs_sim_end at;
+    uint64_t value;
+    unsigned bytes;     /* 4 or 8 */
+    unsigned condition; /* CUstreamWaitValue_flags */
+    bool write;
+};
+
 struct vs_sim_managed_span { /* part of an allocation, as a queued move names it */
     uintptr_t base;          /* of the allocation */
     uint64_t id;
@@ -380,6 +405,7 @@ struct vs_sim_launch_op {
     struct vs_sim_function *function;
     struct vs_sim_host_kernel *host; /* NULL: simulated time only */
     unsigned grid[3], block[3], shared_bytes;
+    bool cooperative; /* the host function gets all blocks in one call */
     char *args; /* packed; args_inline or malloc'ed */
     _Alignas(16) char args_inline[VS_SIM_OP_ARGS];
 };
@@ -431,6 +457,7 @@ struct vs_sim_op {
         } callback;
         struct vs_sim_block *block; /* MAP, UNMAP */
         struct vs_sim_managed_span move;
+        struct vs_sim_value value;
     } u;
 };
 
@@ -503,6 +530,13 @@ bool vs_sim_stream_idle(struct vs_sim_stream *stream);
 /* vs_sim_exec: do what *op* says, waiting out its simulated duration, and report
  * it; *waited*: a dependency made it wait. Called by the thread whose turn it is. */
 void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited);
+
+/* vs_sim_end_there: may *end* still be read, or written (*write*)? Memory that may be
+ * unmapped meanwhile is to be held (vs_sim_mapped_hold). */
+bool vs_sim_end_there(const struct vs_sim_end *end, bool write);
+/* vs_sim_value_run: do a stream memory operation; a wait returns when the value has
+ * come or *ctx* has failed. False: the memory is gone. */
+bool vs_sim_value_run(struct vs_sim_context *ctx, const struct vs_sim_value *value);
 
 /* ---- events (drv_event.c) ---- */
 

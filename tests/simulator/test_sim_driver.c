@@ -314,7 +314,10 @@ static void impossible_launches_are_refused(void **state)
                              .blockDimZ = 1,
                              .attrs = &attribute,
                              .numAttrs = 1};
-    FAILS(cuLaunchKernelEx(&config, f, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuLaunchKernelEx(&config, f, NULL, NULL));
+    config.gridDimX = 1000000;
+    FAILS(cuLaunchKernelEx(&config, f, NULL, NULL), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    config.gridDimX = 1;
     attribute.value.cooperative = 0;
     OK(cuLaunchKernelEx(&config, f, NULL, NULL));
     OK(cuCtxSynchronize());

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream memory operations: values written and waited for in stream order. */
+#include "conf.h"
+
+static CUcontext ctx;
+static CUstream stream, other;
+static volatile uint32_t *word; /* pinned; device address below */
+static CUdeviceptr at;
+
+static int start(void **state)
+{
+    (void)state;
+    if (cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) ||
+        cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
+        cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) ||
+        cuMemHostAlloc((void **)&word, 4096, CU_MEMHOSTALLOC_DEVICEMAP) ||
+        cuMemHostGetDevicePointer(&at, (void *)word, 0))
+        return 1;
+    memset((void *)word, 0, 4096);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    return cuMemFreeHost((void *)word) || cuStreamDestroy(stream) || cuStreamDestroy(other) ||
+           cuDevicePrimaryCtxRelease(0);
+}
+
+static void values_are_written(void **state)
+{
+    CUdeviceptr p;
+    uint32_t out[4] = {0};
+    (void)state;
+    word[0] = 0;
+    FACT_EQ(cuStreamWriteValue32(stream, at, 42, 0), CUDA_SUCCESS,
+            "cuda.h, cuStreamWriteValue32: returns");
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(word[0], 42, "cuda.h, cuStreamWriteValue32: write a value to memory");
+    DO(cuMemAlloc(&p, 16));
+    DO(cuMemsetD32(p, 7, 4));
+    DO(cuCtxSynchronize());
+    DO(cuStreamWriteValue32(stream, p + 4, 99, 0));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemcpyDtoH(out, p, 16));
+    FACT(out[0] == 7 && out[1] == 99 && out[2] == 7,
+         "cuda.h, cuStreamWriteValue32: 32 bits are written");
+    DO(cuMemFree(p));
+}
+
+static void writes_wait_for_earlier_work(void **state)
+{
+    int gate = 0;
+    (void)state;
+    word[0] = 0;
+    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+    DO(cuStreamWriteValue32(stream, at, 1, 0));
+    FACT_EQ(word[0], 0, "cuda.h, cuStreamWriteValue32: in the stream's order");
+    conf_open(&gate);
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(word[0], 1, "cuda.h, cuStreamWriteValue32: in the stream's order");
+}
+
+/* Does a wait for *value* with *flags* hold the stream while the word is *before*,
+ * and no longer when it is *after*? */
+static bool waits(uint32_t before, uint32_t after, uint32_t value, unsigned flags)
+{
+    word[0] = before;
+    DO(cuStreamWaitValue32(stream, at, value, flags));
+    bool held = cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+    __atomic_store_n(&word[0], after, __ATOMIC_SEQ_CST);
+    DO(cuStreamSynchronize(stream));
+    return held;
+}
+
+static void waits_end_when_their_condition_holds(void **state)
+{
+    (void)state;
+    FACT(waits(4, 5, 5, CU_STREAM_WAIT_VALUE_GEQ),
+         "cuda.h, CU_STREAM_WAIT_VALUE_GEQ: (int32_t)(*addr - value) >= 0");
+    FACT(waits(0xfffffff0u, 3, 2, CU_STREAM_WAIT_VALUE_GEQ),
+         "cuda.h, CU_STREAM_WAIT_VALUE_GEQ: cyclic, 0xfffffff0 is below 2");
+    FACT(waits(6, 5, 5, CU_STREAM_WAIT_VALUE_EQ), "cuda.h, CU_STREAM_WAIT_VALUE_EQ");
+    FACT(waits(1, 6, 4, CU_STREAM_WAIT_VALUE_AND),
+         "cuda.h, CU_STREAM_WAIT_VALUE_AND: (*addr & value) != 0");
+    if (conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR))
+        FACT(waits(0xffff0000u, 0x00ff0000u, 0x0000ffffu, CU_STREAM_WAIT_VALUE_NOR),
+             "cuda.h, CU_STREAM_WAIT_VALUE_NOR: ~(*addr | value) != 0");
+}
+
+static void waits_that_hold_already_pass(void **state)
+{
+    (void)state;
+    word[0] = 2;
+    DO(cuStreamWaitValue32(stream, at, 0xfffffff0u, CU_STREAM_WAIT_VALUE_GEQ));
+    DO(cuStreamWaitValue32(stream, at, 2, CU_STREAM_WAIT_VALUE_EQ));
+    FACT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS,
+            "cuda.h, cuStreamWaitValue32: the comparison is cyclic");
+}
+
+static void sixty_four_bits_are_compared_as_such(void **state)
+{
+    volatile uint64_t *wide = (volatile uint64_t *)word;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS),
+         "the device has no 64-bit stream memory operations");
+    wide[0] = 1;
+    DO(cuStreamWaitValue64(stream, at, UINT64_C(1) << 40, CU_STREAM_WAIT_VALUE_GEQ));
+    DO(cuStreamWriteValue64(stream, at + 8, UINT64_C(5) << 32, 0));
+    FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamWaitValue64: 64 bits");
+    wide[1] = 0;
+    __atomic_store_n(&wide[0], (UINT64_C(1) << 40) + 1, __ATOMIC_SEQ_CST);
+    DO(cuStreamSynchronize(stream));
+    FACT(wide[1] == UINT64_C(5) << 32, "cuda.h, cuStreamWriteValue64: 64 bits");
+}
+
+static void batches_run_in_order(void **state)
+{
+    CUstreamBatchMemOpParams list[3];
+    (void)state;
+    memset(list, 0, sizeof list);
+    word[0] = word[1] = word[2] = 0;
+    list[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    list[0].writeValue.address = at + 4;
+    list[0].writeValue.value = 11;
+    list[1].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    list[1].waitValue.address = at;
+    list[1].waitValue.value = 1;
+    list[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    list[2].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    list[2].writeValue.address = at + 8;
+    list[2].writeValue.value = 22;
+    FACT_EQ(cuStreamBatchMemOp(stream, 3, list, 0), CUDA_SUCCESS,
+            "cuda.h, cuStreamBatchMemOp: returns");
+    DO(cuStreamWaitValue32(other, at + 4, 11, CU_STREAM_WAIT_VALUE_EQ));
+    DO(cuStreamSynchronize(other));
+    FACT_EQ(word[1], 11, "cuda.h, cuStreamBatchMemOp: in the order of the array");
+    FACT_EQ(word[2], 0, "cuda.h, cuStreamBatchMemOp: in the order of the array");
+    DO(cuStreamWriteValue32(other, at, 1, 0));
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(word[2], 22, "cuda.h, cuStreamBatchMemOp: in the order of the array");
+    FACT_EQ(cuStreamBatchMemOp(stream, 256, list, 0), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuStreamBatchMemOp: count must be less than 256");
+    FACT_EQ(cuStreamBatchMemOp(stream, 3, list, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuStreamBatchMemOp: flags must be 0");
+}
+
+int conf_memops(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_written),
+        cmocka_unit_test(writes_wait_for_earlier_work),
+        cmocka_unit_test(waits_end_when_their_condition_holds),
+        cmocka_unit_test(waits_that_hold_already_pass),
+        cmocka_unit_test(sixty_four_bits_are_compared_as_such),
+        cmocka_unit_test(batches_run_in_order),
+    };
+    return cmocka_run_group_tests_name("memops", tests, start, stop);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two devices: peer access between their contexts, and copies, which do not need it. */
+#include "conf.h"
+
+static CUcontext one, two;
+
+static void have_peers(void)
+{
+    int count, can = 0;
+    DO(cuDeviceGetCount(&count));
+    NEED(count >= 2, "fewer than two devices");
+    DO(cuDeviceCanAccessPeer(&can, 0, 1));
+    NEED(can, "devices 0 and 1 are no peers");
+    DO(cuDevicePrimaryCtxRetain(&one, 0));
+    DO(cuDevicePrimaryCtxRetain(&two, 1));
+    DO(cuCtxSetCurrent(one));
+}
+
+static void done(void)
+{
+    DO(cuDevicePrimaryCtxRelease(0));
+    DO(cuDevicePrimaryCtxRelease(1));
+}
+
+static void a_device_is_not_its_own_peer(void **state)
+{
+    int can = 1, value = 0;
+    (void)state;
+    DO(cuDeviceCanAccessPeer(&can, 0, 0));
+    FACT_EQ(can, 0, "cuda.h, cuDeviceCanAccessPeer: peerDev is another device");
+    FACT_EQ(cuDeviceCanAccessPeer(&can, 0, 999), CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceCanAccessPeer: returns");
+    FACT_EQ(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
+            CUDA_ERROR_INVALID_DEVICE,
+            "cuda.h, cuDeviceGetP2PAttribute: both devices represent the same device");
+}
+
+static void access_is_enabled_once(void **state)
+{
+    int value = 0;
+    (void)state;
+    have_peers();
+    DO(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
+    FACT_EQ(value, 1, "cuda.h, cuDeviceGetP2PAttribute: ACCESS_SUPPORTED");
+    FACT_EQ(cuCtxDisablePeerAccess(two), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+            "cuda.h, cuCtxDisablePeerAccess: not enabled");
+    FACT_EQ(cuCtxEnablePeerAccess(two, 1), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuCtxEnablePeerAccess: Flags must be 0");
+    FACT_EQ(cuCtxEnablePeerAccess(one, 0), CUDA_ERROR_INVALID_CONTEXT,
+            "cuda.h, cuCtxEnablePeerAccess: the current context is peerContext");
+    FACT_EQ(cuCtxEnablePeerAccess(two, 0), CUDA_SUCCESS, "cuda.h, cuCtxEnablePeerAccess: returns");
+    FACT_EQ(cuCtxEnablePeerAccess(two, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+            "cuda.h, cuCtxEnablePeerAccess: already been enabled");
+    DO(cuCtxSetCurrent(two));
+    FACT_EQ(cuCtxDisablePeerAccess(one), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+            "cuda.h, cuCtxEnablePeerAccess: access is unidirectional");
+    DO(cuCtxSetCurrent(one));
+    FACT_EQ(cuCtxDisablePeerAccess(two), CUDA_SUCCESS, "cuda.h, cuCtxDisablePeerAccess: returns");
+    FACT_EQ(cuCtxDisablePeerAccess(two), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+            "cuda.h, cuCtxDisablePeerAccess: not enabled");
+    done();
+}
+
+static void copies_need_no_access(void **state)
+{
+    unsigned char in[4096], out[4096] = {0};
+    CUdeviceptr p, q;
+    int device = -1;
+    (void)state;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (unsigned char)(i * 31);
+    have_peers();
+    DO(cuMemAlloc(&p, sizeof in));
+    DO(cuMemcpyHtoD(p, in, sizeof in));
+    DO(cuCtxSetCurrent(two));
+    DO(cuMemAlloc(&q, sizeof in));
+    DO(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
+    FACT_EQ(device, 1, "cuda.h, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
+    FACT_EQ(cuMemcpyPeer(q, two, p, one, sizeof in), CUDA_SUCCESS, "cuda.h, cuMemcpyPeer: returns");
+    DO(cuMemcpyDtoH(out, q, sizeof out));
+    FACT(!memcmp(in, out, sizeof in), "cuda.h, cuMemcpyPeer: copies between contexts");
+    DO(cuMemsetD8(q, 0, sizeof in));
+    FACT_EQ(cuMemcpy(q, p, sizeof in), CUDA_SUCCESS,
+            "CUDA programming guide, unified virtual address space: copies between devices");
+    DO(cuMemcpyDtoH(out, q, sizeof out));
+    FACT(!memcmp(in, out, sizeof in),
+         "CUDA programming guide, unified virtual address space: copies between devices");
+    DO(cuMemFree(q));
+    DO(cuMemFree(p));
+    done();
+}
+
+static void the_runtime_says_the_same(void **state)
+{
+    int count, can = 0;
+    (void)state;
+    DO(cudaGetDeviceCount(&count));
+    NEED(count >= 2, "fewer than two devices");
+    DO(cudaDeviceCanAccessPeer(&can, 0, 1));
+    NEED(can, "devices 0 and 1 are no peers");
+    DO(cudaSetDevice(0));
+    FACT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled,
+            "cuda_runtime_api.h, cudaDeviceDisablePeerAccess: not enabled");
+    DO(cudaDeviceEnablePeerAccess(1, 0));
+    FACT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessAlreadyEnabled,
+            "cuda_runtime_api.h, cudaDeviceEnablePeerAccess: already enabled");
+    DO(cudaDeviceDisablePeerAccess(1));
+    cudaGetLastError();
+}
+
+int conf_peers(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_device_is_not_its_own_peer),
+        cmocka_unit_test(access_is_enabled_once),
+        cmocka_unit_test(copies_need_no_access),
+        cmocka_unit_test(the_runtime_says_the_same),
+    };
+    return cmocka_run_group_tests_name("peers", tests, NULL, NULL);
+}

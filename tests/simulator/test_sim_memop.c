@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream memory operations and cooperative launches, as far as only the simulated
+ * device says so. */
+#include "sim_test.h"
+
+static CUdeviceptr plain, managed;
+
+static void places_are_checked(void **state)
+{
+    CUstream s;
+    (void)state;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    FAILS(cuStreamWriteValue32(s, plain + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamWriteValue64(s, plain + 4, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamWriteValue32(s, managed, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamWriteValue32(s, 4096, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamWriteValue32(s, plain, 1, 2), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamWaitValue32(s, plain, 1, 4), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamWaitValue32(s, plain, 1, CU_STREAM_WAIT_VALUE_FLUSH), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuStreamDestroy(s));
+}
+
+static void a_bad_batch_queues_nothing(void **state)
+{
+    CUstreamBatchMemOpParams list[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
+                                        {.operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES}};
+    uint32_t value;
+    (void)state;
+    OK(cuMemsetD32(plain, 5, 1));
+    list[0].writeValue.address = plain;
+    list[0].writeValue.value = 6;
+    FAILS(cuStreamBatchMemOp(NULL, 2, list, 0), CUDA_ERROR_NOT_SUPPORTED);
+    list[1].operation = CU_STREAM_MEM_OP_BARRIER;
+    list[1].memoryBarrier.flags = 2;
+    FAILS(cuStreamBatchMemOp(NULL, 2, list, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemcpyDtoH(&value, plain, 4));
+    assert_int_equal(value, 5);
+    list[1].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
+    OK(cuStreamBatchMemOp(NULL, 2, list, 0));
+    OK(cuMemcpyDtoH(&value, plain, 4));
+    assert_int_equal(value, 6);
+}
+
+static void the_legacy_stream_waits_behind_a_waiting_one(void **state)
+{
+    CUstream blocking, s;
+    (void)state;
+    OK(cuMemsetD32(plain, 0, 1));
+    OK(cuCtxSynchronize()); /* non-blocking streams do not wait for it */
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitValue32(blocking, plain, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuMemsetD8Async(plain + 64, 1, 1, NULL));
+    FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    OK(cuStreamWriteValue32(s, plain, 1, 0));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamDestroy(blocking));
+    OK(cuStreamDestroy(s));
+}
+
+static void a_wait_on_freed_memory_fails_its_context(void **state)
+{
+    CUcontext mine, ctx;
+    CUdeviceptr p;
+    CUstream s;
+    (void)state;
+    OK(cuCtxGetCurrent(&mine));
+    OK(cuMemAlloc(&p, 4 * MIB));
+    OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuCtxSetCurrent(mine));
+    OK(cuMemFree(p));
+    OK(cuCtxSetCurrent(ctx));
+    FAILS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuCtxDestroy(ctx));
+    OK(cuCtxSetCurrent(mine));
+}
+
+/* ---- cooperative launches ---- */
+
+static atomic_int calls;
+static atomic_ulong blocks;
+
+static void count_calls(const struct vramscope_sim_launch *launch, unsigned long first,
+                        unsigned long last)
+{
+    (void)launch;
+    atomic_fetch_add(&calls, 1);
+    atomic_fetch_add(&blocks, last - first);
+}
+
+static void a_cooperative_launch_is_one_wave_in_one_call(void **state)
+{
+    CUfunction f;
+    int per_sm, sms;
+    (void)state;
+    assert_int_equal(vramscope_sim_register("count", count_calls, NULL, 0), 1);
+    f = sim_function("count");
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, 256, 0));
+    OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    unsigned most = (unsigned)(per_sm * sms);
+    OK(cuLaunchCooperativeKernel(f, most, 1, 1, 256, 1, 1, 0, NULL, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(atomic_load(&calls), 1);
+    assert_int_equal(atomic_load(&blocks), most);
+    FAILS(cuLaunchCooperativeKernel(f, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    FAILS(cuLaunchCooperativeKernel(f, 65536, 65535, 65535, 256, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    OK(cuLaunchKernel(f, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_are_checked),
+        cmocka_unit_test(a_bad_batch_queues_nothing),
+        cmocka_unit_test(the_legacy_stream_waits_behind_a_waiting_one),
+        cmocka_unit_test(a_wait_on_freed_memory_fails_its_context),
+        cmocka_unit_test(a_cooperative_launch_is_one_wave_in_one_call),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
+    sim_start();
+    OK(cuMemAlloc(&plain, 4096));
+    OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
