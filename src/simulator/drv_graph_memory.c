@@ -23,6 +23,7 @@ struct vs_sim_block {
     uint32_t owner;    /* id of the graph that allocates it; 0: not known yet */
     unsigned nodes;    /* allocation nodes, those of executable graphs too */
     unsigned users;    /* launches that allocated it and were not freed, in device order */
+    bool charged;      /* counted as used while it has users and its context lives */
     bool live;         /* allocated and not freed, in the program's order */
     bool mapped;
     bool gone; /* its context has ended */
@@ -165,6 +166,7 @@ static bool charge_locked(struct vs_sim_block *b)
         b->users--;
         return false;
     }
+    b->charged = true;
     m->reserved += more;
     m->used += b->bytes;
     m->used_high = m->used > m->used_high ? m->used : m->used_high;
@@ -172,10 +174,17 @@ static bool charge_locked(struct vs_sim_block *b)
     return true;
 }
 
+static void return_locked(struct vs_sim_block *b)
+{
+    if (b->charged)
+        memories[b->device].used -= b->bytes;
+    b->charged = false;
+}
+
 static void uncharge_locked(struct vs_sim_block *b)
 {
     if (!--b->users)
-        memories[b->device].used -= b->bytes;
+        return_locked(b);
 }
 
 static void note_resident(const struct vs_sim_block *b, int resident)
@@ -247,8 +256,9 @@ void vs_sim_block_drop(uintptr_t address)
     if (b) {
         b->gone = true; /* its range has been removed */
         unmap_locked(b);
-        while (b->users)
-            uncharge_locked(b);
+        return_locked(b);
+        if (b->live) /* nobody will free it; frees on their way still name the block */
+            b->users--;
         b->live = false;
         delete_if_unused_locked(b);
     }

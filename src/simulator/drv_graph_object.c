@@ -13,10 +13,11 @@
 #define OBJECT_MARK 0x76734f42u
 
 struct vs_sim_object {
-    uint32_t mark;
+    atomic_uint mark;
     atomic_ullong count;
     CUhostFn destroy;
     void *data;
+    struct vs_sim_object *next; /* among the unused ones */
 };
 
 struct release { /* due when the stream has completed seq */
@@ -30,18 +31,37 @@ static pthread_mutex_t due_mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t due_some = PTHREAD_COND_INITIALIZER;
 static struct release *due_first, **due_last = &due_first; /* guarded by due_mu */
 static bool thread_started;                                /* guarded by due_mu */
+static struct vs_sim_object *unused;                       /* guarded by due_mu */
+
+static struct vs_sim_object *object_blank(void)
+{
+    pthread_mutex_lock(&due_mu);
+    struct vs_sim_object *o = unused;
+    if (o)
+        unused = o->next;
+    pthread_mutex_unlock(&due_mu);
+    return o ? o : malloc(sizeof *o);
+}
+
+static void object_end(struct vs_sim_object *o)
+{
+    vs_sim_host_function_begin();
+    o->destroy(o->data);
+    vs_sim_host_function_end();
+    atomic_store(&o->mark, 0); /* kept for reuse, like all that handles point to */
+    pthread_mutex_lock(&due_mu);
+    o->next = unused;
+    unused = o;
+    pthread_mutex_unlock(&due_mu);
+}
 
 static void drop_all(struct vs_sim_held *held)
 {
     while (held) {
         struct vs_sim_held *next = held->next;
         struct vs_sim_object *o = held->object;
-        if (atomic_fetch_sub(&o->count, held->count) == held->count) {
-            vs_sim_host_function_begin();
-            o->destroy(o->data);
-            vs_sim_host_function_end();
-            o->mark = 0; /* kept, like all that handles point to */
-        }
+        if (atomic_fetch_sub(&o->count, held->count) == held->count)
+            object_end(o);
         free(held);
         held = next;
     }
@@ -131,7 +151,7 @@ void vs_sim_objects_release(struct vs_sim_graph *g, struct vs_sim_stream *stream
 static struct vs_sim_object *object_of(CUuserObject handle, unsigned count)
 {
     struct vs_sim_object *o = (struct vs_sim_object *)handle;
-    return o && o->mark == OBJECT_MARK && count && count <= INT_MAX ? o : NULL;
+    return o && atomic_load(&o->mark) == OBJECT_MARK && count && count <= INT_MAX ? o : NULL;
 }
 
 CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
@@ -143,13 +163,13 @@ CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destro
     if (!object_out || !destroy || !initialRefcount || initialRefcount > INT_MAX ||
         flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_object *o = calloc(1, sizeof *o);
+    struct vs_sim_object *o = object_blank();
     if (!o)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    o->mark = OBJECT_MARK;
     o->destroy = destroy;
     o->data = ptr;
     atomic_store(&o->count, initialRefcount);
+    atomic_store(&o->mark, OBJECT_MARK);
     *object_out = (CUuserObject)o;
     return CUDA_SUCCESS;
 }

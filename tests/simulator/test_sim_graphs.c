@@ -355,6 +355,29 @@ static void memory_used_before_it_is_allocated_is_an_illegal_address(void **stat
     OK(cuCtxSetCurrent(old));
 }
 
+static void a_context_takes_the_memory_of_its_graphs_with_it(void **state)
+{
+    CUcontext ctx, old;
+    CUgraph graph = graph_new();
+    CUdeviceptr d;
+    CUdevice device;
+    size_t before = sim_free_bytes();
+    (void)state;
+    OK(cuCtxGetCurrent(&old));
+    OK(cuCtxGetDevice(&device));
+    OK(cuCtxCreate(&ctx, NULL, 0, device));
+    add_alloc(graph, MIB, &d);
+    CUgraphExec exec = make(graph);
+    OK(cuGraphLaunch(exec, CU_STREAM_LEGACY));
+    OK(cuCtxDestroy(ctx)); /* with the allocation unfreed */
+    OK(cuCtxSetCurrent(old));
+    FAILS(cuMemFree(d), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphLaunch(exec, s), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGraphMemTrim(0));
+    assert_int_equal(sim_free_bytes(), before);
+    done_with(graph, exec);
+}
+
 /* ---- threads ---- */
 
 static void *launch_many(void *arg)
@@ -423,6 +446,7 @@ int main(void)
         cmocka_unit_test(memory_that_was_not_freed_outlives_graph_and_executable),
         cmocka_unit_test(a_graph_with_memory_can_be_moved_into_another),
         cmocka_unit_test(memory_used_before_it_is_allocated_is_an_illegal_address),
+        cmocka_unit_test(a_context_takes_the_memory_of_its_graphs_with_it),
         cmocka_unit_test(threads_launching_one_graph_take_turns),
     };
     return cmocka_run_group_tests(tests, start, NULL);

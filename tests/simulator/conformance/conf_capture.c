@@ -34,11 +34,12 @@ static int setup(void **state)
 /* A capture that a failed case left open would fail the others. */
 static int end_all(void **state)
 {
+    CUstream streams[] = {p.a, p.b, p.blocking};
     CUgraph graph;
     (void)state;
-    (void)cuStreamEndCapture(p.a, &graph);
-    (void)cuStreamEndCapture(p.b, &graph);
-    (void)cuStreamEndCapture(p.blocking, &graph);
+    for (size_t i = 0; i < 3; i++)
+        if (cuStreamEndCapture(streams[i], &graph) == CUDA_SUCCESS && graph)
+            cuGraphDestroy(graph);
     return cuCtxSynchronize() ? -1 : 0;
 }
 
@@ -335,6 +336,8 @@ static void *run_other(void *arg)
     if (t->allocated == CUDA_SUCCESS)
         cuMemFree(d);
     t->ended = cuStreamEndCapture(p.a, &graph);
+    if (t->ended == CUDA_SUCCESS)
+        cuGraphDestroy(graph);
     return NULL;
 }
 
