@@ -300,8 +300,10 @@ static void call_back(struct vs_sim_call *call, CUpti_ApiCallbackSite site)
     CUpti_CallbackFunc callback = callback_for(id, call->cbid, &user);
     if (!callback)
         return;
+    union vs_cupti_params params;
     CUpti_CallbackData data = {.callbackSite = site,
                                .functionName = call->name,
+                               .functionParams = vs_cupti_params(call, &params),
                                .functionReturnValue = site == CUPTI_API_EXIT ? &call->result : NULL,
                                .context = call->context,
                                .contextUid = call->context_id,

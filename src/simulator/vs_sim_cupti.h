@@ -43,6 +43,13 @@ uint32_t vs_cupti_memory_kind(unsigned kind); /* enum vs_sim_memory_kind as CUPT
 void vs_cupti_resource(enum vs_sim_resource what, CUcontext context, CUstream stream);
 void vs_cupti_call_entered(struct vs_sim_call *call);
 void vs_cupti_call_left(struct vs_sim_call *call);
+/* vs_cupti_params: the arguments of *call* in the layout of its parameter structure,
+ * in *params*; NULL when it has none (cupti_params.c). */
+union vs_cupti_params {
+    uint64_t aligned;
+    char bytes[256];
+};
+const void *vs_cupti_params(const struct vs_sim_call *call, union vs_cupti_params *params);
 /* vs_cupti_call_record: write the records of a call that has been left (cupti_call.c). */
 void vs_cupti_call_record(const struct vs_sim_call *call);
 

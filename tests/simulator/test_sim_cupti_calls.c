@@ -227,6 +227,49 @@ static void a_record_is_preceded_by_its_external_ids(void **state)
     assert_int_equal(records[3].api.cbid, DRIVER_ID(cuMemFree_v2));
 }
 
+enum { THREADS = 4, CALLS = 500 };
+
+static void *call_often(void *context)
+{
+    CUdeviceptr p;
+    intptr_t failed = cuCtxSetCurrent(context);
+    for (int i = 0; i < CALLS; i++) {
+        failed |= cuMemAlloc(&p, 64);
+        failed |= cuMemsetD8Async(p, 1, 64, CU_STREAM_PER_THREAD);
+        failed |= cuStreamSynchronize(CU_STREAM_PER_THREAD);
+        failed |= cuMemFree(p);
+    }
+    return (void *)failed;
+}
+
+static void records_of_many_threads_all_arrive(void **state)
+{
+    pthread_t threads[THREADS];
+    CUcontext ctx;
+    void *failed;
+    (void)state;
+    OK(cuCtxGetCurrent(&ctx));
+    records_forget();
+    records_buffer_bytes = 4096;
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, ctx), 0);
+    for (int i = 0; i < 50; i++)
+        OK(cuptiActivityFlushAll(0));
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    OK(cuptiActivityDisable(DRIVER));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET));
+    OK(cuptiActivityFlushAll(0));
+    records_buffer_bytes = 1 << 16;
+    assert_int_equal(records_of(CUPTI_ACTIVITY_KIND_MEMSET), THREADS * CALLS);
+    assert_int_equal(records_of(DRIVER), THREADS * (4 * CALLS + 1));
+    assert_int_equal(buffers_out, 0);
+}
+
 /* ---- callbacks ---- */
 
 static struct {
@@ -309,6 +352,78 @@ static void callbacks_have_names(void **state)
     assert_null(name);
 }
 
+static struct {
+    cuLaunchKernel_params launch;
+    cudaMemcpy_v3020_params copy;
+    cudaMalloc3D_v3020_params box;
+    cuMemAdvise_v2_params advise;
+    cuMemsetD8Async_params set;
+    void *allocated;
+} given;
+
+static void CUPTIAPI on_params(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                               const void *about)
+{
+    const CUpti_CallbackData *call = about;
+    (void)data;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        if (id == DRIVER_ID(cuLaunchKernel))
+            given.launch = *(const cuLaunchKernel_params *)call->functionParams;
+        if (id == DRIVER_ID(cuMemAdvise_v2))
+            given.advise = *(const cuMemAdvise_v2_params *)call->functionParams;
+        if (id == DRIVER_ID(cuMemsetD8Async))
+            given.set = *(const cuMemsetD8Async_params *)call->functionParams;
+        return;
+    }
+    if (id == RUNTIME_ID(cudaMemcpy_v3020))
+        given.copy = *(const cudaMemcpy_v3020_params *)call->functionParams;
+    if (id == RUNTIME_ID(cudaMalloc3D_v3020))
+        given.box = *(const cudaMalloc3D_v3020_params *)call->functionParams;
+    if (id == RUNTIME_ID(cudaMalloc_v3020) && call->callbackSite == CUPTI_API_EXIT)
+        given.allocated = *((const cudaMalloc_v3020_params *)call->functionParams)->devPtr;
+    if (id == RUNTIME_ID(cudaDeviceSynchronize_v3020))
+        assert_null(call->functionParams);
+}
+
+static void callbacks_show_the_arguments(void **state)
+{
+    CUpti_SubscriberHandle sub;
+    struct cudaPitchedPtr box;
+    struct cudaExtent extent = {100, 20, 3};
+    void *p;
+    char host[64] = {0};
+    (void)state;
+    OK(cuptiSubscribe(&sub, on_params, NULL));
+    OK(cuptiEnableAllDomains(1, sub));
+    OK(cudaMalloc(&p, 4096));
+    assert_ptr_equal(given.allocated, p);
+    OK(cudaMemcpy(p, host, sizeof host, cudaMemcpyHostToDevice));
+    assert_ptr_equal(given.copy.dst, p);
+    assert_ptr_equal(given.copy.src, host);
+    assert_int_equal(given.copy.count, sizeof host);
+    assert_int_equal(given.copy.kind, cudaMemcpyHostToDevice);
+    OK(cudaMalloc3D(&box, extent));
+    assert_ptr_equal(given.box.pitchedDevPtr, &box);
+    assert_memory_equal(&given.box.extent, &extent, sizeof extent);
+    OK(cudaDeviceSynchronize());
+    OK(cuLaunchKernel(sim_function("unknown"), 4, 3, 2, 32, 5, 6, 48, CU_STREAM_LEGACY, NULL, NULL));
+    assert_int_equal(given.launch.gridDimX, 4);
+    assert_int_equal(given.launch.blockDimZ, 6);
+    assert_int_equal(given.launch.sharedMemBytes, 48);
+    assert_ptr_equal(given.launch.hStream, CU_STREAM_LEGACY);
+    assert_null(given.launch.extra);
+    OK(cuMemsetD8Async((CUdeviceptr)p, 0x5a, 4096, NULL));
+    assert_int_equal(given.set.uc, 0x5a);
+    assert_int_equal(given.set.N, 4096);
+    cuMemAdvise_v2((CUdeviceptr)p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+                   (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 77});
+    assert_int_equal(given.advise.location.type, CU_MEM_LOCATION_TYPE_DEVICE);
+    assert_int_equal(given.advise.location.id, 77);
+    OK(cuptiUnsubscribe(sub));
+    OK(cudaFree(box.ptr));
+    OK(cudaFree(p));
+}
+
 /* ---- stacks ---- */
 
 static int depth_seen;
@@ -355,7 +470,9 @@ int main(void)
         cmocka_unit_test(work_of_a_graph_names_graph_and_node),
         cmocka_unit_test(functions_are_chosen_one_by_one),
         cmocka_unit_test(a_record_is_preceded_by_its_external_ids),
+        cmocka_unit_test(records_of_many_threads_all_arrive),
         cmocka_unit_test(callbacks_come_around_each_call),
+        cmocka_unit_test(callbacks_show_the_arguments),
         cmocka_unit_test(callbacks_have_names),
         cmocka_unit_test(a_watched_call_can_be_unwound),
     };

@@ -269,6 +269,26 @@ static void a_buffer_holds_no_more_records_than_its_giver_said(void **state)
     OK(cuptiActivityDisable(MEMORY2));
 }
 
+static void collection_can_begin_again_after_finalize(void **state)
+{
+    CUdeviceptr p;
+    (void)state;
+    OK(cuptiActivityEnable(MEMORY2));
+    OK(cuptiFinalize());
+    OK(cuMemAlloc(&p, 64));
+    OK(cuptiActivityRegisterCallbacks(records_give, records_take));
+    records_forget();
+    OK(cuMemFree(p)); /* the kind was forgotten, too */
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, 0);
+    OK(cuptiActivityEnable(MEMORY2));
+    OK(cuMemAlloc(&p, 64));
+    OK(cuMemFree(p));
+    OK(cuptiActivityFlushAll(0));
+    is_pair(p, 64, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+    OK(cuptiActivityDisable(MEMORY2));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -286,6 +306,7 @@ int main(void)
         cmocka_unit_test(one_context_alone_can_be_recorded),
         cmocka_unit_test(overhead_is_the_time_in_the_clients_callbacks),
         cmocka_unit_test(a_buffer_holds_no_more_records_than_its_giver_said),
+        cmocka_unit_test(collection_can_begin_again_after_finalize),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
