@@ -64,8 +64,8 @@ bool vs_cupti_enabled(CUpti_ActivityKind kind)
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     uint32_t context;
-    uint64_t on, off; /* bit: the kind */
-} settings[CONTEXTS_MAX];           /* guarded by mu */
+    uint64_t on, off;             /* bit: the kind */
+} settings[CONTEXTS_MAX];         /* guarded by mu */
 static atomic_uint setting_count; /* grows under mu */
 
 bool vs_cupti_enabled_in(CUpti_ActivityKind kind, uint32_t context)
@@ -172,8 +172,8 @@ static CUptiResult set_in(CUcontext context, CUpti_ActivityKind kind, bool on)
 {
     uint32_t id;
     CUptiResult r = refusal_of(kind);
-    if (r == CUPTI_SUCCESS && (!(kinds[kind].want & ~VS_SIM_WANT_SUBMISSIONS) ||
-                               (kinds[kind].want & CALLS)))
+    if (r == CUPTI_SUCCESS &&
+        (!(kinds[kind].want & ~VS_SIM_WANT_SUBMISSIONS) || (kinds[kind].want & CALLS)))
         r = CUPTI_ERROR_NOT_COMPATIBLE; /* its records belong to no context */
     if (r == CUPTI_SUCCESS)
         r = cuptiGetContextId(context, &id);

@@ -14,10 +14,10 @@
 #include "simulator/vs_sim_spec.h"
 
 static pthread_once_t attach_once = PTHREAD_ONCE_INIT;
-static vramscope_sim_observe_fn *observe;   /* immutable after attach_once */
-static vramscope_sim_identify_fn *identify; /* immutable after attach_once */
+static vramscope_sim_observe_fn *observe;         /* immutable after attach_once */
+static vramscope_sim_identify_fn *identify;       /* immutable after attach_once */
 static vramscope_sim_graph_id_fn *identify_graph; /* likewise */
-static CUptiResult refusal;                 /* immutable after attach_once */
+static CUptiResult refusal;                       /* immutable after attach_once */
 
 static pthread_mutex_t want_mu = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t wanted[VS_CUPTI_SOURCES]; /* guarded by want_mu */

@@ -29,7 +29,10 @@ static atomic_size_t dropped;
 static CUpti_ActivityOverhead3 overheads[OVERHEADS_MAX]; /* not in a buffer yet; guarded by mu */
 static unsigned overhead_count;                          /* guarded by mu */
 
-static size_t padded(size_t bytes) { return (bytes + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1); }
+static size_t padded(size_t bytes)
+{
+    return (bytes + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1);
+}
 
 /* ---- overhead ---- */
 
@@ -59,8 +62,10 @@ static bool fits_locked(size_t bytes)
 }
 
 /* Ask the client for a buffer that holds a record of *bytes*; the one in use, if
- * any, goes back to it. Called with mu held, which is let go meanwhile. */
-static void renew_locked(size_t bytes)
+ * any, goes back to it. Called with mu held, which is let go meanwhile: other threads
+ * may have filled the buffer, or another one, by the return. False: the client gave
+ * none that would do. */
+static bool renew_locked(size_t bytes)
 {
     struct buffer full = current, fresh = {0};
     CUpti_BuffersCallbackRequestFunc request = requested;
@@ -80,18 +85,20 @@ static void renew_locked(size_t bytes)
     overhead_locked(CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, between, end);
     if (usable && !current.bytes) {
         current = fresh;
-        return;
+        return true;
     }
     pthread_mutex_unlock(&mu); /* another thread was faster, or it is of no use: unused, back */
     if (fresh.bytes)
         complete(NULL, 0, fresh.bytes, fresh.size, 0);
     pthread_mutex_lock(&mu);
+    return usable;
 }
 
 static void put_locked(const void *record, size_t bytes)
 {
-    if (requested && !fits_locked(padded(bytes)))
-        renew_locked(padded(bytes));
+    while (requested && !fits_locked(padded(bytes)))
+        if (!renew_locked(padded(bytes)))
+            break;
     if (!requested || !fits_locked(padded(bytes))) {
         atomic_fetch_add(&dropped, 1);
         return;

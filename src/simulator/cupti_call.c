@@ -66,7 +66,8 @@ static bool is_chosen(const struct vs_sim_call *call)
 {
     struct chosen *chosen = call->domain == VS_SIM_DOMAIN_DRIVER ? &driver_calls : &runtime_calls;
     return atomic_load_explicit(&chosen->bits[call->cbid / 64], memory_order_relaxed) >>
-               call->cbid % 64 & 1;
+               call->cbid % 64 &
+           1;
 }
 
 /* ---- threads ---- */
@@ -82,7 +83,8 @@ uint32_t vs_cupti_thread(void)
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 {
-    if (type != CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT && type != CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
+    if (type != CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT &&
+        type != CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
         return vs_cupti_result(CUPTI_ERROR_NOT_SUPPORTED);
     atomic_store(&thread_id_type, (int)type);
     return CUPTI_SUCCESS;
@@ -141,11 +143,10 @@ void vs_cupti_submitted(uint32_t correlation)
     for (unsigned k = 0; k < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE; k++) {
         if (!external[k].depth)
             continue;
-        CUpti_ActivityExternalCorrelation r = {
-            .kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-            .externalKind = (CUpti_ExternalCorrelationKind)k,
-            .externalId = external[k].id[external[k].depth - 1],
-            .correlationId = correlation};
+        CUpti_ActivityExternalCorrelation r = {.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                               .externalKind = (CUpti_ExternalCorrelationKind)k,
+                                               .externalId = external[k].id[external[k].depth - 1],
+                                               .correlationId = correlation};
         vs_cupti_put(&r);
     }
 }

@@ -49,23 +49,23 @@ void vs_cupti_memory(const struct vs_sim_activity *a)
         return;
     uint32_t kind = a->u.memory.global ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC
                                        : vs_cupti_memory_kind(a->u.memory.memory);
-    CUpti_ActivityMemory4 r = {
-        .kind = CUPTI_ACTIVITY_KIND_MEMORY2,
-        .memoryOperationType = a->u.memory.release
-                                   ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
-                                   : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
-        .memoryKind = (CUpti_ActivityMemoryKind)kind,
-        .correlationId = a->correlation,
-        .address = a->u.memory.address,
-        .bytes = a->u.memory.bytes,
-        .timestamp = vs_cupti_time(a->start_ns),
-        .PC = a->u.memory.caller,
-        .processId = (uint32_t)getpid(),
-        .deviceId = a->device,
-        .contextId = a->context ? a->context : CUPTI_INVALID_CONTEXT_ID,
-        .streamId = a->stream ? a->stream : CUPTI_INVALID_STREAM_ID,
-        .isAsync = a->stream != 0,
-        .source = source_of(a->u.memory.caller)};
+    CUpti_ActivityMemory4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+                               .memoryOperationType =
+                                   a->u.memory.release
+                                       ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+                                       : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+                               .memoryKind = (CUpti_ActivityMemoryKind)kind,
+                               .correlationId = a->correlation,
+                               .address = a->u.memory.address,
+                               .bytes = a->u.memory.bytes,
+                               .timestamp = vs_cupti_time(a->start_ns),
+                               .PC = a->u.memory.caller,
+                               .processId = (uint32_t)getpid(),
+                               .deviceId = a->device,
+                               .contextId = a->context ? a->context : CUPTI_INVALID_CONTEXT_ID,
+                               .streamId = a->stream ? a->stream : CUPTI_INVALID_STREAM_ID,
+                               .isAsync = a->stream != 0,
+                               .source = source_of(a->u.memory.caller)};
     if (a->u.memory.pool.handle) {
         r.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
         r.memoryPoolConfig.address = a->u.memory.pool.handle;

@@ -153,8 +153,12 @@ static void fill_payload(CUpti_ActivityMarkerData2 *r, const nvtxEventAttributes
 {
     r->payloadKind = CUPTI_METRIC_VALUE_KIND_UINT64; /* of value 0 where there is none */
     switch (a->payloadType) {
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64: r->payload.metricValueUint64 = a->payload.ullValue; return;
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32: r->payload.metricValueUint64 = a->payload.uiValue; return;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+        r->payload.metricValueUint64 = a->payload.ullValue;
+        return;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+        r->payload.metricValueUint64 = a->payload.uiValue;
+        return;
     case NVTX_PAYLOAD_TYPE_INT64:
     case NVTX_PAYLOAD_TYPE_INT32:
         r->payloadKind = CUPTI_METRIC_VALUE_KIND_INT64;
@@ -178,13 +182,13 @@ static void put_data(uint32_t id, const nvtxEventAttributes_t *a, nvtxDomainHand
         !vs_cupti_enabled(CUPTI_ACTIVITY_KIND_MARKER_DATA))
         return;
     bool colored = a->colorType == NVTX_COLOR_ARGB;
-    CUpti_ActivityMarkerData2 r = {
-        .kind = CUPTI_ACTIVITY_KIND_MARKER_DATA,
-        .flags = colored ? CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB : CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE,
-        .id = id,
-        .color = colored ? a->color : 0,
-        .category = a->category,
-        .cuptiDomainId = domain ? domain_of(domain)->id : 0};
+    CUpti_ActivityMarkerData2 r = {.kind = CUPTI_ACTIVITY_KIND_MARKER_DATA,
+                                   .flags = colored ? CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB
+                                                    : CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE,
+                                   .id = id,
+                                   .color = colored ? a->color : 0,
+                                   .category = a->category,
+                                   .cuptiDomainId = domain ? domain_of(domain)->id : 0};
     fill_payload(&r, a);
     vs_cupti_put(&r);
 }
@@ -275,7 +279,10 @@ static int pop(nvtxDomainHandle_t domain)
 static void mark_ex(const nvtxEventAttributes_t *a) { begin(INSTANT, NULL, NULL, a); }
 static void mark_a(const char *text) { begin(INSTANT, NULL, keep(text), NULL); }
 static void mark_w(const wchar_t *text) { begin(INSTANT, NULL, keep_wide(text), NULL); }
-static nvtxRangeId_t start_ex(const nvtxEventAttributes_t *a) { return begin(START, NULL, NULL, a); }
+static nvtxRangeId_t start_ex(const nvtxEventAttributes_t *a)
+{
+    return begin(START, NULL, NULL, a);
+}
 static nvtxRangeId_t start_a(const char *text) { return begin(START, NULL, keep(text), NULL); }
 static nvtxRangeId_t start_w(const wchar_t *text)
 {
@@ -294,20 +301,18 @@ static int pop_default(void) { return pop(NULL); }
 
 static void put_name(CUpti_ActivityObjectKind kind, CUpti_ActivityObjectKindId id, const char *name)
 {
-    CUpti_ActivityName r = {.kind = CUPTI_ACTIVITY_KIND_NAME,
-                            .objectKind = kind,
-                            .objectId = id,
-                            .name = name};
+    CUpti_ActivityName r = {
+        .kind = CUPTI_ACTIVITY_KIND_NAME, .objectKind = kind, .objectId = id, .name = name};
     if (vs_cupti_enabled(CUPTI_ACTIVITY_KIND_NAME))
         vs_cupti_put(&r);
 }
 
 static void name_thread(uint32_t thread, const char *name)
 {
-    put_name(CUPTI_ACTIVITY_OBJECT_THREAD,
-             (CUpti_ActivityObjectKindId){
-                 .pt = {.processId = (uint32_t)getpid(), .threadId = thread}},
-             name);
+    put_name(
+        CUPTI_ACTIVITY_OBJECT_THREAD,
+        (CUpti_ActivityObjectKindId){.pt = {.processId = (uint32_t)getpid(), .threadId = thread}},
+        name);
 }
 
 static void name_device(int device, const char *name)
@@ -326,7 +331,8 @@ static void name_in_context(CUcontext context, CUstream stream, bool is_stream, 
         .dcs = {.deviceId = id.device, .contextId = id.context, .streamId = id.stream}};
     if (!is_stream)
         object.dcs.streamId = 0;
-    put_name(is_stream ? CUPTI_ACTIVITY_OBJECT_STREAM : CUPTI_ACTIVITY_OBJECT_CONTEXT, object, name);
+    put_name(is_stream ? CUPTI_ACTIVITY_OBJECT_STREAM : CUPTI_ACTIVITY_OBJECT_CONTEXT, object,
+             name);
 }
 
 static void name_thread_a(uint32_t thread, const char *name) { name_thread(thread, keep(name)); }
@@ -437,8 +443,10 @@ static const struct {
     unsigned id;
     NvtxFunctionPointer function;
 } functions[] = {
-#define F(module, id, function) \
-    {NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##id, (NvtxFunctionPointer)function}
+#define F(module, id, function)                                                                    \
+    {                                                                                              \
+        NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##id, (NvtxFunctionPointer)function          \
+    }
     F(CORE, MarkEx, mark_ex),
     F(CORE, MarkA, mark_a),
     F(CORE, MarkW, mark_w),

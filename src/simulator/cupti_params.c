@@ -100,8 +100,8 @@ static const void *next(struct place *at, char kind)
 
 const void *vs_cupti_params(const struct vs_sim_call *call, union vs_cupti_params *params)
 {
-    const char *kind =
-        call->domain == VS_SIM_DOMAIN_DRIVER ? driver_params[call->cbid] : runtime_params[call->cbid];
+    const char *kind = call->domain == VS_SIM_DOMAIN_DRIVER ? driver_params[call->cbid]
+                                                            : runtime_params[call->cbid];
     struct place at = {.args = call->args, .stack = call->args->stack};
     size_t used = 0;
     if (!kind)

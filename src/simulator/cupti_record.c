@@ -23,31 +23,30 @@ static void put_kernel(const struct vs_sim_activity *a)
     if (!concurrent && !vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_KERNEL, a->context))
         return;
     CUpti_ActivityKernel10 r = {
-        .kind = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
-                                      : CUPTI_ACTIVITY_KIND_KERNEL,
-                   .registersPerThread = REGISTERS,
-                   .start = vs_cupti_time(a->start_ns),
-                   .end = vs_cupti_time(a->end_ns),
-                   .completed = vs_cupti_time(a->end_ns),
-                   .deviceId = a->device,
-                   .contextId = a->context,
-                   .streamId = a->stream,
-                   .gridX = (int32_t)a->u.kernel.grid[0],
-                   .gridY = (int32_t)a->u.kernel.grid[1],
-                   .gridZ = (int32_t)a->u.kernel.grid[2],
-                   .blockX = (int32_t)a->u.kernel.block[0],
-                   .blockY = (int32_t)a->u.kernel.block[1],
-                   .blockZ = (int32_t)a->u.kernel.block[2],
-                   .dynamicSharedMemory = (int32_t)a->u.kernel.shared_bytes,
-                   .correlationId = a->correlation,
-                   .graphNodeId = a->graph_node,
-                   .graphId = a->graph,
-                   .gridId = (int64_t)a->u.kernel.serial,
-                   .name = a->u.kernel.name,
-                   .queued = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
-                   .submitted = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
-                   .sharedMemoryExecuted = a->u.kernel.shared_bytes,
-                   .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
+        .kind = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL,
+        .registersPerThread = REGISTERS,
+        .start = vs_cupti_time(a->start_ns),
+        .end = vs_cupti_time(a->end_ns),
+        .completed = vs_cupti_time(a->end_ns),
+        .deviceId = a->device,
+        .contextId = a->context,
+        .streamId = a->stream,
+        .gridX = (int32_t)a->u.kernel.grid[0],
+        .gridY = (int32_t)a->u.kernel.grid[1],
+        .gridZ = (int32_t)a->u.kernel.grid[2],
+        .blockX = (int32_t)a->u.kernel.block[0],
+        .blockY = (int32_t)a->u.kernel.block[1],
+        .blockZ = (int32_t)a->u.kernel.block[2],
+        .dynamicSharedMemory = (int32_t)a->u.kernel.shared_bytes,
+        .correlationId = a->correlation,
+        .graphNodeId = a->graph_node,
+        .graphId = a->graph,
+        .gridId = (int64_t)a->u.kernel.serial,
+        .name = a->u.kernel.name,
+        .queued = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
+        .submitted = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
+        .sharedMemoryExecuted = a->u.kernel.shared_bytes,
+        .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
     vs_cupti_put(&r);
 }
 
@@ -74,25 +73,25 @@ static uint8_t copy_kind(const struct vs_sim_activity *a)
 static void put_peer(const struct vs_sim_activity *a)
 {
     CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
-                               .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-                               .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
-                               .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
-                               .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
-                                                        : CUPTI_ACTIVITY_FLAG_NONE,
-                               .bytes = a->u.copy.bytes,
-                               .start = vs_cupti_time(a->start_ns),
-                               .end = vs_cupti_time(a->end_ns),
-                               .deviceId = a->device,
-                               .contextId = a->context,
-                               .streamId = a->stream,
-                               .srcDeviceId = a->u.copy.from_device,
-                               .srcContextId = a->context,
-                               .dstDeviceId = a->u.copy.to_device,
-                               .dstContextId = a->context,
-                               .correlationId = a->correlation,
-                               .graphNodeId = a->graph_node,
-                               .graphId = a->graph,
-                               .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY};
+                                   .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
+                                   .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
+                                   .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
+                                   .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
+                                                            : CUPTI_ACTIVITY_FLAG_NONE,
+                                   .bytes = a->u.copy.bytes,
+                                   .start = vs_cupti_time(a->start_ns),
+                                   .end = vs_cupti_time(a->end_ns),
+                                   .deviceId = a->device,
+                                   .contextId = a->context,
+                                   .streamId = a->stream,
+                                   .srcDeviceId = a->u.copy.from_device,
+                                   .srcContextId = a->context,
+                                   .dstDeviceId = a->u.copy.to_device,
+                                   .dstContextId = a->context,
+                                   .correlationId = a->correlation,
+                                   .graphNodeId = a->graph_node,
+                                   .graphId = a->graph,
+                                   .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY};
     vs_cupti_put(&r);
 }
 
@@ -131,20 +130,20 @@ static void put_set(const struct vs_sim_activity *a)
     if (!vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMSET, a->context))
         return;
     CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
-                              .value = a->u.set.value,
-                              .bytes = a->u.set.bytes,
-                              .start = vs_cupti_time(a->start_ns),
-                              .end = vs_cupti_time(a->end_ns),
-                              .deviceId = a->device,
-                              .contextId = a->context,
-                              .streamId = a->stream,
-                              .correlationId = a->correlation,
-                              .graphNodeId = a->graph_node,
-                              .graphId = a->graph,
-                              .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
-                                                      : CUPTI_ACTIVITY_FLAG_NONE,
-                              .memoryKind = (uint8_t)vs_cupti_memory_kind(a->u.set.memory),
-                              .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
+                               .value = a->u.set.value,
+                               .bytes = a->u.set.bytes,
+                               .start = vs_cupti_time(a->start_ns),
+                               .end = vs_cupti_time(a->end_ns),
+                               .deviceId = a->device,
+                               .contextId = a->context,
+                               .streamId = a->stream,
+                               .correlationId = a->correlation,
+                               .graphNodeId = a->graph_node,
+                               .graphId = a->graph,
+                               .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
+                                                       : CUPTI_ACTIVITY_FLAG_NONE,
+                               .memoryKind = (uint8_t)vs_cupti_memory_kind(a->u.set.memory),
+                               .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
     vs_cupti_put(&r);
 }
 
@@ -160,14 +159,13 @@ static void put_sync(const struct vs_sim_activity *a)
     };
     CUpti_ActivitySynchronization2 r = {
         .kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                 .type = types[a->u.sync.kind],
-                 .start = vs_cupti_time(a->start_ns),
-                 .end = vs_cupti_time(a->end_ns),
-                 .correlationId = a->correlation,
-                 .contextId = a->context,
-                 .streamId = a->stream ? a->stream : CUPTI_SYNCHRONIZATION_INVALID_VALUE,
-                 .cudaEventId =
-                     a->u.sync.event ? a->u.sync.event : CUPTI_SYNCHRONIZATION_INVALID_VALUE};
+        .type = types[a->u.sync.kind],
+        .start = vs_cupti_time(a->start_ns),
+        .end = vs_cupti_time(a->end_ns),
+        .correlationId = a->correlation,
+        .contextId = a->context,
+        .streamId = a->stream ? a->stream : CUPTI_SYNCHRONIZATION_INVALID_VALUE,
+        .cudaEventId = a->u.sync.event ? a->u.sync.event : CUPTI_SYNCHRONIZATION_INVALID_VALUE};
     vs_cupti_put(&r);
 }
 

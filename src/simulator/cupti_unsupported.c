@@ -7,8 +7,8 @@
 
 extern int vs_cupti_result(int result); /* CUptiResult is an int-sized enum in this ABI */
 
-#define VS_CUPTI_NO(symbol)                                  \
-    __attribute__((visibility("default"))) int symbol(void); \
+#define VS_CUPTI_NO(symbol)                                                                        \
+    __attribute__((visibility("default"))) int symbol(void);                                       \
     int symbol(void) { return vs_cupti_result(VS_CUPTI_NOT_SUPPORTED); }
 #include "simulator/vs_sim_cupti_unsupported_table.h"
 

@@ -59,10 +59,7 @@ void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ct
 
 static _Thread_local const struct vs_sim_stream *memory_stream;
 
-void vs_sim_memory_in(const struct vs_sim_stream *stream)
-{
-    memory_stream = stream;
-}
+void vs_sim_memory_in(const struct vs_sim_stream *stream) { memory_stream = stream; }
 
 /* What CUPTI calls it; 0 for memory that no allocating call made. */
 static enum vs_sim_memory_kind memory_of(const struct vs_sim_range *range)
@@ -96,20 +93,20 @@ void vs_sim_report_memory(const struct vs_sim_range *range, bool release)
     if (!memory || !vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_MEMORY)))
         return;
     const struct vs_sim_call *call = vs_sim_call_current();
-    struct vs_sim_activity a = {
-        .kind = VS_SIM_ACTIVITY_MEMORY,
-        .start_ns = vs_clock_ns(),
-        .device = (uint32_t)(range->device >= 0 || !range->ctx ? range->device
-                                                               : range->ctx->device->ordinal),
-        .context = range->ctx ? range->ctx->id : 0,
-        .stream = memory_stream ? memory_stream->id : 0,
-        .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_MEMORY),
-        .u.memory = {.address = range->base,
-                     .bytes = bytes_of(range),
-                     .caller = call ? call->args->caller : 0,
-                     .memory = (uint8_t)memory,
-                     .release = release,
-                     .global = range->kind == VS_SIM_RANGE_GLOBAL}};
+    struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_MEMORY,
+                                .start_ns = vs_clock_ns(),
+                                .device = (uint32_t)(range->device >= 0 || !range->ctx
+                                                         ? range->device
+                                                         : range->ctx->device->ordinal),
+                                .context = range->ctx ? range->ctx->id : 0,
+                                .stream = memory_stream ? memory_stream->id : 0,
+                                .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_MEMORY),
+                                .u.memory = {.address = range->base,
+                                             .bytes = bytes_of(range),
+                                             .caller = call ? call->args->caller : 0,
+                                             .memory = (uint8_t)memory,
+                                             .release = release,
+                                             .global = range->kind == VS_SIM_RANGE_GLOBAL}};
     if (range->kind == VS_SIM_RANGE_POOL) {
         a.u.memory.pool = vs_sim_pool_state(range->pool);
         if (release) /* as it will be when the block has gone back */

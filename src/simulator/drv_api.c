@@ -20,17 +20,17 @@ _Static_assert(VS_SIM_WANT_DRIVER_CALLS == 0x40000, "as the assembly has it");
 #if defined(__x86_64__)
 #define WATCH "testl $" WANT_DRIVER_CALLS_TEXT ", vs_sim_wanted(%rip)\n"
 #else
-#define WATCH                           \
-    "adrp x16, vs_sim_wanted\n"         \
-    "ldr w17, [x16, :lo12:vs_sim_wanted]\n" \
+#define WATCH                                                                                      \
+    "adrp x16, vs_sim_wanted\n"                                                                    \
+    "ldr w17, [x16, :lo12:vs_sim_wanted]\n"                                                        \
     "tst w17, #" WANT_DRIVER_CALLS_TEXT "\n"
 #endif
 
-#define ENTRY(symbol)                                                                \
-    extern void vs_sim_target_##symbol(void) __asm__("vs_sim_impl_" #symbol);        \
-    extern const struct vs_thunk vs_sim_thunk_##symbol;                              \
-    const struct vs_thunk vs_sim_thunk_##symbol = {vs_sim_target_##symbol, #symbol,  \
-                                                   CUPTI_DRIVER_TRACE_CBID_##symbol}; \
+#define ENTRY(symbol)                                                                              \
+    extern void vs_sim_target_##symbol(void) __asm__("vs_sim_impl_" #symbol);                      \
+    extern const struct vs_thunk vs_sim_thunk_##symbol;                                            \
+    const struct vs_thunk vs_sim_thunk_##symbol = {vs_sim_target_##symbol, #symbol,                \
+                                                   CUPTI_DRIVER_TRACE_CBID_##symbol};              \
     VS_THUNK(#symbol, "vs_sim_impl_" #symbol, "vs_sim_thunk_" #symbol, WATCH)
 #define VS_SIM_FN(name, version, symbol) ENTRY(symbol)
 #define VS_SIM_FN_PT(name, version, symbol, pt) ENTRY(symbol) ENTRY(pt)
@@ -44,10 +44,7 @@ VS_THUNK_COMMON
 
 static _Thread_local struct vs_sim_call *current; /* the outermost, which stands for those inside */
 
-struct vs_sim_call *vs_sim_call_current(void)
-{
-    return current;
-}
+struct vs_sim_call *vs_sim_call_current(void) { return current; }
 
 static void note_context(struct vs_sim_call *call)
 {
@@ -80,10 +77,8 @@ static void leave(struct vs_sim_call *call)
 
 int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *args)
 {
-    struct vs_sim_call call = {.domain = VS_SIM_DOMAIN_DRIVER,
-                               .cbid = thunk->cbid,
-                               .name = thunk->name,
-                               .args = args};
+    struct vs_sim_call call = {
+        .domain = VS_SIM_DOMAIN_DRIVER, .cbid = thunk->cbid, .name = thunk->name, .args = args};
     if (current) /* inside another: nobody is told */
         return vs_thunk_call(thunk->function, args);
     enter(&call);

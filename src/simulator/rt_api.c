@@ -25,14 +25,14 @@ _Atomic(const volatile uint32_t *) vs_rt_wanted = &look_first;
 static _Atomic(const struct vs_sim_calls *) calls;
 
 #if defined(__x86_64__)
-#define WATCH                            \
-    "movq vs_rt_wanted(%rip), %r11\n"    \
+#define WATCH                                                                                      \
+    "movq vs_rt_wanted(%rip), %r11\n"                                                              \
     "testl $" WANT_RUNTIME_CALLS_TEXT ", (%r11)\n"
 #else
-#define WATCH                              \
-    "adrp x16, vs_rt_wanted\n"             \
-    "ldr x16, [x16, :lo12:vs_rt_wanted]\n" \
-    "ldr w17, [x16]\n"                     \
+#define WATCH                                                                                      \
+    "adrp x16, vs_rt_wanted\n"                                                                     \
+    "ldr x16, [x16, :lo12:vs_rt_wanted]\n"                                                         \
+    "ldr w17, [x16]\n"                                                                             \
     "tst w17, #" WANT_RUNTIME_CALLS_TEXT "\n"
 #endif
 
@@ -42,12 +42,12 @@ static _Atomic(const struct vs_sim_calls *) calls;
 #define HIDE(symbol)
 #endif
 
-#define EXPORT(symbol, impl, cbid_name)                                                \
-    extern void vs_rt_target_##symbol(void) __asm__(impl);                             \
-    extern const struct vs_thunk vs_rt_thunk_##symbol;                                 \
-    const struct vs_thunk vs_rt_thunk_##symbol = {vs_rt_target_##symbol, #symbol,      \
-                                                  CUPTI_RUNTIME_TRACE_CBID_##cbid_name}; \
-    HIDE(symbol)                                                                       \
+#define EXPORT(symbol, impl, cbid_name)                                                            \
+    extern void vs_rt_target_##symbol(void) __asm__(impl);                                         \
+    extern const struct vs_thunk vs_rt_thunk_##symbol;                                             \
+    const struct vs_thunk vs_rt_thunk_##symbol = {vs_rt_target_##symbol, #symbol,                  \
+                                                  CUPTI_RUNTIME_TRACE_CBID_##cbid_name};           \
+    HIDE(symbol)                                                                                   \
     VS_THUNK(#symbol, impl, "vs_rt_thunk_" #symbol, WATCH)
 
 /* The forms that only an older major has. */
@@ -102,10 +102,8 @@ int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *a
     const struct vs_sim_calls *with = atomic_load(&calls);
     if (!with || !(*with->wanted & VS_SIM_WANT_RUNTIME_CALLS))
         return vs_thunk_call(thunk->function, args);
-    struct vs_sim_call call = {.domain = VS_SIM_DOMAIN_RUNTIME,
-                               .cbid = thunk->cbid,
-                               .name = thunk->name,
-                               .args = args};
+    struct vs_sim_call call = {
+        .domain = VS_SIM_DOMAIN_RUNTIME, .cbid = thunk->cbid, .name = thunk->name, .args = args};
     with->enter(&call);
     call.result = vs_thunk_call(thunk->function, args);
     with->leave(&call);

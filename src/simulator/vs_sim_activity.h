@@ -79,7 +79,7 @@ struct vs_sim_activity {
             uint64_t address, bytes;
             uint64_t caller; /* return address of the watched call; 0: none is watched */
             struct vs_sim_pool_state pool;
-            uint8_t memory;  /* enum vs_sim_memory_kind */
+            uint8_t memory;       /* enum vs_sim_memory_kind */
             bool release, global; /* global: a module's variable */
         } memory;
         struct {
@@ -112,13 +112,13 @@ struct vs_sim_call {
     const char *name; /* as exported; lives as long as the process */
     const struct vs_thunk_args *args;
     uint64_t start_ns, end_ns;
-    uint32_t correlation;     /* also of all work it submits */
-    CUcontext context;        /* current when it is entered, and again when it is left; or NULL */
-    uint32_t context_id;      /* 0: none */
-    int result;               /* valid when it is left */
-    bool inner;               /* inside a watched call: nobody is told */
-    bool submitted;           /* work that will be reported */
-    uint64_t observer_data;   /* the observer's, from *entered* to *left* */
+    uint32_t correlation;   /* also of all work it submits */
+    CUcontext context;      /* current when it is entered, and again when it is left; or NULL */
+    uint32_t context_id;    /* 0: none */
+    int result;             /* valid when it is left */
+    bool inner;             /* inside a watched call: nobody is told */
+    bool submitted;         /* work that will be reported */
+    uint64_t observer_data; /* the observer's, from *entered* to *left* */
 };
 
 #define VS_SIM_WANT(kind) (1u << (kind)) /* kind: enum vs_sim_activity_kind */

@@ -33,8 +33,8 @@ enum vs_cupti_source { VS_CUPTI_FOR_ACTIVITY, VS_CUPTI_FOR_CALLBACKS, VS_CUPTI_S
 void vs_cupti_want(enum vs_cupti_source source, uint32_t bits);
 
 /* Where the driver's reports arrive. */
-void vs_cupti_activity_done(const struct vs_sim_activity *activity);  /* cupti_record.c */
-void vs_cupti_submitted(uint32_t correlation);                        /* cupti_call.c */
+void vs_cupti_activity_done(const struct vs_sim_activity *activity); /* cupti_record.c */
+void vs_cupti_submitted(uint32_t correlation);                       /* cupti_call.c */
 /* In cupti_memory.c, called by vs_cupti_activity_done: */
 void vs_cupti_memory(const struct vs_sim_activity *activity);
 void vs_cupti_pool(const struct vs_sim_activity *activity);

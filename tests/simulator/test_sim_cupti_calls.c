@@ -76,7 +76,9 @@ static void work_carries_the_id_of_its_call(void **state)
     assert_int_equal(records_find(CUPTI_ACTIVITY_KIND_MEMCPY, 0)->copy.correlationId,
                      copy->correlationId);
     const CUpti_ActivitySynchronization2 *waited =
-        &records_find(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, records_of(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) - 1)->sync;
+        &records_find(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                      records_of(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) - 1)
+             ->sync;
     assert_int_equal(waited->correlationId, sync->correlationId);
     assert_true(sync->start <= waited->start && waited->end <= sync->end);
     OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMCPY));
@@ -406,7 +408,8 @@ static void callbacks_show_the_arguments(void **state)
     assert_ptr_equal(given.box.pitchedDevPtr, &box);
     assert_memory_equal(&given.box.extent, &extent, sizeof extent);
     OK(cudaDeviceSynchronize());
-    OK(cuLaunchKernel(sim_function("unknown"), 4, 3, 2, 32, 5, 6, 48, CU_STREAM_LEGACY, NULL, NULL));
+    OK(cuLaunchKernel(sim_function("unknown"), 4, 3, 2, 32, 5, 6, 48, CU_STREAM_LEGACY, NULL,
+                      NULL));
     assert_int_equal(given.launch.gridDimX, 4);
     assert_int_equal(given.launch.blockDimZ, 6);
     assert_int_equal(given.launch.sharedMemBytes, 48);

@@ -160,10 +160,10 @@ static void memory_carries_the_id_of_its_call(void **state)
     OK(cudaMalloc(&p, 100));
     OK(cudaFree(p));
     OK(cuptiActivityFlushAll(0));
-    const CUpti_ActivityAPI *alloc = records_call(
-                                CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, 0),
-                            *release = records_call(
-                                CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, 0);
+    const CUpti_ActivityAPI *alloc = records_call(CUPTI_ACTIVITY_KIND_RUNTIME,
+                                                  CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, 0),
+                            *release = records_call(CUPTI_ACTIVITY_KIND_RUNTIME,
+                                                    CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, 0);
     assert_int_equal(memory(0)->correlationId, alloc->correlationId);
     assert_int_equal(memory(1)->correlationId, release->correlationId);
     assert_true(alloc->start <= memory(0)->timestamp && memory(0)->timestamp <= alloc->end);

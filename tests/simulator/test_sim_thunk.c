@@ -46,9 +46,9 @@ int test_impl_mixed(float x, const char *p, struct extent e, struct dimensions g
 #if defined(__x86_64__)
 #define WATCH "testl $1, test_watch_word(%rip)\n"
 #else
-#define WATCH                                 \
-    "adrp x16, test_watch_word\n"             \
-    "ldr w17, [x16, :lo12:test_watch_word]\n" \
+#define WATCH                                                                                      \
+    "adrp x16, test_watch_word\n"                                                                  \
+    "ldr w17, [x16, :lo12:test_watch_word]\n"                                                      \
     "tst w17, #1\n"
 #endif
 

@@ -103,7 +103,8 @@ static void bad_arguments_are_refused(void **state)
     CUpti_Activity *record = NULL;
     CUpti_SubscriberHandle sub;
     (void)state;
-    FACT_EQ(cuptiGetVersion(NULL), CUPTI_ERROR_INVALID_PARAMETER, "cupti_version.h, cuptiGetVersion");
+    FACT_EQ(cuptiGetVersion(NULL), CUPTI_ERROR_INVALID_PARAMETER,
+            "cupti_version.h, cuptiGetVersion");
     FACT_EQ(cuptiGetTimestamp(NULL), CUPTI_ERROR_INVALID_PARAMETER,
             "cupti_activity.h, cuptiGetTimestamp");
     FACT_EQ(cuptiActivityRegisterCallbacks(NULL, take), CUPTI_ERROR_INVALID_PARAMETER,
@@ -153,7 +154,8 @@ static void there_is_one_subscriber(void **state)
     FACT_EQ(cuptiSubscribe(&second, on_call, NULL), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
             "cupti_callbacks.h, cuptiSubscribe: if there is already a CUPTI subscriber");
     DO(cuptiUnsubscribe(first));
-    FACT_EQ(cuptiSubscribe(&second, on_call, NULL), CUPTI_SUCCESS, "cupti_callbacks.h, cuptiUnsubscribe");
+    FACT_EQ(cuptiSubscribe(&second, on_call, NULL), CUPTI_SUCCESS,
+            "cupti_callbacks.h, cuptiUnsubscribe");
     DO(cuptiUnsubscribe(second));
 }
 
@@ -214,7 +216,8 @@ static void attributes_are_sized(void **state)
     FACT_EQ(size, sizeof value, "cupti_activity.h, cuptiActivityGetAttribute");
     size = 1;
     FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &value),
-            CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT, "cupti_activity.h, cuptiActivityGetAttribute");
+            CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT,
+            "cupti_activity.h, cuptiActivityGetAttribute");
     FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, NULL, &value),
             CUPTI_ERROR_INVALID_PARAMETER, "cupti_activity.h, cuptiActivityGetAttribute");
     FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, NULL),
@@ -240,7 +243,8 @@ static void each_runtime_call_is_a_record(void **state)
                                        call_of(ID(cudaFree_v3020), 0)};
     for (int i = 0; i < 3; i++) {
         FACT(call[i] != NULL, "cupti_activity.h, CUPTI_ACTIVITY_KIND_RUNTIME");
-        FACT(call[i]->start && call[i]->start <= call[i]->end, "cupti_activity.h, CUpti_ActivityAPI");
+        FACT(call[i]->start && call[i]->start <= call[i]->end,
+             "cupti_activity.h, CUpti_ActivityAPI");
         FACT_EQ(call[i]->processId, getpid(), "cupti_activity.h, CUpti_ActivityAPI.processId");
         FACT_EQ(call[i]->returnValue, 0, "cupti_activity.h, CUpti_ActivityAPI.returnValue");
         if (!i)
@@ -248,10 +252,12 @@ static void each_runtime_call_is_a_record(void **state)
         FACT(call[i - 1]->end <= call[i]->start, "a thread's calls follow each other");
         FACT(call[i - 1]->correlationId != call[i]->correlationId,
              "cupti_activity.h, CUpti_ActivityAPI.correlationId: unique");
-        FACT_EQ(call[i]->threadId, call[0]->threadId, "cupti_activity.h, CUpti_ActivityAPI.threadId");
+        FACT_EQ(call[i]->threadId, call[0]->threadId,
+                "cupti_activity.h, CUpti_ActivityAPI.threadId");
     }
     FACT(!call_of(ID(cudaMalloc_v3020), 1), "one record for each invocation");
-    FACT_EQ(sizes_wrong, 0, "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc: size and validSize");
+    FACT_EQ(sizes_wrong, 0,
+            "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc: size and validSize");
 }
 
 static void a_failed_call_says_so(void **state)
@@ -340,10 +346,14 @@ static void copies_belong_to_their_calls(void **state)
     FACT(to && from, "cupti_activity.h, CUpti_ActivityMemcpyKind");
     FACT_EQ(to->bytes, CONF_MIB, "cupti_activity.h, CUpti_ActivityMemcpy6.bytes");
     FACT_EQ(from->bytes, 12345, "cupti_activity.h, CUpti_ActivityMemcpy6.bytes");
-    FACT_EQ(from->copyKind, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, "cupti_activity.h, CUpti_ActivityMemcpyKind");
-    FACT_EQ(to->srcKind, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, "cupti_activity.h, CUpti_ActivityMemoryKind");
-    FACT_EQ(to->dstKind, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, "cupti_activity.h, CUpti_ActivityMemoryKind");
-    FACT(to->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, "cupti_activity.h, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC");
+    FACT_EQ(from->copyKind, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
+            "cupti_activity.h, CUpti_ActivityMemcpyKind");
+    FACT_EQ(to->srcKind, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+            "cupti_activity.h, CUpti_ActivityMemoryKind");
+    FACT_EQ(to->dstKind, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+            "cupti_activity.h, CUpti_ActivityMemoryKind");
+    FACT(to->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC,
+         "cupti_activity.h, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC");
     FACT_EQ(to->correlationId, call[0]->correlationId,
             "cupti_activity.h, CUpti_ActivityAPI.correlationId: identical to that of the memcpy");
     FACT_EQ(from->correlationId, call[1]->correlationId,
@@ -415,11 +425,11 @@ static void waiting_is_recorded(void **state)
                 "cupti_activity.h, CUpti_ActivitySynchronization2.correlationId");
     }
     FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE] >= 1,
-            "cupti_activity.h, CUpti_ActivitySynchronizationType");
+         "cupti_activity.h, CUpti_ActivitySynchronizationType");
     FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE] >= 1,
-            "cupti_activity.h, CUpti_ActivitySynchronizationType");
+         "cupti_activity.h, CUpti_ActivitySynchronizationType");
     FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE] >= 1,
-            "cupti_activity.h, CUpti_ActivitySynchronizationType");
+         "cupti_activity.h, CUpti_ActivitySynchronizationType");
     DO(cudaEventDestroy(e));
     DO(cudaStreamDestroy(s));
 }
@@ -445,12 +455,14 @@ static void external_ids_come_with_calls(void **state)
         const CUpti_ActivityExternalCorrelation *r = &records[i].external;
         if (r->kind != CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)
             continue;
-        FACT(r->correlationId != after->correlationId, "outside the region there is no external id");
+        FACT(r->correlationId != after->correlationId,
+             "outside the region there is no external id");
         if (r->correlationId == in->correlationId)
             tied = r;
     }
     FACT(tied != NULL, "cupti_activity.h, cuptiActivityPushExternalCorrelationId");
-    FACT_EQ(tied->externalId, 815, "cupti_activity.h, CUpti_ActivityExternalCorrelation.externalId");
+    FACT_EQ(tied->externalId, 815,
+            "cupti_activity.h, CUpti_ActivityExternalCorrelation.externalId");
     FACT_EQ(tied->externalKind, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2,
             "cupti_activity.h, CUpti_ActivityExternalCorrelation.externalKind");
 }
@@ -470,8 +482,10 @@ static const CUpti_ActivityMemory4 *memory_at(const void *address,
 
 static void is_recorded(const void *address, size_t bytes, CUpti_ActivityMemoryKind kind)
 {
-    const CUpti_ActivityMemory4 *a = memory_at(address, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION),
-                                *r = memory_at(address, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
+    const CUpti_ActivityMemory4 *a = memory_at(address,
+                                               CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION),
+                                *r = memory_at(address,
+                                               CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
     FACT(a && r, "cupti_activity.h, CUpti_ActivityMemory4: a record for each operation");
     FACT_EQ(a->bytes, bytes, "cupti_activity.h, CUpti_ActivityMemory4.bytes");
     FACT_EQ(a->memoryKind, kind, "cupti_activity.h, CUpti_ActivityMemory4.memoryKind");
@@ -513,7 +527,8 @@ static void stream_ordered_memory_names_its_stream_and_pool(void **state)
     void *p;
     uint32_t stream;
     (void)state;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "the device has no memory pools");
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED),
+         "the device has no memory pools");
     DO(cudaStreamCreate(&s));
     DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
     enable(CUPTI_ACTIVITY_KIND_MEMORY2);
