@@ -18,6 +18,7 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
         vs_sim_space_free(range->device, range->base, range->bytes);
         break;
     case VS_SIM_RANGE_OPENED: vs_sim_ipc_unmap(range); break;
+    case VS_SIM_RANGE_EXTERNAL: vs_sim_external_release(range); break;
     case VS_SIM_RANGE_GLOBAL: vs_sim_space_free(range->device, range->base, range->bytes); break;
     case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range->pool, range->base, NULL, 0); break;
     case VS_SIM_RANGE_MANAGED: vs_sim_managed_release(range); break;
@@ -109,7 +110,8 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
         (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_GRAPH &&
-         range.kind != VS_SIM_RANGE_POOL && range.kind != VS_SIM_RANGE_MANAGED)) {
+         range.kind != VS_SIM_RANGE_POOL && range.kind != VS_SIM_RANGE_MANAGED &&
+         range.kind != VS_SIM_RANGE_EXTERNAL)) {
         if (vs_sim_checking)
             vs_sim_check_bad_free(dptr);
         return CUDA_ERROR_INVALID_VALUE;

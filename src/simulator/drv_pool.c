@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Stream-ordered allocation and pool entry points, over drv_pool_memory.c. Pools
- * are of device memory and stay in the process. */
+ * are of device memory; those that other processes may have are in drv_pool_share.c. */
 #include "simulator/vs_sim_pool.h"
 
 #include <string.h>
 
-static CUresult pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
+CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
 {
     struct vs_sim_pool *p = (struct vs_sim_pool *)handle;
     CUresult e = vs_sim_enter();
@@ -68,7 +68,9 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
     if (!e && (!dptr || !bytes))
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e && given)
-        e = pool_of(handle, &pool);
+        e = vs_sim_pool_of(handle, &pool);
+    if (!e && given && pool->imported)
+        e = CUDA_ERROR_INVALID_VALUE;
     if (e)
         return e;
     if (!given) {
@@ -180,12 +182,14 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
         return e;
     if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
+    if ((props->handleTypes & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) ||
         props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!vs_sim_device_find(props->location.id))
         return CUDA_ERROR_INVALID_DEVICE;
-    struct vs_sim_pool *p = vs_sim_pool_new(props->location.id, false, props->maxSize);
+    struct vs_sim_pool *p = props->handleTypes
+                                ? vs_sim_pool_create_shared(props->location.id, props->maxSize)
+                                : vs_sim_pool_new(props->location.id, false, props->maxSize);
     *pool = (CUmemoryPool)p;
     if (p)
         vs_sim_report_pool(VS_SIM_POOL_CREATED, p, 0);
@@ -195,7 +199,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 CUresult cuMemPoolDestroy(CUmemoryPool handle)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     if (pool->is_default)
@@ -214,7 +218,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     vs_sim_pool_trim(pool, minBytesToKeep);
@@ -225,7 +229,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     if (!value)
@@ -253,7 +257,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     if (!value)
@@ -286,7 +290,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
 CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     if (!map && count)
@@ -310,7 +314,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *location)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     if (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE ||
@@ -354,13 +358,13 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle)
 {
     struct vs_sim_pool *pool;
-    CUresult e = pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     struct vs_sim_device *d = vs_sim_device_find(dev);
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;
-    if (pool->device != dev || !vs_sim_pool_default(d))
+    if (pool->device != dev || pool->imported || !vs_sim_pool_default(d))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);
     d->current_pool = pool;

@@ -4,20 +4,28 @@
  * A block freed in a stream is free at once for that stream, whose order protects
  * it, and for others when the free has been passed; only when the device has no
  * more is a block handed on with a wait. Segments without users go back at
- * synchronisations, above the release threshold. */
+ * synchronisations, above the release threshold.
+ * Blocks in use are found by address in a hash table, free ones by size in lists, so
+ * that neither depends on how many there are. Free neighbours that wait for
+ * different streams stay apart until a request finds no room.
+ * A shareable pool's segments lie in a memory file of its own. */
 #include "simulator/vs_sim_pool.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define SEGMENT_BYTES (UINT64_C(32) << 20) /* pools grow in steps of this, as real ones do */
 #define BLOCK_ALIGN 512
 
-struct block {
-    struct block *next; /* in address order */
-    struct block *prev;
+struct vs_sim_pool_block {
+    struct vs_sim_pool_block *next; /* in address order */
+    struct vs_sim_pool_block *prev;
     uintptr_t base;
     size_t bytes;
     bool used;
+    struct vs_sim_pool_segment *segment;
+    struct vs_sim_pool_block *list_next, **list_at; /* free: of its size; used: of its hash */
     struct vs_sim_stream *stream; /* freed in; NULL: nothing to wait for */
     uint64_t seq;
 };
@@ -26,12 +34,85 @@ struct vs_sim_pool_segment {
     struct vs_sim_pool_segment *next;
     uintptr_t base;
     size_t bytes;
-    struct block *first;
+    uint64_t offset; /* in the pool's file, if it has one */
+    struct vs_sim_pool_block *first;
 };
 
 static pthread_mutex_t pools_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_sim_pool *pools;     /* all ever; guarded by pools_mu */
 static atomic_bool something_to_trim; /* a block was freed since the last trim left nothing */
+
+static void list_in(struct vs_sim_pool_block **list, struct vs_sim_pool_block *b)
+{
+    b->list_next = *list;
+    b->list_at = list;
+    if (b->list_next)
+        b->list_next->list_at = &b->list_next;
+    *list = b;
+}
+
+static void list_out(struct vs_sim_pool_block *b)
+{
+    *b->list_at = b->list_next;
+    if (b->list_next)
+        b->list_next->list_at = b->list_at;
+}
+
+static unsigned class_of(size_t bytes)
+{
+    unsigned log = 63 - (unsigned)__builtin_clzll(bytes);
+    return log * 4 + (unsigned)(bytes >> (log - 2) & 3); /* at least 512 bytes */
+}
+
+static void free_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
+{
+    list_in(&pool->free[class_of(b->bytes)], b);
+}
+
+static struct vs_sim_pool_block **used_list(const struct vs_sim_pool *pool, uintptr_t address)
+{
+    return &pool->used_table[(address / BLOCK_ALIGN * 0x9E3779B97F4A7C15u) >> 32 &
+                             (pool->used_size - 1)];
+}
+
+/* Room for one more used block. False: no host memory, and no table at all yet. */
+static bool used_room(struct vs_sim_pool *pool)
+{
+    if (pool->used_count < pool->used_size)
+        return true;
+    size_t old_size = pool->used_size, size = old_size ? old_size * 4 : 256;
+    struct vs_sim_pool_block **old = pool->used_table, **table = calloc(size, sizeof *table);
+    if (!table)
+        return old_size; /* chains grow instead */
+    pool->used_table = table;
+    pool->used_size = size;
+    for (size_t i = 0; i < old_size; i++)
+        for (struct vs_sim_pool_block *b = old[i], *next; b; b = next) {
+            next = b->list_next;
+            list_in(used_list(pool, b->base), b);
+        }
+    free(old);
+    return true;
+}
+
+static struct vs_sim_pool_block *used_find(const struct vs_sim_pool *pool, uintptr_t address)
+{
+    struct vs_sim_pool_block *b = pool->used_size ? *used_list(pool, address) : NULL;
+    while (b && b->base != address)
+        b = b->list_next;
+    return b;
+}
+
+static void used_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
+{
+    b->used = true;
+    b->stream = NULL;
+    list_in(used_list(pool, b->base), b);
+    pool->used_count++;
+    pool->used += b->bytes;
+    if (pool->used > pool->used_high)
+        pool->used_high = pool->used;
+}
 
 struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes)
 {
@@ -42,6 +123,7 @@ struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_byte
     pool->device = device;
     pool->is_default = is_default;
     pool->max_bytes = max_bytes;
+    pool->store = -1;
     pool->reuse_opportunistic = pool->reuse_internal = pool->reuse_events = 1;
     pool->readable[device] = true;
     atomic_store(&pool->mark, VS_SIM_POOL_MARK);
@@ -49,6 +131,16 @@ struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_byte
     pool->next = pools;
     pools = pool;
     pthread_mutex_unlock(&pools_mu);
+    return pool;
+}
+
+struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes)
+{
+    struct vs_sim_pool *pool = vs_sim_pool_new(device, false, max_bytes);
+    if (pool) { /* nobody else knows it yet, and without segments nobody asks */
+        pool->store = store;
+        pool->imported = imported;
+    }
     return pool;
 }
 
@@ -65,34 +157,53 @@ struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device)
     return pool;
 }
 
-static bool passed(const struct block *b)
+static bool passed(const struct vs_sim_pool_block *b)
 {
     return !b->stream || atomic_load(&b->stream->completed) >= b->seq;
 }
 
-/* Neighbours become one block only when nothing, or the same stream, is waited for. */
-static void join_next(struct block *b)
+/* *b* and its next become one when both are free and nothing, or the same stream, is
+ * waited for. Both are in lists; so is what comes out. */
+static bool join_next(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
 {
-    struct block *n = b->next;
+    struct vs_sim_pool_block *n = b->next;
     if (!n || n->used || b->used)
-        return;
+        return false;
     if (passed(b))
         b->stream = NULL;
     if (passed(n))
         n->stream = NULL;
-    if (b->stream != n->stream)
-        return;
+    if (b->stream != n->stream) {
+        pool->apart = true;
+        return false;
+    }
+    list_out(b);
+    list_out(n);
     b->seq = b->seq > n->seq ? b->seq : n->seq;
     b->bytes += n->bytes;
     b->next = n->next;
     if (b->next)
         b->next->prev = b;
     free(n);
+    free_in(pool, b);
+    return true;
 }
 
-static void cut(struct block *b, size_t bytes)
+/* Joins what could not be joined when it was freed. False: nothing could. */
+static bool join_all(struct vs_sim_pool *pool)
 {
-    struct block *rest;
+    bool any = false, apart = pool->apart;
+    pool->apart = false; /* set again by those that stay so */
+    for (struct vs_sim_pool_segment *seg = apart ? pool->segments : NULL; seg; seg = seg->next)
+        for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
+            while (join_next(pool, b))
+                any = true;
+    return any;
+}
+
+static void cut(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, size_t bytes)
+{
+    struct vs_sim_pool_block *rest;
     if (b->bytes == bytes || !(rest = malloc(sizeof *rest)))
         return; /* without host memory the block is simply larger */
     *rest = *b;
@@ -103,52 +214,105 @@ static void cut(struct block *b, size_t bytes)
         rest->next->prev = rest;
     b->next = rest;
     b->bytes = bytes;
+    free_in(pool, rest);
+}
+
+static bool may_use(const struct vs_sim_pool *pool, const struct vs_sim_pool_block *b,
+                    const struct vs_sim_stream *stream)
+{
+    return !b->stream || b->stream == stream || (pool->reuse_opportunistic && passed(b));
 }
 
 /* The smallest free block that *stream* may use without waiting; with *waiting*,
  * the smallest at all. */
-static struct block *find_locked(struct vs_sim_pool *pool, size_t bytes,
-                                 struct vs_sim_stream *stream, bool waiting)
+static struct vs_sim_pool_block *find_locked(struct vs_sim_pool *pool, size_t bytes,
+                                             struct vs_sim_stream *stream, bool waiting)
 {
-    struct block *best = NULL;
-    for (struct vs_sim_pool_segment *seg = pool->segments; seg; seg = seg->next)
-        for (struct block *b = seg->first; b; b = b->next) {
-            if (!b->used)
-                join_next(b);
-            if (b->used || b->bytes < bytes || (best && best->bytes <= b->bytes))
+    struct vs_sim_pool_block *best = NULL;
+    for (unsigned c = class_of(bytes); c < VS_SIM_POOL_CLASSES && !best; c++)
+        for (struct vs_sim_pool_block *b = pool->free[c]; b; b = b->list_next) {
+            if (b->bytes < bytes || (best && best->bytes <= b->bytes))
                 continue;
-            if (waiting || !b->stream || b->stream == stream ||
-                (pool->reuse_opportunistic && passed(b)))
-                best = b;
+            if (!waiting && !may_use(pool, b, stream))
+                continue;
+            best = b;
+            if (best->bytes == bytes)
+                break;
         }
     return best;
 }
 
-static struct block *grow_locked(struct vs_sim_pool *pool, size_t bytes)
+/* ---- segments ---- */
+
+static bool storage_take(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
+{
+    if (pool->store < 0)
+        return vs_sim_space_alloc(pool->device, seg->bytes, &seg->base) == CUDA_SUCCESS;
+    if (!vs_sim_space_charge(pool->device, seg->bytes))
+        return false;
+    seg->offset = pool->store_next;
+    seg->base = vs_sim_store_reserve(seg->bytes, VS_SIM_PAGE_BYTES, 0);
+    if (seg->base && vs_sim_store_map(seg->base, seg->bytes, pool->store, seg->offset,
+                                      PROT_READ | PROT_WRITE)) {
+        pool->store_next += seg->bytes;
+        return true;
+    }
+    if (seg->base)
+        vs_sim_store_unreserve(seg->base, seg->bytes);
+    vs_sim_space_uncharge(pool->device, seg->bytes);
+    return false;
+}
+
+static void storage_drop(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
+{
+    if (pool->store < 0) {
+        vs_sim_space_free(pool->device, seg->base, seg->bytes);
+        return;
+    }
+    if (!pool->imported) {
+        madvise((void *)seg->base, seg->bytes, MADV_REMOVE);
+        vs_sim_space_uncharge(pool->device, seg->bytes);
+    }
+    vs_sim_store_unreserve(seg->base, seg->bytes);
+}
+
+/* The segment's one block is new and in no list yet. */
+static struct vs_sim_pool_block *segment_add(struct vs_sim_pool *pool,
+                                             struct vs_sim_pool_segment *seg,
+                                             struct vs_sim_pool_block *b)
+{
+    b->base = seg->base;
+    b->bytes = seg->bytes;
+    b->segment = seg;
+    seg->first = b;
+    seg->next = pool->segments;
+    pool->segments = seg;
+    pool->reserved += seg->bytes;
+    if (pool->reserved > pool->reserved_high)
+        pool->reserved_high = pool->reserved;
+    return b;
+}
+
+static struct vs_sim_pool_block *grow_locked(struct vs_sim_pool *pool, size_t bytes)
 {
     struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
-    struct block *b = calloc(1, sizeof *b);
+    struct vs_sim_pool_block *b = calloc(1, sizeof *b);
     uint64_t step[2] = {SEGMENT_BYTES, VS_SIM_PAGE_BYTES};
     for (int i = 0; seg && b && i < 2; i++) {
         seg->bytes = (bytes + step[i] - 1) & ~(size_t)(step[i] - 1);
         if (pool->max_bytes && pool->reserved + seg->bytes > pool->max_bytes)
             continue;
-        if (vs_sim_space_alloc(pool->device, seg->bytes, &seg->base) != CUDA_SUCCESS)
+        if (!storage_take(pool, seg))
             continue;
-        b->base = seg->base;
-        b->bytes = seg->bytes;
-        seg->first = b;
-        seg->next = pool->segments;
-        pool->segments = seg;
-        pool->reserved += seg->bytes;
-        if (pool->reserved > pool->reserved_high)
-            pool->reserved_high = pool->reserved;
+        free_in(pool, segment_add(pool, seg, b));
         return b;
     }
     free(seg);
     free(b);
     return NULL;
 }
+
+/* ---- blocks ---- */
 
 CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
                            uintptr_t *address, struct vs_sim_stream **wait_stream,
@@ -159,21 +323,23 @@ CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim
     bytes = (bytes + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
     *wait_stream = NULL;
     pthread_mutex_lock(&pool->mu);
-    struct block *b = find_locked(pool, bytes, stream, false);
-    if (!b)
-        b = grow_locked(pool, bytes);
-    if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, stream, true))) {
-        *wait_stream = b->stream;
-        *wait_seq = b->seq;
+    struct vs_sim_pool_block *b = NULL;
+    if (used_room(pool)) {
+        b = find_locked(pool, bytes, stream, false);
+        if (!b && join_all(pool))
+            b = find_locked(pool, bytes, stream, false);
+        if (!b)
+            b = grow_locked(pool, bytes);
+        if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, stream, true))) {
+            *wait_stream = b->stream;
+            *wait_seq = b->seq;
+        }
     }
     if (b) {
-        cut(b, bytes);
-        b->used = true;
-        b->stream = NULL;
+        list_out(b);
+        cut(pool, b, bytes);
+        used_in(pool, b);
         *address = b->base;
-        pool->used += b->bytes;
-        if (pool->used > pool->used_high)
-            pool->used_high = pool->used;
     }
     pthread_mutex_unlock(&pool->mu);
     return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -182,25 +348,65 @@ CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim
 bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
                             struct vs_sim_stream *stream, uint64_t seq)
 {
-    struct block *b = NULL;
     pthread_mutex_lock(&pool->mu);
-    for (struct vs_sim_pool_segment *seg = pool->segments; seg && !b; seg = seg->next)
-        if (address - seg->base < seg->bytes)
-            for (b = seg->first; b && b->base != address;)
-                b = b->next;
-    bool found = b && b->used;
-    if (found) {
+    struct vs_sim_pool_block *b = used_find(pool, address);
+    if (b) {
+        list_out(b);
+        pool->used_count--;
         pool->used -= b->bytes;
         b->used = false;
         b->stream = stream;
         b->seq = seq;
-        join_next(b);
-        if (b->prev && !b->prev->used)
-            join_next(b->prev);
+        free_in(pool, b);
+        join_next(pool, b);
+        if (b->prev)
+            join_next(pool, b->prev);
         atomic_store(&something_to_trim, true);
     }
     pthread_mutex_unlock(&pool->mu);
-    return found;
+    return b != NULL;
+}
+
+bool vs_sim_pool_place(struct vs_sim_pool *pool, uintptr_t address, uint64_t *offset)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_block *b = pool->store < 0 ? NULL : used_find(pool, address);
+    if (b)
+        *offset = b->segment->offset + (address - b->segment->base);
+    pthread_mutex_unlock(&pool->mu);
+    return b != NULL;
+}
+
+CUresult vs_sim_pool_import(struct vs_sim_pool *pool, uint64_t offset, size_t bytes,
+                            uintptr_t *address)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = offset % page;
+    struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
+    struct vs_sim_pool_block *b = calloc(1, sizeof *b);
+    bool ok = seg && b;
+    pthread_mutex_lock(&pool->mu);
+    if (ok && (ok = used_room(pool))) {
+        seg->offset = offset - skip;
+        seg->bytes = (skip + bytes + page - 1) / page * page;
+        seg->base = vs_sim_store_reserve(seg->bytes, VS_SIM_PAGE_BYTES, 0);
+        ok = seg->base && vs_sim_store_map(seg->base, seg->bytes, pool->store, seg->offset,
+                                           PROT_READ | PROT_WRITE);
+        if (!ok && seg->base)
+            vs_sim_store_unreserve(seg->base, seg->bytes);
+    }
+    if (ok) {
+        segment_add(pool, seg, b);
+        b->base += skip;
+        b->bytes -= skip;
+        used_in(pool, b);
+        *address = b->base;
+    }
+    pthread_mutex_unlock(&pool->mu);
+    if (!ok) {
+        free(seg);
+        free(b);
+    }
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool)
@@ -216,7 +422,7 @@ struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool)
 
 static bool segment_idle(struct vs_sim_pool_segment *seg)
 {
-    for (struct block *b = seg->first; b; b = b->next)
+    for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
         if (b->used || !passed(b))
             return false;
     return true;
@@ -224,12 +430,13 @@ static bool segment_idle(struct vs_sim_pool_segment *seg)
 
 static void segment_free(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
 {
-    for (struct block *b = seg->first; b;) {
-        struct block *next = b->next;
+    for (struct vs_sim_pool_block *b = seg->first; b;) {
+        struct vs_sim_pool_block *next = b->next;
+        list_out(b);
         free(b);
         b = next;
     }
-    vs_sim_space_free(pool->device, seg->base, seg->bytes);
+    storage_drop(pool, seg);
     pool->reserved -= seg->bytes;
     free(seg);
 }
@@ -245,6 +452,10 @@ void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep)
         }
         *p = seg->next;
         segment_free(pool, seg);
+    }
+    if (pool->store >= 0 && !pool->segments && atomic_load(&pool->mark) == VS_SIM_POOL_GONE) {
+        close(pool->store);
+        pool->store = -1;
     }
     pthread_mutex_unlock(&pool->mu);
 }

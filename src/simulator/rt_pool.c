@@ -167,3 +167,48 @@ cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllo
           : vs_rt_error(vs_rt.MemSetMemPool((CUmemLocation *)location, (CUmemAllocationType)type,
                                             (CUmemoryPool)memPool)));
 }
+
+/* ---- pools of other processes ---- */
+
+_Static_assert(sizeof(struct cudaMemPoolPtrExportData) == sizeof(CUmemPoolPtrExportData),
+               "passed through");
+
+cudaError_t cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool,
+                                               enum cudaMemAllocationHandleType handleType,
+                                               unsigned int flags)
+{
+    cudaError_t e = vs_rt_enter();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolExportToShareableHandle(
+                                shareableHandle, (CUmemoryPool)memPool,
+                                (CUmemAllocationHandleType)handleType, flags)));
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *memPool, void *shareableHandle,
+                                                 enum cudaMemAllocationHandleType handleType,
+                                                 unsigned int flags)
+{
+    cudaError_t e = vs_rt_enter();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolImportFromShareableHandle(
+                                (CUmemoryPool *)memPool, shareableHandle,
+                                (CUmemAllocationHandleType)handleType, flags)));
+}
+
+cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *exportData, void *ptr)
+{
+    cudaError_t e = vs_rt_enter();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemPoolExportPointer(
+                                (CUmemPoolPtrExportData *)exportData, (CUdeviceptr)ptr)));
+}
+
+cudaError_t cudaMemPoolImportPointer(void **ptr, cudaMemPool_t memPool,
+                                     struct cudaMemPoolPtrExportData *exportData)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemPoolImportPointer((CUdeviceptr *)ptr, (CUmemoryPool)memPool,
+                                                   (CUmemPoolPtrExportData *)exportData)));
+}

@@ -78,6 +78,7 @@ enum vs_sim_range_kind {
     VS_SIM_RANGE_MAPPED,     /* cuMemMap; belongs to no context */
     VS_SIM_RANGE_GRAPH,      /* of a graph's allocation node; there while resident >= 0 */
     VS_SIM_RANGE_OPENED,     /* another process's, cuIpcOpenMemHandle */
+    VS_SIM_RANGE_EXTERNAL,   /* cuExternalMemoryGetMappedBuffer */
 };
 
 struct vs_sim_pool;
@@ -171,6 +172,9 @@ bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, 
 void vs_sim_store_unmap(uintptr_t address, size_t bytes);
 /* vs_sim_store_unreserve: the address range is nobody's. */
 void vs_sim_store_unreserve(uintptr_t address, size_t bytes);
+
+/* vs_sim_external_release: give back an EXTERNAL range already removed (drv_external.c). */
+void vs_sim_external_release(const struct vs_sim_range *range);
 
 /* vs_sim_host_map: *bytes* of zeroed host memory, page aligned, NULL when the
  * system refuses. Not charged to any device. vs_sim_host_unmap takes the same size. */

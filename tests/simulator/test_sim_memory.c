@@ -463,8 +463,47 @@ static void an_own_pool_obeys_its_limit(void **state)
     OK(cuCtxSynchronize());
     OK(cuMemPoolDestroy(pool));
     FAILS(cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
-    props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    props.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
     FAILS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+/* Regression: each allocation and free walked all blocks of the pool. */
+static void very_many_blocks_are_allocated_and_freed_in_any_order(void **state)
+{
+    enum { COUNT = 20000 };
+    static CUdeviceptr at[COUNT];
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemoryPool pool;
+    CUstream streams[2];
+    cuuint64_t used = 1;
+    (void)state;
+    OK(cuMemPoolCreate(&pool, &props));
+    for (int i = 0; i < 2; i++)
+        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < COUNT; i++) {
+        OK(cuMemAllocFromPoolAsync(&at[i], 512 + 512 * (size_t)(i % 3), pool, streams[0]));
+        *(int *)at[i] = i;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        int k = (int)(i * 7919L % COUNT);
+        assert_int_equal(*(int *)at[k], k); /* nobody else was given it */
+        OK(cuMemFreeAsync(at[k], streams[i & 1]));
+        OK(cuMemAllocFromPoolAsync(&at[k], 512 + 512 * (size_t)(i % 4), pool, streams[i >> 1 & 1]));
+        *(int *)at[k] = k;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(*(int *)at[i], i);
+        OK(cuMemFreeAsync(at[i], streams[i & 1]));
+    }
+    OK(cuCtxSynchronize());
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    assert_int_equal(used, 0);
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &used));
+    assert_int_equal(used, 0);
+    OK(cuMemPoolDestroy(pool));
+    for (int i = 0; i < 2; i++)
+        OK(cuStreamDestroy(streams[i]));
 }
 
 static void resetting_the_primary_context_gives_back_all_but_pool_memory(void **state)
@@ -518,6 +557,7 @@ int main(void)
         cmocka_unit_test(pool_memory_is_reused_in_stream_order_only),
         cmocka_unit_test(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back),
         cmocka_unit_test(an_own_pool_obeys_its_limit),
+        cmocka_unit_test(very_many_blocks_are_allocated_and_freed_in_any_order),
         cmocka_unit_test(resetting_the_primary_context_gives_back_all_but_pool_memory),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

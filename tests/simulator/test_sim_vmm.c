@@ -242,6 +242,88 @@ static void a_foreign_file_is_no_memory(void **state)
           CUDA_ERROR_INVALID_VALUE);
 }
 
+static CUexternalMemory import_file(int fd, size_t bytes)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                             .handle.fd = fd,
+                                             .size = bytes};
+    CUexternalMemory memory;
+    OK(cuImportExternalMemory(&memory, &desc));
+    return memory;
+}
+
+static void a_file_is_external_memory(void **state)
+{
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = 10000},
+                                     part = {.offset = 5000, .size = 100},
+                                     beyond = {.offset = 9990, .size = 100};
+    size_t before = sim_free_bytes(), bytes;
+    CUdeviceptr a, b, base;
+    unsigned char byte = 0;
+    char name[] = "/tmp/vramscope-external-XXXXXX";
+    int fd = mkstemp(name);
+    (void)state;
+    OK(unlink(name));
+    OK(ftruncate(fd, 10000));
+    int kept = dup(fd);
+    CUexternalMemory memory = import_file(fd, 10000);
+    FAILS(cuExternalMemoryGetMappedBuffer(&a, memory, &beyond), CUDA_ERROR_INVALID_VALUE);
+    OK(cuExternalMemoryGetMappedBuffer(&a, memory, &all));
+    OK(cuExternalMemoryGetMappedBuffer(&b, memory, &part));
+    OK(cuMemsetD8(b, 0x12, 100));
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH(&byte, a + 5099, 1));
+    assert_int_equal(byte, 0x12);
+    OK(cuMemcpyDtoH(&byte, a + 5100, 1));
+    assert_int_equal(byte, 0);
+    assert_int_equal(pread(kept, &byte, 1, 5000), 1);
+    assert_int_equal(byte, 0x12);
+    OK(cuMemGetAddressRange(&base, &bytes, b + 50));
+    assert_int_equal(base, b);
+    assert_int_equal(bytes, 100);
+    assert_int_equal(sim_free_bytes(), before);
+    OK(cuDestroyExternalMemory(memory));
+    FAILS(cuDestroyExternalMemory(memory), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuMemcpyDtoH(&byte, a + 5000, 1)); /* buffers are freed on their own */
+    assert_int_equal(byte, 0x12);
+    OK(cuMemFree(a));
+    OK(cuMemFree(b));
+    FAILS(cuMemFree(b), CUDA_ERROR_INVALID_VALUE);
+    OK(close(kept));
+}
+
+static void an_exported_allocation_is_external_memory(void **state)
+{
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = GRANULE};
+    CUmemGenericAllocationHandle handle = create(GRANULE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUdeviceptr at = mapped(handle, GRANULE), also;
+    unsigned char byte = 0;
+    int fd;
+    (void)state;
+    OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CUexternalMemory memory = import_file(fd, GRANULE);
+    OK(cuExternalMemoryGetMappedBuffer(&also, memory, &all));
+    OK(cuMemsetD8(at, 0x65, GRANULE));
+    OK(cuMemcpyDtoH(&byte, also + GRANULE - 1, 1));
+    assert_int_equal(byte, 0x65);
+    OK(cuMemFree(also));
+    OK(cuDestroyExternalMemory(memory));
+    unmap(at, GRANULE);
+    OK(cuMemRelease(handle));
+}
+
+static void other_kinds_of_external_memory_are_not_simulated(void **state)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD,
+                                             .size = MIB};
+    CUexternalMemory memory;
+    (void)state;
+    FAILS(cuImportExternalMemory(&memory, &desc), CUDA_ERROR_NOT_SUPPORTED);
+    desc.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    desc.handle.fd = -1;
+    FAILS(cuImportExternalMemory(&memory, &desc), CUDA_ERROR_INVALID_HANDLE);
+}
+
 static void thousands_of_handles_need_no_descriptors(void **state)
 {
     enum { COUNT = 3000 };
@@ -276,6 +358,9 @@ int main(void)
         cmocka_unit_test(zeroing_much_gives_zero_through_every_mapping),
         cmocka_unit_test(importing_here_takes_no_second_capacity),
         cmocka_unit_test(a_foreign_file_is_no_memory),
+        cmocka_unit_test(a_file_is_external_memory),
+        cmocka_unit_test(an_exported_allocation_is_external_memory),
+        cmocka_unit_test(other_kinds_of_external_memory_are_not_simulated),
         cmocka_unit_test(thousands_of_handles_need_no_descriptors),
     };
     return cmocka_run_group_tests_name("vmm", tests, NULL, NULL);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * External memory: what holds without a graphics library to import from. */
+#include "conf.h"
+
+
+
+static CUcontext context;
+
+static int begin(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ? -1 : 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
+}
+
+static void importing_refuses_what_the_header_excludes(void **state)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                             .handle.fd = -1,
+                                             .size = CONF_MIB};
+    CUexternalMemory memory;
+    (void)state;
+    FACT(cuImportExternalMemory(&memory, &desc) != CUDA_SUCCESS,
+         "cuda.h, cuImportExternalMemory: fd must be a valid file descriptor");
+    FACT(cuImportExternalMemory(NULL, &desc) != CUDA_SUCCESS,
+         "cuda.h, cuImportExternalMemory: returns");
+    FACT(cuImportExternalMemory(&memory, NULL) != CUDA_SUCCESS,
+         "cuda.h, cuImportExternalMemory: returns");
+    FACT(cuDestroyExternalMemory(NULL) != CUDA_SUCCESS, "cuda.h, cuDestroyExternalMemory: returns");
+}
+
+int conf_external(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(importing_refuses_what_the_header_excludes),
+    };
+    return cmocka_run_group_tests_name("external", tests, begin, end);
+}

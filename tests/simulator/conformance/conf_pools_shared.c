@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pools and their pointers shared with a second process. */
+#include "conf_peer.h"
+
+#include "conf.h"
+
+#define POSIX_FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+#define COUNT 3
+
+static CUcontext context;
+
+static int begin(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ? -1 : 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
+}
+
+static void need_shared_pools(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) & POSIX_FD,
+         "no pools shared by descriptor");
+}
+
+static CUmemoryPool create(unsigned types)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .handleTypes = (CUmemAllocationHandleType)types,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemoryPool pool = NULL;
+    DO(cuMemPoolCreate(&pool, &props));
+    return pool;
+}
+
+static size_t size_of(int i) { return 1000 + (size_t)i * CONF_MIB; }
+
+/* ---- in the second process ---- */
+
+static void consume(int socket)
+{
+    CUmemPoolPtrExportData data[COUNT];
+    CUdeviceptr at[COUNT], own;
+    CUmemoryPool pool;
+    CUstream stream;
+    int fd = -1;
+    char done = 1;
+    PEER(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxSetCurrent(context));
+    PEER(!cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    PEER(!peer_receive(socket, data, sizeof data, &fd) && fd >= 0);
+    PEER(!cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd, POSIX_FD, 0));
+    PEER(!close(fd));
+    PEER(cuMemAllocFromPoolAsync(&own, 1000, pool, stream) != CUDA_SUCCESS);
+    PEER(cuDeviceSetMemPool(0, pool) != CUDA_SUCCESS);
+    for (int i = 0; i < COUNT; i++) {
+        unsigned char byte = 0;
+        PEER(!cuMemPoolImportPointer(&at[i], pool, &data[i]));
+        PEER(!cuMemcpyDtoH(&byte, at[i], 1) && byte == 0x40 + i);
+        PEER(!cuMemcpyDtoH(&byte, at[i] + size_of(i) - 1, 1) && byte == 0x40 + i);
+        PEER(!cuMemsetD8Async(at[i], (unsigned char)(0x60 + i), size_of(i), stream));
+    }
+    PEER(!cuMemFreeAsync(at[0], stream) && !cuMemFreeAsync(at[1], stream));
+    PEER(!cuStreamSynchronize(stream));
+    PEER(!cuMemFree(at[2]));
+    PEER(!cuMemPoolDestroy(pool));
+    PEER(!peer_send(socket, &done, 1, -1));
+}
+
+__attribute__((constructor)) static void be_a_peer(int argc, char **argv)
+{
+    if (!peer_role() || argc != 2 || strcmp(peer_role(), "pool"))
+        return;
+    consume(atoi(argv[1]));
+    exit(0);
+}
+
+/* ---- here ---- */
+
+static void pointers_of_an_imported_pool_are_the_same_memory(void **state)
+{
+    CUmemPoolPtrExportData data[COUNT];
+    CUdeviceptr at[COUNT];
+    CUstream stream;
+    int fd = -1;
+    char done = 0;
+    (void)state;
+    need_shared_pools();
+    struct peer peer = peer_start("pool");
+    FACT(peer.pid > 0, "a second process can be started");
+    CUmemoryPool pool = create(POSIX_FD);
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < COUNT; i++) {
+        DO(cuMemAllocFromPoolAsync(&at[i], size_of(i), pool, stream));
+        DO(cuMemsetD8Async(at[i], (unsigned char)(0x40 + i), size_of(i), stream));
+    }
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(cuMemPoolExportToShareableHandle(&fd, pool, POSIX_FD, 0), CUDA_SUCCESS,
+            "cuda.h, cuMemPoolExportToShareableHandle: an OS handle to share the pool");
+    for (int i = 0; i < COUNT; i++)
+        FACT_EQ(cuMemPoolExportPointer(&data[i], at[i]), CUDA_SUCCESS,
+                "cuda.h, cuMemPoolExportPointer: a specific allocation");
+    FACT(!peer_send(peer.socket, data, sizeof data, fd), "the second process listens");
+    close(fd);
+    FACT(!peer_receive(peer.socket, &done, 1, NULL),
+         "cuda.h, cuMemPoolImportFromShareableHandle: imported pools do not support new "
+         "allocations; cuMemPoolImportPointer: freed with cuMemFree or cuMemFreeAsync");
+    FACT_EQ(peer_end(&peer), 0, "the second process is satisfied");
+    for (int i = 0; i < COUNT; i++) {
+        unsigned char byte = 0;
+        DO(cuMemcpyDtoH(&byte, at[i] + size_of(i) - 1, 1));
+        FACT_EQ(byte, 0x60 + i, "cuda.h, cuMemPoolImportPointer: pointer to imported memory");
+        FACT_EQ(cuMemFreeAsync(at[i], stream), CUDA_SUCCESS,
+                "cuda.h, cuMemPoolImportPointer: freed in the importing process first");
+    }
+    DO(cuStreamSynchronize(stream));
+    DO(cuStreamDestroy(stream));
+    DO(cuMemPoolDestroy(pool));
+}
+
+static void only_pools_made_for_it_are_exported(void **state)
+{
+    CUmemPoolPtrExportData data;
+    CUdeviceptr at;
+    int fd = -1;
+    (void)state;
+    need_shared_pools();
+    CUmemoryPool plain = create(0), shared = create(POSIX_FD), standard;
+    FACT(cuMemPoolExportToShareableHandle(&fd, plain, POSIX_FD, 0) != CUDA_SUCCESS,
+         "cuda.h, cuMemPoolCreate: CU_MEM_HANDLE_TYPE_NONE will not support IPC");
+    DO(cuDeviceGetDefaultMemPool(&standard, 0));
+    FACT(cuMemPoolExportToShareableHandle(&fd, standard, POSIX_FD, 0) != CUDA_SUCCESS,
+         "programming guide, Stream Ordered Memory Allocator: default pools are not shareable");
+    FACT(cuMemPoolExportToShareableHandle(NULL, shared, POSIX_FD, 0) != CUDA_SUCCESS,
+         "cuda.h, cuMemPoolExportToShareableHandle: returns");
+    FACT(cuMemPoolExportToShareableHandle(&fd, shared, POSIX_FD, 1) != CUDA_SUCCESS,
+         "cuda.h, cuMemPoolExportToShareableHandle: flags must be 0");
+    DO(cuMemAlloc(&at, 1000));
+    FACT(cuMemPoolExportPointer(&data, at) != CUDA_SUCCESS,
+         "cuda.h, cuMemPoolExportPointer: from an already shared memory pool");
+    DO(cuMemFree(at));
+    DO(cuMemPoolDestroy(plain));
+    DO(cuMemPoolDestroy(shared));
+}
+
+int conf_pools_shared(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pointers_of_an_imported_pool_are_the_same_memory),
+        cmocka_unit_test(only_pools_made_for_it_are_exported),
+    };
+    return cmocka_run_group_tests_name("pools_shared", tests, begin, end);
+}
