@@ -288,6 +288,33 @@ static void other_lives_on(void)
     NEED(cuCtxSynchronize() == CUDA_ERROR_LAUNCH_FAILED);
 }
 
+static void lost_in_a_graph(void)
+{
+    CUmodule module;
+    CUfunction f;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    start();
+    NEED(cuModuleLoadData(&module, "image") == CUDA_SUCCESS);
+    NEED(cuModuleGetFunction(&f, module, "kernel") == CUDA_SUCCESS);
+    NEED(cuGraphCreate(&graph, 0) == CUDA_SUCCESS);
+    CUDA_KERNEL_NODE_PARAMS params = {.func = f,
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
+    for (int i = 0; i < 3; i++)
+        NEED(cuGraphAddKernelNode(&node, graph, NULL, 0, &params) == CUDA_SUCCESS);
+    NEED(cuGraphInstantiate(&exec, graph, 0) == CUDA_SUCCESS);
+    NEED(cuGraphLaunch(exec, NULL) == CUDA_SUCCESS);
+    NEED(cuCtxSynchronize() == CUDA_SUCCESS); /* three kernels */
+    NEED(cuGraphLaunch(exec, NULL) == CUDA_SUCCESS);
+    NEED(cuCtxSynchronize() == CUDA_ERROR_LAUNCH_FAILED);
+}
+
 static void runtime_stays_failed(void)
 {
     CUmodule module;
@@ -309,6 +336,7 @@ static void a_lost_device_fails_everything_from_then_on(void **state)
     on("t4-16g,lost=5", lost_after_five);
     on("t4-16g,lost=1,devices=2", other_lives_on);
     on("t4-16g,lost=1", runtime_stays_failed);
+    on("t4-16g,lost=4", lost_in_a_graph);
 }
 
 /* ---- latency ---- */

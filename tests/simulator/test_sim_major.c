@@ -59,6 +59,27 @@ void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *,
                             void *, void *, int *);
+int cudaStreamBeginCapture(void *, int);
+int cudaStreamEndCapture(void *, void **);
+int cudaStreamUpdateCaptureDependencies(void *, void **, size_t, unsigned);
+int cudaStreamSynchronize(void *);
+int cudaGraphCreate(void **, unsigned);
+int cudaGraphDestroy(void *);
+int cudaGraphAddEmptyNode(void **, void *, const void **, size_t);
+int cudaGraphAddDependencies(void *, const void **, const void **, size_t);
+int cudaGraphRemoveDependencies(void *, const void **, const void **, size_t);
+int cudaGraphGetEdges(void *, void **, void **, size_t *);
+int cudaGraphNodeGetDependencies(void *, void **, size_t *);
+int cudaGraphNodeGetDependentNodes(void *, void **, size_t *);
+int cudaGraphLaunch(void *, void *);
+int cudaGraphExecDestroy(void *);
+#if MAJOR == 11
+int cudaGraphInstantiate(void **, void *, void **, char *, size_t);
+int cudaGraphExecUpdate(void *, void *, void **, int *);
+#else
+int cudaGraphInstantiate(void **, void *, unsigned long long);
+int cudaGraphExecUpdate(void *, void *, void *);
+#endif
 #if MAJOR == 11
 int cudaGetDriverEntryPoint(const char *, void **, unsigned long long);
 int cudaBindTexture(size_t *, const void *, const void *, const void *, size_t);
@@ -314,6 +335,82 @@ static void capture_info_has_three_results(void **state)
     assert_int_equal(status, 0);
 }
 
+static void capture_info_v2_names_graph_and_dependencies(void **state)
+{
+    (void)state;
+    void *stream, *graph = NULL, *seen = NULL;
+    const void *nodes = NULL;
+    int status = 7;
+    unsigned long long id = 0, same = 0;
+    size_t count = 7;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, 2)); /* relaxed */
+    OK(cudaLaunchKernel(&kernel_stub, (dim3_t){1, 1, 1}, (dim3_t){1, 1, 1}, NULL, 0, stream));
+    OK(cudaStreamGetCaptureInfo(stream, &status, &id));
+    assert_int_equal(status, 1); /* active */
+    OK(cudaStreamGetCaptureInfo_v2(stream, &status, &same, &seen, &nodes, &count));
+    assert_true(id == same);
+    assert_int_equal(count, 1);
+    OK(cudaStreamUpdateCaptureDependencies(stream, NULL, 0, 1)); /* set: none */
+    OK(cudaStreamGetCaptureInfo_v2(stream, &status, NULL, NULL, NULL, &count));
+    assert_int_equal(count, 0);
+    OK(cudaStreamEndCapture(stream, &graph));
+    assert_ptr_equal(graph, seen);
+    OK(cudaGraphDestroy(graph));
+}
+
+static void graph_functions_know_no_edge_data(void **state)
+{
+    (void)state;
+    void *graph, *first, *second, *from[4], *to[4], *exec, *stream;
+    size_t count = 4;
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddEmptyNode(&first, graph, NULL, 0));
+    OK(cudaGraphAddEmptyNode(&second, graph, NULL, 0));
+    OK(cudaGraphAddDependencies(graph, (const void **)&first, (const void **)&second, 1));
+    OK(cudaGraphGetEdges(graph, from, to, &count));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(from[0], first);
+    assert_ptr_equal(to[0], second);
+    count = 4;
+    OK(cudaGraphNodeGetDependencies(second, from, &count));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(from[0], first);
+    count = 4;
+    OK(cudaGraphNodeGetDependentNodes(first, to, &count));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(to[0], second);
+#if MAJOR == 11
+    void *culprit = &culprit;
+    char log[16] = "untouched";
+    int result = 7;
+    OK(cudaGraphInstantiate(&exec, graph, &culprit, log, sizeof log));
+    assert_null(culprit);
+    assert_string_equal(log, "");
+    culprit = &culprit;
+    OK(cudaGraphExecUpdate(exec, graph, &culprit, &result));
+    assert_int_equal(result, 0); /* cudaGraphExecUpdateSuccess */
+    assert_null(culprit);
+#else
+    struct {
+        int result;
+        void *nodes[2];
+    } info = {.result = 7};
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphExecUpdate(exec, graph, &info));
+    assert_int_equal(info.result, 0);
+#endif
+    OK(cudaStreamCreate(&stream));
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaGraphRemoveDependencies(graph, (const void **)&first, (const void **)&second, 1));
+    count = 4;
+    OK(cudaGraphGetEdges(graph, from, to, &count));
+    assert_int_equal(count, 0);
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+}
+
 static void driver_entry_points_are_the_majors(void **state)
 {
     (void)state;
@@ -514,6 +611,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(kernels_are_launched_by_their_stub),
         cmocka_unit_test(prefetch_and_advice_take_a_device_number),
         cmocka_unit_test(capture_info_has_three_results),
+        cmocka_unit_test(capture_info_v2_names_graph_and_dependencies),
+        cmocka_unit_test(graph_functions_know_no_edge_data),
         cmocka_unit_test(driver_entry_points_are_the_majors),
         cmocka_unit_test(old_names_still_work),
         cmocka_unit_test(set_device_starts_a_context_since_12),
