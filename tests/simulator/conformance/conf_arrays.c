@@ -306,6 +306,91 @@ static void planes_are_copied_to_their_place(void **state)
     DO(cuArrayDestroy(array));
 }
 
+static void batches_are_in_stream_order(void **state)
+{
+    unsigned char *pinned, out[256];
+    CUdeviceptr device;
+    CUstream stream;
+    int gate = 0;
+    (void)state;
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DO(cuMemAllocHost((void **)&pinned, 512));
+    DO(cuMemAlloc(&device, 512));
+    memset(pinned, 1, 512);
+    CUdeviceptr to[2] = {device, device + 256},
+                from[2] = {(CUdeviceptr)(uintptr_t)pinned, (CUdeviceptr)(uintptr_t)pinned + 256};
+    size_t sizes[2] = {256, 256}, first[1] = {0};
+    CUmemcpyAttributes attrs[1] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
+    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+    FACT_EQ(cuMemcpyBatchAsync(to, from, sizes, 2, attrs, first, 1, stream), CUDA_SUCCESS,
+            "cuda.h, cuMemcpyBatchAsync: returns");
+    memset(pinned, 2, 512);
+    conf_open(&gate);
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemcpyDtoH(out, device + 256, 256));
+    FACT(out[0] == 2 && out[255] == 2,
+         "cuda.h, cuMemcpyBatchAsync: SRC_ACCESS_ORDER_STREAM reads in stream order");
+    attrs[0].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    unsigned char local[256];
+    memset(local, 3, sizeof local);
+    from[0] = (CUdeviceptr)(uintptr_t)local;
+    DO(cuMemcpyBatchAsync(to, from, sizes, 1, attrs, first, 1, stream));
+    memset(local, 4, sizeof local);
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemcpyDtoH(out, device, 256));
+    FACT(out[0] == 3 && out[255] == 3,
+         "cuda.h, cuMemcpyBatchAsync: DURING_API_CALL has read when the call returns");
+    attrs[0].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+    FACT_EQ(cuMemcpyBatchAsync(to, from, sizes, 1, attrs, first, 1, stream),
+            CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemcpyBatchAsync: each copy needs a valid srcAccessOrder");
+    DO(cuMemFree(device));
+    DO(cuMemFreeHost(pinned));
+    DO(cuStreamDestroy(stream));
+}
+
+static void batches_reach_arrays(void **state)
+{
+    float in[6][5], out[6][5];
+    CUarray array = array_2d(16, 16, CU_AD_FORMAT_FLOAT, 1);
+    CUDA_MEMCPY3D_BATCH_OP op;
+    CUstream stream;
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        (&in[0][0])[i] = (float)i;
+    memset(&op, 0, sizeof op);
+    op.src.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    op.src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)in;
+    op.dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY;
+    op.dst.op.array.array = array;
+    op.dst.op.array.offset = (CUoffset3D){3, 2, 0};
+    op.extent = (CUextent3D){5, 6, 1};
+    op.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_SUCCESS,
+            "cuda.h, cuMemcpy3DBatchAsync: pointer to CUDA array");
+    DO(cuStreamSynchronize(stream));
+    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .srcXInBytes = 3 * sizeof(float),
+                          .srcY = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .dstPitch = sizeof out[0],
+                          .WidthInBytes = sizeof out[0],
+                          .Height = 6};
+    DO(cuMemcpy2D(&back));
+    FACT(!memcmp(in, out, sizeof in),
+         "cuda.h, cuMemcpy3DBatchAsync: offset and extent are in elements of the array");
+    FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 1, stream), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemcpy3DBatchAsync: flags must be zero");
+    op.extent.depth = 0;
+    FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuMemcpy3DBatchAsync: the extent must not be zero");
+    DO(cuStreamDestroy(stream));
+    DO(cuArrayDestroy(array));
+}
+
 /* ---- mipmapped arrays ---- */
 
 static void levels_halve(void **state)
@@ -474,6 +559,8 @@ int conf_arrays(void)
         cmocka_unit_test(a_row_is_copied_in_stream_order),
         cmocka_unit_test(a_box_is_copied_to_its_place),
         cmocka_unit_test(planes_are_copied_to_their_place),
+        cmocka_unit_test(batches_are_in_stream_order),
+        cmocka_unit_test(batches_reach_arrays),
         cmocka_unit_test(levels_halve),
         cmocka_unit_test(the_number_of_levels_is_clamped),
         cmocka_unit_test(levels_hold_their_own_bytes),
