@@ -14,10 +14,13 @@
 #define EXTERNAL_GONE 0x76734547u
 
 struct external {
+    struct external *next;
     atomic_uint mark;
     int fd;
     uint64_t bytes;
 };
+
+static _Atomic(struct external *) externals; /* all ever, so that stale handles are known */
 
 static struct external *external_of(CUexternalMemory handle)
 {
@@ -43,12 +46,15 @@ CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
     int fd = memHandleDesc->handle.fd;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < memHandleDesc->size)
         return CUDA_ERROR_INVALID_HANDLE;
-    struct external *x = calloc(1, sizeof *x); /* kept for good, so that stale handles are known */
+    struct external *x = calloc(1, sizeof *x);
     if (!x)
         return CUDA_ERROR_OUT_OF_MEMORY;
     x->fd = fd;
     x->bytes = memHandleDesc->size;
     atomic_store(&x->mark, EXTERNAL_MARK);
+    x->next = atomic_load(&externals);
+    while (!atomic_compare_exchange_weak(&externals, &x->next, x))
+        ;
     *extMem_out = (CUexternalMemory)x;
     return CUDA_SUCCESS;
 }
