@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entry points by name and version: cuGetProcAddress and what the runtime makes of
+ * it. Functions are called through what is found, not compared with symbols. */
+#include "conf.h"
+
+#define RULE "cuda.h, cuGetProcAddress: "
+#define RUNTIME_RULE "cuda_runtime_api.h, cudaGetDriverEntryPointByVersion: "
+
+typedef CUresult (*any_function)(void);
+
+static CUresult look(const char *name, int version, cuuint64_t flags, any_function *function,
+                     CUdriverProcAddressQueryResult *status)
+{
+    void *found = NULL;
+    CUresult e = cuGetProcAddress(name, &found, version, flags, status);
+    memcpy(function, &found, sizeof found);
+    return e;
+}
+
+static void known_functions_are_found(void **state)
+{
+    static const struct {
+        const char *name;
+        int since;
+    } known[] = {{"cuInit", 2000},
+                 {"cuDriverGetVersion", 2020},
+                 {"cuMemAlloc", 3020},
+                 {"cuMemFree", 3020},
+                 {"cuLaunchKernel", 4000},
+                 {"cuStreamCreateWithPriority", 5050},
+                 {"cuMemAllocManaged", 6000},
+                 {"cuLaunchHostFunc", 10000},
+                 {"cuMemCreate", 10020},
+                 {"cuMemAllocAsync", 11020},
+                 {"cuGraphInstantiateWithParams", 12000}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        any_function f = NULL;
+        CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+        FACT_EQ(look(known[i].name, known[i].since, 0, &f, &status), CUDA_SUCCESS, RULE "returns");
+        FACT(f, RULE "a function for the version that introduced it");
+        FACT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS, RULE "found");
+        FACT_EQ(look(known[i].name, CUDA_VERSION, 0, &f, NULL), CUDA_SUCCESS,
+                RULE "symbolStatus is optional");
+        FACT(f, RULE "a function for any later version");
+    }
+}
+
+static void newer_functions_need_newer_versions(void **state)
+{
+    static const char *const names[] = {"cuMemAllocAsync", "cuMemCreate", "cuLaunchHostFunc"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        any_function f = NULL;
+        CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+        FACT_EQ(look(names[i], 9000, 0, &f, &status), CUDA_SUCCESS, RULE "success and NULL");
+        FACT(!f, RULE "no function for the version asked for");
+        FACT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
+                RULE "found, but not supported by the version asked for");
+    }
+}
+
+static void unknown_names_are_not_found(void **state)
+{
+    static const char *const names[] = {"cuMemAllocNeverWas", "cudaMalloc", "x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        any_function f = NULL;
+        CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+        FACT_EQ(look(names[i], CUDA_VERSION, 0, &f, &status), CUDA_SUCCESS, RULE "success and NULL");
+        FACT(!f, RULE "NULL for an invalid symbol");
+        FACT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, RULE "not found");
+    }
+}
+
+static void arguments_are_checked(void **state)
+{
+    any_function f = NULL;
+    void *found = NULL;
+    int version = 0;
+    (void)state;
+    DO(cuDriverGetVersion(&version));
+    FACT_EQ(look("cuInit", version + 1000, 0, &f, NULL), CUDA_ERROR_INVALID_VALUE,
+            RULE "an invalid value if the version is greater than the driver's");
+    FACT_EQ(cuGetProcAddress(NULL, &found, CUDA_VERSION, 0, NULL), CUDA_ERROR_INVALID_VALUE,
+            RULE "returns");
+    FACT_EQ(cuGetProcAddress("cuInit", NULL, CUDA_VERSION, 0, NULL), CUDA_ERROR_INVALID_VALUE,
+            RULE "returns");
+}
+
+static void what_is_found_works(void **state)
+{
+    CUresult (*get_version)(int *) = NULL;
+    CUresult (*count_devices)(int *) = NULL;
+    void *found = NULL;
+    int seen = 0, version = 0;
+    (void)state;
+    DO(cuGetProcAddress("cuDriverGetVersion", &found, CUDA_VERSION, 0, NULL));
+    memcpy(&get_version, &found, sizeof found);
+    DO(cuGetProcAddress("cuDeviceGetCount", &found, CUDA_VERSION, 0, NULL));
+    memcpy(&count_devices, &found, sizeof found);
+    DO(cuDriverGetVersion(&version));
+    FACT_EQ(get_version(&seen), CUDA_SUCCESS, RULE "the address of the driver function");
+    FACT_EQ(seen, version, RULE "the address of the driver function");
+    FACT_EQ(count_devices(NULL), CUDA_ERROR_INVALID_VALUE, RULE "the address of the function");
+}
+
+static void versions_of_one_function_differ(void **state)
+{
+    CUresult (*mem_alloc)(CUdeviceptr *, size_t) = NULL;
+    CUdeviceptr memory = 0;
+    void *old = NULL, *new = NULL;
+    (void)state;
+    DO(cuGetProcAddress("cuStreamBeginCapture", &old, 10000, 0, NULL));
+    DO(cuGetProcAddress("cuStreamBeginCapture", &new, 10010, 0, NULL));
+    FACT(old && new && old != new, RULE "the versioned function of the version asked for");
+    DO(cuGetProcAddress("cuMemAlloc", &new, CUDA_VERSION, 0, NULL));
+    memcpy(&mem_alloc, &new, sizeof new);
+    FACT_EQ(mem_alloc(&memory, 4096), CUDA_SUCCESS, RULE "cuMemAlloc stands for cuMemAlloc_v2");
+    DO(cuMemFree(memory));
+}
+
+static void streams_can_be_chosen(void **state)
+{
+    void *legacy = NULL, *own = NULL, *neither = NULL;
+    CUresult (*query)(CUstream) = NULL, (*launch)(CUstream, CUhostFn, void *) = NULL;
+    int gate = 0;
+    (void)state;
+    DO(cuGetProcAddress("cuStreamQuery", &legacy, CUDA_VERSION, CU_GET_PROC_ADDRESS_LEGACY_STREAM,
+                        NULL));
+    DO(cuGetProcAddress("cuStreamQuery", &own, CUDA_VERSION,
+                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+    FACT(legacy != own, RULE "a per-thread version where there is one");
+    DO(cuGetProcAddress("cuMemAlloc", &neither, CUDA_VERSION,
+                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+    FACT(neither, RULE "the legacy version where there is no per-thread one");
+    memcpy(&query, &own, sizeof own);
+    DO(cuGetProcAddress("cuLaunchHostFunc", &own, CUDA_VERSION,
+                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+    memcpy(&launch, &own, sizeof own);
+    DO(launch(NULL, conf_gate, &gate));
+    FACT_EQ(query(NULL), CUDA_ERROR_NOT_READY, RULE "0 means the thread's own stream");
+    FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY,
+            "cuda.h, CU_STREAM_PER_THREAD: what 0 means with per-thread default streams");
+    conf_open(&gate);
+    DO(cuCtxSynchronize());
+    FACT_EQ(query(NULL), CUDA_SUCCESS, RULE "0 means the thread's own stream");
+}
+
+static void the_runtime_finds_driver_functions(void **state)
+{
+    enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+    CUresult (*get_version)(int *) = NULL;
+    void *found = NULL;
+    int version = 0;
+    (void)state;
+    FACT_EQ(cudaGetDriverEntryPointByVersion("cuDriverGetVersion", &found, CUDA_VERSION,
+                                             cudaEnableDefault, &status),
+            cudaSuccess, RUNTIME_RULE "returns");
+    FACT_EQ(status, cudaDriverEntryPointSuccess, RUNTIME_RULE "found");
+    memcpy(&get_version, &found, sizeof found);
+    FACT_EQ(get_version(&version), CUDA_SUCCESS, RUNTIME_RULE "the address of the driver function");
+    FACT_EQ(cudaGetDriverEntryPointByVersion("cuNeverWas", &found, CUDA_VERSION, cudaEnableDefault,
+                                             &status),
+            cudaSuccess, RUNTIME_RULE "success and NULL for an invalid symbol");
+    FACT(!found, RUNTIME_RULE "success and NULL for an invalid symbol");
+    FACT_EQ(status, cudaDriverEntryPointSymbolNotFound, RUNTIME_RULE "not found");
+    FACT_EQ(cudaGetDriverEntryPointByVersion("cuMemAllocAsync", &found, 10000, cudaEnableDefault,
+                                             &status),
+            cudaSuccess, RUNTIME_RULE "success and NULL");
+    FACT_EQ(status, cudaDriverEntryPointVersionNotSufficent, RUNTIME_RULE "too old a version");
+}
+
+int conf_lookup(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_functions_are_found),
+        cmocka_unit_test(newer_functions_need_newer_versions),
+        cmocka_unit_test(unknown_names_are_not_found),
+        cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(what_is_found_works),
+        cmocka_unit_test(versions_of_one_function_differ),
+        cmocka_unit_test(streams_can_be_chosen),
+        cmocka_unit_test(the_runtime_finds_driver_functions),
+    };
+    return cmocka_run_group_tests_name("lookup", tests, conf_begin, NULL);
+}
