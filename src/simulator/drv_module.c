@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules, libraries, and the kernels in them. Images are never looked into: any
- * name asked for is a kernel, which runs the host function registered under that
+ * Modules, libraries, and the kernels in them. Images are not looked into, but for
+ * the names in a PTX text: any name asked for is a kernel, which runs the host function registered under that
  * name or only takes time. Variables exist once the runtime has declared them (it
  * knows name and size from the program's start-up code). Functions, modules and
  * names stay for good, so that handles and activity records stay valid. */
@@ -29,6 +29,7 @@ struct image { /* CUmodule or CUlibrary */
     atomic_uint mark;
     struct vs_sim_context *ctx; /* modules; NULL for libraries */
     unsigned epoch;
+    char *entries;                     /* of a PTX text (drv_ptx.c), or NULL; immutable */
     struct vs_sim_function *functions; /* guarded by images_mu */
     struct global *globals;            /* guarded by images_mu */
     bool described;                    /* the runtime has declared all globals there are */
@@ -109,13 +110,14 @@ struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *f)
 
 /* ---- images ---- */
 
-static struct image *image_new(unsigned mark, struct vs_sim_context *ctx)
+static struct image *image_new(unsigned mark, struct vs_sim_context *ctx, const void *code)
 {
     struct image *im = calloc(1, sizeof *im);
     if (!im)
         return NULL;
     im->ctx = ctx;
     im->epoch = ctx ? atomic_load(&ctx->epoch) : 0;
+    im->entries = code ? vs_sim_ptx_entries(code) : NULL;
     atomic_store(&im->mark, mark);
     pthread_mutex_lock(&images_mu);
     im->all = images;
@@ -144,7 +146,7 @@ struct vs_sim_function *vs_sim_function_of(const void *handle)
 static CUresult function_get(struct image *im, const char *name, bool is_kernel,
                              struct vs_sim_function **out)
 {
-    if (!name || !*name)
+    if (!name || !*name || (im->entries && !vs_sim_ptx_has(im->entries, name)))
         return CUDA_ERROR_NOT_FOUND;
     pthread_mutex_lock(&images_mu);
     struct vs_sim_function *f = im->functions;
@@ -180,7 +182,7 @@ static CUresult module_load(CUmodule *module, const void *image)
         return e;
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    struct image *im = image_new(MODULE_MARK, ctx);
+    struct image *im = image_new(MODULE_MARK, ctx, image);
     if (!im)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *module = (CUmodule)im;
@@ -428,7 +430,7 @@ static CUresult library_load(CUlibrary *library, const void *code)
         return e;
     if (!library || !code)
         return CUDA_ERROR_INVALID_VALUE;
-    struct image *im = image_new(LIBRARY_MARK, NULL);
+    struct image *im = image_new(LIBRARY_MARK, NULL, code);
     if (!im)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *library = (CUlibrary)im;
@@ -502,7 +504,7 @@ CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
         e = image_of(library, LIBRARY_MARK, &im);
     if (e)
         return e;
-    struct image *module = image_new(MODULE_MARK, ctx);
+    struct image *module = image_new(MODULE_MARK, ctx, NULL);
     if (!module)
         return CUDA_ERROR_OUT_OF_MEMORY;
     module->library = im;

@@ -303,6 +303,13 @@ struct vs_sim_function {
 };
 #define VS_SIM_FUNCTION_MARK 0x7673464eu
 
+/* vs_sim_ptx_entries: the kernels of an *image* that is PTX text, one name after the
+ * other, each ended by a zero byte, an empty one last; malloc'ed. NULL when it is
+ * something else or there is no host memory (drv_ptx.c). */
+char *vs_sim_ptx_entries(const void *image);
+/* vs_sim_ptx_has: *name* is among *entries*. */
+bool vs_sim_ptx_has(const char *entries, const char *name);
+
 /* vs_sim_function_of: check a handle. NULL when it is not one of ours. */
 struct vs_sim_function *vs_sim_function_of(const void *handle);
 /* vs_sim_blocks_per_sm: how many blocks of *threads* and *shared* bytes of dynamic

@@ -246,6 +246,31 @@ static void a_library_is_of_no_context(void **state)
     FACT_EQ(cuLibraryUnload(library), CUDA_SUCCESS, "cuda.h, cuLibraryUnload: returns");
 }
 
+static void names_that_are_not_there_are_not_found(void **state)
+{
+    CUfunction function = NULL;
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CUmodule module = NULL;
+    (void)state;
+    FACT_EQ(cuModuleGetFunction(&function, p.module, "conf_fil"), CUDA_ERROR_NOT_FOUND,
+            "cuda.h, cuModuleGetFunction: not found if no function of that name exists");
+    FACT_EQ(cuModuleGetFunction(&function, p.module, "DONE"), CUDA_ERROR_NOT_FOUND,
+            "cuda.h, cuModuleGetFunction: not found if no function of that name exists");
+    FACT_EQ(cuModuleGetGlobal(&address, &bytes, p.module, "conf_nothing"), CUDA_ERROR_NOT_FOUND,
+            "cuda.h, cuModuleGetGlobal: not found if no variable of that name exists");
+    DO(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    FACT_EQ(cuLibraryGetKernel(&kernel, library, "conf_filled"), CUDA_ERROR_NOT_FOUND,
+            "cuda.h, cuLibraryGetKernel: not found if no kernel of that name exists");
+    FACT_EQ(cuLibraryGetGlobal(&address, &bytes, library, "conf_nothing"), CUDA_ERROR_NOT_FOUND,
+            "cuda.h, cuLibraryGetGlobal: not found if no variable of that name exists");
+    DO(cuLibraryUnload(library));
+    FACT_EQ(cuModuleLoad(&module, "no such file.ptx"), CUDA_ERROR_FILE_NOT_FOUND,
+            "cuda.h, cuModuleLoad: returns");
+}
+
 static void the_runtime_launches_kernels_of_modules(void **state)
 {
     uint32_t value = 41, count = COUNT;
@@ -281,6 +306,7 @@ int conf_launch(void)
         cmocka_unit_test(functions_tell_what_they_are),
         cmocka_unit_test(occupancy_stays_within_the_device),
         cmocka_unit_test(a_library_is_of_no_context),
+        cmocka_unit_test(names_that_are_not_there_are_not_found),
         cmocka_unit_test(the_runtime_launches_kernels_of_modules),
     };
     return cmocka_run_group_tests_name("launch", tests, setup, teardown);
