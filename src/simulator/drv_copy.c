@@ -31,6 +31,7 @@ static void end_from(const struct vs_sim_range *range, uintptr_t address, size_t
     end->mapped_bytes = range->kind == VS_SIM_RANGE_MAPPED ? bytes : 0;
     end->memory = kind_of(range);
     end->device = range->device;
+    end->pool = range->kind == VS_SIM_RANGE_POOL ? range->pool : NULL;
     end->id = range->kind == VS_SIM_RANGE_POOL
                   ? 0
                   : range->id; /* pool blocks change hands in stream order */
@@ -72,6 +73,7 @@ CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end)
         vs_sim_check_pointer(address, bytes);
     end->base = address;
     end->mapped_bytes = 0;
+    end->pool = NULL;
     end->memory = VS_SIM_MEMORY_PAGEABLE;
     end->device = -1;
     end->id = 0;

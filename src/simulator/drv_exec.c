@@ -70,21 +70,34 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
     return TRANSFER_BASE_NS + bytes / gbps;
 }
 
-/* A range that was freed while this work was queued is an illegal address, as the
+/* Memory that was freed while this work was queued is an illegal address, as the
  * device would find. */
-bool vs_sim_end_there(const struct vs_sim_end *end, bool write)
+bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold)
 {
-    struct vs_sim_range range;
-    if (end->id && (!vs_sim_range_find(end->base, &range) || range.id != end->id ||
-                    (range.kind == VS_SIM_RANGE_GRAPH && range.resident < 0)))
-        return false;
-    return !end->mapped_bytes || vs_sim_mapped_span(end->base, end->mapped_bytes, write);
+    *hold = (struct vs_sim_hold){.mapped = end->mapped_bytes != 0};
+    if (hold->mapped)
+        vs_sim_mapped_hold();
+    if (end->pool)
+        hold->pins = vs_sim_pool_pin(end->pool, end->base);
+    else if (end->id)
+        hold->pins = vs_sim_range_pin(end->base, end->id);
+    bool there = (hold->pins || (!end->pool && !end->id)) &&
+                 (!hold->mapped || vs_sim_mapped_span(end->base, end->mapped_bytes, write));
+    if (!there)
+        vs_sim_end_let_go(hold);
+    return there;
 }
 
-static bool copy_bytes(const struct vs_sim_copy *copy)
+void vs_sim_end_let_go(const struct vs_sim_hold *hold)
 {
-    if (!vs_sim_end_there(&copy->from, false) || !vs_sim_end_there(&copy->to, true))
-        return false;
+    if (hold->pins)
+        vs_sim_unpin(hold->pins);
+    if (hold->mapped)
+        vs_sim_mapped_let_go();
+}
+
+static void copy_bytes(const struct vs_sim_copy *copy)
+{
     const char *from_plane = copy->staged ? copy->staged : (const char *)copy->from.base;
     char *to_plane = (char *)copy->to.base;
     bool flat =
@@ -97,7 +110,20 @@ static bool copy_bytes(const struct vs_sim_copy *copy)
         for (size_t y = 0; !flat && y < copy->height; y++)
             memmove(to + y * copy->to.pitch, from + y * copy->from.pitch, copy->width);
     }
-    return true;
+}
+
+static bool do_copy(const struct vs_sim_copy *copy)
+{
+    struct vs_sim_hold from, to;
+    if (!vs_sim_end_hold(&copy->from, false, &from))
+        return false;
+    bool there = vs_sim_end_hold(&copy->to, true, &to);
+    if (there) {
+        copy_bytes(copy);
+        vs_sim_end_let_go(&to);
+    }
+    vs_sim_end_let_go(&from);
+    return there;
 }
 
 static void fill(char *to, size_t count, uint32_t value, uint8_t element)
@@ -127,19 +153,26 @@ static void zero_large(char *to, size_t bytes)
     memset((char *)end, 0, (uintptr_t)to + bytes - end);
 }
 
-static bool set_bytes(const struct vs_sim_set *set)
+static void set_bytes(const struct vs_sim_set *set)
 {
-    if (!vs_sim_end_there(&set->to, true))
-        return false;
     size_t row = set->width * set->element;
     char *to = (char *)set->to.base;
     if (set->height == 1 && !set->value && set->to.memory == VS_SIM_MEMORY_DEVICE &&
         row >= ZERO_BY_REMAP_BYTES) {
         zero_large(to, row);
-        return true;
+        return;
     }
     for (size_t y = 0; y < set->height; y++)
         fill(to + y * set->to.pitch, set->width, set->value, set->element);
+}
+
+static bool do_set(const struct vs_sim_set *set)
+{
+    struct vs_sim_hold to;
+    if (!vs_sim_end_hold(&set->to, true, &to))
+        return false;
+    set_bytes(set);
+    vs_sim_end_let_go(&to);
     return true;
 }
 
@@ -231,14 +264,8 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
     if (op->kind == VS_SIM_OP_KERNEL) {
         model_ns = kernel_ns(&op->u.launch);
     } else if (op->kind == VS_SIM_OP_COPY) {
-        const struct vs_sim_copy *copy = &op->u.copy;
-        bool mapped = copy->from.mapped_bytes || copy->to.mapped_bytes;
-        model_ns = copy_ns(copy);
-        if (mapped)
-            vs_sim_mapped_hold();
-        ok = copy_bytes(copy);
-        if (mapped)
-            vs_sim_mapped_let_go();
+        model_ns = copy_ns(&op->u.copy);
+        ok = do_copy(&op->u.copy);
     } else if (op->kind == VS_SIM_OP_MOVE) {
         model_ns = TRANSFER_BASE_NS +
                    vs_sim_managed_move(&op->u.move) / vs_sim_spec.preset->link_gbps;
@@ -246,11 +273,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
         const struct vs_sim_set *set = &op->u.set;
         model_ns = TRANSFER_BASE_NS + (uint64_t)set->width * set->height * set->element /
                                           vs_sim_spec.preset->memory_gbps;
-        if (set->to.mapped_bytes)
-            vs_sim_mapped_hold();
-        ok = set_bytes(set);
-        if (set->to.mapped_bytes)
-            vs_sim_mapped_let_go();
+        ok = do_set(set);
     }
     if (!ok)
         vs_sim_context_fail(ctx, CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -206,8 +206,10 @@ static void refresh(struct vs_sim_end *end)
     if (!end->id)
         return;
     end->id = UINT64_MAX;
-    if (vs_sim_range_find(end->base, &range))
-        end->id = range.kind == VS_SIM_RANGE_POOL ? 0 : range.id;
+    if (!vs_sim_range_find(end->base, &range))
+        return;
+    end->id = range.kind == VS_SIM_RANGE_POOL ? 0 : range.id;
+    end->pool = range.kind == VS_SIM_RANGE_POOL ? range.pool : NULL;
 }
 
 static bool op_fill(struct vs_sim_op *op, const struct vs_sim_node *n)

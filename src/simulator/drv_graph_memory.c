@@ -208,11 +208,11 @@ void vs_sim_block_map(struct vs_sim_block *b)
 
 static void unmap_locked(struct vs_sim_block *b)
 {
+    note_resident(b, -1); /* returns when nothing touches it any more */
     if (b->mapped)
         mmap((void *)b->base, b->bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     b->mapped = false;
-    note_resident(b, -1);
 }
 
 void vs_sim_block_unmap(struct vs_sim_block *b)

@@ -37,39 +37,18 @@ static bool reached(const struct vs_sim_value *v)
     }
 }
 
-struct look {
-    const struct vs_sim_value *value;
-    bool done;
-};
-
-static void look_or_put(void *arg)
-{
-    struct look *l = arg;
-    l->done = true;
-    if (l->value->write)
-        put(l->value);
-    else
-        l->done = reached(l->value);
-}
-
 /* One look or the write: 1 done, 0 not yet, -1 the memory is gone. It cannot go in
  * between: a free in another context does not wait for this stream. */
 static int attempt(const struct vs_sim_value *v)
 {
-    struct look look = {v, false};
-    bool there = true;
-    if (v->at.mapped_bytes) {
-        vs_sim_mapped_hold();
-        there = vs_sim_end_there(&v->at, v->write);
-        if (there)
-            look_or_put(&look);
-        vs_sim_mapped_let_go();
-    } else if (v->at.id) {
-        there = vs_sim_range_use(v->at.base, v->at.id, look_or_put, &look);
-    } else {
-        look_or_put(&look); /* pool memory goes in stream order */
-    }
-    return there ? look.done : -1;
+    struct vs_sim_hold hold;
+    if (!vs_sim_end_hold(&v->at, v->write, &hold))
+        return -1;
+    bool done = v->write || reached(v);
+    if (v->write)
+        put(v);
+    vs_sim_end_let_go(&hold);
+    return done;
 }
 
 bool vs_sim_value_run(struct vs_sim_context *ctx, const struct vs_sim_value *v)

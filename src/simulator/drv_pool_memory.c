@@ -35,6 +35,7 @@ struct vs_sim_pool_segment {
     uintptr_t base;
     size_t bytes;
     uint64_t offset; /* in the pool's file, if it has one */
+    atomic_uint pins; /* work that is reading or writing in it at the moment */
     struct vs_sim_pool_block *first;
 };
 
@@ -420,8 +421,22 @@ struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool)
     return state;
 }
 
+atomic_uint *vs_sim_pool_pin(struct vs_sim_pool *pool, uintptr_t address)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_segment *seg = pool->segments;
+    while (seg && address - seg->base >= seg->bytes)
+        seg = seg->next;
+    if (seg)
+        atomic_fetch_add(&seg->pins, 1);
+    pthread_mutex_unlock(&pool->mu);
+    return seg ? &seg->pins : NULL;
+}
+
 static bool segment_idle(struct vs_sim_pool_segment *seg)
 {
+    if (atomic_load(&seg->pins))
+        return false;
     for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
         if (b->used || !passed(b))
             return false;

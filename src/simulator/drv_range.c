@@ -5,11 +5,14 @@
  * range that holds an address is the last one not above it. Callers get copies. */
 #include "simulator/vs_sim_driver.h"
 
+#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct node {
     struct node *left, *right;
     uint64_t priority;
+    atomic_uint pins; /* work that is reading or writing it at the moment */
     struct vs_sim_range range;
 };
 
@@ -94,6 +97,7 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
         return CUDA_ERROR_ALREADY_MAPPED;
     }
     range->id = next_id++;
+    atomic_init(&n->pins, 0);
     n->range = *range;
     n->priority = next_random();
     struct node **at = &root;
@@ -118,15 +122,26 @@ bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy)
     return n != NULL;
 }
 
-bool vs_sim_range_use(uintptr_t address, uint64_t id, void (*use)(void *), void *with)
+atomic_uint *vs_sim_range_pin(uintptr_t address, uint64_t id)
 {
     pthread_mutex_lock(&ranges_mu);
     struct node *n = holder_locked(address);
-    bool there = n && n->range.id == id;
-    if (there)
-        use(with);
+    if (n && (n->range.id != id || (n->range.kind == VS_SIM_RANGE_GRAPH && n->range.resident < 0)))
+        n = NULL;
+    if (n)
+        atomic_fetch_add(&n->pins, 1);
     pthread_mutex_unlock(&ranges_mu);
-    return there;
+    return n ? &n->pins : NULL;
+}
+
+/* Those that hold it are moving bytes and wait for nothing. */
+static void wait_unpinned(atomic_uint *pins)
+{
+    for (int turn = 0; atomic_load(pins); turn++)
+        if (turn < 50)
+            sched_yield();
+        else
+            usleep(20);
 }
 
 bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy)
@@ -149,6 +164,8 @@ bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
             *copy = n->range;
     }
     pthread_mutex_unlock(&ranges_mu);
+    if (n) /* nobody finds it any more */
+        wait_unpinned(&n->pins);
     if (n)
         vs_sim_report_memory(&n->range, true);
     if (n && vs_sim_checking)
@@ -163,6 +180,15 @@ void vs_sim_range_update(const struct vs_sim_range *range)
     struct node *n = floor_locked(range->base);
     if (n && n->range.id == range->id)
         n->range = *range;
+    bool leaves = n && n->range.id == range->id && range->kind == VS_SIM_RANGE_GRAPH &&
+                  range->resident < 0;
+    while (leaves && atomic_load(&n->pins)) { /* few, and only graphs come here */
+        pthread_mutex_unlock(&ranges_mu);
+        usleep(20);
+        pthread_mutex_lock(&ranges_mu);
+        n = floor_locked(range->base);
+        leaves = n && n->range.id == range->id;
+    }
     pthread_mutex_unlock(&ranges_mu);
 }
 

@@ -113,10 +113,13 @@ bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *c
 /* vs_sim_range_remove: drop the range that begins at *base* and has *id* (0: any
  * id), its last state into *copy* (may be NULL). False: there is no such range. */
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy);
-/* vs_sim_range_use: call *use* while the range *id* that holds *address* cannot go.
- * False: it is gone. *use* must be short and take no lock. */
-bool vs_sim_range_use(uintptr_t address, uint64_t id, void (*use)(void *), void *with);
-/* vs_sim_range_update: replace the range of the same base and id. */
+/* vs_sim_range_pin: until vs_sim_unpin, the range *id* that holds *address* is not
+ * removed, nor a graph's memory taken away; who wants to waits. NULL: it is gone. What
+ * is done meanwhile must take no lock and wait for nothing. */
+atomic_uint *vs_sim_range_pin(uintptr_t address, uint64_t id);
+static inline void vs_sim_unpin(atomic_uint *pins) { atomic_fetch_sub(pins, 1); }
+/* vs_sim_range_update: replace the range of the same base and id. One of a graph that
+ * is no longer resident is no longer pinned either when this returns. */
 void vs_sim_range_update(const struct vs_sim_range *range);
 /* vs_sim_range_of_context: any one range that ends with *ctx*: all it owns but pool memory.
  * False when it owns none. Linear; for context destruction. */
@@ -376,6 +379,7 @@ struct vs_sim_end { /* one end of a copy */
     size_t pitch, slice; /* bytes from row to row, from plane to plane */
     uint64_t id;         /* of the range it must still be in; 0: not checked */
     size_t mapped_bytes; /* of cuMemMap memory, perhaps in several mappings; else 0 */
+    struct vs_sim_pool *pool; /* of stream-ordered memory, which has no id; else NULL */
     enum vs_sim_memory_kind memory;
     int device;
 };
@@ -542,9 +546,16 @@ bool vs_sim_stream_idle(struct vs_sim_stream *stream);
  * it; *waited*: a dependency made it wait. Called by the thread whose turn it is. */
 void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited);
 
-/* vs_sim_end_there: may *end* still be read, or written (*write*)? Memory that may be
- * unmapped meanwhile is to be held (vs_sim_mapped_hold). */
-bool vs_sim_end_there(const struct vs_sim_end *end, bool write);
+struct vs_sim_hold { /* on one end */
+    atomic_uint *pins;
+    bool mapped;
+};
+
+/* vs_sim_end_hold: until vs_sim_end_let_go, *end* may be read, or written (*write*):
+ * what would take it away waits. The rules of vs_sim_range_pin. False: it is not there
+ * any more, and there is nothing to let go. */
+bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold);
+void vs_sim_end_let_go(const struct vs_sim_hold *hold);
 /* vs_sim_value_run: do a stream memory operation; a wait returns when the value has
  * come or *ctx* has failed. False: the memory is gone. */
 bool vs_sim_value_run(struct vs_sim_context *ctx, const struct vs_sim_value *value);
@@ -669,6 +680,10 @@ void vs_sim_pools_release_idle(void);
  * NULL: everything that used it is done. False: not a live block. */
 bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
                             struct vs_sim_stream *stream, uint64_t seq);
+
+/* vs_sim_pool_pin: until vs_sim_unpin, the pool keeps what lies at *address*, in use
+ * or not. NULL: it has nothing there. */
+atomic_uint *vs_sim_pool_pin(struct vs_sim_pool *pool, uintptr_t address);
 
 /* ---- memory calls other files need (drv_memory.c) ---- */
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that is taken away while a copy or memset is at it, which nothing in the
+ * program orders: what is being done ends first, what has not begun fails its
+ * context. The bytes written show that it has begun; without the holds these tests
+ * end by SIGSEGV. */
+#include "sim_test.h"
+
+#define BYTES (64 * MIB)
+
+static CUcontext mine, other;
+
+/* Work of another context: a free in the owner's does not wait for it. */
+static CUstream begin_in_other(void)
+{
+    CUstream s;
+    OK(cuCtxGetCurrent(&mine));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return s;
+}
+
+static void end_in_other(CUstream s, CUresult result)
+{
+    OK(cuCtxSetCurrent(other));
+    FAILS(cuStreamSynchronize(s), result);
+    OK(cuCtxDestroy(other));
+    OK(cuCtxSetCurrent(mine));
+}
+
+static void wait_until_begun(CUdeviceptr p)
+{
+    while (!*(volatile uint8_t *)p) /* device memory is the process's own */
+        usleep(50);
+}
+
+static void a_memset_in_progress_ends_before_a_free(void **state)
+{
+    CUdeviceptr p;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        OK(cuMemAlloc(&p, BYTES));
+        CUstream s = begin_in_other();
+        OK(cuMemsetD8Async(p, 1, BYTES, s));
+        wait_until_begun(p);
+        OK(cuCtxSetCurrent(mine));
+        OK(cuMemFree(p));
+        end_in_other(s, CUDA_SUCCESS);
+    }
+}
+
+static void a_copy_in_progress_ends_before_either_side_goes(void **state)
+{
+    CUdeviceptr p[2];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        OK(cuMemAlloc(&p[0], BYTES));
+        OK(cuMemAlloc(&p[1], BYTES));
+        OK(cuMemsetD8(p[0], 1, BYTES));
+        OK(cuCtxSynchronize());
+        CUstream s = begin_in_other();
+        OK(cuMemcpyDtoDAsync(p[1], p[0], BYTES, s));
+        wait_until_begun(p[1]);
+        OK(cuCtxSetCurrent(mine));
+        OK(cuMemFree(p[i % 2]));
+        end_in_other(s, CUDA_SUCCESS);
+        OK(cuMemFree(p[1 - i % 2]));
+    }
+}
+
+static void a_pool_keeps_what_is_being_written(void **state)
+{
+    CUdeviceptr p;
+    CUstream s, writer;
+    (void)state;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&writer, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAllocAsync(&p, BYTES, s));
+    OK(cuStreamSynchronize(s));
+    OK(cuMemsetD8Async(p, 1, BYTES, writer));
+    wait_until_begun(p);
+    OK(cuMemFreeAsync(p, s)); /* too early */
+    OK(cuStreamSynchronize(s)); /* and the pool gives back what is unused */
+    OK(cuStreamSynchronize(writer));
+    OK(cuStreamDestroy(s));
+    OK(cuStreamDestroy(writer));
+}
+
+static void work_on_what_a_pool_gave_back_fails_its_context(void **state)
+{
+    CUdeviceptr p, flag;
+    CUstream s;
+    (void)state;
+    OK(cuMemAlloc(&flag, 4096));
+    OK(cuMemsetD32(flag, 0, 1));
+    OK(cuCtxSynchronize());
+    OK(cuMemAllocAsync(&p, BYTES, NULL));
+    OK(cuStreamSynchronize(NULL));
+    s = begin_in_other();
+    OK(cuStreamWaitValue32(s, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuMemsetD8Async(p, 1, BYTES, s));
+    OK(cuCtxSetCurrent(mine));
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamWriteValue32(NULL, flag, 1, 0));
+    end_in_other(s, CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuMemFree(flag));
+}
+
+static void a_graphs_memory_goes_after_what_writes_it(void **state)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = BYTES};
+    CUgraphNode node;
+    CUgraph graph;
+    CUgraphExec exec;
+    (void)state;
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    OK(cuStreamSynchronize(NULL));
+    CUstream s = begin_in_other();
+    OK(cuMemsetD8Async(params.dptr, 1, BYTES, s));
+    wait_until_begun(params.dptr);
+    OK(cuCtxSetCurrent(mine));
+    OK(cuMemFreeAsync(params.dptr, NULL));
+    OK(cuStreamSynchronize(NULL));
+    end_in_other(s, CUDA_SUCCESS);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_memset_in_progress_ends_before_a_free),
+        cmocka_unit_test(a_copy_in_progress_ends_before_either_side_goes),
+        cmocka_unit_test(a_pool_keeps_what_is_being_written),
+        cmocka_unit_test(work_on_what_a_pool_gave_back_fails_its_context),
+        cmocka_unit_test(a_graphs_memory_goes_after_what_writes_it),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
+    sim_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
