@@ -132,7 +132,7 @@ template <typename T> T __reduce_max_sync(unsigned mask, T value)
 namespace vramscope_sim {
 
 /* *p* = change(*p*), and what was there before. */
-template <typename T, typename F> T atomic_change(T *p, F change)
+template <typename T, typename F> VRAMSCOPE_SIM_UNSEEN T atomic_change(T *p, F change)
 {
     T old, now;
     __atomic_load(p, &old, __ATOMIC_RELAXED);
@@ -149,52 +149,52 @@ template <typename T> using same_t = typename same<T>::type;
 
 } // namespace vramscope_sim
 
-template <typename T> T atomicAdd(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicAdd(T *p, vramscope_sim::same_t<T> v)
 {
     if constexpr (std::is_integral_v<T>)
         return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
     else
         return vramscope_sim::atomic_change(p, [v](T old) { return T(old + v); });
 }
-template <typename T> T atomicSub(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicSub(T *p, vramscope_sim::same_t<T> v)
 {
     return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED);
 }
-template <typename T> T atomicExch(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicExch(T *p, vramscope_sim::same_t<T> v)
 {
     return vramscope_sim::atomic_change(p, [v](T) { return v; });
 }
-template <typename T> T atomicMin(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicMin(T *p, vramscope_sim::same_t<T> v)
 {
     return vramscope_sim::atomic_change(p, [v](T old) { return old < v ? old : v; });
 }
-template <typename T> T atomicMax(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicMax(T *p, vramscope_sim::same_t<T> v)
 {
     return vramscope_sim::atomic_change(p, [v](T old) { return old > v ? old : v; });
 }
-template <typename T> T atomicAnd(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicAnd(T *p, vramscope_sim::same_t<T> v)
 {
     return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);
 }
-template <typename T> T atomicOr(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicOr(T *p, vramscope_sim::same_t<T> v)
 {
     return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);
 }
-template <typename T> T atomicXor(T *p, vramscope_sim::same_t<T> v)
+template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicXor(T *p, vramscope_sim::same_t<T> v)
 {
     return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED);
 }
-inline unsigned atomicInc(unsigned *p, unsigned last)
+VRAMSCOPE_SIM_UNSEEN inline unsigned atomicInc(unsigned *p, unsigned last)
 {
     return vramscope_sim::atomic_change(p, [last](unsigned old) { return old >= last ? 0 : old + 1; });
 }
-inline unsigned atomicDec(unsigned *p, unsigned last)
+VRAMSCOPE_SIM_UNSEEN inline unsigned atomicDec(unsigned *p, unsigned last)
 {
     return vramscope_sim::atomic_change(
         p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; });
 }
 template <typename T>
-T atomicCAS(T *p, vramscope_sim::same_t<T> expected, vramscope_sim::same_t<T> v)
+VRAMSCOPE_SIM_UNSEEN T atomicCAS(T *p, vramscope_sim::same_t<T> expected, vramscope_sim::same_t<T> v)
 {
     __atomic_compare_exchange(p, &expected, &v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;

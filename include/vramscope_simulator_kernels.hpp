@@ -15,6 +15,9 @@
  * make it a shared library to preload. On a real GPU it finds no simulator and
  * does nothing. docs/simulator.md, "Running your own kernels", has the whole story.
  *
+ * With -DVRAMSCOPE_SIM_INSTRUMENTED and the options that docs/simulator.md gives,
+ * the simulator's checker knows every access of the kernels.
+ *
  * A thread block runs on one host thread; its threads are run one after another,
  * each up to its end or to the next barrier or warp operation. A thread that has
  * to wait keeps a stack of its own, so any code may wait anywhere. */
@@ -46,6 +49,7 @@
 #include <utility>
 #include <vector>
 
+#include <link.h>
 #include <sys/mman.h>
 #if !defined(__x86_64__) || defined(VRAMSCOPE_SIM_UCONTEXT)
 #include <ucontext.h>
@@ -56,8 +60,12 @@
 
 #include "vramscope_simulator.h"
 
-#ifndef VRAMSCOPE_SIM_STACK_BYTES
-#define VRAMSCOPE_SIM_STACK_BYTES 65536 /* of a thread that waits; multiple of the page size */
+#ifndef VRAMSCOPE_SIM_STACK_BYTES /* of a thread that waits; multiple of the page size */
+#ifdef VRAMSCOPE_SIM_INSTRUMENTED
+#define VRAMSCOPE_SIM_STACK_BYTES 1048576 /* the checker reports on it */
+#else
+#define VRAMSCOPE_SIM_STACK_BYTES 65536
+#endif
 #endif
 #ifndef VRAMSCOPE_SIM_SHARED_BYTES
 #define VRAMSCOPE_SIM_SHARED_BYTES 65536 /* most dynamic shared memory of a launch */
@@ -96,12 +104,42 @@
 #define gridDim (vramscope_sim::here.grid_dim)
 #define warpSize 32
 
+/* Code whose own accesses are nobody's business; and atomics, which may meet. */
+#define VRAMSCOPE_SIM_UNSEEN __attribute__((no_sanitize("kernel-address")))
+
 namespace vramscope_sim {
 
 struct position {
     uint3 thread, block, block_dim, grid_dim;
 };
 inline thread_local position here;
+inline thread_local char *running_stack; /* of the thread that runs, lowest address */
+
+#ifdef VRAMSCOPE_SIM_INSTRUMENTED
+inline thread_local bool announcing;
+
+/* This thread's part of the thread-local things of this program or library, among
+ * which is what kernels call __shared__. */
+struct thread_locals {
+    const char *begin;
+    std::size_t bytes;
+};
+inline thread_local thread_locals shared;
+
+VRAMSCOPE_SIM_UNSEEN inline int find_thread_locals(dl_phdr_info *info, std::size_t, void *)
+{
+    const char *block = static_cast<const char *>(info->dlpi_tls_data);
+    for (int i = 0; block && i < info->dlpi_phnum; i++) {
+        const auto &header = info->dlpi_phdr[i];
+        std::size_t at = std::size_t(reinterpret_cast<const char *>(&here) - block);
+        if (header.p_type != PT_TLS || at >= header.p_memsz)
+            continue;
+        shared = {block, header.p_memsz};
+        return 1;
+    }
+    return 0;
+}
+#endif
 
 [[noreturn]] inline void give_up(const char *why)
 {
@@ -214,13 +252,13 @@ class runner {
 public:
     using body = void (*)(void **args);
 
-    static runner &mine()
+    VRAMSCOPE_SIM_UNSEEN static runner &mine()
     {
         static thread_local runner r;
         return r;
     }
 
-    void run(const vramscope_sim_launch *launch, unsigned long index, body call)
+    VRAMSCOPE_SIM_UNSEEN void run(const vramscope_sim_launch *launch, unsigned long index, body call)
     {
         here.block = {unsigned(index % launch->grid[0]),
                       unsigned(index / launch->grid[0] % launch->grid[1]),
@@ -252,7 +290,7 @@ public:
     struct votes {
         unsigned yes, no;
     };
-    votes block_barrier(bool vote)
+    VRAMSCOPE_SIM_UNSEEN votes block_barrier(bool vote)
     {
         (vote ? counting_.yes : counting_.no)++;
         if (waiting_.size() + 1 == live_) {
@@ -265,7 +303,7 @@ public:
     }
 
     /* Waits for all lanes in *mask*, giving each the value of the lane it asked for. */
-    const exchange &warp_barrier(unsigned mask, const exchange &mine)
+    VRAMSCOPE_SIM_UNSEEN const exchange &warp_barrier(unsigned mask, const exchange &mine)
     {
         unsigned thread = current_->thread, lane = thread % 32;
         warp &w = warps_[thread / 32];
@@ -278,7 +316,7 @@ public:
         return w.given[lane];
     }
 
-    unsigned lane() const { return current_->thread % 32; }
+    VRAMSCOPE_SIM_UNSEEN unsigned lane() const { return current_->thread % 32; }
 
 private:
     body call_ = nullptr;
@@ -293,7 +331,7 @@ private:
     std::vector<warp> warps_;
     votes counting_{}, counted_{};
 
-    void begin(unsigned threads)
+    VRAMSCOPE_SIM_UNSEEN void begin(unsigned threads)
     {
         next_ = 0;
         total_ = live_ = threads;
@@ -307,7 +345,7 @@ private:
         }
     }
 
-    fiber *idle_fiber()
+    VRAMSCOPE_SIM_UNSEEN fiber *idle_fiber()
     {
         if (idle_.empty()) {
             fibers_.push_back(std::make_unique<fiber>(fiber_main));
@@ -318,19 +356,24 @@ private:
         return f;
     }
 
-    void place(unsigned thread)
+    VRAMSCOPE_SIM_UNSEEN void place(unsigned thread)
     {
         here.thread = {thread % here.block_dim.x, thread / here.block_dim.x % here.block_dim.y,
                        thread / here.block_dim.x / here.block_dim.y};
     }
 
-    void resume(fiber *f)
+    VRAMSCOPE_SIM_UNSEEN void resume(fiber *f)
     {
         current_ = f;
+        running_stack = f->stack;
+#ifdef VRAMSCOPE_SIM_INSTRUMENTED
+        if (!shared.bytes)
+            dl_iterate_phdr(find_thread_locals, nullptr);
+#endif
         switch_context(&scheduler_, &f->at);
     }
 
-    void wait()
+    VRAMSCOPE_SIM_UNSEEN void wait()
     {
         fiber *f = current_;
         holder_[f->thread] = f;
@@ -339,7 +382,7 @@ private:
         place(f->thread);
     }
 
-    static void fiber_main()
+    VRAMSCOPE_SIM_UNSEEN static void fiber_main()
     {
         for (;;) {
             runner &r = mine();
@@ -356,7 +399,7 @@ private:
         }
     }
 
-    void ended(unsigned thread)
+    VRAMSCOPE_SIM_UNSEEN void ended(unsigned thread)
     {
         live_--;
         warp &w = warps_[thread / 32];
@@ -368,7 +411,7 @@ private:
             release_block();
     }
 
-    void release_block()
+    VRAMSCOPE_SIM_UNSEEN void release_block()
     {
         counted_ = counting_;
         counting_ = {};
@@ -377,7 +420,7 @@ private:
     }
 
     /* True: all lanes of *mask* were there, and go on; *self* is not made ready. */
-    bool release_warp(unsigned index, unsigned mask, unsigned self)
+    VRAMSCOPE_SIM_UNSEEN bool release_warp(unsigned index, unsigned mask, unsigned self)
     {
         warp &w = warps_[index];
         unsigned need = mask & w.alive, vote = 0;
@@ -402,6 +445,52 @@ private:
         return true;
     }
 };
+
+#ifdef VRAMSCOPE_SIM_INSTRUMENTED
+/* ---- accesses, as the compiler announces them ---- */
+
+VRAMSCOPE_SIM_UNSEEN inline void announce(const void *address, std::size_t bytes, int write)
+{
+    std::size_t in_stack = std::size_t(static_cast<const char *>(address) - running_stack);
+    std::size_t in_shared = std::size_t(static_cast<const char *>(address) - shared.begin);
+    if (announcing || in_stack < VRAMSCOPE_SIM_STACK_BYTES || in_shared < shared.bytes)
+        return;
+    announcing = true; /* what follows is instrumented, too */
+    vramscope_sim_access(address, bytes, write);
+    announcing = false;
+}
+
+#define VRAMSCOPE_SIM_ANNOUNCE(bytes)                                                              \
+    extern "C" VRAMSCOPE_SIM_UNSEEN __attribute__((weak)) void __asan_load##bytes##_noabort(        \
+        void *p)                                                                                   \
+    {                                                                                              \
+        announce(p, bytes, 0);                                                                     \
+    }                                                                                              \
+    extern "C" VRAMSCOPE_SIM_UNSEEN __attribute__((weak)) void __asan_store##bytes##_noabort(       \
+        void *p)                                                                                   \
+    {                                                                                              \
+        announce(p, bytes, 1);                                                                     \
+    }
+VRAMSCOPE_SIM_ANNOUNCE(1)
+VRAMSCOPE_SIM_ANNOUNCE(2)
+VRAMSCOPE_SIM_ANNOUNCE(4)
+VRAMSCOPE_SIM_ANNOUNCE(8)
+VRAMSCOPE_SIM_ANNOUNCE(16)
+#undef VRAMSCOPE_SIM_ANNOUNCE
+extern "C" {
+VRAMSCOPE_SIM_UNSEEN __attribute__((weak)) void __asan_loadN_noabort(void *p, std::size_t bytes)
+{
+    announce(p, bytes, 0);
+}
+VRAMSCOPE_SIM_UNSEEN __attribute__((weak)) void __asan_storeN_noabort(void *p, std::size_t bytes)
+{
+    announce(p, bytes, 1);
+}
+__attribute__((weak)) void __asan_handle_no_return() {}
+__attribute__((weak)) void __asan_before_dynamic_init(const char *) {}
+__attribute__((weak)) void __asan_after_dynamic_init() {}
+}
+#endif
 
 /* ---- names and registration ---- */
 

@@ -152,6 +152,7 @@ struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
     b->ctx = range->ctx;
     b->device = range->device;
     b->born = unknown_kernels;
+    b->variable = range->variable;
     b->any_written = range->kind != VS_SIM_RANGE_DEVICE && range->kind != VS_SIM_RANGE_POOL &&
                      range->kind != VS_SIM_RANGE_GRAPH;
     return b;
@@ -175,6 +176,16 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
         vs_sim_owned_end(b->base, b->id, actor, NULL);
         vs_sim_actor_unref(actor);
     }
+}
+
+/* The system may now give the addresses to anybody, who is no user of freed memory. */
+void vs_sim_check_unreserved(uintptr_t base, size_t bytes)
+{
+    struct vs_sim_owned *old;
+    vs_sim_check_lock();
+    while ((old = floor_of(base + bytes - 1)) && old->base + old->bytes > base)
+        take_out(old);
+    vs_sim_check_unlock();
 }
 
 void vs_sim_owned_drop(struct vs_sim_owned *b)
@@ -566,7 +577,7 @@ struct leaks {
 static void leak(void *to, struct vs_sim_owned *b)
 {
     struct leaks *leaks = to;
-    if (b->kind == VS_SIM_RANGE_GLOBAL || !b->alloc ||
+    if (b->variable || !b->alloc ||
         (leaks->ctx && (b->ctx != leaks->ctx || b->kind == VS_SIM_RANGE_POOL ||
                         b->kind == VS_SIM_RANGE_GRAPH)))
         return; /* memory of pools and graphs is not the context's */

@@ -336,6 +336,7 @@ static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx,
                                  .ctx = ctx,
                                  .device = ctx->device->ordinal,
                                  .kind = VS_SIM_RANGE_GLOBAL,
+                                 .variable = true,
                                  .flags = CU_MEM_ATTACH_GLOBAL};
     CUresult e;
     if (g->managed) {

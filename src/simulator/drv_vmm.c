@@ -198,6 +198,8 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
     memmove(reservations + i, reservations + i + 1,
             (--reservation_count - i) * sizeof *reservations);
     pthread_mutex_unlock(&vmm_mu);
+    if (vs_sim_checking)
+        vs_sim_check_unreserved(ptr, size);
     vs_sim_store_unreserve(ptr, size);
     free(r->mappings);
     free(r);

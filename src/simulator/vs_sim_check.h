@@ -74,6 +74,9 @@ void vs_sim_check_unsynced(bool on);
 /* vs_sim_check_pointer: a call was given *address*, where there is no memory that
  * CUDA knows. */
 void vs_sim_check_pointer(uintptr_t address, size_t bytes);
+/* vs_sim_check_unreserved: the addresses are given back to the system; nothing of
+ * CUDA's is there. */
+void vs_sim_check_unreserved(uintptr_t base, size_t bytes);
 /* vs_sim_check_bad_free: a freeing call refuses *address*. */
 void vs_sim_check_bad_free(uintptr_t address);
 /* vs_sim_check_leaks: *ctx* is about to be destroyed with what it still owns. */

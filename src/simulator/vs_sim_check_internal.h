@@ -38,6 +38,7 @@ struct vs_sim_owned { /* one range, from its allocation until it is forgotten */
     uint64_t id;
     const struct vs_sim_context *ctx;
     int device;
+    bool variable; /* of a module */
     bool any_written; /* something unknown may have written it */
     uint64_t born;    /* unknown kernels seen before it */
     struct vs_sim_actor *alloc, *freed;

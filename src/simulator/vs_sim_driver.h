@@ -99,6 +99,7 @@ struct vs_sim_range {
     int resident;               /* GRAPH: ordinal whose capacity holds it, or -1 */
     uint32_t exported;          /* DEVICE: 1 + its slot among what cuIpcGetMemHandle told of */
     bool sync_memops;
+    bool variable;              /* of a module: ends with it */
     bool no_read, no_write; /* MAPPED: what cuMemSetAccess has not allowed to anybody */
 };
 

@@ -6,6 +6,8 @@ WAY  plain    it finds its own results right (exit status 0)
      seeds    and prints the same whatever the simulated durations
      observe  and under `vramscope run`, which sees every allocation and free
      caching  likewise, with vramscope's allocator in place of the driver's
+     check    and the checker, which sees every access, finds nothing to report
+     planted  the checker finds the planted bug with every seed
 """
 import json
 import os
@@ -14,24 +16,35 @@ import sys
 import tempfile
 
 SEEDS = (1, 2, 3)
+PLANTED_SEEDS = range(1, 21)
+CHECK = "check=fail+uninitialised+leaks"
 
 
-def run(command, env):
+def run(command, env, expected=0, quiet=False):
     p = subprocess.run(command, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, check=False)
     out, err = p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace")
-    if p.returncode:
-        sys.exit(f"{' '.join(command)}: exit status {p.returncode}\n{out}{err}")
-    return out
+    if p.returncode != expected:
+        sys.exit(f"{' '.join(command)}: exit status {p.returncode}, not {expected}\n{out}{err}")
+    if quiet and "vramscope checker" in err:
+        sys.exit(err)
+    return out if expected == 0 else err
 
 
 def main():
     way, build, device, program = sys.argv[1:5]
     libraries = os.path.join(build, "lib", "vramscope", "simulator")
 
-    def plain(spec):
-        return run([program], {"LD_LIBRARY_PATH": libraries, "VRAMSCOPE_SIMULATE": spec})
+    def plain(spec, *how):
+        return run([program], {"LD_LIBRARY_PATH": libraries, "VRAMSCOPE_SIMULATE": spec}, *how)
 
+    if way == "planted":
+        for seed in PLANTED_SEEDS:
+            err = plain(f"{device},check=fail,seed={seed}", 86)
+            if "vramscope checker: race" not in err:
+                sys.exit(f"with seed={seed} it is not called a race:\n{err}")
+        print(f"found with all of {len(PLANTED_SEEDS)} seeds")
+        return
     expected = plain(device)
     print(expected, end="")
     if way == "seeds":
@@ -39,6 +52,10 @@ def main():
             out = plain(f"{device},seed={seed}")
             if out != expected:
                 sys.exit(f"with seed={seed} it prints\n{out}")
+    elif way == "check":
+        out = plain(f"{device},{CHECK}", 0, True)
+        if out != expected:
+            sys.exit(f"checked, it prints\n{out}")
     elif way in ("observe", "caching"):
         vramscope = os.path.join(build, "bin", "vramscope")
         with tempfile.TemporaryDirectory() as scratch:

@@ -7,7 +7,7 @@
 #include "managed_kernels.cuh"
 #include "program.h"
 
-static const size_t PIECE = 1u << 20; // floats, 4 MiB
+static const size_t PIECE = 1u << 17; // floats, 512 KiB
 static const int PIECES = 20;
 
 int main()
