@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device variables of kernels whose code runs on the host: initial values, what the
+ * host copies to them, devices and modules with variables of their own. */
+#include "sim_test.h"
+
+static int counter = 40;             /* __device__ int counter = 40; */
+static const int table[2] = {3, 5};  /* __constant__ const */
+static int out_of_date[1024] = {-1}; /* a large one */
+
+static atomic_int gate_open, gate_entered;
+
+/* count(int *seen): what counter was; counts on. */
+static void count(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    (void)first, (void)last;
+    **(int **)launch->args[0] = counter++;
+}
+
+/* hold(): counts, and holds on to it until the gate opens. */
+static void hold(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
+{
+    (void)launch, (void)first, (void)last;
+    counter++;
+    atomic_store(&gate_entered, 1);
+    while (!atomic_load(&gate_open))
+        usleep(100);
+}
+
+static CUmodule module_new(void)
+{
+    CUmodule module;
+    OK(cuModuleLoadData(&module, "image"));
+    return module;
+}
+
+static int run_count(CUmodule module)
+{
+    CUfunction f;
+    CUdeviceptr seen;
+    int value;
+    OK(cuModuleGetFunction(&f, module, "count"));
+    OK(cuMemAlloc(&seen, sizeof(int)));
+    void *args[] = {&seen};
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
+    OK(cuMemcpyDtoH(&value, seen, sizeof value));
+    OK(cuMemFree(seen));
+    return value;
+}
+
+static int *variable(CUmodule module, const char *name, size_t bytes)
+{
+    CUdeviceptr address;
+    size_t got = 0;
+    OK(cuModuleGetGlobal(&address, &got, module, name));
+    assert_int_equal(got, bytes);
+    return (int *)address;
+}
+
+static void a_variable_begins_with_what_it_held_when_it_was_registered(void **state)
+{
+    (void)state;
+    CUmodule module = module_new();
+    int value = 0, values[2];
+    counter = 1000; /* the host's copy by itself means nothing */
+    OK(cuMemcpyDtoH(&value, (CUdeviceptr)variable(module, "counter", sizeof value), sizeof value));
+    assert_int_equal(value, 40);
+    OK(cuMemcpyDtoH(values, (CUdeviceptr)variable(module, "table", sizeof values), sizeof values));
+    assert_memory_equal(values, table, sizeof values);
+    OK(cuModuleUnload(module));
+}
+
+static void kernels_see_what_the_host_copies_and_the_host_what_kernels_write(void **state)
+{
+    (void)state;
+    CUmodule module = module_new();
+    CUdeviceptr address = (CUdeviceptr)variable(module, "counter", sizeof(int));
+    int value = 7;
+    assert_int_equal(run_count(module), 40);
+    OK(cuMemcpyDtoH(&value, address, sizeof value));
+    assert_int_equal(value, 41);
+    value = 7;
+    OK(cuMemcpyHtoD(address, &value, sizeof value));
+    assert_int_equal(run_count(module), 7);
+    OK(cuMemsetD32(address, 12, 1));
+    assert_int_equal(run_count(module), 12);
+    OK(cuModuleUnload(module));
+}
+
+static void every_module_has_its_own(void **state)
+{
+    (void)state;
+    CUmodule one = module_new(), two = module_new();
+    assert_int_equal(run_count(one), 40);
+    assert_int_equal(run_count(one), 41);
+    assert_int_equal(run_count(two), 40);
+    assert_int_equal(run_count(one), 42);
+    OK(cuModuleUnload(one));
+    OK(cuModuleUnload(two));
+}
+
+static void every_device_has_its_own(void **state)
+{
+    (void)state;
+    CUcontext before, other;
+    CUlibrary library;
+    CUmodule module[2];
+    OK(cuCtxGetCurrent(&before));
+    OK(cuLibraryLoadData(&library, "image", NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetModule(&module[0], library));
+    OK(cuDevicePrimaryCtxRetain(&other, 1));
+    OK(cuCtxSetCurrent(other));
+    OK(cuLibraryGetModule(&module[1], library));
+    assert_int_equal(run_count(module[1]), 40);
+    assert_int_equal(run_count(module[1]), 41);
+    OK(cuCtxSetCurrent(before));
+    assert_int_equal(run_count(module[0]), 40);
+    OK(cuLibraryUnload(library));
+    OK(cuDevicePrimaryCtxRelease(1));
+}
+
+/* Regression: what one stream copies while a kernel runs in another is not undone by
+ * the kernel's end. */
+static void a_copy_to_one_variable_while_a_kernel_writes_another_stays(void **state)
+{
+    (void)state;
+    CUmodule module = module_new();
+    CUfunction f;
+    CUstream running, copying;
+    int *large = variable(module, "out_of_date", sizeof out_of_date), value = 9;
+    CUdeviceptr address = (CUdeviceptr)variable(module, "counter", sizeof(int));
+    OK(cuModuleGetFunction(&f, module, "hold"));
+    OK(cuStreamCreate(&running, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&copying, CU_STREAM_NON_BLOCKING));
+    atomic_store(&gate_open, 0);
+    atomic_store(&gate_entered, 0);
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, running, NULL, NULL));
+    while (!atomic_load(&gate_entered))
+        usleep(100);
+    OK(cuMemsetD32Async((CUdeviceptr)(large + 1000), 77, 1, copying));
+    OK(cuStreamSynchronize(copying));
+    atomic_store(&gate_open, 1);
+    OK(cuStreamSynchronize(running));
+    OK(cuMemcpyDtoH(&value, (CUdeviceptr)(large + 1000), sizeof value));
+    assert_int_equal(value, 77);
+    OK(cuMemcpyDtoH(&value, address, sizeof value));
+    assert_int_equal(value, 41);
+    OK(cuStreamDestroy(running));
+    OK(cuStreamDestroy(copying));
+    OK(cuModuleUnload(module));
+}
+
+static void a_name_nobody_registered_is_not_found(void **state)
+{
+    (void)state;
+    CUmodule module = module_new();
+    CUdeviceptr address;
+    FAILS(cuModuleGetGlobal(&address, NULL, module, "unheard_of"), CUDA_ERROR_NOT_FOUND);
+    assert_int_equal(vramscope_sim_register_variable("", &counter, sizeof counter, 0), 0);
+    assert_int_equal(vramscope_sim_register_variable("x", NULL, 4, 0), 0);
+    assert_int_equal(vramscope_sim_register_variable("x", &counter, 0, 0), 0);
+    OK(cuModuleUnload(module));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    static const size_t count_bytes[] = {sizeof(void *)};
+    CUcontext ctx;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    assert_int_equal(vramscope_sim_register("count", count, count_bytes, 1), 1);
+    assert_int_equal(vramscope_sim_register("hold", hold, NULL, 0), 1);
+    assert_int_equal(vramscope_sim_register_variable("counter", &counter, sizeof counter, 0), 1);
+    assert_int_equal(vramscope_sim_register_variable("table", (void *)table, sizeof table, 1), 1);
+    assert_int_equal(
+        vramscope_sim_register_variable("out_of_date", out_of_date, sizeof out_of_date, 0), 1);
+    return 0;
+}
+
+int main(void)
+{
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_variable_begins_with_what_it_held_when_it_was_registered),
+        cmocka_unit_test(kernels_see_what_the_host_copies_and_the_host_what_kernels_write),
+        cmocka_unit_test(every_module_has_its_own),
+        cmocka_unit_test(every_device_has_its_own),
+        cmocka_unit_test(a_copy_to_one_variable_while_a_kernel_writes_another_stays),
+        cmocka_unit_test(a_name_nobody_registered_is_not_found),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
