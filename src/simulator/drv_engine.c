@@ -101,6 +101,8 @@ struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_
         op->u.launch.args = NULL;
     if (kind == VS_SIM_OP_COPY)
         op->u.copy.staged = NULL;
+    if (kind == VS_SIM_OP_VALUES)
+        op->u.values.list = NULL;
     if (kind == VS_SIM_OP_RECORD)
         op->u.record.shared = NULL;
     return op;
@@ -115,6 +117,8 @@ void vs_sim_op_clean(struct vs_sim_op *op)
         free(op->u.launch.args);
     if (op->kind == VS_SIM_OP_COPY)
         free(op->u.copy.staged);
+    if (op->kind == VS_SIM_OP_VALUES)
+        free(op->u.values.list);
     if (op->check)
         vs_sim_check_op_free(op->check);
     op->check = NULL;
@@ -131,6 +135,10 @@ bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
         to->check_made = vs_sim_check_made(from->check);
     if (from->kind == VS_SIM_OP_COPY)
         to->u.copy.staged = NULL;
+    if (from->kind == VS_SIM_OP_VALUES && !vs_sim_values_copy(&to->u.values, &from->u.values)) {
+        to->kind = VS_SIM_OP_NOTHING;
+        return false;
+    }
     if (from->kind != VS_SIM_OP_KERNEL || !launch->args)
         return true;
     to->u.launch.args = to->u.launch.args_inline;

@@ -346,8 +346,8 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         break;
     case VS_SIM_OP_MAP: vs_sim_block_map(op->u.block); break;
     case VS_SIM_OP_UNMAP: vs_sim_block_unmap(op->u.block); break;
-    case VS_SIM_OP_VALUE:
-        if (!vs_sim_value_run(s->ctx, &op->u.value))
+    case VS_SIM_OP_VALUES:
+        if (!vs_sim_values_run(s->ctx, &op->u.values))
             vs_sim_context_fail(s->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
         start = later(start, vs_clock_ns());
         break;

@@ -170,6 +170,8 @@ void vs_sim_node_empty(struct vs_sim_node *n)
     vs_sim_op_clean(&n->op);
     if (n->type == CU_GRAPH_NODE_TYPE_KERNEL)
         free(n->u.params);
+    if (n->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        free(n->u.batch);
     if (n->type == CU_GRAPH_NODE_TYPE_GRAPH && n->u.child)
         vs_sim_graph_free(n->u.child);
     if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
@@ -220,7 +222,8 @@ bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
     to->ctx = from->ctx;
     if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         return fill_alloc(to, &from->u.alloc);
-    if (from->type != CU_GRAPH_NODE_TYPE_KERNEL)
+    if (from->type != CU_GRAPH_NODE_TYPE_KERNEL &&
+        from->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
         to->u = from->u;
     if (child) {
         child->parent = to;

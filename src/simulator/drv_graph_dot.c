@@ -18,6 +18,7 @@ static const char *const type_names[] = {
     [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = "EVENT RECORD",
     [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = "MEM ALLOC",
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = "MEM FREE",
+    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = "BATCH MEM OP",
 };
 
 static bool wants(unsigned flags, unsigned bit)

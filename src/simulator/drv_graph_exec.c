@@ -202,6 +202,20 @@ static bool same_place(const struct vs_sim_end *a, const struct vs_sim_end *b)
     return a->memory == b->memory && a->device == b->device;
 }
 
+/* cuda.h, cuGraphExecBatchMemOpNodeSetParams: addresses, values and conditions. */
+static bool same_operations(const struct vs_sim_values *a, const struct vs_sim_values *b)
+{
+    for (unsigned i = 0; i < a->count && a->count == b->count; i++) {
+        const struct vs_sim_value *v = &a->list[i], *w = &b->list[i];
+        if (v->params.operation != w->params.operation)
+            return false;
+        if (v->write ? v->params.writeValue.flags != w->params.writeValue.flags
+                     : !v->bytes && v->params.memoryBarrier.flags != w->params.memoryBarrier.flags)
+            return false;
+    }
+    return a->count == b->count;
+}
+
 static CUgraphExecUpdateResult compatible(const struct vs_sim_node *old,
                                           const struct vs_sim_node *new)
 {
@@ -221,6 +235,9 @@ static CUgraphExecUpdateResult compatible(const struct vs_sim_node *old,
         ok = old->ctx == new->ctx && same_place(&s->to, &t->to) && s->height == t->height &&
              (s->height == 1 || (s->width == t->width && s->element == t->element &&
                                  s->to.pitch == t->to.pitch));
+        break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        ok = old->ctx == new->ctx && same_operations(&old->op.u.values, &new->op.u.values);
         break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: /* their addresses belong to the nodes */
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
@@ -329,6 +346,16 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
     if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&all.host, nodeParams, sizeof *nodeParams);
+    return set(hGraphExec, hNode, &all);
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
+    if (!nodeParams)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&all.memOp, nodeParams, sizeof *nodeParams);
     return set(hGraphExec, hNode, &all);
 }
 

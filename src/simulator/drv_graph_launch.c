@@ -235,6 +235,8 @@ static bool op_fill(struct vs_sim_op *op, const struct vs_sim_node *n)
     }
     if (op->kind == VS_SIM_OP_SET)
         refresh(&op->u.set.to);
+    for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++)
+        refresh(&op->u.values.list[i].at);
     return true;
 }
 

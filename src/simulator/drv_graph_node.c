@@ -3,7 +3,7 @@
  * What each type of node does: adding it, and its parameters. All ways lead through
  * CUgraphNodeParams, which has a member for each type. A kernel's arguments are
  * copied as its host function's registration says; without one only the shape is
- * kept. Semaphores, batched memory operations and conditions are not simulated. */
+ * kept. Semaphores and conditions are not simulated. */
 #include "simulator/vs_sim_graph.h"
 
 #include <stdlib.h>
@@ -108,6 +108,21 @@ static CUresult set_event(struct vs_sim_node *n, CUevent handle)
     return CUDA_SUCCESS;
 }
 
+static CUresult set_batch(struct vs_sim_node *n, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *p)
+{
+    struct vs_sim_op op = {.kind = VS_SIM_OP_VALUES, .deps = op.deps_inline};
+    struct vs_sim_context *ctx;
+    CUresult e = context_for(n, p->ctx, &ctx);
+    if (!e)
+        e = vs_sim_values_describe(p->paramArray, p->count, p->flags, &op.u.values);
+    if (e)
+        return e;
+    free(n->u.batch);
+    n->u.batch = NULL;
+    n->ctx = ctx;
+    return op_replace(n, &op);
+}
+
 CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
 {
     if (p->type != n->type)
@@ -120,6 +135,7 @@ CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return set_event(n, p->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return set_event(n, p->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return set_batch(n, &p->memOp);
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
@@ -256,7 +272,8 @@ CUresult vs_sim_node_add(struct vs_sim_graph *g, struct vs_sim_node *const *befo
     case CU_GRAPH_NODE_TYPE_HOST:
     case CU_GRAPH_NODE_TYPE_EMPTY:
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: break;
     default:
         return (unsigned)p->type > CU_GRAPH_NODE_TYPE_CONDITIONAL ? CUDA_ERROR_INVALID_VALUE
                                                                   : CUDA_ERROR_NOT_SUPPORTED;
@@ -304,6 +321,7 @@ CUresult vs_sim_node_take(struct vs_sim_graph *g, const struct vs_sim_nodes *bef
     case VS_SIM_OP_COPY: type = CU_GRAPH_NODE_TYPE_MEMCPY; break;
     case VS_SIM_OP_SET: type = CU_GRAPH_NODE_TYPE_MEMSET; break;
     case VS_SIM_OP_HOST: type = CU_GRAPH_NODE_TYPE_HOST; break;
+    case VS_SIM_OP_VALUES: type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; break;
     default: return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     CUresult e = vs_sim_node_new(g, type, before->at, before->count, node);
@@ -403,6 +421,13 @@ static CUgraphNodeParams event_params(CUgraphNodeType type, CUevent event)
     return all;
 }
 
+static CUgraphNodeParams batch_params(const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
+    memcpy(&all.memOp, p, sizeof *p); /* both versions are alike */
+    return all;
+}
+
 #define ADD(pre, params)                                                                        \
     if (!(pre))                                                                                 \
         return CUDA_ERROR_INVALID_VALUE;                                                        \
@@ -472,6 +497,13 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                  CUevent event)
 {
     ADD(event, event_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
+}
+
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                  const CUgraphNode *dependencies, size_t numDependencies,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    ADD(nodeParams, batch_params(nodeParams));
 }
 
 CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -605,6 +637,30 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PA
 CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     SET(host_params(nodeParams));
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
+                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    SET(batch_params(nodeParams));
+}
+
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
+                                        CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
+{
+    struct vs_sim_node *n;
+    CUresult e = node_enter(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams_out, &n);
+    if (e)
+        return e;
+    const struct vs_sim_values *v = &n->op.u.values;
+    if (!n->u.batch && v->count) {
+        n->u.batch = malloc(v->count * sizeof *n->u.batch);
+        for (unsigned i = 0; n->u.batch && i < v->count; i++)
+            n->u.batch[i] = v->list[i].params;
+    }
+    *nodeParams_out = (CUDA_BATCH_MEM_OP_NODE_PARAMS){
+        .ctx = (CUcontext)n->ctx, .count = v->count, .paramArray = n->u.batch};
+    return vs_sim_graph_leave(n->u.batch || !v->count ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)

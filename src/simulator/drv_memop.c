@@ -8,6 +8,8 @@
 #include "simulator/vs_sim_driver.h"
 
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define POLL_NS 20000
@@ -51,7 +53,7 @@ static int attempt(const struct vs_sim_value *v)
     return done;
 }
 
-bool vs_sim_value_run(struct vs_sim_context *ctx, const struct vs_sim_value *v)
+static bool run(struct vs_sim_context *ctx, const struct vs_sim_value *v)
 {
     struct timespec pause = {.tv_nsec = POLL_NS};
     int result = 0;
@@ -62,6 +64,28 @@ bool vs_sim_value_run(struct vs_sim_context *ctx, const struct vs_sim_value *v)
             nanosleep(&pause, NULL);
     }
     return result >= 0;
+}
+
+bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *values)
+{
+    for (unsigned i = 0; i < values->count && !atomic_load(&ctx->fault); i++)
+        if (values->list[i].bytes && !run(ctx, &values->list[i]))
+            return false;
+    return true;
+}
+
+bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from)
+{
+    size_t bytes = from->count * sizeof *from->list;
+    *to = (struct vs_sim_values){0};
+    if (!bytes)
+        return true;
+    to->list = malloc(bytes);
+    if (!to->list)
+        return false;
+    memcpy(to->list, from->list, bytes);
+    to->count = from->count;
+    return true;
 }
 
 /* ---- checking ---- */
@@ -114,55 +138,68 @@ static CUresult value_of(const CUstreamBatchMemOpParams *p, struct vs_sim_value 
     }
 }
 
-/* ---- queueing ---- */
-
-static CUresult enter(CUstream handle, bool per_thread, struct vs_sim_stream **stream)
+CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned count,
+                                unsigned flags, struct vs_sim_values *values)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, per_thread, stream);
-    return e ? e : vs_sim_not_capturing(*stream);
+    CUresult e = CUDA_SUCCESS;
+    *values = (struct vs_sim_values){0};
+    if (flags || count > BATCH_MAX || (count && !params))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (count && !(values->list = malloc(count * sizeof *values->list)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    values->count = count;
+    for (unsigned i = 0; i < count && !e; i++) {
+        e = value_of(&params[i], &values->list[i]);
+        values->list[i].params = params[i];
+    }
+    if (e) {
+        free(values->list);
+        *values = (struct vs_sim_values){0};
+    }
+    return e;
 }
 
-static CUresult queue(struct vs_sim_stream *stream, const struct vs_sim_value *value)
+/* ---- queueing ---- */
+
+static CUresult batch(CUstream handle, bool per_thread, unsigned count,
+                      const CUstreamBatchMemOpParams *list, unsigned flags)
 {
-    struct vs_sim_op *op =
-        vs_sim_op_new(stream, value->bytes ? VS_SIM_OP_VALUE : VS_SIM_OP_NOTHING);
-    if (!op)
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    struct vs_sim_values values;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_values_describe(list, count, flags, &values);
+    if (e || !count)
+        return e;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_VALUES);
+    if (!op) {
+        free(values.list);
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (value->bytes)
-        op->u.value = *value;
+    }
+    op->u.values = values;
     return vs_sim_submit(stream, op, NULL);
 }
 
 static CUresult single(CUstream handle, bool per_thread, CUdeviceptr address, uint64_t value,
                        unsigned bytes, unsigned flags, bool write)
 {
-    struct vs_sim_stream *stream;
-    struct vs_sim_value v;
-    CUresult e = enter(handle, per_thread, &stream);
-    if (!e)
-        e = (write ? write_of : wait_of)(address, value, bytes, flags, &v);
-    return e ? e : queue(stream, &v);
-}
-
-static CUresult batch(CUstream handle, bool per_thread, unsigned count,
-                      const CUstreamBatchMemOpParams *list, unsigned flags)
-{
-    struct vs_sim_stream *stream;
-    struct vs_sim_value v;
-    CUresult e = enter(handle, per_thread, &stream);
-    if (e)
-        return e;
-    if (flags || count > BATCH_MAX || (count && !list))
-        return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < count && !e; i++) /* all are good before the first is queued */
-        e = value_of(&list[i], &v);
-    for (unsigned i = 0; i < count && !e; i++)
-        if (!(e = value_of(&list[i], &v)))
-            e = queue(stream, &v);
-    return e;
+    CUstreamBatchMemOpParams p = {0};
+    if (write) {
+        p.operation =
+            bytes == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        p.writeValue.address = address;
+        p.writeValue.value64 = value; /* the low half is the 32-bit value */
+        p.writeValue.flags = flags;
+    } else {
+        p.operation = bytes == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        p.waitValue.address = address;
+        p.waitValue.value64 = value;
+        p.waitValue.flags = flags;
+    }
+    return batch(handle, per_thread, 1, &p, 0);
 }
 
 #define FORMS(suffix, per_thread)                                                                \

@@ -372,7 +372,7 @@ enum vs_sim_op_kind {
     VS_SIM_OP_MAP, /* a graph's allocation begins or ends */
     VS_SIM_OP_UNMAP,
     VS_SIM_OP_MOVE,  /* of managed memory */
-    VS_SIM_OP_VALUE, /* written, or waited for */
+    VS_SIM_OP_VALUES, /* written, or waited for */
 };
 
 struct vs_sim_end { /* one end of a copy */
@@ -400,12 +400,18 @@ struct vs_sim_set {
     bool async;
 };
 
-struct vs_sim_value { /* of a stream memory operation */
+struct vs_sim_value { /* a stream memory operation */
     struct vs_sim_end at;
     uint64_t value;
-    unsigned bytes;     /* 4 or 8 */
+    unsigned bytes;     /* 4 or 8; 0: a barrier, which does nothing */
     unsigned condition; /* CUstreamWaitValue_flags */
     bool write;
+    CUstreamBatchMemOpParams params; /* as given */
+};
+
+struct vs_sim_values { /* a batch of them */
+    struct vs_sim_value *list; /* malloc'ed, NULL when there are none */
+    unsigned count;
 };
 
 struct vs_sim_managed_span { /* part of an allocation, as a queued move names it */
@@ -473,7 +479,7 @@ struct vs_sim_op {
         } callback;
         struct vs_sim_block *block; /* MAP, UNMAP */
         struct vs_sim_managed_span move;
-        struct vs_sim_value value;
+        struct vs_sim_values values;
     } u;
 };
 
@@ -557,9 +563,14 @@ struct vs_sim_hold { /* on one end */
  * any more, and there is nothing to let go. */
 bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold);
 void vs_sim_end_let_go(const struct vs_sim_hold *hold);
-/* vs_sim_value_run: do a stream memory operation; a wait returns when the value has
+/* vs_sim_values_describe: fill *values* from what cuStreamBatchMemOp takes, with its
+ * errors. vs_sim_values_copy: False: no host memory, and *to* is empty. */
+CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned count,
+                                unsigned flags, struct vs_sim_values *values);
+bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from);
+/* vs_sim_values_run: do stream memory operations; a wait returns when the value has
  * come or *ctx* has failed. False: the memory is gone. */
-bool vs_sim_value_run(struct vs_sim_context *ctx, const struct vs_sim_value *value);
+bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *values);
 
 /* ---- events (drv_event.c) ---- */
 

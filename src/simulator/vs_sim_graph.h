@@ -41,12 +41,13 @@ struct vs_sim_node {
         CUDA_MEMCPY3D copy;
         CUDA_MEMSET_NODE_PARAMS set;
         void **params; /* KERNEL: pointers to the arguments, made when asked for */
+        CUstreamBatchMemOpParams *batch; /* BATCH_MEM_OP: likewise */
         CUevent event;
         struct vs_sim_graph *child;
         struct vs_sim_alloc_params alloc;
         CUdeviceptr freed;
     } u;
-    struct vs_sim_op op; /* KERNEL, MEMCPY, MEMSET, HOST: the work; others: nothing */
+    struct vs_sim_op op; /* KERNEL, MEMCPY, MEMSET, HOST, BATCH_MEM_OP: the work */
     struct vs_sim_node *next_unused;
 };
 

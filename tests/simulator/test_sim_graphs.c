@@ -229,7 +229,7 @@ static void what_is_not_simulated_says_so(void **state)
     CUgraphExec exec;
     (void)state;
     FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
-    params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
     FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
     params.type = CU_GRAPH_NODE_TYPE_EMPTY;
     FAILS(cuGraphAddNode(&node, graph, &a, &edge, 1, &params), CUDA_ERROR_NOT_SUPPORTED);

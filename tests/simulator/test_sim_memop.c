@@ -113,6 +113,48 @@ static void a_cooperative_launch_is_one_wave_in_one_call(void **state)
     OK(cuCtxSynchronize());
 }
 
+/* A capture holds them as nodes, with what they were given. */
+static void captured_operations_become_nodes(void **state)
+{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS got;
+    CUgraphNode nodes[3];
+    CUgraph graph, clone;
+    CUgraphExec exec;
+    size_t count = 3;
+    uint32_t values[2];
+    CUstream s;
+    (void)state;
+    OK(cuMemsetD32(plain, 0, 2));
+    OK(cuCtxSynchronize());
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuStreamWriteValue32(s, plain, 9, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+    OK(cuStreamWaitValue32(s, plain, 9, CU_STREAM_WAIT_VALUE_GEQ));
+    OK(cuStreamWriteValue32(s, plain + 4, 10, 0));
+    OK(cuStreamEndCapture(s, &graph));
+    OK(cuGraphClone(&clone, graph));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphGetNodes(clone, nodes, &count));
+    assert_int_equal(count, 3);
+    OK(cuGraphBatchMemOpNodeGetParams(nodes[0], &got));
+    assert_int_equal(got.count, 1);
+    assert_int_equal(got.paramArray[0].operation, CU_STREAM_MEM_OP_WRITE_VALUE_32);
+    assert_int_equal(got.paramArray[0].writeValue.address, plain);
+    assert_int_equal(got.paramArray[0].writeValue.value, 9);
+    assert_int_equal(got.paramArray[0].writeValue.flags, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
+    OK(cuGraphInstantiate(&exec, clone, 0));
+    OK(cuMemcpyDtoH(values, plain, 8));
+    assert_int_equal(values[1], 0);
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    OK(cuMemcpyDtoH(values, plain, 8));
+    assert_int_equal(values[0], 9);
+    assert_int_equal(values[1], 10);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(clone));
+    OK(cuStreamDestroy(s));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_bad_batch_queues_nothing),
         cmocka_unit_test(the_legacy_stream_waits_behind_a_waiting_one),
         cmocka_unit_test(a_wait_on_freed_memory_fails_its_context),
+        cmocka_unit_test(captured_operations_become_nodes),
         cmocka_unit_test(a_cooperative_launch_is_one_wave_in_one_call),
     };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);

@@ -146,6 +146,57 @@ static void batches_run_in_order(void **state)
             "cuda.h, cuStreamBatchMemOp: flags must be 0");
 }
 
+static void a_node_holds_a_batch(void **state)
+{
+    CUstreamBatchMemOpParams ops[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
+                                       {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32}};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = ctx, .count = 2, .paramArray = ops}, got;
+    CUgraphNodeType type;
+    CUgraphNode node;
+    CUgraph graph;
+    CUgraphExec exec;
+    (void)state;
+    word[0] = 0;
+    ops[0].writeValue.address = ops[1].waitValue.address = at;
+    ops[0].writeValue.value = ops[1].waitValue.value = 5;
+    ops[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    DO(cuGraphCreate(&graph, 0));
+    FACT_EQ(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params), CUDA_SUCCESS,
+            "cuda.h, cuGraphAddBatchMemOpNode: returns");
+    ops[0].writeValue.value = 77; /* copied: this changes nothing */
+    DO(cuGraphNodeGetType(node, &type));
+    FACT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "cuda.h, CUgraphNodeType");
+    DO(cuGraphInstantiate(&exec, graph, 0));
+    FACT_EQ(word[0], 0, "cuda.h, cuGraphInstantiate: nothing runs before a launch");
+    DO(cuGraphLaunch(exec, stream));
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(word[0], 5, "cuda.h, cuGraphAddBatchMemOpNode: the paramArray is copied");
+    DO(cuGraphBatchMemOpNodeGetParams(node, &got));
+    FACT_EQ(got.count, 2, "cuda.h, cuGraphBatchMemOpNodeGetParams: the parameters");
+    FACT(got.paramArray != ops && got.paramArray[0].writeValue.value == 5 &&
+             got.paramArray[1].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32,
+         "cuda.h, cuGraphBatchMemOpNodeGetParams: the paramArray is the node's");
+    ops[0].writeValue.value = ops[1].waitValue.value = 6;
+    FACT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_SUCCESS,
+            "cuda.h, cuGraphExecBatchMemOpNodeSetParams: values may be modified");
+    DO(cuGraphLaunch(exec, stream));
+    DO(cuStreamSynchronize(stream));
+    FACT_EQ(word[0], 6, "cuda.h, cuGraphExecBatchMemOpNodeSetParams: affects future launches");
+    DO(cuGraphBatchMemOpNodeGetParams(node, &got));
+    FACT_EQ(got.paramArray[0].writeValue.value, 5,
+            "cuda.h, cuGraphExecBatchMemOpNodeSetParams: the node is not modified");
+    params.count = 1;
+    FACT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_ERROR_INVALID_VALUE,
+            "cuda.h, cuGraphExecBatchMemOpNodeSetParams: the count may not be modified");
+    FACT_EQ(cuGraphBatchMemOpNodeSetParams(node, &params), CUDA_SUCCESS,
+            "cuda.h, cuGraphBatchMemOpNodeSetParams: sets the parameters");
+    DO(cuGraphBatchMemOpNodeGetParams(node, &got));
+    FACT(got.count == 1 && got.paramArray[0].writeValue.value == 6,
+         "cuda.h, cuGraphBatchMemOpNodeSetParams: sets the parameters");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+}
+
 int conf_memops(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +206,7 @@ int conf_memops(void)
         cmocka_unit_test(waits_that_hold_already_pass),
         cmocka_unit_test(sixty_four_bits_are_compared_as_such),
         cmocka_unit_test(batches_run_in_order),
+        cmocka_unit_test(a_node_holds_a_batch),
     };
     return cmocka_run_group_tests_name("memops", tests, start, stop);
 }
