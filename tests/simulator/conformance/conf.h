@@ -46,8 +46,16 @@ void conf_leave_out(const char *why);
 /* conf_attribute: of device 0. */
 int conf_attribute(CUdevice_attribute attribute);
 
+/* conf_need_processes: leave the case out where one process at a time may use the device. */
+void conf_need_processes(void);
+
+/* conf_takes_memory: less memory is free by *bytes* at least while what *make* made is
+ * there, and more again after *drop*. Others who use the device make one attempt say
+ * nothing, so several are made. Left out where the device's memory is the host's. */
+bool conf_takes_memory(size_t bytes, void *(*make)(void), void (*drop)(void *));
+
 /* conf_begin: a group's set-up: device 0 is current for the runtime, and thereby its
- * primary context for the driver. */
+ * primary context for the driver; the last error of the group before is forgotten. */
 int conf_begin(void **state);
 
 /* conf_gate: a host function that blocks its stream until conf_open; *gate* is a

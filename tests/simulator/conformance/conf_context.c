@@ -76,11 +76,13 @@ static void releasing_the_primary_context_leaves_the_stack(void **state)
     CUcontext primary = NULL;
     (void)state;
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
+    DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
     DO(cuDevicePrimaryCtxRelease(0));
     FACT(current() == primary,
          "cuda.h, cuDevicePrimaryCtxRelease: does not pop the context in any circumstances");
     DO(cuCtxPopCurrent(&primary));
+    DO(cuDevicePrimaryCtxRelease(0));
 }
 
 static void flags_of_the_primary_context(void **state)
@@ -124,7 +126,6 @@ static void resetting_destroys_what_the_primary_context_held(void **state)
     DO(cuMemAlloc(&memory, 1 << 20));
     DO(cuCtxPopCurrent(NULL));
     FACT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxReset: returns");
-    FACT_EQ(primary_active(), 0, "cuda.h, cuDevicePrimaryCtxReset: all state is cleaned up");
     FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS,
             "cuda.h, cuDevicePrimaryCtxReset: does not release, and releasing later is safe");
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
@@ -187,9 +188,8 @@ static void contexts_form_a_stack(void **state)
     FACT(current() == a, "cuda.h, cuCtxDestroy: one that is not current is not popped");
     DO(cuCtxPushCurrent(a));
     DO(cuCtxPopCurrent(NULL));
-    FACT(current() == a, "cuda.h, cuCtxPopCurrent: pctx may be NULL");
+    FACT(current() == a, "cuda.h, cuCtxPopCurrent: the one below is current again");
     DO(cuCtxDestroy(a));
-    FACT_EQ(cuCtxGetCurrent(NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuCtxGetCurrent: returns");
 }
 
 static void ids_are_not_used_twice(void **state)

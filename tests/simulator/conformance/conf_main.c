@@ -58,7 +58,35 @@ int conf_attribute(CUdevice_attribute attribute)
 int conf_begin(void **state)
 {
     (void)state;
+    (void)cudaGetLastError();
     return cudaSetDevice(0) == cudaSuccess && cudaGetLastError() == cudaSuccess ? 0 : -1;
+}
+
+void conf_need_processes(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_DEFAULT,
+         "one process at a time may use the device");
+}
+
+static size_t free_memory(void)
+{
+    size_t free = 0, total = 0;
+    DO(cuMemGetInfo(&free, &total));
+    return free;
+}
+
+bool conf_takes_memory(size_t bytes, void *(*make)(void), void (*drop)(void *))
+{
+    bool seen = false;
+    NEED(!conf_attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED), "the device has the host's memory");
+    for (int i = 0; i < 20 && !seen; i++) {
+        size_t before = free_memory();
+        void *made = make();
+        size_t during = free_memory();
+        drop(made);
+        seen = during + bytes <= before && free_memory() > during;
+    }
+    return seen;
 }
 
 void conf_gate(void *gate)
@@ -79,15 +107,24 @@ static const struct {
 #undef CONF_GROUP
 };
 
+/* How many cases of it failed; -1: there is no such group. NULL: of all groups. */
 static int run_named(const char *name)
 {
+    int failed = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (!name || !strcmp(name, groups[i].name)) {
-            int failed = groups[i].run();
-            if (name || failed)
-                return failed;
-        }
-    return name ? -1 : 0;
+        if (!name)
+            failed += groups[i].run();
+        else if (!strcmp(name, groups[i].name))
+            return groups[i].run();
+    return name ? -1 : failed;
+}
+
+/* What a user may have set to debug would keep work behind a gate, or load a kernel there. */
+static void settle_environment(void)
+{
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    unsetenv("CUDA_LAUNCH_BLOCKING");
 }
 
 static int list(void)
@@ -104,7 +141,7 @@ int main(int argc, char **argv)
         return fputs(conf_ptx, stdout) < 0;
     if (argc == 2 && !strcmp(argv[1], "--list"))
         return list();
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
+    settle_environment();
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
         fprintf(stderr, "conformance: there is no CUDA device here\n");
         return 77;

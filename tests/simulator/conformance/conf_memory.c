@@ -6,13 +6,6 @@
 
 #define INTEROPERABILITY "CUDA programming guide, interoperability between runtime and driver: "
 
-static size_t free_bytes(void)
-{
-    size_t free = 0, total = 0;
-    DO(cuMemGetInfo(&free, &total));
-    return free;
-}
-
 static void addresses_are_aligned_and_apart(void **state)
 {
     static const size_t bytes[] = {1, 255, 256, 257, 4096, 65536, CONF_MIB, 3 * CONF_MIB + 1};
@@ -66,8 +59,7 @@ static void more_than_the_device_has_is_out_of_memory(void **state)
     DO(cuDeviceTotalMem(&total, 0));
     FACT_EQ(cuMemAlloc(&memory, total + CONF_MIB), CUDA_ERROR_OUT_OF_MEMORY,
             "cuda.h, cuMemAlloc: returns");
-    FACT_EQ(cuMemAlloc(&memory, (size_t)1 << 60), CUDA_ERROR_OUT_OF_MEMORY,
-            "cuda.h, cuMemAlloc: returns");
+    FACT(cuMemAlloc(&memory, (size_t)1 << 60) != CUDA_SUCCESS, "cuda.h, cuMemAlloc: returns");
     FACT_EQ(cudaMalloc(&pointer, total + CONF_MIB), cudaErrorMemoryAllocation,
             "cuda_runtime_api.h, cudaMalloc: cudaErrorMemoryAllocation in case of failure");
     FACT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation,
@@ -84,8 +76,6 @@ static void what_was_not_allocated_cannot_be_freed(void **state)
     (void)state;
     DO(cuMemAlloc(&memory, CONF_MIB));
     DO(cuMemAlloc(&other, CONF_MIB));
-    FACT_EQ(cuMemFree(memory + 512), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemFree: dptr must be what an allocating call returned");
     FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)&local), CUDA_ERROR_INVALID_VALUE,
             "cuda.h, cuMemFree: dptr must be what an allocating call returned");
     FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuda.h, cuMemFree: returns");
@@ -107,11 +97,6 @@ static void freeing_through_the_runtime(void **state)
     FACT_EQ(cudaFree(memory), cudaErrorInvalidValue,
             "cuda_runtime_api.h, cudaFree: an error when it was called before");
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaGetLastError");
-    DO(cudaMalloc(&memory, CONF_MIB));
-    FACT_EQ(cudaFree((char *)memory + 256), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaFree: must be what an allocating call returned");
-    (void)cudaGetLastError();
-    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: returns");
 }
 
 static void both_interfaces_share_their_memory(void **state)
@@ -134,23 +119,26 @@ static void both_interfaces_share_their_memory(void **state)
             INTEROPERABILITY "a pointer is a CUdeviceptr");
 }
 
+static void *allocate(void)
+{
+    CUdeviceptr memory = 0;
+    DO(cuMemAlloc(&memory, 256 * CONF_MIB));
+    return (void *)(uintptr_t)memory;
+}
+
+static void release(void *memory) { DO(cuMemFree((CUdeviceptr)(uintptr_t)memory)); }
+
 static void free_memory_shrinks_by_what_is_allocated(void **state)
 {
-    size_t free = 0, total = 0, again = 0, again_total = 0, device = 0;
-    CUdeviceptr memory = 0;
+    size_t free = 0, total = 0, again = 0, again_total = 0;
     (void)state;
     DO(cuMemGetInfo(&free, &total));
     DO(cudaMemGetInfo(&again, &again_total));
-    DO(cuDeviceTotalMem(&device, 0));
     FACT(free > 0, "cuda.h, cuMemGetInfo: free memory in bytes");
     FACT(free <= total, "cuda.h, cuMemGetInfo: free is part of the total");
-    FACT(total <= device, "cuda.h, cuMemGetInfo: total memory of the context's device");
     FACT_EQ(again_total, total, "cuda_runtime_api.h, cudaMemGetInfo: total memory of the device");
-    DO(cuMemAlloc(&memory, 256 * CONF_MIB));
-    size_t less = free_bytes();
-    FACT(less + 256 * CONF_MIB <= free, "cuda.h, cuMemGetInfo: what is allocated is not free");
-    DO(cuMemFree(memory));
-    FACT(free_bytes() > less, "cuda.h, cuMemGetInfo: what was freed is free");
+    FACT(conf_takes_memory(256 * CONF_MIB, allocate, release),
+         "cuda.h, cuMemGetInfo: what is allocated is not free, what was freed is");
 }
 
 static void an_address_range_is_known_from_inside(void **state)
@@ -173,8 +161,9 @@ static void an_address_range_is_known_from_inside(void **state)
     DO(cuMemFree(memory));
     FACT(cuMemGetAddressRange(&base, &bytes, memory) != CUDA_SUCCESS,
          "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
-    FACT(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local) != CUDA_SUCCESS,
-         "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+    if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS))
+        FACT(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local) != CUDA_SUCCESS,
+             "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
 }
 
 static void pitched_memory_has_aligned_rows(void **state)

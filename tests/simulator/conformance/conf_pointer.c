@@ -52,8 +52,10 @@ static void check_family(const struct family *f)
     }
     DO(get(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, inside));
     FACT_EQ(!!managed, f->managed, ATTRIBUTE "IS_MANAGED");
-    DO(get(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
-    FACT_EQ(ordinal, 0, ATTRIBUTE "DEVICE_ORDINAL, of the device it was allocated or registered on");
+    if (!f->managed) {
+        DO(get(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
+        FACT_EQ(ordinal, 0, ATTRIBUTE "DEVICE_ORDINAL, of the device it was allocated against");
+    }
     DO(get(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, inside));
     FACT_EQ(device, inside, ATTRIBUTE "DEVICE_POINTER, the same under unified addressing");
     if (f->host) {
@@ -63,11 +65,14 @@ static void check_family(const struct family *f)
         FACT_EQ(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside), CUDA_ERROR_INVALID_VALUE,
                 ATTRIBUTE "HOST_POINTER, an invalid value when the host has none");
     }
-    DO(get(&base, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside));
-    if (!f->pooled)
+    if (!f->host) {
+        DO(get(&base, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside));
+        DO(get(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside));
+        FACT(base <= f->pointer, ATTRIBUTE "RANGE_START_ADDR");
+        FACT(base + bytes >= f->pointer + BYTES, ATTRIBUTE "RANGE_SIZE");
+    }
+    if (!f->host && !f->pooled)
         FACT_EQ(base, f->pointer, ATTRIBUTE "RANGE_START_ADDR");
-    DO(get(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside));
-    FACT(bytes >= BYTES, ATTRIBUTE "RANGE_SIZE");
     check_runtime(f, inside);
 }
 
@@ -97,9 +102,15 @@ static void registered_memory(void **state)
 {
     void *p = aligned_alloc(4096, BYTES);
     (void)state;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM),
-         "registered memory has another address on this device");
-    DO(cuMemHostRegister(p, BYTES, 0));
+    int count = 0, same = 0;
+    DO(cuDeviceGetCount(&count));
+    for (int i = 0; i < count; i++) {
+        DO(cuDeviceGetAttribute(
+            &same, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, i));
+        NEED(same, "registered memory has another address on some device");
+    }
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
+    DO(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_DEVICEMAP));
     check_family(&(struct family){(uintptr_t)p, CU_MEMORYTYPE_HOST, cudaMemoryTypeHost, 0, 1, 0});
     DO(cuMemHostUnregister(p));
     free(p);
@@ -144,12 +155,10 @@ static void memory_cuda_does_not_know(void **state)
             "cuda_runtime_api.h, cudaPointerGetAttributes: success for host memory");
     FACT_EQ(a.type, cudaMemoryTypeUnregistered,
             "cuda_runtime_api.h, cudaPointerGetAttributes: cudaMemoryTypeUnregistered");
-    DO(cuMemAlloc(&freed, BYTES));
+    DO(cuMemAlloc(&freed, 64 * BYTES));
     DO(cuMemFree(freed));
     FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed), CUDA_ERROR_INVALID_VALUE,
             ATTRIBUTE "an invalid value for memory CUDA does not know any more");
-    FACT_EQ(get(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed), CUDA_ERROR_INVALID_VALUE,
-            ATTRIBUTE "returns");
 }
 
 static void several_attributes_at_once(void **state)
@@ -206,8 +215,8 @@ static void synchronous_memory_operations_can_be_asked_for(void **state)
             "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS");
     DO(get(&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
     FACT_EQ(!!seen, 1, "cuda.h, cuPointerSetAttribute: seen by cuPointerGetAttribute");
-    FACT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
+    FACT(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS,
+         "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
     DO(cuMemFree(p));
 }
 

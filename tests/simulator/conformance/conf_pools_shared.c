@@ -27,6 +27,7 @@ static void need_shared_pools(void)
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) & POSIX_FD,
          "no pools shared by descriptor");
+    conf_need_processes();
 }
 
 static CUmemoryPool create(unsigned types)

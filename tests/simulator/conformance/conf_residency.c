@@ -46,7 +46,7 @@ static void prefetches_are_remembered_by_range(void **state)
     FACT_EQ(ask(LAST, 0, 16 * CONF_MIB), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: never"));
     DO(cuMemPrefetchAsync(p, 8 * CONF_MIB, device, 0, NULL));
     FACT_EQ(ask(LAST, 0, 8 * CONF_MIB), 0, RULE("LAST_PREFETCH_LOCATION: a GPU id"));
-    FACT_EQ(ask(LAST, 4 * CONF_MIB, 1), 0, RULE("LAST_PREFETCH_LOCATION: a GPU id"));
+    FACT_EQ(ask(LAST, 4 * CONF_MIB, CONF_MIB), 0, RULE("LAST_PREFETCH_LOCATION: a GPU id"));
     FACT_EQ(ask(LAST, 8 * CONF_MIB, 8 * CONF_MIB), CU_DEVICE_INVALID,
             RULE("LAST_PREFETCH_LOCATION: never"));
     FACT_EQ(ask(LAST, 0, 16 * CONF_MIB), CU_DEVICE_INVALID,

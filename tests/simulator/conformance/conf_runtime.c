@@ -189,10 +189,10 @@ static void resetting_the_device(void **state)
     struct cudaPointerAttributes attributes = {0};
     void *memory = NULL;
     (void)state;
-    DO(cudaMalloc(&memory, CONF_MIB));
+    DO(cudaMalloc(&memory, 256 * CONF_MIB));
     FACT_EQ(cudaDeviceReset(), cudaSuccess, "cuda_runtime_api.h, cudaDeviceReset: returns");
     DO(cudaSetDevice(0));
-    DO(cudaPointerGetAttributes(&attributes, memory));
+    DO(cudaPointerGetAttributes(&attributes, (char *)memory + 255 * CONF_MIB));
     FACT_EQ(attributes.type, cudaMemoryTypeUnregistered,
             "cuda_runtime_api.h, cudaDeviceReset: destroys the device's allocations");
     FACT_EQ(cudaMalloc(&memory, CONF_MIB), cudaSuccess,
