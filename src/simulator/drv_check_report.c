@@ -21,6 +21,7 @@
 #define STACK_SHOWN 12
 #define REPORT_BYTES 16384
 #define REPORTS_MAX 100 /* printed in full */
+#define NEARBY_BYTES (UINT64_C(1) << 30) /* after an allocation: worth saying how far */
 
 struct report {
     struct report *next;
@@ -222,7 +223,7 @@ static void say_memory(struct text *t, const struct report *r)
     say(t, "  memory: 0x%lx", (unsigned long)f->address);
     if (f->bytes)
         say(t, ", %zu bytes", f->bytes);
-    if (!r->has_block) {
+    if (!r->has_block || f->address - r->base > r->bytes + NEARBY_BYTES) {
         say(t, ", in no allocation\n");
         return;
     }
@@ -245,7 +246,7 @@ static void compose(struct text *t, const struct report *r)
     }
     say(t, "vramscope checker: %s\n", titles[f->kind]);
     say_memory(t, r);
-    if (r->alloc && r->alloc != first)
+    if (r->alloc && r->alloc != first && f->address - r->base <= r->bytes + NEARBY_BYTES)
         say_actor(t, "", r->alloc, "");
     if (first)
         say_actor(t, "first", first, does(r, first, first_wrote));

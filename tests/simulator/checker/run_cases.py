@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a case of checker_cases with 20 seeds and holds its reports against the table
-below: run_cases.py PROGRAM CASE. The planted bug must be reported every time, with
+"""Runs a case of checker_cases with several seeds and holds its reports against the table
+below: run_cases.py PROGRAM CASE SEEDS. The planted bug must be reported every time, with
 both stacks, and the process must end with status 86; a clean case never reports."""
 import os
 import re
 import subprocess
 import sys
 
-SEEDS = 20
 RACE, FREED, IN_USE, OWNER = "race", "use after free", "freed in use", "wrong owner"
 UNWRITTEN = "uninitialised read"
 
@@ -99,23 +98,23 @@ def wrong_with(expected, code, text):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         print(__doc__, file=sys.stderr)
         return 2
-    program, case = sys.argv[1:]
+    program, case, seeds = sys.argv[1], sys.argv[2], int(sys.argv[3])
     names = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
     if set(names) != set(CASES):
         print("cases differ:", set(names) ^ set(CASES))
         return 1
     good = 0
-    for seed in range(1, SEEDS + 1):
+    for seed in range(1, seeds + 1):
         code, text = run(program, case, seed)
         why = wrong_with(CASES[case], code, text)
         good += not why
         if why:
             print(f"seed {seed}: {why}\n{text}")
-    print(f"{case}: {good} of {SEEDS} {'reported' if CASES[case] else 'without a report'}")
-    return 0 if good == SEEDS else 1
+    print(f"{case}: {good} of {seeds} {'reported' if CASES[case] else 'without a report'}")
+    return 0 if good == seeds else 1
 
 
 if __name__ == "__main__":
