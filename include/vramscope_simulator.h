@@ -69,14 +69,14 @@ static inline int vramscope_sim_register_variable(const char *name, void *host, 
     return done;
 }
 
-/* vramscope_sim_read, vramscope_sim_write: the host function of a kernel is about
- * to read or write *bytes* at *address*. The simulator's checker (check=report or
+/* vramscope_sim_read, _write, _atomic: the host function of a kernel is about to
+ * read, write or atomically change *bytes* at *address*. The simulator's checker (check=report or
  * check=fail in VRAMSCOPE_SIMULATE) then finds work that touches the same memory in
  * no fixed order, memory freed too early, and reads of what was never written; of a
  * kernel that says nothing it knows the pointers among its arguments only. Called
  * outside a kernel they are accesses of the host, to pinned or managed memory.
  * Any thread; next to nothing when nothing is checked, nothing on a real GPU. */
-static inline void vramscope_sim_access(const void *address, size_t bytes, int write)
+static inline void vramscope_sim_access(const void *address, size_t bytes, int how)
 {
     static void (*access)(const void *, size_t, int);
     static int state; /* 0: not looked for yet; 1: nothing is checked; 2: access is set */
@@ -99,7 +99,7 @@ static inline void vramscope_sim_access(const void *address, size_t bytes, int w
         __atomic_store_n(&state, now, __ATOMIC_RELEASE);
     }
     if (now == 2)
-        access(address, bytes, write);
+        access(address, bytes, how);
 }
 
 static inline void vramscope_sim_read(const void *address, size_t bytes)
@@ -110,6 +110,11 @@ static inline void vramscope_sim_read(const void *address, size_t bytes)
 static inline void vramscope_sim_write(void *address, size_t bytes)
 {
     vramscope_sim_access(address, bytes, 1);
+}
+
+static inline void vramscope_sim_atomic(void *address, size_t bytes)
+{
+    vramscope_sim_access(address, bytes, 2);
 }
 
 #ifdef __cplusplus

@@ -127,7 +127,7 @@ template <typename T> T __reduce_max_sync(unsigned mask, T value)
     return vramscope_sim::warp_reduce(mask, value, [](T a, T b) { return a > b ? a : b; });
 }
 
-/* ---- atomics ---- */
+/* ---- atomics: for the checker changes, which do not conflict with each other ---- */
 
 namespace vramscope_sim {
 
@@ -135,6 +135,7 @@ namespace vramscope_sim {
 template <typename T, typename F> VRAMSCOPE_SIM_UNSEEN T atomic_change(T *p, F change)
 {
     T old, now;
+    VRAMSCOPE_SIM_CHANGES(p);
     __atomic_load(p, &old, __ATOMIC_RELAXED);
     do
         now = change(old);
@@ -151,13 +152,16 @@ template <typename T> using same_t = typename same<T>::type;
 
 template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicAdd(T *p, vramscope_sim::same_t<T> v)
 {
-    if constexpr (std::is_integral_v<T>)
+    if constexpr (std::is_integral_v<T>) {
+        VRAMSCOPE_SIM_CHANGES(p);
         return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
-    else
+    } else {
         return vramscope_sim::atomic_change(p, [v](T old) { return T(old + v); });
+    }
 }
 template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicSub(T *p, vramscope_sim::same_t<T> v)
 {
+    VRAMSCOPE_SIM_CHANGES(p);
     return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED);
 }
 template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicExch(T *p, vramscope_sim::same_t<T> v)
@@ -174,14 +178,17 @@ template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicMax(T *p, vramscope_sim::same
 }
 template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicAnd(T *p, vramscope_sim::same_t<T> v)
 {
+    VRAMSCOPE_SIM_CHANGES(p);
     return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);
 }
 template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicOr(T *p, vramscope_sim::same_t<T> v)
 {
+    VRAMSCOPE_SIM_CHANGES(p);
     return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);
 }
 template <typename T> VRAMSCOPE_SIM_UNSEEN T atomicXor(T *p, vramscope_sim::same_t<T> v)
 {
+    VRAMSCOPE_SIM_CHANGES(p);
     return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED);
 }
 VRAMSCOPE_SIM_UNSEEN inline unsigned atomicInc(unsigned *p, unsigned last)
@@ -196,6 +203,7 @@ VRAMSCOPE_SIM_UNSEEN inline unsigned atomicDec(unsigned *p, unsigned last)
 template <typename T>
 VRAMSCOPE_SIM_UNSEEN T atomicCAS(T *p, vramscope_sim::same_t<T> expected, vramscope_sim::same_t<T> v)
 {
+    VRAMSCOPE_SIM_CHANGES(p);
     __atomic_compare_exchange(p, &expected, &v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
 }

@@ -104,8 +104,14 @@
 #define gridDim (vramscope_sim::here.grid_dim)
 #define warpSize 32
 
-/* Code whose own accesses are nobody's business; and atomics, which may meet. */
+/* Code whose own accesses are nobody's business; and atomics, which say themselves
+ * what they are. */
 #define VRAMSCOPE_SIM_UNSEEN __attribute__((no_sanitize("kernel-address")))
+#ifdef VRAMSCOPE_SIM_INSTRUMENTED
+#define VRAMSCOPE_SIM_CHANGES(p) vramscope_sim::announce(p, sizeof *(p), 2)
+#else
+#define VRAMSCOPE_SIM_CHANGES(p) ((void)0)
+#endif
 
 namespace vramscope_sim {
 
@@ -449,14 +455,14 @@ private:
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
 /* ---- accesses, as the compiler announces them ---- */
 
-VRAMSCOPE_SIM_UNSEEN inline void announce(const void *address, std::size_t bytes, int write)
+VRAMSCOPE_SIM_UNSEEN inline void announce(const void *address, std::size_t bytes, int how)
 {
     std::size_t in_stack = std::size_t(static_cast<const char *>(address) - running_stack);
     std::size_t in_shared = std::size_t(static_cast<const char *>(address) - shared.begin);
     if (announcing || in_stack < VRAMSCOPE_SIM_STACK_BYTES || in_shared < shared.bytes)
         return;
     announcing = true; /* what follows is instrumented, too */
-    vramscope_sim_access(address, bytes, write);
+    vramscope_sim_access(address, bytes, how);
     announcing = false;
 }
 

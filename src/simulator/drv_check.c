@@ -46,6 +46,7 @@ static pthread_mutex_t check_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_sim_clock *host_clock; /* guarded by check_mu, like all that follows */
 static uint64_t host_seq, last_order;
 static uint32_t next_lane = 1; /* 0 is the host */
+static struct vs_sim_clock *shared_clock; /* what events shared with other processes told them */
 static bool blind;             /* the host ran out of memory: nothing more is checked */
 
 void vs_sim_check_lock(void) { pthread_mutex_lock(&check_mu); }
@@ -182,6 +183,13 @@ void vs_sim_check_synced(struct vs_sim_stream *s, uint64_t seq)
     vs_sim_check_unlock();
 }
 
+void vs_sim_check_synced_elsewhere(void)
+{
+    vs_sim_check_lock();
+    need(vs_sim_clock_join(&host_clock, shared_clock));
+    vs_sim_check_unlock();
+}
+
 static struct vs_sim_check_context *context_of(struct vs_sim_context *ctx)
 {
     if (!ctx->check) {
@@ -303,9 +311,9 @@ static struct vs_sim_actor *actor_of(struct vs_sim_stream *s, struct vs_sim_lane
 /* ---- what an op touches ---- */
 
 static void access_rows(const struct vs_sim_check_op *check, const struct vs_sim_end *end,
-                        size_t row, size_t rows, size_t planes, bool write, unsigned flags)
+                        size_t row, size_t rows, size_t planes, enum vs_sim_how how, unsigned flags)
 {
-    struct vs_sim_access a = {.write = write, .actor = check->actor, .clock = check->clock};
+    struct vs_sim_access a = {.how = how, .actor = check->actor, .clock = check->clock};
     if (end->memory == VS_SIM_MEMORY_PAGEABLE)
         flags |= VS_SIM_ACCESS_PAGEABLE;
     if (rows > 1 && end->pitch == row) {
@@ -331,9 +339,9 @@ static void access_copy(const struct vs_sim_check_op *check, const struct vs_sim
 {
     bool carries = vs_sim_spec.check_unwritten && on_device(&c->from) && on_device(&c->to);
     if (!c->staged)
-        access_rows(check, &c->from, c->width, c->height, c->depth, false,
+        access_rows(check, &c->from, c->width, c->height, c->depth, VS_SIM_READS,
                     carries ? VS_SIM_ACCESS_CARRIES : 0);
-    access_rows(check, &c->to, c->width, c->height, c->depth, true, 0);
+    access_rows(check, &c->to, c->width, c->height, c->depth, VS_SIM_WRITES, 0);
     for (size_t z = 0; carries && z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++)
             vs_sim_check_copy_unwritten(c->from.base + z * c->from.slice + y * c->from.pitch,
@@ -347,7 +355,7 @@ static void touch(struct vs_sim_op *op)
     case VS_SIM_OP_COPY: access_copy(check, &op->u.copy); break;
     case VS_SIM_OP_SET: {
         const struct vs_sim_set *set = &op->u.set;
-        access_rows(check, &set->to, set->width * set->element, set->height, 1, true, 0);
+        access_rows(check, &set->to, set->width * set->element, set->height, 1, VS_SIM_WRITES, 0);
         break;
     }
     case VS_SIM_OP_KERNEL:
@@ -404,6 +412,8 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
         touch(op);
     if (op->kind == VS_SIM_OP_HOST || op->kind == VS_SIM_OP_CALLBACK)
         join_op(&host_clock, s, op->seq); /* the function knows, and may tell */
+    if (op->kind == VS_SIM_OP_RECORD && op->u.record.shared)
+        join_op(&shared_clock, s, op->seq);
     vs_sim_check_unlock();
     if (vs_sim_check_failed())
         vs_sim_context_fail(s->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -424,12 +434,15 @@ void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     if (op->kind == VS_SIM_OP_KERNEL && op->u.launch.host)
         end_kernel(op);
-    if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK)
+    if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK &&
+        op->kind != VS_SIM_OP_WAIT_SHARED)
         return;
-    vs_sim_check_lock(); /* what follows comes after all that the function may have waited for */
+    vs_sim_check_lock(); /* what follows comes after all that was possibly waited for */
     struct vs_sim_lane *lane = lane_of(s, op->seq);
     if (lane && !blind) {
         need(vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock()));
+        if (op->kind == VS_SIM_OP_WAIT_SHARED)
+            need(vs_sim_clock_join(&lane->clock, shared_clock));
         remember(lane, op->seq);
     }
     vs_sim_check_unlock();

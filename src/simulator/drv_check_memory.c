@@ -18,6 +18,7 @@ static struct vs_sim_owned *freed, **freed_end = &freed; /* oldest first */
 static unsigned freed_count;
 static uint64_t random_state = 0x9E3779B97F4A7C15u;
 static uint64_t unknown_kernels;
+atomic_uint vs_sim_owned_generation;
 
 static _Thread_local struct vs_sim_op *deferred;
 static _Thread_local struct vs_sim_clock *unsynced;
@@ -136,6 +137,15 @@ static void take_out(struct vs_sim_owned *b)
 
 /* ---- lives ---- */
 
+bool vs_sim_owned_near(uintptr_t begin, uintptr_t end)
+{
+    struct vs_sim_owned *b = floor_of(end - 1);
+    bool near = b && b->base + b->bytes > begin;
+    for (b = pending; b && !near; b = b->next)
+        near = b->base < end && b->base + b->bytes > begin;
+    return near;
+}
+
 struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
 {
     struct vs_sim_owned *b = calloc(1, sizeof *b);
@@ -165,6 +175,7 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
         unlink_pending(b);
     while ((old = floor_of(b->base + b->bytes - 1)) && old->base + old->bytes > b->base)
         take_out(old);
+    atomic_fetch_add(&vs_sim_owned_generation, 1); /* of graphs: not added as a range is */
     bool ended = b->freed; /* freed in another stream before it began */
     b->state = VS_SIM_OWNED_LIVE;
     split(holders, b->base, &low, &high);
@@ -201,6 +212,7 @@ void vs_sim_check_range_added(const struct vs_sim_range *range)
         return; /* begins with each launch */
     uint32_t stack = deferred ? 0 : vs_sim_stack_here();
     vs_sim_check_lock();
+    atomic_fetch_add(&vs_sim_owned_generation, 1);
     struct vs_sim_owned *b = vs_sim_owned_new(range);
     if (b && deferred && deferred->check) {
         b->state = VS_SIM_OWNED_PENDING;
@@ -280,8 +292,8 @@ void vs_sim_check_unsynced(bool on)
 /* ---- conflicts ---- */
 
 static void found_conflict(void *to, const struct vs_sim_access *access,
-                           struct vs_sim_actor *earlier, bool earlier_wrote, uintptr_t begin,
-                           uintptr_t end)
+                           struct vs_sim_actor *earlier, enum vs_sim_how how,
+                           uintptr_t begin, uintptr_t end)
 {
     struct vs_sim_found found = {.kind = VS_SIM_REPORT_RACE,
                                  .address = begin,
@@ -289,13 +301,13 @@ static void found_conflict(void *to, const struct vs_sim_access *access,
                                  .block = to,
                                  .first = earlier,
                                  .second = access->actor,
-                                 .first_wrote = earlier_wrote,
-                                 .second_wrote = access->write};
+                                 .first_how = how,
+                                 .second_how = access->how};
     vs_sim_check_found(&found);
 }
 
 static void found_in_use(void *to, const struct vs_sim_access *access,
-                         struct vs_sim_actor *earlier, bool earlier_wrote, uintptr_t begin,
+                         struct vs_sim_actor *earlier, enum vs_sim_how how, uintptr_t begin,
                          uintptr_t end)
 {
     struct vs_sim_found found = {.kind = VS_SIM_REPORT_FREED_IN_USE,
@@ -304,7 +316,7 @@ static void found_in_use(void *to, const struct vs_sim_access *access,
                                  .block = to,
                                  .first = earlier,
                                  .second = access->actor,
-                                 .first_wrote = earlier_wrote};
+                                 .first_how = how};
     vs_sim_check_found(&found);
 }
 
@@ -329,13 +341,13 @@ void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
             b->freed = vs_sim_actor_ref(actor);
         return;
     }
-    struct vs_sim_access all = {b->base, b->base + b->bytes, true, actor, clock};
+    struct vs_sim_access all = {b->base, b->base + b->bytes, VS_SIM_WRITES, actor, clock};
     if (!vs_sim_ordered(b->alloc, actor, clock))
-        found_in_use(b, &all, b->alloc, true, b->base, b->base + b->bytes);
+        found_in_use(b, &all, b->alloc, VS_SIM_WRITES, b->base, b->base + b->bytes);
     vs_sim_shadow_end(&b->shadow, &all, found_in_use, b);
     for (unsigned i = 0; i < b->use_count; i++)
         if (!vs_sim_ordered(b->uses[i], actor, clock))
-            found_in_use(b, &all, b->uses[i], false, b->base, b->base + b->bytes);
+            found_in_use(b, &all, b->uses[i], VS_SIM_READS, b->base, b->base + b->bytes);
     accesses_drop(b);
     b->freed = vs_sim_actor_ref(actor);
     freed_add(b);
@@ -347,18 +359,19 @@ static bool of_device(const struct vs_sim_owned *b)
 {
     return b->kind == VS_SIM_RANGE_DEVICE || b->kind == VS_SIM_RANGE_POOL ||
            b->kind == VS_SIM_RANGE_GLOBAL || b->kind == VS_SIM_RANGE_ARRAY ||
-           b->kind == VS_SIM_RANGE_MAPPED || b->kind == VS_SIM_RANGE_GRAPH;
+           b->kind == VS_SIM_RANGE_MAPPED || b->kind == VS_SIM_RANGE_GRAPH ||
+           b->kind == VS_SIM_RANGE_OPENED;
 }
 
 /* What lies at an address may be used by *actor*. Reports when not. */
-static bool usable(struct vs_sim_owned *b, uintptr_t address, size_t bytes, bool write,
+static bool usable(struct vs_sim_owned *b, uintptr_t address, size_t bytes, enum vs_sim_how how,
                    struct vs_sim_actor *actor, const struct vs_sim_clock *clock)
 {
     struct vs_sim_found found = {.address = address,
                                  .bytes = bytes,
                                  .block = b,
                                  .second = actor,
-                                 .second_wrote = write};
+                                 .second_how = how};
     if (b->state == VS_SIM_OWNED_FREED) {
         found.kind = VS_SIM_REPORT_FREED;
         found.first = b->freed;
@@ -374,19 +387,21 @@ static bool usable(struct vs_sim_owned *b, uintptr_t address, size_t bytes, bool
 
 static bool watches_unwritten(const struct vs_sim_owned *b)
 {
-    return vs_sim_spec.check_unwritten && !b->any_written && b->born == unknown_kernels;
+    struct vs_sim_range range; /* what other processes write is not seen */
+    return vs_sim_spec.check_unwritten && !b->any_written && b->born == unknown_kernels &&
+           !(vs_sim_range_find(b->base, &range) && range.exported);
 }
 
 static struct vs_sim_check_op *unwritten_to;
 
 void vs_sim_check_unwritten_to(struct vs_sim_check_op *check) { unwritten_to = check; }
 
-static void found_unwritten(const struct vs_sim_owned *b, uintptr_t begin, size_t bytes,
+static void found_unwritten(const struct vs_sim_owned *b, const struct vs_sim_unwritten *what,
                             struct vs_sim_actor *actor)
 {
     struct vs_sim_found found = {.kind = VS_SIM_REPORT_UNWRITTEN,
-                                 .address = begin,
-                                 .bytes = bytes,
+                                 .address = what->first,
+                                 .bytes = what->bytes,
                                  .block = b,
                                  .first = b->alloc,
                                  .second = actor};
@@ -396,31 +411,32 @@ static void found_unwritten(const struct vs_sim_owned *b, uintptr_t begin, size_
 void vs_sim_check_unwritten_end(struct vs_sim_check_op *check)
 {
     for (unsigned i = 0; i < check->unwritten_count; i++) {
-        uintptr_t begin = check->unwritten[i].begin, end = check->unwritten[i].end;
-        struct vs_sim_owned *b = holder_of(begin);
+        const struct vs_sim_unwritten *what = &check->unwritten[i].what;
+        uintptr_t end = check->unwritten[i].end;
+        struct vs_sim_owned *b = holder_of(what->first);
         if (!b || b->state != VS_SIM_OWNED_LIVE || end > b->base + b->bytes)
             continue;
-        if (!check->many_threads || vs_sim_shadow_unwritten(&b->shadow, begin, end))
-            found_unwritten(b, begin, end - begin, check->actor);
+        if (!check->many_threads || vs_sim_shadow_unwritten(&b->shadow, what->first, end))
+            found_unwritten(b, what, check->actor);
     }
     check->unwritten_count = 0;
 }
 
 static void access_block(struct vs_sim_owned *b, const struct vs_sim_access *access, unsigned flags)
 {
-    size_t unwritten = 0;
-    if (!usable(b, access->begin, access->end - access->begin, access->write, access->actor,
+    struct vs_sim_unwritten unwritten = {0};
+    if (!usable(b, access->begin, access->end - access->begin, access->how, access->actor,
                 access->clock))
         return;
     if (!vs_sim_shadow_access(&b->shadow, access, found_conflict, b, &unwritten))
         b->any_written = true;
-    if (!unwritten || (flags & VS_SIM_ACCESS_CARRIES) || !watches_unwritten(b))
+    if (!unwritten.bytes || (flags & VS_SIM_ACCESS_CARRIES) || !watches_unwritten(b))
         return;
-    if (!unwritten_to) {
-        found_unwritten(b, access->begin, unwritten, access->actor);
+    if (!unwritten_to || access->how == VS_SIM_CHANGES) {
+        found_unwritten(b, &unwritten, access->actor);
     } else if (unwritten_to->unwritten_count < VS_SIM_CHECK_UNWRITTEN_MAX) {
-        unwritten_to->unwritten[unwritten_to->unwritten_count].begin = access->begin;
-        unwritten_to->unwritten[unwritten_to->unwritten_count++].end = access->end;
+        unwritten_to->unwritten[unwritten_to->unwritten_count].end = access->end;
+        unwritten_to->unwritten[unwritten_to->unwritten_count++].what = unwritten;
     }
 }
 
@@ -439,9 +455,12 @@ void vs_sim_check_access(const struct vs_sim_access *access, unsigned flags)
         struct vs_sim_owned *b = holder_of(at);
         if (!b) { /* nothing there, up to the next block at most */
             struct vs_sim_owned *early = pending_at(at);
-            struct vs_sim_found found = {VS_SIM_REPORT_EARLY, at,   access->end - at,
-                                         early,               NULL, access->actor,
-                                         true,                access->write, 0};
+            struct vs_sim_found found = {.kind = VS_SIM_REPORT_EARLY,
+                                         .address = at,
+                                         .bytes = access->end - at,
+                                         .block = early,
+                                         .second = access->actor,
+                                         .second_how = access->how};
             if (early)
                 vs_sim_check_found(&found);
             return;
@@ -494,15 +513,17 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
     struct vs_sim_owned *b = holder_of(address);
     if (!b || b->id != id) {
         struct vs_sim_owned *early = pending_of(id);
-        struct vs_sim_found found = {
-            VS_SIM_REPORT_EARLY, address, 0, early, NULL, actor, true, true, 0};
+        struct vs_sim_found found = {.kind = VS_SIM_REPORT_EARLY,
+                                     .address = address,
+                                     .block = early,
+                                     .second = actor};
         if (early)
             vs_sim_check_found(&found);
         else if (b) /* freed, and another has its place: not ordered after that one */
-            usable(b, address, 0, true, actor, clock);
+            usable(b, address, 0, VS_SIM_READS, actor, clock);
         return;
     }
-    if (!usable(b, address, 0, true, actor, clock))
+    if (!usable(b, address, 0, VS_SIM_READS, actor, clock))
         return;
     use_add(b, actor, clock);
 }
@@ -579,8 +600,8 @@ static void leak(void *to, struct vs_sim_owned *b)
     struct leaks *leaks = to;
     if (b->variable || !b->alloc ||
         (leaks->ctx && (b->ctx != leaks->ctx || b->kind == VS_SIM_RANGE_POOL ||
-                        b->kind == VS_SIM_RANGE_GRAPH)))
-        return; /* memory of pools and graphs is not the context's */
+                        b->kind == VS_SIM_RANGE_GRAPH || b->kind == VS_SIM_RANGE_OPENED)))
+        return; /* memory of pools, graphs and other processes is not the context's */
     unsigned i = 0;
     while (i < leaks->count && leaks->sites[i].first->stack != b->alloc->stack)
         i++;

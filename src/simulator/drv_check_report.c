@@ -55,8 +55,22 @@ static uint64_t key_of(const struct vs_sim_found *f)
     return key ? key : 1;
 }
 
-void vs_sim_check_found(const struct vs_sim_found *found)
+/* Races are told in the order of the program, not in that of this run. */
+static struct vs_sim_found in_order(const struct vs_sim_found *found)
 {
+    struct vs_sim_found f = *found;
+    if (f.kind == VS_SIM_REPORT_RACE && f.second->order < f.first->order) {
+        f.first = found->second;
+        f.first_how = found->second_how;
+        f.second = found->first;
+        f.second_how = found->first_how;
+    }
+    return f;
+}
+
+void vs_sim_check_found(const struct vs_sim_found *unordered)
+{
+    const struct vs_sim_found ordered = in_order(unordered), *found = &ordered;
     uint64_t key = key_of(found);
     uint64_t *before = vs_map_get(&seen, key);
     if (before) {
@@ -167,6 +181,7 @@ static const char *memory_name(enum vs_sim_range_kind kind)
     case VS_SIM_RANGE_REGISTERED: return "registered host memory";
     case VS_SIM_RANGE_ARRAY: return "an array";
     case VS_SIM_RANGE_GRAPH: return "memory of a graph";
+    case VS_SIM_RANGE_OPENED: return "another process's memory";
     case VS_SIM_RANGE_MAPPED: return "mapped memory";
     default: return "memory";
     }
@@ -187,8 +202,9 @@ static void say_actor(struct text *t, const char *which, const struct vs_sim_act
         say(t, "  %s", a->what == VS_SIM_WHAT_ALLOC ? "allocated" : "freed");
     else
         say(t, "  %s: %s", which, names[a->what]);
+    char name[256];
     if (a->name)
-        say(t, " %s", a->name);
+        say(t, " %s", vs_sim_stack_name(a->name, name, sizeof name));
     say(t, "%s", plain ? "" : does);
     if (a->stream)
         say(t, " in stream %u (number %llu), submitted at\n", a->stream,
@@ -202,13 +218,13 @@ static void say_actor(struct text *t, const char *which, const struct vs_sim_act
     say_stack(t, a->made);
 }
 
-static const char *does(const struct report *r, const struct vs_sim_actor *a, bool wrote)
+static const char *does(const struct report *r, const struct vs_sim_actor *a, enum vs_sim_how how)
 {
     if (a->what == VS_SIM_WHAT_CALL)
         return "";
     if (a->what == VS_SIM_WHAT_KERNEL && !r->found.bytes)
         return ", with a pointer to it,";
-    return wrote ? " writes it" : " reads it";
+    return how == VS_SIM_CHANGES ? " changes it" : how == VS_SIM_WRITES ? " writes it" : " reads it";
 }
 
 static void say_memory(struct text *t, const struct report *r)
@@ -238,21 +254,16 @@ static void say_memory(struct text *t, const struct report *r)
 static void compose(struct text *t, const struct report *r)
 {
     const struct vs_sim_found *f = &r->found;
-    struct vs_sim_actor *first = f->first, *second = f->second;
-    bool first_wrote = f->first_wrote, second_wrote = f->second_wrote;
-    if (f->kind == VS_SIM_REPORT_RACE && second->order < first->order) { /* as the program has it */
-        first = f->second, second = f->first;
-        first_wrote = f->second_wrote, second_wrote = f->first_wrote;
-    }
+    const struct vs_sim_actor *first = f->first, *second = f->second;
     say(t, "vramscope checker: %s\n", titles[f->kind]);
     say_memory(t, r);
     if (r->alloc && r->alloc != first && f->address - r->base <= r->bytes + NEARBY_BYTES)
         say_actor(t, "", r->alloc, "");
     if (first)
-        say_actor(t, "first", first, does(r, first, first_wrote));
+        say_actor(t, "first", first, does(r, first, f->first_how));
     if (second)
         say_actor(t, f->kind == VS_SIM_REPORT_RACE ? "second" : "then", second,
-                  does(r, second, second_wrote));
+                  does(r, second, f->second_how));
     bool host = second && (second->what == VS_SIM_WHAT_HOST || (first && first->what == VS_SIM_WHAT_HOST));
     say(t, "  %s\n", f->kind == VS_SIM_REPORT_RACE && host ? advice_host : advice[f->kind]);
 }

@@ -196,28 +196,56 @@ static const char *leaf(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static size_t print_frame(uintptr_t pc, unsigned n, char *text, size_t bytes, bool *last)
+const char *vs_sim_stack_name(const char *symbol, char *text, size_t bytes)
+{
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    int status = -1;
+    *(void **)&demangle = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    char *name = demangle && !strncmp(symbol, "_Z", 2) ? demangle(symbol, NULL, NULL, &status) : NULL;
+    snprintf(text, bytes, "%s", name ? name : symbol);
+    free(name);
+    return text;
+}
+
+struct frame {
+    char name[256];
+    const char *file, *object; /* NULL: not known */
+    int line;
+    uintptr_t offset; /* in the object */
+};
+
+static void resolve(uintptr_t pc, struct frame *f)
 {
     Dl_info info = {0};
-    const char *name = NULL, *file = NULL;
-    int line = 0;
     struct dwfl_module *m = dw_module(pc);
     struct dwfl_line *where = m ? dw.getsrc(m, pc) : NULL;
-    if (m)
-        name = dw.addrname(m, pc);
+    const char *name = m ? dw.addrname(m, pc) : NULL;
+    *f = (struct frame){.name = "?"};
     if (where)
-        file = dw.lineinfo(where, NULL, &line, NULL, NULL, NULL);
-    bool known = dladdr((void *)pc, &info);
+        f->file = leaf(dw.lineinfo(where, NULL, &f->line, NULL, NULL, NULL));
+    if (dladdr((void *)pc, &info)) {
+        f->object = leaf(info.dli_fname);
+        f->offset = pc - (uintptr_t)info.dli_fbase;
+    }
     if (!name)
         name = info.dli_sname;
-    *last = name && !strcmp(name, "main");
-    int did;
-    if (file)
-        did = snprintf(text, bytes, "      #%u %s at %s:%d\n", n, name ? name : "?", leaf(file), line);
-    else
-        did = snprintf(text, bytes, "      #%u %s in %s+0x%lx\n", n, name ? name : "?",
-                       known ? leaf(info.dli_fname) : "?",
-                       (unsigned long)(pc - (known ? (uintptr_t)info.dli_fbase : 0)));
+    if (name)
+        vs_sim_stack_name(name, f->name, sizeof f->name);
+}
+
+/* The runtime between the program and the driver, and what nvcc puts before it. */
+static bool is_runtime(const struct frame *f)
+{
+    return (f->object && !strncmp(f->object, "libcudart.", 10)) || !strncmp(f->name, "vs_rt_", 6) ||
+           !strncmp(f->name, "vs_thunk_", 9) ||
+           !strncmp(f->name, "__cudaLaunchKernel", 18) || !strncmp(f->name, "__device_stub_", 14);
+}
+
+static size_t print_frame(const struct frame *f, unsigned n, char *text, size_t bytes)
+{
+    int did = f->file ? snprintf(text, bytes, "      #%u %s at %s:%d\n", n, f->name, f->file, f->line)
+                      : snprintf(text, bytes, "      #%u %s in %s+0x%lx\n", n, f->name,
+                                 f->object ? f->object : "?", (unsigned long)f->offset);
     return did < 0 ? 0 : (size_t)did < bytes ? (size_t)did : bytes - 1;
 }
 
@@ -227,11 +255,18 @@ size_t vs_sim_stack_print(uint32_t number, unsigned max, char *text, size_t byte
     struct stack *s = number && number <= stack_count ? numbered[number] : NULL;
     pthread_mutex_unlock(&stacks_mu);
     size_t at = 0;
+    unsigned shown = 0;
     text[0] = '\0';
     if (!s)
         return (size_t)snprintf(text, bytes, "      (stack not recorded)\n");
-    bool last = false;
-    for (unsigned i = 0; i < s->count && i < max && at + 1 < bytes && !last; i++)
-        at += print_frame((uintptr_t)s->frames[i] - 1, i, text + at, bytes - at, &last);
+    for (unsigned i = 0; i < s->count && shown < max && at + 1 < bytes; i++) {
+        struct frame f;
+        resolve((uintptr_t)s->frames[i] - 1, &f);
+        if (!shown && i + 1 < s->count && is_runtime(&f))
+            continue;
+        at += print_frame(&f, shown++, text + at, bytes - at);
+        if (!strcmp(f.name, "main"))
+            break;
+    }
     return at;
 }

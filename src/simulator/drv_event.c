@@ -280,6 +280,8 @@ CUresult cuEventQuery(CUevent hEvent)
     if (elsewhere(ev, &record)) {
         if (record)
             return CUDA_ERROR_NOT_READY;
+        if (vs_sim_checking)
+            vs_sim_check_synced_elsewhere();
         recorded = false;
     }
     if (recorded && atomic_load(&s->completed) < seq)
@@ -305,6 +307,8 @@ CUresult cuEventSynchronize(CUevent hEvent)
     if (elsewhere(ev, &record)) {
         if (record)
             vs_sim_ipc_slot_wait(ev->share.slot, record);
+        if (vs_sim_checking)
+            vs_sim_check_synced_elsewhere();
         recorded = false;
     }
     if (recorded)

@@ -53,6 +53,9 @@ void vs_sim_check_retired(struct vs_sim_stream *stream);
 
 /* vs_sim_check_synced: the program has been told that *stream* has completed *seq*. */
 void vs_sim_check_synced(struct vs_sim_stream *stream, uint64_t seq);
+/* vs_sim_check_synced_elsewhere: an event that another process recorded has been
+ * passed; it may have waited for all that this one has recorded for others. */
+void vs_sim_check_synced_elsewhere(void);
 /* vs_sim_check_context_synced: likewise all closed streams of *ctx*. */
 void vs_sim_check_context_synced(struct vs_sim_context *ctx);
 

@@ -65,7 +65,8 @@ struct vs_sim_check_op {
     bool many_threads;
     unsigned unwritten_count;
     struct {
-        uintptr_t begin, end;
+        struct vs_sim_unwritten what;
+        uintptr_t end; /* of the access */
     } unwritten[VS_SIM_CHECK_UNWRITTEN_MAX]; /* read by the kernel */
     unsigned use_count;
     struct {
@@ -102,6 +103,11 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
  * of the range. */
 void vs_sim_owned_written(uintptr_t address, uint64_t id);
 
+/* vs_sim_owned_near: is, or was, any of [begin, end) CUDA's? */
+bool vs_sim_owned_near(uintptr_t begin, uintptr_t end);
+/* Grows whenever an answer of vs_sim_owned_near may have become true. */
+extern atomic_uint vs_sim_owned_generation;
+
 #define VS_SIM_ACCESS_PAGEABLE 1u /* the program's own memory when submitted, and maybe again */
 #define VS_SIM_ACCESS_CARRIES 2u  /* does not look at the bytes: a copy within devices */
 
@@ -128,6 +134,10 @@ uint32_t vs_sim_stack_here(void);
  * returns how many bytes it is long. One thread at a time. */
 size_t vs_sim_stack_print(uint32_t stack, unsigned max, char *text, size_t bytes);
 
+/* vs_sim_stack_name: *symbol* as C++ has it, into *text*, when the process can tell;
+ * else as it is. */
+const char *vs_sim_stack_name(const char *symbol, char *text, size_t bytes);
+
 /* ---- reports ---- */
 
 enum vs_sim_report_kind {
@@ -149,7 +159,7 @@ struct vs_sim_found {
     size_t bytes;
     const struct vs_sim_owned *block;    /* NULL: none */
     struct vs_sim_actor *first, *second; /* in the order they came; may be NULL */
-    bool first_wrote, second_wrote;
+    enum vs_sim_how first_how, second_how;
     uint64_t count; /* LEAK: allocations */
 };
 

@@ -20,7 +20,7 @@ struct vs_sim_piece {
     struct vs_sim_piece *left, *right;
     uint32_t priority;
     bool written;
-    uint8_t read_count;
+    uint8_t read_count, changes; /* a bit for each of reads that is an atomic change */
     uintptr_t begin, end;
     struct vs_sim_actor *write; /* NULL: nobody that is known */
     struct vs_sim_actor *reads[READS_MAX];
@@ -58,7 +58,7 @@ static void reads_drop(struct vs_sim_piece *p)
 {
     for (unsigned i = 0; i < p->read_count; i++)
         vs_sim_actor_unref(p->reads[i]);
-    p->read_count = 0;
+    p->read_count = p->changes = 0;
 }
 
 static void piece_free(struct vs_sim_piece *p)
@@ -81,6 +81,7 @@ static void tree_free(struct vs_sim_piece *tree)
 static bool same_state(const struct vs_sim_piece *a, const struct vs_sim_piece *b)
 {
     return a->written == b->written && a->write == b->write && a->read_count == b->read_count &&
+           a->changes == b->changes &&
            !memcmp(a->reads, b->reads, a->read_count * sizeof a->reads[0]);
 }
 
@@ -149,6 +150,7 @@ static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
     rest->written = p->written;
     rest->write = vs_sim_actor_ref(p->write);
     rest->read_count = p->read_count;
+    rest->changes = p->changes;
     for (unsigned i = 0; i < p->read_count; i++)
         rest->reads[i] = vs_sim_actor_ref(p->reads[i]);
     p->end = address;
@@ -170,7 +172,7 @@ struct work {
     const struct vs_sim_access *access;
     vs_sim_conflict conflict;
     void *to;
-    size_t unwritten;
+    struct vs_sim_unwritten unwritten;
 };
 
 static bool ordered(const struct vs_sim_access *access, const struct vs_sim_actor *earlier)
@@ -184,28 +186,37 @@ static void look(const struct work *w, const struct vs_sim_piece *p)
     uintptr_t begin = p->begin > a->begin ? p->begin : a->begin;
     uintptr_t end = p->end < a->end ? p->end : a->end;
     if (!ordered(a, p->write))
-        w->conflict(w->to, a, p->write, true, begin, end);
-    for (unsigned i = 0; a->write && i < p->read_count; i++)
-        if (!ordered(a, p->reads[i]))
-            w->conflict(w->to, a, p->reads[i], false, begin, end);
+        w->conflict(w->to, a, p->write, VS_SIM_WRITES, begin, end);
+    for (unsigned i = 0; i < p->read_count; i++) {
+        enum vs_sim_how how = p->changes >> i & 1 ? VS_SIM_CHANGES : VS_SIM_READS;
+        if ((a->how == VS_SIM_WRITES || a->how != how) && !ordered(a, p->reads[i]))
+            w->conflict(w->to, a, p->reads[i], how, begin, end);
+    }
 }
 
+static void reads_remove(struct vs_sim_piece *p, unsigned i)
+{
+    unsigned below = (1u << i) - 1;
+    vs_sim_actor_unref(p->reads[i]);
+    memmove(p->reads + i, p->reads + i + 1, (--p->read_count - i) * sizeof p->reads[0]);
+    p->changes = (uint8_t)((p->changes & below) | (p->changes >> 1 & ~below));
+}
+
+/* Reads and atomic changes alike. One replaces those of its own kind that happened
+ * before it; who conflicts with them would conflict with it. */
 static void enter_read(struct vs_sim_piece *p, const struct vs_sim_access *a)
 {
+    bool change = a->how == VS_SIM_CHANGES;
+    p->written |= change;
     if (p->write && p->write->lane == a->actor->lane && p->write->seq == a->actor->seq)
-        return; /* reads what it wrote: whoever conflicts with that conflicts with the write */
-    unsigned kept = 0;
-    for (unsigned i = 0; i < p->read_count; i++)
-        if (ordered(a, p->reads[i]))
-            vs_sim_actor_unref(p->reads[i]);
-        else
-            p->reads[kept++] = p->reads[i];
-    if (kept == READS_MAX) {
-        vs_sim_actor_unref(p->reads[0]);
-        memmove(p->reads, p->reads + 1, --kept * sizeof p->reads[0]);
-    }
-    p->reads[kept++] = vs_sim_actor_ref(a->actor);
-    p->read_count = (uint8_t)kept;
+        return; /* who conflicts with it conflicts with what it wrote */
+    for (unsigned i = p->read_count; i-- > 0;)
+        if ((p->changes >> i & 1) == change && ordered(a, p->reads[i]))
+            reads_remove(p, i);
+    if (p->read_count == READS_MAX)
+        reads_remove(p, 0);
+    p->changes |= (uint8_t)(change << p->read_count);
+    p->reads[p->read_count++] = vs_sim_actor_ref(a->actor);
 }
 
 static void enter_write(struct vs_sim_piece *p, const struct vs_sim_access *a)
@@ -217,15 +228,22 @@ static void enter_write(struct vs_sim_piece *p, const struct vs_sim_access *a)
     p->written = true;
 }
 
+static void add_unwritten(struct work *w, uintptr_t begin, uintptr_t end)
+{
+    if (!w->unwritten.bytes)
+        w->unwritten.first = begin;
+    w->unwritten.bytes += end - begin;
+}
+
 static void enter(struct work *w, struct vs_sim_piece *p)
 {
     look(w, p);
-    if (w->access->write) {
+    if (w->access->how == VS_SIM_WRITES) {
         enter_write(p, w->access);
         return;
     }
     if (!p->written)
-        w->unwritten += p->end - p->begin;
+        add_unwritten(w, p->begin, p->end);
     enter_read(p, w->access);
 }
 
@@ -242,9 +260,10 @@ static bool enter_in_place(struct work *w, struct vs_sim_shadow *shadow)
     }
     if (p->write == a->actor && !p->read_count)
         return true;
-    for (unsigned i = 0; !a->write && i < p->read_count; i++)
-        if (p->reads[i] == a->actor) {
-            w->unwritten += p->written ? 0 : a->end - a->begin;
+    for (unsigned i = 0; a->how != VS_SIM_WRITES && i < p->read_count; i++)
+        if (p->reads[i] == a->actor && (p->changes >> i & 1) == (a->how == VS_SIM_CHANGES)) {
+            if (!p->written)
+                add_unwritten(w, a->begin, a->end);
             return true;
         }
     return false;
@@ -359,9 +378,9 @@ static bool apply(struct work *w, struct vs_sim_shadow *shadow)
 }
 
 bool vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
-                          vs_sim_conflict conflict, void *to, size_t *unwritten)
+                          vs_sim_conflict conflict, void *to, struct vs_sim_unwritten *unwritten)
 {
-    struct work w = {access, conflict, to, 0};
+    struct work w = {access, conflict, to, {0}};
     bool ok = access->begin >= access->end || enter_in_place(&w, shadow) || apply(&w, shadow);
     if (unwritten)
         *unwritten = w.unwritten;
@@ -389,7 +408,7 @@ static void end_tree(const struct work *w, const struct vs_sim_piece *tree)
 void vs_sim_shadow_end(const struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
                        vs_sim_conflict conflict, void *to)
 {
-    struct work w = {access, conflict, to, 0};
+    struct work w = {access, conflict, to, {0}};
     end_tree(&w, shadow->root);
 }
 

@@ -54,6 +54,9 @@ static inline bool vs_sim_ordered(const struct vs_sim_actor *earlier,
     return vs_sim_clock_at(clock, earlier->lane) >= earlier->seq;
 }
 
+/* Atomic changes conflict with all but each other. */
+enum vs_sim_how { VS_SIM_READS, VS_SIM_WRITES, VS_SIM_CHANGES };
+
 struct vs_sim_piece;
 
 struct vs_sim_shadow { /* zero-initialise */
@@ -63,7 +66,7 @@ struct vs_sim_shadow { /* zero-initialise */
 
 struct vs_sim_access {
     uintptr_t begin, end;
-    bool write;
+    enum vs_sim_how how;
     struct vs_sim_actor *actor;
     const struct vs_sim_clock *clock; /* of the actor */
 };
@@ -71,14 +74,20 @@ struct vs_sim_access {
 /* Told of each earlier access that conflicts with *access* and is not ordered
  * before it, on the bytes [begin, end). */
 typedef void (*vs_sim_conflict)(void *to, const struct vs_sim_access *access,
-                                struct vs_sim_actor *earlier, bool earlier_wrote, uintptr_t begin,
-                                uintptr_t end);
+                                struct vs_sim_actor *earlier, enum vs_sim_how earlier_how,
+                                uintptr_t begin, uintptr_t end);
+
+struct vs_sim_unwritten { /* of one access */
+    size_t bytes;
+    uintptr_t first;
+};
 
 /* vs_sim_shadow_access: check *access* and enter it. *unwritten* (may be NULL): of
- * a read, how many bytes nobody ever wrote. False: no host memory; the accesses to
+ * a read or change, the bytes nobody ever wrote. False: no host memory; the accesses to
  * this allocation are then forgotten. */
 bool vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
-                          vs_sim_conflict conflict, void *to, size_t *unwritten) VS_MUST_CHECK;
+                          vs_sim_conflict conflict, void *to,
+                          struct vs_sim_unwritten *unwritten) VS_MUST_CHECK;
 
 /* vs_sim_shadow_end: check the end of the whole allocation, as a write of all of
  * it; enters nothing. */

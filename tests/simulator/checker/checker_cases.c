@@ -654,6 +654,71 @@ static void host_reads(int sync)
 static void host_reads_early(void) { host_reads(0); }
 static void host_reads_after_sync(void) { host_reads(1); }
 
+/* ---- graphs ---- */
+
+PART launcher(CUgraphExec graph, CUstream s)
+{
+    OK(cuGraphLaunch(graph, s));
+    KEEP;
+}
+
+/* Two streams captured, launched three times over. */
+static void graph(int forget)
+{
+    CUstream a = stream(), b = stream();
+    CUevent fork = event(), join = event();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
+    CUgraph captured;
+    CUgraphExec exec;
+    OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    if (forget)
+        OK(cuEventRecord(fork, a));
+    producer(p, a);
+    if (!forget)
+        OK(cuEventRecord(fork, a));
+    OK(cuStreamWaitEvent(b, fork, 0));
+    consumer(p, q, b);
+    OK(cuEventRecord(join, b));
+    OK(cuStreamWaitEvent(a, join, 0));
+    OK(cuStreamEndCapture(a, &captured));
+    OK(cuGraphInstantiate(&exec, captured, 0));
+    for (int i = 0; i < 3; i++)
+        launcher(exec, a);
+    OK(cuCtxSynchronize());
+}
+
+static void graph_waits(void) { graph(0); }
+static void graph_misses_edge(void) { graph(1); }
+
+/* Memory of a graph, used by work that is not ordered after its launch. */
+static void graph_memory(int ordered)
+{
+    CUstream a = stream(), b = stream();
+    CUevent done = event();
+    CUdeviceptr p;
+    CUgraph captured;
+    CUgraphExec exec;
+    OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    p = pool_allocator(BYTES, a);
+    producer(p, a);
+    OK(cuStreamEndCapture(a, &captured));
+    OK(cuGraphInstantiate(&exec, captured, 0));
+    for (int i = 0; i < (ordered ? 3 : 1); i++) {
+        launcher(exec, a);
+        OK(cuEventRecord(done, a));
+        OK(cuStreamWaitEvent(b, done, 0));
+        clearer(p, b);
+        OK(cuEventRecord(done, b));
+        if (ordered)
+            OK(cuStreamWaitEvent(a, done, 0));
+        pool_releaser(p, a);
+    }
+    OK(cuCtxSynchronize());
+}
+
+static void graph_memory_ordered(void) { graph_memory(1); }
+static void graph_memory_freed(void) { graph_memory(0); }
+
 /* ---- never written ---- */
 
 static void unwritten(int write, int kernel)
@@ -788,6 +853,10 @@ static const struct {
              CASE(host_freed_after_sync),
              CASE(host_reads_early),
              CASE(host_reads_after_sync),
+             CASE(graph_waits),
+             CASE(graph_misses_edge),
+             CASE(graph_memory_ordered),
+             CASE(graph_memory_freed),
              CASE(unwritten_kernel),
              CASE(unwritten_copied),
              CASE(unwritten_part),

@@ -44,7 +44,7 @@ static struct vs_sim_actor *actor_new(uint32_t lane, uint64_t seq)
 
 struct step { /* one access of one op */
     struct vs_sim_actor *actor;
-    bool write;
+    enum vs_sim_how how;
     unsigned begin, end;
     uint64_t knows[LANES + 1];
 };
@@ -63,8 +63,14 @@ static bool known(const struct step *later, const struct vs_sim_actor *earlier)
     return later->knows[earlier->lane] >= earlier->seq || earlier == later->actor;
 }
 
+static bool conflicting(enum vs_sim_how a, enum vs_sim_how b)
+{
+    return (a != VS_SIM_READS || b != VS_SIM_READS) &&
+           (a != VS_SIM_CHANGES || b != VS_SIM_CHANGES);
+}
+
 static void reported(void *to, const struct vs_sim_access *access, struct vs_sim_actor *earlier,
-                     bool earlier_wrote, uintptr_t begin, uintptr_t end)
+                     enum vs_sim_how how, uintptr_t begin, uintptr_t end)
 {
     struct history *h = to;
     assert_ptr_equal(access->actor, h->now->actor);
@@ -73,31 +79,33 @@ static void reported(void *to, const struct vs_sim_access *access, struct vs_sim
         h->reported[at - BASE] = true;
         for (unsigned i = 0; i < h->count; i++) {
             const struct step *s = &h->steps[i];
-            real |= s->actor == earlier && s->write == earlier_wrote && at - BASE >= s->begin &&
-                    at - BASE < s->end && (s->write || h->now->write) && !known(h->now, s->actor);
+            real |= s->actor == earlier && s->how == how && at - BASE >= s->begin &&
+                    at - BASE < s->end && conflicting(s->how, h->now->how) &&
+                    !known(h->now, s->actor);
         }
         h->false_reports += !real;
     }
 }
 
-static void check_step(struct history *h, struct step *now, size_t unwritten)
+static void check_step(struct history *h, struct step *now, struct vs_sim_unwritten unwritten)
 {
     size_t never = 0;
     for (unsigned at = now->begin; at < now->end; at++) {
         bool races = false;
         for (unsigned i = 0; i < h->count; i++) {
             const struct step *s = &h->steps[i];
-            races |= at >= s->begin && at < s->end && (s->write || now->write) &&
+            races |= at >= s->begin && at < s->end && conflicting(s->how, now->how) &&
                      !known(now, s->actor);
         }
         if (races && !h->raced[at])
             assert_true(h->reported[at]);
         h->raced[at] |= races;
-        never += !h->written[at];
-        h->written[at] |= now->write;
+        if (!h->written[at] && !never++ && now->how != VS_SIM_WRITES)
+            assert_int_equal(unwritten.first, BASE + at);
+        h->written[at] |= now->how != VS_SIM_READS;
     }
-    if (!now->write)
-        assert_int_equal(unwritten, never);
+    if (now->how != VS_SIM_WRITES)
+        assert_int_equal(unwritten.bytes, never);
     assert_int_equal(h->false_reports, 0);
 }
 
@@ -106,18 +114,18 @@ static void access_once(struct history *h, struct vs_sim_shadow *shadow, struct 
                         const struct vs_sim_clock *clock)
 {
     struct step *now = &h->steps[h->count];
-    size_t unwritten = 0;
+    struct vs_sim_unwritten unwritten = {0};
     now->begin = draw(SPACE);
     now->end = now->begin + 1 + draw(draw(3) ? 6 : SPACE - now->begin);
     if (now->end > SPACE)
         now->end = SPACE;
-    now->write = draw(3) == 0;
+    now->how = draw(3) ? VS_SIM_READS : draw(2) ? VS_SIM_WRITES : VS_SIM_CHANGES;
     now->actor = vs_sim_actor_ref(actor);
     for (uint32_t i = 0; i <= LANES; i++)
         now->knows[i] = i == actor->lane ? actor->seq : vs_sim_clock_at(clock, i);
     h->now = now;
     memset(h->reported, 0, sizeof h->reported);
-    struct vs_sim_access access = {BASE + now->begin, BASE + now->end, now->write, actor, clock};
+    struct vs_sim_access access = {BASE + now->begin, BASE + now->end, now->how, actor, clock};
     assert_true(vs_sim_shadow_access(shadow, &access, reported, h, &unwritten));
     assert_true(vs_sim_shadow_check(shadow));
     check_step(h, now, unwritten);
@@ -168,17 +176,17 @@ static void random_histories_agree_with_the_oracle(void **state)
 static unsigned conflicts;
 
 static void count_conflict(void *to, const struct vs_sim_access *access,
-                           struct vs_sim_actor *earlier, bool earlier_wrote, uintptr_t begin,
+                           struct vs_sim_actor *earlier, enum vs_sim_how how, uintptr_t begin,
                            uintptr_t end)
 {
-    (void)to, (void)access, (void)earlier, (void)earlier_wrote, (void)begin, (void)end;
+    (void)to, (void)access, (void)earlier, (void)how, (void)begin, (void)end;
     conflicts++;
 }
 
-static unsigned touch(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, bool write,
+static unsigned touch(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, enum vs_sim_how how,
                       struct vs_sim_actor *actor)
 {
-    struct vs_sim_access access = {begin, end, write, actor, NULL};
+    struct vs_sim_access access = {begin, end, how, actor, NULL};
     conflicts = 0;
     assert_true(vs_sim_shadow_access(shadow, &access, count_conflict, NULL, NULL));
     assert_true(vs_sim_shadow_check(shadow));
@@ -191,10 +199,10 @@ static void a_sweep_of_small_accesses_stays_one_piece(void **state)
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_actor *a = actor_new(1, 1);
     for (uintptr_t at = BASE; at < BASE + 40000; at += 4)
-        touch(&shadow, at, at + 4, true, a);
+        touch(&shadow, at, at + 4, VS_SIM_WRITES, a);
     assert_int_equal(shadow.pieces, 1);
     for (uintptr_t at = BASE + 40000; at > BASE; at -= 4)
-        touch(&shadow, at - 4, at, false, a);
+        touch(&shadow, at - 4, at, VS_SIM_READS, a);
     assert_int_equal(shadow.pieces, 1);
     vs_sim_shadow_free(&shadow);
     assert_int_equal(a->refs, 1);
@@ -206,9 +214,9 @@ static void neighbours_do_not_conflict_and_one_byte_does(void **state)
     (void)state;
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
-    assert_int_equal(touch(&shadow, BASE, BASE + 100, true, a), 0);
-    assert_int_equal(touch(&shadow, BASE + 100, BASE + 200, true, b), 0);
-    assert_int_equal(touch(&shadow, BASE + 99, BASE + 100, false, b), 1);
+    assert_int_equal(touch(&shadow, BASE, BASE + 100, VS_SIM_WRITES, a), 0);
+    assert_int_equal(touch(&shadow, BASE + 100, BASE + 200, VS_SIM_WRITES, b), 0);
+    assert_int_equal(touch(&shadow, BASE + 99, BASE + 100, VS_SIM_READS, b), 1);
     vs_sim_shadow_free(&shadow);
     vs_sim_actor_unref(a);
     vs_sim_actor_unref(b);
@@ -222,12 +230,12 @@ static void more_readers_than_are_kept_are_no_false_alarm(void **state)
     struct vs_sim_clock *all = NULL;
     for (uint32_t lane = 1; lane <= 40; lane++) {
         struct vs_sim_actor *reader = actor_new(lane, 1);
-        assert_int_equal(touch(&shadow, BASE, BASE + 64, false, reader), 0);
+        assert_int_equal(touch(&shadow, BASE, BASE + 64, VS_SIM_READS, reader), 0);
         assert_true(vs_sim_clock_raise(&all, lane, 1));
         vs_sim_actor_unref(reader);
     }
     struct vs_sim_actor *writer = actor_new(41, 1);
-    struct vs_sim_access access = {BASE, BASE + 64, true, writer, all};
+    struct vs_sim_access access = {BASE, BASE + 64, VS_SIM_WRITES, writer, all};
     conflicts = 0;
     assert_true(vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL));
     assert_int_equal(conflicts, 0);
@@ -242,12 +250,12 @@ static void too_many_pieces_are_forgotten(void **state)
     struct vs_sim_shadow shadow = {0};
     struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
     for (uintptr_t i = 0; i < 300000; i++) {
-        struct vs_sim_access access = {BASE + i * 8, BASE + i * 8 + 4, true, a, NULL};
+        struct vs_sim_access access = {BASE + i * 8, BASE + i * 8 + 4, VS_SIM_WRITES, a, NULL};
         assert_true(vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL));
     }
     assert_true(vs_sim_shadow_check(&shadow));
     assert_true(shadow.pieces < 262144);
-    assert_int_equal(touch(&shadow, BASE, BASE + 8, true, b), 0); /* missed, not invented */
+    assert_int_equal(touch(&shadow, BASE, BASE + 8, VS_SIM_WRITES, b), 0); /* missed, not invented */
     assert_int_equal(vs_sim_shadow_unwritten(&shadow, BASE, BASE + 4096), 0);
     vs_sim_shadow_free(&shadow);
     vs_sim_actor_unref(a);
@@ -259,9 +267,9 @@ static void a_copy_carries_what_was_not_written(void **state)
     (void)state;
     struct vs_sim_shadow from = {0}, to = {0};
     struct vs_sim_actor *a = actor_new(1, 1);
-    touch(&from, BASE + 10, BASE + 20, true, a);
-    touch(&from, BASE + 30, BASE + 40, true, a);
-    touch(&to, 2 * BASE, 2 * BASE + 60, true, a);
+    touch(&from, BASE + 10, BASE + 20, VS_SIM_WRITES, a);
+    touch(&from, BASE + 30, BASE + 40, VS_SIM_WRITES, a);
+    touch(&to, 2 * BASE, 2 * BASE + 60, VS_SIM_WRITES, a);
     assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE, 2 * BASE + 60), 0);
     assert_true(vs_sim_shadow_copy_unwritten(&from, BASE, 50, &to, 2 * BASE));
     assert_true(vs_sim_shadow_check(&to));
