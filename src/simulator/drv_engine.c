@@ -464,6 +464,7 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
     s->epoch = atomic_load(&ctx->epoch);
     s->flags = flags;
     s->priority = priority;
+    s->attributes = vs_sim_attributes_default(priority);
     s->legacy = s->per_thread = false;
     s->legacy_seen = 0;
     s->seen_by_legacy = atomic_load(&s->submitted);

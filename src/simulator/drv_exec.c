@@ -193,7 +193,7 @@ static void run_kernel(struct vs_sim_context *ctx, struct vs_sim_op *work)
     struct vs_sim_op *before = work->check ? vs_sim_check_kernel_enter(work) : NULL;
     vs_sim_host_function_begin();
     unsigned long blocks = (unsigned long)op->grid[0] * op->grid[1] * op->grid[2];
-    if (op->cooperative)
+    if (op->attributes.cooperative)
         op->host->fn(&launch, 0, blocks);
     else
         vs_sim_workers_run(op->host, &launch, blocks);

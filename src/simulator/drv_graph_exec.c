@@ -91,6 +91,20 @@ static struct vs_sim_node *in_circle(const struct vs_sim_graph *g)
     return found;
 }
 
+/* Cooperative kernels must fit on the device, as when they are launched. */
+static CUresult kernels_fit(const struct vs_sim_graph *g)
+{
+    CUresult e = CUDA_SUCCESS;
+    for (size_t i = 0; i < g->nodes.count && !e; i++) {
+        const struct vs_sim_node *n = g->nodes.at[i];
+        if (n->type == CU_GRAPH_NODE_TYPE_KERNEL)
+            e = vs_sim_launch_fits(&n->op.u.launch);
+        else if (n->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            e = kernels_fit(n->u.child);
+    }
+    return e;
+}
+
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, bool with_params,
                             CUgraphNode *bad)
 {
@@ -104,6 +118,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, boo
     e = flags_check(flags, with_params);
     if (!e && (*bad = (CUgraphNode)in_circle(g)))
         e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = kernels_fit(g);
     if (!e)
         e = make(g, flags, &x);
     if (!e)
@@ -224,6 +240,8 @@ static CUgraphExecUpdateResult compatible(const struct vs_sim_node *old,
     bool ok = true;
     switch (old->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
+        if (old->op.u.launch.attributes.cooperative != new->op.u.launch.attributes.cooperative)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
         return old->ctx == new->ctx ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                     : CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
@@ -277,6 +295,10 @@ static CUresult set(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParam
     changed.op.deps = changed.op.deps_inline;
     changed.op.kind = VS_SIM_OP_NOTHING;
     e = vs_sim_node_set(&changed, p);
+    if (!e && n->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        changed.op.u.launch.attributes = n->op.u.launch.attributes;
+        e = vs_sim_launch_fits(&changed.op.u.launch);
+    }
     bool flat = n->type != CU_GRAPH_NODE_TYPE_MEMCPY ||
                 n->op.u.copy.height * n->op.u.copy.depth == 1;
     if (!e && (!flat || compatible(n, &changed)))

@@ -50,6 +50,8 @@ static CUresult set_kernel(struct vs_sim_node *n, const CUDA_KERNEL_NODE_PARAMS_
         vs_sim_op_clean(&op);
         return e;
     }
+    if (n->op.kind == VS_SIM_OP_KERNEL) /* attributes are no parameters */
+        op.u.launch.attributes = n->op.u.launch.attributes;
     free(n->u.params);
     n->u.params = NULL;
     n->ctx = ctx;

@@ -10,6 +10,8 @@
 struct shape {
     unsigned grid[3], block[3], shared;
     bool cooperative;
+    const CUlaunchAttribute *attributes;
+    unsigned attribute_count;
 };
 
 static bool shape_ok(const unsigned grid[3], const unsigned block[3], unsigned shared,
@@ -46,7 +48,7 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
                                 void **params, void **extra)
 {
     op->args = NULL;
-    op->cooperative = false;
+    op->attributes = vs_sim_attributes_default(0);
     if (!shape_ok(grid, block, shared, f) || (params && extra))
         return CUDA_ERROR_INVALID_VALUE;
     op->function = f;
@@ -58,14 +60,30 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
 }
 
 /* cuda.h, cuLaunchCooperativeKernel: all blocks run at a time. */
-static CUresult one_wave(const struct vs_sim_launch_op *op)
+CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op)
 {
+    if (!op->attributes.cooperative)
+        return CUDA_SUCCESS;
     const unsigned *g = op->grid, *b = op->block;
     uint64_t blocks = (uint64_t)g[0] * g[1];
     uint64_t most = (uint64_t)vs_sim_blocks_per_sm((int)(b[0] * b[1] * b[2]), op->shared_bytes) *
                     (unsigned)vs_sim_spec.preset->sm_count;
     return blocks > most || blocks * g[2] > most ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
                                                  : CUDA_SUCCESS;
+}
+
+/* What the stream has, then what the launch was given. */
+static CUresult set_attributes(struct vs_sim_launch_op *op, struct vs_sim_stream *stream,
+                               const struct shape *shape)
+{
+    CUresult e = CUDA_SUCCESS;
+    pthread_mutex_lock(&stream->ctx->submit_mu);
+    op->attributes = stream->attributes;
+    pthread_mutex_unlock(&stream->ctx->submit_mu);
+    op->attributes.cooperative = shape->cooperative;
+    for (unsigned i = 0; i < shape->attribute_count && !e; i++)
+        e = vs_sim_attribute_of_launch(&op->attributes, &shape->attributes[i]);
+    return e ? e : vs_sim_launch_fits(op);
 }
 
 static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
@@ -86,9 +104,8 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
         return CUDA_ERROR_OUT_OF_MEMORY;
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
-    op->u.launch.cooperative = shape->cooperative;
-    if (!e && shape->cooperative)
-        e = one_wave(&op->u.launch);
+    if (!e)
+        e = set_attributes(&op->u.launch, stream, shape);
     if (!e && op->u.launch.host)
         e = vs_sim_function_variables(f, ctx, NULL, NULL);
     if (e) {
@@ -105,7 +122,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         void **kernelParams, void **extra)
 {
     struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false};
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false, NULL, 0};
     return launch(f, &s, hStream, false, kernelParams, extra);
 }
 
@@ -115,26 +132,8 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int g
                              void **kernelParams, void **extra)
 {
     struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false};
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false, NULL, 0};
     return launch(f, &s, hStream, true, kernelParams, extra);
-}
-
-/* Hints and what holds here anyway pass; an attribute with an effect that is not
- * simulated is refused. */
-static CUresult attribute_ok(const CUlaunchAttribute *a)
-{
-    switch (a->id) {
-    case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
-    default: return CUDA_ERROR_NOT_SUPPORTED;
-    }
 }
 
 static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
@@ -142,18 +141,12 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **par
 {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
-    bool cooperative = false;
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        CUresult e = attribute_ok(&config->attrs[i]);
-        if (e)
-            return e;
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-            cooperative = config->attrs[i].value.cooperative;
-    }
     struct shape s = {{config->gridDimX, config->gridDimY, config->gridDimZ},
                       {config->blockDimX, config->blockDimY, config->blockDimZ},
                       config->sharedMemBytes,
-                      cooperative};
+                      false,
+                      config->attrs,
+                      config->numAttrs};
     return launch(f, &s, config->hStream, per_thread, params, extra);
 }
 
@@ -176,7 +169,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                                    void **kernelParams)
 {
     struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true};
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true, NULL, 0};
     return launch(f, &s, hStream, false, kernelParams, NULL);
 }
 
@@ -187,6 +180,6 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, uns
                                         void **kernelParams)
 {
     struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true};
+        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true, NULL, 0};
     return launch(f, &s, hStream, true, kernelParams, NULL);
 }

@@ -328,6 +328,9 @@ struct vs_sim_launch_op;
 CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *function,
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra);
+/* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch
+ * whose blocks do not all run at a time. */
+CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);
 
 /* ---- device variables of host functions (drv_variable.c) ---- */
 
@@ -423,11 +426,28 @@ struct vs_sim_managed_span { /* part of an allocation, as a queued move names it
 
 #define VS_SIM_OP_ARGS 320 /* bytes of arguments kept in the op itself */
 
+struct vs_sim_attributes { /* of launches, kernel nodes and streams (drv_attribute.c) */
+    CUaccessPolicyWindow window;
+    CUsynchronizationPolicy sync_policy; /* streams only */
+    CUclusterSchedulingPolicy scheduling;
+    CUlaunchMemSyncDomainMap domains;
+    CUlaunchMemSyncDomain domain;
+    int priority;
+    unsigned carveout, nvlink;
+    bool cooperative; /* the host function gets all blocks in one call */
+};
+
+/* vs_sim_attributes_default: as of a stream of this priority. */
+struct vs_sim_attributes vs_sim_attributes_default(int priority);
+/* vs_sim_attribute_of_launch: set one, with the errors of cuLaunchKernelEx. */
+CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *attributes,
+                                    const CUlaunchAttribute *given);
+
 struct vs_sim_launch_op {
     struct vs_sim_function *function;
     struct vs_sim_host_kernel *host; /* NULL: simulated time only */
     unsigned grid[3], block[3], shared_bytes;
-    bool cooperative; /* the host function gets all blocks in one call */
+    struct vs_sim_attributes attributes;
     char *args; /* packed; args_inline or malloc'ed */
     _Alignas(16) char args_inline[VS_SIM_OP_ARGS];
 };
@@ -494,6 +514,7 @@ struct vs_sim_stream {
     unsigned flags;
     int priority;
     bool legacy, per_thread;
+    struct vs_sim_attributes attributes; /* guarded by ctx->submit_mu */
     struct vs_sim_stream *next; /* in ctx->streams, or among the unused ones */
     struct vs_sim_stream *all;  /* every stream ever */
     _Atomic(struct vs_sim_part *) capture; /* its part in a capture, or NULL (drv_capture.c) */

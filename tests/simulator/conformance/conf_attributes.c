@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attributes of kernel nodes and of streams. */
+#include "conf_kernels.h"
+
+static CUcontext ctx;
+static CUstream stream;
+static CUmodule module;
+static CUdeviceptr words;
+
+static int start(void **state)
+{
+    if (conf_begin(state) || cuCtxGetCurrent(&ctx) ||
+        cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) || cuMemAlloc(&words, 256))
+        return 1;
+    module = conf_module();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    return cuModuleUnload(module) || cuMemFree(words) || cuStreamDestroy(stream);
+}
+
+static CUgraphNode add_fill(CUgraph graph, int value, unsigned block)
+{
+    int count = 64;
+    void *args[] = {&words, &value, &count};
+    CUDA_KERNEL_NODE_PARAMS params = {.func = conf_function(module, "conf_fill"),
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = block,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = args};
+    CUgraphNode node;
+    DO(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    return node;
+}
+
+static int cooperative(CUgraphNode node)
+{
+    CUkernelNodeAttrValue value;
+    memset(&value, 0xff, sizeof value);
+    DO(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
+    return value.cooperative;
+}
+
+static void kernel_nodes_keep_attributes(void **state)
+{
+    CUkernelNodeAttrValue value;
+    CUgraph graph, clone;
+    CUgraphNode node, copy;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
+    DO(cuGraphCreate(&graph, 0));
+    node = add_fill(graph, 1, 64);
+    FACT_EQ(cooperative(node), 0, "cuda.h, CUlaunchAttributeValue: not cooperative unless asked");
+    memset(&value, 0, sizeof value);
+    value.cooperative = 1;
+    FACT_EQ(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value),
+            CUDA_SUCCESS, "cuda.h, cuGraphKernelNodeSetAttribute: returns");
+    FACT_EQ(cooperative(node), 1, "cuda.h, cuGraphKernelNodeGetAttribute: queries the attribute");
+    DO(cuGraphClone(&clone, graph));
+    DO(cuGraphNodeFindInClone(&copy, node, clone));
+    FACT_EQ(cooperative(copy), 1, "cuda.h, cuGraphClone: a copy of the graph");
+    DO(cuGraphDestroy(clone));
+    DO(cuGraphDestroy(graph));
+}
+
+static void attributes_are_copied_between_nodes(void **state)
+{
+    CUkernelNodeAttrValue value;
+    CUgraph graph;
+    CUgraphNode from, to;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
+    DO(cuGraphCreate(&graph, 0));
+    from = add_fill(graph, 1, 64);
+    to = add_fill(graph, 2, 64);
+    memset(&value, 0, sizeof value);
+    value.cooperative = 1;
+    DO(cuGraphKernelNodeSetAttribute(from, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
+    FACT_EQ(cuGraphKernelNodeCopyAttributes(to, from), CUDA_SUCCESS,
+            "cuda.h, cuGraphKernelNodeCopyAttributes: returns");
+    FACT_EQ(cooperative(to), 1,
+            "cuda.h, cuGraphKernelNodeCopyAttributes: from source to destination");
+    DO(cuGraphDestroy(graph));
+}
+
+static void a_cooperative_launch_is_captured_as_such(void **state)
+{
+    int value = 7, count = 64, out = 0;
+    void *args[] = {&words, &value, &count};
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    size_t nodes = 1;
+    (void)state;
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
+    CUfunction f = conf_function(module, "conf_fill");
+    DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    DO(cuLaunchCooperativeKernel(f, 1, 1, 1, 64, 1, 1, 0, stream, args));
+    DO(cuStreamEndCapture(stream, &graph));
+    DO(cuGraphGetNodes(graph, &node, &nodes));
+    FACT_EQ(nodes, 1, "cuda.h, cuStreamBeginCapture: one node for the launch");
+    FACT_EQ(cooperative(node), 1, "cuda.h, CU_LAUNCH_ATTRIBUTE_COOPERATIVE: of graph nodes");
+    DO(cuGraphInstantiate(&exec, graph, 0));
+    DO(cuGraphLaunch(exec, stream));
+    DO(cuStreamSynchronize(stream));
+    DO(cuMemcpyDtoH(&out, words, sizeof out));
+    FACT_EQ(out, 7, "cuda.h, cuGraphLaunch: executes the graph");
+    DO(cuGraphExecDestroy(exec));
+    DO(cuGraphDestroy(graph));
+}
+
+static void streams_keep_attributes(void **state)
+{
+    CUstreamAttrValue value;
+    CUstream other;
+    (void)state;
+    memset(&value, 0, sizeof value);
+    value.syncPolicy = CU_SYNC_POLICY_YIELD;
+    FACT_EQ(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+            CUDA_SUCCESS, "cuda.h, cuStreamSetAttribute: returns");
+    memset(&value, 0, sizeof value);
+    FACT_EQ(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+            CUDA_SUCCESS, "cuda.h, cuStreamGetAttribute: returns");
+    FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD,
+            "cuda.h, cuStreamGetAttribute: queries the attribute");
+    DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    FACT_EQ(cuStreamCopyAttributes(other, stream), CUDA_SUCCESS,
+            "cuda.h, cuStreamCopyAttributes: returns");
+    DO(cuStreamGetAttribute(other, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
+    FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD,
+            "cuda.h, cuStreamCopyAttributes: from source to destination");
+    DO(cuStreamDestroy(other));
+}
+
+static void the_runtime_has_them_too(void **state)
+{
+    cudaLaunchAttributeValue value;
+    (void)state;
+    memset(&value, 0, sizeof value);
+    value.syncPolicy = cudaSyncPolicySpin;
+    FACT_EQ(cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value),
+            cudaSuccess, "cuda_runtime_api.h, cudaStreamSetAttribute: returns");
+    memset(&value, 0, sizeof value);
+    DO(cudaStreamGetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value));
+    FACT_EQ(value.syncPolicy, cudaSyncPolicySpin,
+            "cuda_runtime_api.h, cudaStreamGetAttribute: queries the attribute");
+}
+
+int conf_attributes(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_nodes_keep_attributes),
+        cmocka_unit_test(attributes_are_copied_between_nodes),
+        cmocka_unit_test(a_cooperative_launch_is_captured_as_such),
+        cmocka_unit_test(streams_keep_attributes),
+        cmocka_unit_test(the_runtime_has_them_too),
+    };
+    return cmocka_run_group_tests_name("attributes", tests, start, stop);
+}

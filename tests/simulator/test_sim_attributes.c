@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attributes of launches, kernel nodes and streams, as the simulated device takes
+ * them: hints are kept, what is not simulated is refused. */
+#include "sim_test.h"
+
+static CUstream s;
+static atomic_int calls;
+
+static void count_calls(const struct vramscope_sim_launch *launch, unsigned long first,
+                        unsigned long last)
+{
+    (void)launch, (void)first, (void)last;
+    atomic_fetch_add(&calls, 1);
+}
+
+static CUDA_KERNEL_NODE_PARAMS counting(unsigned blocks)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = sim_function("count"),
+                                     .gridDimX = blocks,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 256,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1};
+}
+
+static unsigned most_blocks(void)
+{
+    int per_sm, sms;
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, sim_function("count"), 256, 0));
+    OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    return (unsigned)(per_sm * sms);
+}
+
+static void make_cooperative(CUgraphNode node)
+{
+    CUkernelNodeAttrValue value = {.cooperative = 1};
+    OK(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
+}
+
+static void a_cooperative_node_runs_in_one_call_if_it_fits(void **state)
+{
+    unsigned most = most_blocks();
+    CUDA_KERNEL_NODE_PARAMS params = counting(most + 1);
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    (void)state;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    make_cooperative(node);
+    FAILS(cuGraphInstantiate(&exec, graph, 0), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    params.gridDimX = most;
+    OK(cuGraphKernelNodeSetParams(node, &params)); /* the attribute stays */
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    atomic_store(&calls, 0);
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(atomic_load(&calls), 1);
+    params.gridDimX = most + 1;
+    FAILS(cuGraphExecKernelNodeSetParams(exec, node, &params),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+static void an_update_does_not_change_whether_a_node_is_cooperative(void **state)
+{
+    CUDA_KERNEL_NODE_PARAMS params = counting(1);
+    CUgraphExecUpdateResultInfo info;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    (void)state;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphExecUpdate(exec, graph, &info));
+    make_cooperative(node);
+    FAILS(cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+static void captured_launches_have_the_streams_attributes_and_their_own(void **state)
+{
+    CUlaunchAttributeValue value = {.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE};
+    CUlaunchAttribute own = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = -3}};
+    CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
+                             .blockDimY = 1, .blockDimZ = 1, .hStream = s, .attrs = &own,
+                             .numAttrs = 1};
+    CUgraph graph;
+    CUgraphNode node;
+    size_t count = 1;
+    (void)state;
+    OK(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuLaunchKernelEx(&config, sim_function("count"), NULL, NULL));
+    OK(cuStreamEndCapture(s, &graph));
+    OK(cuGraphGetNodes(graph, &node, &count));
+    OK(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
+    assert_int_equal(value.memSyncDomain, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
+    OK(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value));
+    assert_int_equal(value.priority, -3);
+    OK(cuGraphDestroy(graph));
+}
+
+static void windows_are_kept(void **state)
+{
+    CUstreamAttrValue value = {.accessPolicyWindow = {.base_ptr = (void *)4096,
+                                                      .num_bytes = 512,
+                                                      .hitRatio = 0.5f,
+                                                      .hitProp = CU_ACCESS_PROPERTY_PERSISTING,
+                                                      .missProp = CU_ACCESS_PROPERTY_STREAMING}};
+    CUstreamAttrValue got;
+    (void)state;
+    OK(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value));
+    OK(cuStreamGetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &got));
+    assert_int_equal(got.accessPolicyWindow.num_bytes, 512);
+    assert_ptr_equal(got.accessPolicyWindow.base_ptr, (void *)4096);
+    value.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_PERSISTING;
+    FAILS(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value),
+          CUDA_ERROR_INVALID_VALUE);
+}
+
+static void what_is_not_simulated_or_not_valid_is_refused(void **state)
+{
+    CUDA_KERNEL_NODE_PARAMS params = counting(1);
+    CUlaunchAttributeValue value = {.clusterDim = {1, 1, 1}};
+    CUgraph graph;
+    CUgraphNode node, empty;
+    (void)state;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+    OK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
+    FAILS(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_CLUSTER_DIMENSION, &value),
+          CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphKernelNodeGetAttribute(empty, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphKernelNodeCopyAttributes(node, empty), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamGetAttribute(s, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_PRIORITY, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphDestroy(graph));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cooperative_node_runs_in_one_call_if_it_fits),
+        cmocka_unit_test(an_update_does_not_change_whether_a_node_is_cooperative),
+        cmocka_unit_test(captured_launches_have_the_streams_attributes_and_their_own),
+        cmocka_unit_test(windows_are_kept),
+        cmocka_unit_test(what_is_not_simulated_or_not_valid_is_refused),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
+    sim_start();
+    assert_int_equal(vramscope_sim_register("count", count_calls, NULL, 0), 1);
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
