@@ -320,7 +320,7 @@ static void pool_rows(void)
         free(host_live[i]);
     }
     OK(cuStreamSynchronize(stream));
-    row("  with 50 000 others and as many gaps", pool_pairs, "malloc + free", host_pairs, LIVE);
+    row("  with 50 000 others and as many gaps", pool_pairs, "malloc + free", host_pairs, MILLION);
 }
 
 int main(void)
