@@ -15,7 +15,7 @@
 
 void vs_sim_device_uuid(int physical, CUuuid *uuid)
 {
-    snprintf(uuid->bytes, sizeof uuid->bytes, "vramscope-sim%02d", physical);
+    snprintf(uuid->bytes, sizeof uuid->bytes, "vramscope-sim%02u", (unsigned)physical % 100);
 }
 
 /* "GPU-" and 8, 4, 4, 4 and 12 digits. */
