@@ -250,7 +250,7 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, 0},
     {CU_DEVICE_ATTRIBUTE_NUMA_ID, -1},
-    {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1},
+    {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0},
 };
 
 int vs_sim_device_shared_attribute(CUdevice_attribute attribute)

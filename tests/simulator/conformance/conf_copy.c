@@ -134,39 +134,6 @@ static void synchronous_copies_have_arrived(void **state)
         p.in[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-static void need_staging(void)
-{
-    NEED(!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS),
-         "the device reads and writes pageable memory itself");
-}
-
-static void pageable_sources_may_change_after_the_call(void **state)
-{
-    (void)state;
-    need_staging();
-    for (int i = 1; i <= 10; i++) {
-        memset(p.in, i, BYTES);
-        DO(cuMemcpyHtoDAsync(p.a, p.in, BYTES, p.stream));
-        memset(p.in, 0xee, BYTES);
-        DO(cuMemcpyDtoHAsync(p.pinned, p.a, BYTES, p.stream));
-        DO(cuStreamSynchronize(p.stream));
-        FACT_EQ(p.pinned[BYTES - 1], i,
-                SYNC "pageable memory is staged before an asynchronous copy returns");
-    }
-    for (size_t i = 0; i < BYTES; i++)
-        p.in[i] = (unsigned char)(i * 7 + i / 256);
-}
-
-static void pageable_targets_are_written_at_return(void **state)
-{
-    (void)state;
-    need_staging();
-    forget();
-    DO(cuMemcpyHtoDAsync(p.a, p.in, BYTES, p.stream));
-    DO(cuMemcpyDtoHAsync(p.out, p.a, BYTES, p.stream));
-    FACT(arrived(p.out), SYNC "device to pageable memory returns once the copy has completed");
-}
-
 static void pinned_copies_wait_for_their_turn(void **state)
 {
     (void)state;
@@ -349,8 +316,6 @@ int conf_copy(void)
         cmocka_unit_test(kinds_of_the_runtime),
         cmocka_unit_test(parts_can_be_copied),
         cmocka_unit_test(synchronous_copies_have_arrived),
-        cmocka_unit_test(pageable_sources_may_change_after_the_call),
-        cmocka_unit_test(pageable_targets_are_written_at_return),
         cmocka_unit_test(pinned_copies_wait_for_their_turn),
         cmocka_unit_test(memsets_of_all_widths),
         cmocka_unit_test(memsets_of_rows),
