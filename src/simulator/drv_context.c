@@ -64,6 +64,9 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     ctx->legacy->legacy = true;
+    ctx->side = NULL;
+    ctx->side_wait = 0;
+    atomic_store(&ctx->attached, 0);
     atomic_store(&ctx->alive, true);
     return CUDA_SUCCESS;
 }
@@ -304,6 +307,34 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 }
 
 CUresult cuCtxDestroy(CUcontext ctx) { return cuCtxDestroy_v2(ctx); }
+
+CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pctx || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    atomic_fetch_add(&ctx->attached, 1);
+    *pctx = (CUcontext)ctx;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext handle)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (handle != (CUcontext)ctx)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    unsigned attached = atomic_load(&ctx->attached);
+    while (attached)
+        if (atomic_compare_exchange_weak(&ctx->attached, &attached, attached - 1))
+            return CUDA_SUCCESS;
+    return cuCtxDestroy_v2(handle);
+}
 
 /* ---- primary contexts ---- */
 

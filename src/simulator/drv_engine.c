@@ -185,6 +185,11 @@ bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t s
 static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     struct vs_sim_context *ctx = s->ctx;
+    if (s->side_seen != ctx->side_wait && s != ctx->side) { /* cuCtxWaitEvent */
+        s->side_seen = ctx->side_wait;
+        if (!vs_sim_op_depend(op, ctx->side, ctx->side_wait))
+            return false;
+    }
     if (!is_blocking(s))
         return true;
     if (!s->legacy) {
@@ -466,7 +471,7 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
     s->priority = priority;
     s->attributes = vs_sim_attributes_default(priority);
     s->legacy = s->per_thread = false;
-    s->legacy_seen = 0;
+    s->legacy_seen = s->side_seen = 0;
     s->seen_by_legacy = atomic_load(&s->submitted);
     if (vs_sim_checking)
         vs_sim_check_stream_new(s);

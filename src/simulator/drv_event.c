@@ -163,6 +163,11 @@ CUresult vs_sim_event_submit(struct vs_sim_event *ev, struct vs_sim_stream *s, s
     return e;
 }
 
+bool vs_sim_event_captured(const struct vs_sim_event *ev)
+{
+    return ev->captured.capture && vs_sim_capture_query(&ev->captured);
+}
+
 struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *ev) { return ev->ctx; }
 
 static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, bool per_thread)

@@ -140,7 +140,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
     h.exports_inode = vs_sim_ipc_inode(h.exports);
     h.id = range.id;
     h.bytes = range.bytes;
-    h.device = range.device;
+    h.device = vs_sim_devices[range.device].physical;
     memcpy(pHandle, &h, sizeof h);
     return CUDA_SUCCESS;
 }
@@ -176,7 +176,7 @@ static CUresult map_locked(const struct memory_handle *h, struct opened *o)
                                  .bytes = h->bytes,
                                  .kind = VS_SIM_RANGE_OPENED,
                                  .ctx = o->ctx,
-                                 .device = h->device};
+                                 .device = vs_sim_device_seen(h->device)};
     if (ok && still_exported(h) && vs_sim_range_add(&range) == CUDA_SUCCESS)
         return CUDA_SUCCESS;
     if (o->pages)
@@ -217,12 +217,14 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
     if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&h, &handle, sizeof h);
-    if (h.magic != MAGIC || !h.slot || h.slot > EXPORTS || !vs_sim_device_find(h.device))
+    if (h.magic != MAGIC || !h.slot || h.slot > EXPORTS)
         return CUDA_ERROR_INVALID_HANDLE;
     if (h.pid == getpid()) /* for other processes only */
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!vs_sim_ipc_alive(h.pid) || !still_exported(&h))
         return CUDA_ERROR_INVALID_HANDLE;
+    if (vs_sim_device_seen(h.device) == VS_SIM_UNSEEN)
+        return CUDA_ERROR_MAP_FAILED;
     pthread_mutex_lock(&ipc_mu);
     e = open_locked(ctx, &h, pdptr);
     pthread_mutex_unlock(&ipc_mu);

@@ -367,7 +367,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         !vs_sim_store_of(fd, VS_SIM_STORE_ONE, &device, &bytes) || fstat(fd, &st))
         return CUDA_ERROR_INVALID_VALUE;
-    if (device >= 0 && !vs_sim_device_find(device))
+    if (device == VS_SIM_UNSEEN)
         return CUDA_ERROR_NOT_SUPPORTED;
     e = import_known(st.st_ino, handle);
     if (e != CUDA_ERROR_NOT_FOUND)

@@ -24,6 +24,8 @@ int vs_sim_store_new(enum vs_sim_store_kind kind, int device, uint64_t bytes)
     struct rlimit limit; /* holds for memory files too, and going beyond kills the program */
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
         return -1;
+    if (device >= 0) /* which of them all: others may count other ones */
+        device = vs_sim_devices[device].physical;
     snprintf(name, sizeof name, NAME "%c%d", (char)kind, device);
     int fd = memfd_create(name, MFD_CLOEXEC);
     if (fd >= 0 && ftruncate(fd, (off_t)bytes)) {
@@ -53,7 +55,7 @@ bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t 
     if (sscanf(link, "/memfd:" NAME "%c%d", &letter, &number) != 2 || letter != (char)kind)
         return false;
     if (device)
-        *device = number;
+        *device = number < 0 ? number : vs_sim_device_seen(number);
     if (bytes)
         *bytes = (uint64_t)st.st_size;
     return true;

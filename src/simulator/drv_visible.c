@@ -31,6 +31,14 @@ static void uuid_text(int physical, char text[48])
     }
 }
 
+int vs_sim_device_seen(int physical)
+{
+    for (unsigned i = 0; i < vs_sim_spec.devices; i++)
+        if (vs_sim_devices[i].physical == physical)
+            return (int)i;
+    return VS_SIM_UNSEEN;
+}
+
 static int by_uuid(const char *entry, size_t length, int count)
 {
     char text[48];

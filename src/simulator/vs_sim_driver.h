@@ -161,10 +161,11 @@ enum vs_sim_store_kind {
 };
 
 /* vs_sim_store_new: a sparse memory file of *bytes* that remembers its kind and its
- * device (-1: host memory). -1: the system refuses. Closed by close(). */
+ * device (-1: host memory), for every process. -1: the system refuses. Closed by close(). */
 int vs_sim_store_new(enum vs_sim_store_kind kind, int device, uint64_t bytes);
 /* vs_sim_store_of: what vs_sim_store_new was told about the file *fd*, by whichever
- * process. False: it is no such file. Either out-pointer may be NULL. */
+ * process; the device as this one counts it (VS_SIM_UNSEEN). False: it is no such
+ * file. Either out-pointer may be NULL. */
 bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t *bytes);
 /* vs_sim_store_reserve: *bytes* of address space without access, aligned to *align*
  * (a power of two), at *hint* when that is free. 0: the system refuses. */
@@ -226,6 +227,10 @@ struct vs_sim_device *vs_sim_device_find(CUdevice dev);
 /* vs_sim_device_shared_attribute: one that all simulated devices have alike. */
 int vs_sim_device_shared_attribute(CUdevice_attribute attribute);
 
+#define VS_SIM_UNSEEN (-2) /* not an ordinal, nor host memory */
+/* vs_sim_device_seen: the ordinal of the device that is *physical* by itself, or
+ * VS_SIM_UNSEEN when CUDA_VISIBLE_DEVICES left it out. */
+int vs_sim_device_seen(int physical);
 /* vs_sim_device_uuid: of the device that is *physical* by itself (drv_visible.c). */
 void vs_sim_device_uuid(int physical, CUuuid *uuid);
 /* vs_sim_visible: which of *count* devices CUDA_VISIBLE_DEVICES, whose value is
@@ -253,6 +258,9 @@ struct vs_sim_context {
     pthread_mutex_t submit_mu;     /* orders submissions; guards the stream list */
     struct vs_sim_stream *streams; /* every stream with work or a handle */
     struct vs_sim_stream *legacy;  /* immutable while alive */
+    struct vs_sim_stream *side;    /* of cuCtxRecordEvent; NULL before it; submit_mu */
+    uint64_t side_wait;            /* what all work waits for in it; submit_mu */
+    atomic_uint attached;          /* by cuCtxAttach, and not detached */
     struct vs_sim_context *next;   /* all contexts ever, newest first */
     struct vs_sim_check_context *check; /* the checker's */
 };
@@ -520,6 +528,7 @@ struct vs_sim_stream {
     _Atomic(struct vs_sim_part *) capture; /* its part in a capture, or NULL (drv_capture.c) */
     uint64_t legacy_seen;       /* newest legacy work this stream waits for; submit_mu */
     uint64_t seen_by_legacy;    /* newest own work the legacy stream waits for; submit_mu */
+    uint64_t side_seen;         /* newest of ctx->side_wait this stream waits for; submit_mu */
 
     pthread_mutex_t mu;
     pthread_cond_t work, done;
@@ -602,6 +611,8 @@ void vs_sim_event_reached(struct vs_sim_event *event, uint64_t generation, uint6
  * CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult vs_sim_event_of(CUevent handle, struct vs_sim_event **event);
 struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *event);
+/* vs_sim_event_captured: it was last recorded in a capture, which is invalidated. */
+bool vs_sim_event_captured(const struct vs_sim_event *event);
 /* vs_sim_event_submit: record *event* by *op* (new, for *stream*, dependencies set),
  * which is given away; the number of the record into *seq*. */
 CUresult vs_sim_event_submit(struct vs_sim_event *event, struct vs_sim_stream *stream,

@@ -495,6 +495,76 @@ static void the_per_thread_stream_keeps_order_with_the_legacy_stream(void **stat
     assert_int_equal(note_at, 1);
 }
 
+/* cuCtxWaitEvent: all future work, that of streams made later too. */
+static void a_waiting_context_holds_streams_that_come_later(void **state)
+{
+    CUcontext ctx, other;
+    CUstream s, late;
+    CUevent event;
+    atomic_int open = 0;
+    (void)state;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_INVALID_HANDLE); /* of another context */
+    sim_launch_gate(s, &open);
+    OK(cuCtxRecordEvent(other, event));
+    OK(cuCtxSetCurrent(ctx));
+    OK(cuCtxWaitEvent(ctx, event));
+    OK(cuStreamCreate(&late, CU_STREAM_NON_BLOCKING));
+    note_at = 0;
+    noted(late, 1);
+    usleep(10000);
+    assert_int_equal(note_at, 0);
+    atomic_store(&open, 1);
+    OK(cuStreamSynchronize(late));
+    assert_int_equal(note_at, 1);
+    OK(cuStreamDestroy(late));
+    OK(cuEventDestroy(event));
+    OK(cuCtxDestroy(other));
+}
+
+static void contexts_that_capture_have_no_events(void **state)
+{
+    CUcontext ctx;
+    CUstream s;
+    CUevent event;
+    CUgraph graph;
+    (void)state;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+    FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    FAILS(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuEventDestroy(event));
+    OK(cuStreamDestroy(s));
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void the_last_detach_destroys(void **state)
+{
+    CUcontext mine, ctx, again;
+    (void)state;
+    OK(cuCtxGetCurrent(&mine));
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    FAILS(cuCtxAttach(&again, 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuCtxAttach(&again, 0));
+    assert_ptr_equal(again, ctx);
+    FAILS(cuCtxDetach(mine), CUDA_ERROR_INVALID_CONTEXT); /* not current */
+    OK(cuCtxDetach(ctx));
+    OK(cuCtxSynchronize());
+    OK(cuCtxDetach(ctx));
+    OK(cuCtxGetCurrent(&again));
+    assert_ptr_equal(again, mine);
+    FAILS(cuCtxPushCurrent(ctx) ? CUDA_SUCCESS : cuCtxSynchronize(),
+          CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    OK(cuCtxPopCurrent(NULL));
+}
+#pragma GCC diagnostic pop
+
 static int setup(void **state)
 {
     (void)state;
@@ -526,6 +596,9 @@ int main(void)
         cmocka_unit_test(handles_and_properties_of_streams),
         cmocka_unit_test(threads_may_share_a_stream),
         cmocka_unit_test(each_thread_has_its_own_default_stream),
+        cmocka_unit_test(a_waiting_context_holds_streams_that_come_later),
+        cmocka_unit_test(contexts_that_capture_have_no_events),
+        cmocka_unit_test(the_last_detach_destroys),
         cmocka_unit_test(the_per_thread_stream_keeps_order_with_the_legacy_stream),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -244,6 +244,48 @@ static void events_and_streams_of_two_devices(void **state)
     DO(cudaStreamDestroy(there));
 }
 
+#define CONTEXTS "cuda.h, cuCtxRecordEvent, cuCtxWaitEvent: "
+
+static void a_context_is_recorded_as_a_whole(void **state)
+{
+    CUcontext ctx;
+    CUstream other;
+    (void)state;
+    DO(cuCtxGetCurrent(&ctx));
+    DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
+    close_gate();
+    FACT_EQ(cuCtxRecordEvent(ctx, event), CUDA_SUCCESS, CONTEXTS "returns");
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY,
+            CONTEXTS "all activities of the context at the time of the call");
+    DO(cuMemsetD8Async(memory, 1, 64, other)); /* waits for none of it */
+    DO(cuStreamSynchronize(other));
+    open_gate();
+    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS, CONTEXTS "completes with them");
+    DO(cuEventDestroy(event));
+    DO(cuStreamDestroy(other));
+}
+
+static void a_context_waits_as_a_whole(void **state)
+{
+    CUcontext ctx;
+    CUstream other;
+    (void)state;
+    DO(cuCtxGetCurrent(&ctx));
+    DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
+    close_gate();
+    DO(cuEventRecord(event, stream));
+    FACT_EQ(cuCtxWaitEvent(ctx, event), CUDA_SUCCESS, CONTEXTS "returns");
+    DO(cuMemsetD8Async(memory, 1, 64, other));
+    FACT_EQ(cuStreamQuery(other), CUDA_ERROR_NOT_READY,
+            CONTEXTS "all future work of the context waits for the event");
+    open_gate();
+    FACT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS, CONTEXTS "and goes on after it");
+    DO(cuEventDestroy(event));
+    DO(cuStreamDestroy(other));
+}
+
 int conf_event(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +299,8 @@ int conf_event(void)
         cmocka_unit_test(what_cannot_be_measured),
         cmocka_unit_test(the_runtime_has_the_same_events),
         cmocka_unit_test(events_and_streams_of_two_devices),
+        cmocka_unit_test(a_context_is_recorded_as_a_whole),
+        cmocka_unit_test(a_context_waits_as_a_whole),
     };
     return cmocka_run_group_tests_name("event", tests, setup, teardown);
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory shared between processes that count devices differently
+ * (CUDA_VISIBLE_DEVICES): it is of the same device in both, and refused where that
+ * device is not visible. */
+#include "conformance/conf_peer.h"
+
+#include "sim_test.h"
+
+#define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+
+struct shared {
+    CUipcMemHandle memory;
+    CUmemPoolPtrExportData pointer;
+    int bus; /* of the device of all of it */
+};
+
+static CUmemPoolProps pool_props(void)
+{
+    return (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+}
+
+static CUmemAllocationProp memory_props(void)
+{
+    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+}
+
+static int bus_of(CUdevice device)
+{
+    int bus = -1;
+    OK(cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, device));
+    return bus;
+}
+
+static int bus_of_pointer(CUdeviceptr at)
+{
+    int ordinal = -1;
+    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
+    return bus_of(ordinal);
+}
+
+/* ---- in the second process ---- */
+
+static void take_what_is_seen(const struct shared *s, int memory_fd, int pool_fd)
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp prop;
+    CUmemoryPool pool;
+    CUdeviceptr at;
+    PEER(!cuIpcOpenMemHandle(&at, s->memory, LAZY) && bus_of_pointer(at) == s->bus);
+    PEER(!cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)memory_fd,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    PEER(!cuMemGetAllocationPropertiesFromHandle(&prop, handle));
+    PEER(bus_of(prop.location.id) == s->bus);
+    PEER(!cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)pool_fd,
+                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CUmemPoolPtrExportData pointer = s->pointer;
+    PEER(!cuMemPoolImportPointer(&at, pool, &pointer) && bus_of_pointer(at) == s->bus);
+}
+
+static void be_refused(const struct shared *s, int memory_fd, int pool_fd)
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemoryPool pool;
+    CUdeviceptr at;
+    PEER(cuIpcOpenMemHandle(&at, s->memory, LAZY) == CUDA_ERROR_MAP_FAILED);
+    PEER(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)memory_fd,
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) ==
+         CUDA_ERROR_NOT_SUPPORTED);
+    PEER(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)pool_fd,
+                                            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                            0) == CUDA_ERROR_INVALID_VALUE);
+}
+
+static void be_a_peer(const char *role, int socket)
+{
+    struct shared s;
+    char word;
+    int fds[2];
+    setenv("CUDA_VISIBLE_DEVICES", !strcmp(role, "sees") ? "3,1" : "0,1", 1);
+    sim_start();
+    PEER(!peer_receive(socket, &s, sizeof s, &fds[0]));
+    PEER(!peer_receive(socket, &word, 1, &fds[1]));
+    (!strcmp(role, "sees") ? take_what_is_seen : be_refused)(&s, fds[0], fds[1]);
+    exit(0);
+}
+
+/* ---- here, where device 0 is the last of four ---- */
+
+static void share_with(const char *role)
+{
+    CUmemAllocationProp memory = memory_props();
+    CUmemPoolProps props = pool_props();
+    CUmemGenericAllocationHandle handle;
+    CUmemoryPool pool;
+    CUdeviceptr at, block;
+    struct shared s = {.bus = bus_of(0)};
+    int memory_fd, pool_fd;
+    struct peer peer = peer_start(role);
+    OK(cuMemAlloc(&at, 4 * MIB));
+    OK(cuIpcGetMemHandle(&s.memory, at));
+    OK(cuMemCreate(&handle, 2 * MIB, &memory, 0));
+    OK(cuMemExportToShareableHandle(&memory_fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                    0));
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolExportToShareableHandle(&pool_fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                        0));
+    OK(cuMemAllocFromPoolAsync(&block, 4096, pool, NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemPoolExportPointer(&s.pointer, block));
+    assert_int_equal(peer_send(peer.socket, &s, sizeof s, memory_fd), 0);
+    assert_int_equal(peer_send(peer.socket, "p", 1, pool_fd), 0);
+    assert_int_equal(peer_end(&peer), 0);
+    close(memory_fd);
+    close(pool_fd);
+    OK(cuMemFreeAsync(block, NULL));
+    OK(cuMemPoolDestroy(pool));
+    OK(cuMemRelease(handle));
+    OK(cuMemFree(at));
+}
+
+static void what_is_shared_is_of_the_same_device_in_both(void **state)
+{
+    (void)state;
+    share_with("sees");
+}
+
+static void what_is_of_a_device_not_visible_is_refused(void **state)
+{
+    (void)state;
+    share_with("does not");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_shared_is_of_the_same_device_in_both),
+        cmocka_unit_test(what_is_of_a_device_not_visible_is_refused),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=2GiB,devices=4", 1);
+    if (peer_role() && argc == 2)
+        be_a_peer(peer_role(), atoi(argv[1]));
+    setenv("CUDA_VISIBLE_DEVICES", "3,2", 1);
+    sim_start();
+    return cmocka_run_group_tests_name("visible_share", tests, NULL, NULL);
+}
