@@ -685,6 +685,8 @@ static void graph(int forget)
     for (int i = 0; i < 3; i++)
         launcher(exec, a);
     OK(cuCtxSynchronize());
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(captured));
 }
 
 static void graph_waits(void) { graph(0); }
@@ -714,6 +716,8 @@ static void graph_memory(int ordered)
         pool_releaser(p, a);
     }
     OK(cuCtxSynchronize());
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(captured));
 }
 
 static void graph_memory_ordered(void) { graph_memory(1); }
