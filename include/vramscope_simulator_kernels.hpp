@@ -122,8 +122,6 @@ inline thread_local position here;
 inline thread_local char *running_stack; /* of the thread that runs, lowest address */
 
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
-inline thread_local bool announcing;
-
 /* This thread's part of the thread-local things of this program or library, among
  * which is what kernels call __shared__. */
 struct thread_locals {
@@ -144,6 +142,43 @@ VRAMSCOPE_SIM_UNSEEN inline int find_thread_locals(dl_phdr_info *info, std::size
         return 1;
     }
     return 0;
+}
+
+/* What the threads of a block have touched. They run one after another, so it is
+ * sorted and told together: neighbours have become one. Writes come first, since what
+ * a thread reads may be what it has written. */
+struct span {
+    const char *begin, *end;
+    int how; /* 0: read, 1: written, 2: atomically changed */
+};
+struct accesses {
+    static constexpr std::size_t most = 1 << 16;
+    span *items;
+    std::size_t count;
+};
+inline thread_local accesses seen;
+
+VRAMSCOPE_SIM_UNSEEN inline int compare_spans(const void *a, const void *b)
+{
+    const span *x = static_cast<const span *>(a), *y = static_cast<const span *>(b);
+    if (x->how != y->how)
+        return x->how == 0 ? 1 : y->how == 0 ? -1 : x->how - y->how; /* reads last */
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+VRAMSCOPE_SIM_UNSEEN inline void tell_accesses()
+{
+    char *stack = running_stack;
+    running_stack = nullptr; /* what follows may be instrumented, too */
+    std::qsort(seen.items, seen.count, sizeof(span), compare_spans);
+    for (std::size_t i = 0; i < seen.count;) {
+        span s = seen.items[i++];
+        for (; i < seen.count && seen.items[i].how == s.how && seen.items[i].begin <= s.end; i++)
+            s.end = seen.items[i].end > s.end ? seen.items[i].end : s.end;
+        vramscope_sim_access(s.begin, std::size_t(s.end - s.begin), s.how);
+    }
+    seen.count = 0;
+    running_stack = stack;
 }
 #endif
 
@@ -282,7 +317,7 @@ public:
             else if (next_ < total_)
                 resume(idle_fiber());
             else if (live_ == 0)
-                return;
+                break;
             else
                 give_up("its threads wait for each other at different places");
             if (ready_head_ == ready_.size()) {
@@ -290,6 +325,11 @@ public:
                 ready_head_ = 0;
             }
         }
+#ifdef VRAMSCOPE_SIM_INSTRUMENTED
+        if (seen.count)
+            tell_accesses();
+#endif
+        running_stack = nullptr;
     }
 
     /* All threads of the block that have not ended; true for how many of them. */
@@ -457,13 +497,21 @@ private:
 
 VRAMSCOPE_SIM_UNSEEN inline void announce(const void *address, std::size_t bytes, int how)
 {
-    std::size_t in_stack = std::size_t(static_cast<const char *>(address) - running_stack);
-    std::size_t in_shared = std::size_t(static_cast<const char *>(address) - shared.begin);
-    if (announcing || in_stack < VRAMSCOPE_SIM_STACK_BYTES || in_shared < shared.bytes)
+    const char *p = static_cast<const char *>(address);
+    if (!running_stack || std::size_t(p - running_stack) < VRAMSCOPE_SIM_STACK_BYTES ||
+        std::size_t(p - shared.begin) < shared.bytes)
         return;
-    announcing = true; /* what follows is instrumented, too */
-    vramscope_sim_access(address, bytes, how);
-    announcing = false;
+    accesses &to = seen;
+    span *last = to.count ? &to.items[to.count - 1] : nullptr;
+    if (last && last->how == how && last->end == p) {
+        last->end += bytes;
+        return;
+    }
+    if (to.count == accesses::most)
+        tell_accesses();
+    if (!to.items && !(to.items = static_cast<span *>(std::malloc(accesses::most * sizeof(span)))))
+        return;
+    to.items[to.count++] = {p, p + bytes, how};
 }
 
 #define VRAMSCOPE_SIM_ANNOUNCE(bytes)                                                              \

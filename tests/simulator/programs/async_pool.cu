@@ -56,7 +56,7 @@ int main()
     CUDA_CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
     if (!supported) {
         printf("no memory pools on this device\n");
-        return EXIT_SUCCESS;
+        return 77;
     }
     cudaStream_t stream, other;
     CUDA_CHECK(cudaStreamCreate(&stream));

@@ -10,7 +10,7 @@
 #include "ipc_kernels.cuh"
 #include "program.h"
 
-static const int N = 1 << 20, ROUNDS = 6, BLOCK = 256; // 4 MiB
+static const int N = 1 << 18, ROUNDS = 6, BLOCK = 256; // 1 MiB
 
 struct Offer {
     cudaIpcMemHandle_t memory;

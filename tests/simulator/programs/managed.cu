@@ -17,7 +17,7 @@ int main()
     CUDA_CHECK(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0));
     if (!managed || !concurrent) {
         printf("no concurrent managed access on this device\n");
-        return EXIT_SUCCESS;
+        return 77;
     }
     size_t before = 0, unused = 0, device = 0;
     CUDA_CHECK(cudaMemGetInfo(&before, &device));
