@@ -564,6 +564,8 @@ CUresult vs_sim_end_array(CUarray handle, const size_t at[3], const size_t box[3
     *end = (struct vs_sim_end){.base = range.base + (at[2] * extent[1] + at[1]) * row + at[0],
                                .pitch = row,
                                .slice = row * extent[1],
+                               .array = handle,
+                               .at = {at[0], at[1], at[2]},
                                .id = range.id,
                                .memory = VS_SIM_MEMORY_ARRAY,
                                .device = range.device};

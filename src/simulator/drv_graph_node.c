@@ -292,24 +292,48 @@ CUresult vs_sim_node_add(struct vs_sim_graph *g, struct vs_sim_node *const *befo
 static CUmemorytype type_of(const struct vs_sim_end *end)
 {
     bool host = end->memory == VS_SIM_MEMORY_PAGEABLE || end->memory == VS_SIM_MEMORY_PINNED;
-    return host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    return end->memory == VS_SIM_MEMORY_ARRAY ? CU_MEMORYTYPE_ARRAY
+           : host                             ? CU_MEMORYTYPE_HOST
+                                              : CU_MEMORYTYPE_DEVICE;
+}
+
+static void params_of_source(const struct vs_sim_copy *c, CUDA_MEMCPY3D *p)
+{
+    p->srcMemoryType = type_of(&c->from);
+    if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY) {
+        p->srcArray = c->from.array;
+        p->srcXInBytes = c->from.at[0];
+        p->srcY = c->from.at[1];
+        p->srcZ = c->from.at[2];
+        return;
+    }
+    p->srcHost = (const void *)c->from.base;
+    p->srcDevice = c->from.base;
+    p->srcPitch = c->from.pitch ? c->from.pitch : c->width;
+    p->srcHeight = c->from.slice ? c->from.slice / p->srcPitch : c->height;
+}
+
+static void params_of_destination(const struct vs_sim_copy *c, CUDA_MEMCPY3D *p)
+{
+    p->dstMemoryType = type_of(&c->to);
+    if (p->dstMemoryType == CU_MEMORYTYPE_ARRAY) {
+        p->dstArray = c->to.array;
+        p->dstXInBytes = c->to.at[0];
+        p->dstY = c->to.at[1];
+        p->dstZ = c->to.at[2];
+        return;
+    }
+    p->dstHost = (void *)c->to.base;
+    p->dstDevice = c->to.base;
+    p->dstPitch = c->to.pitch ? c->to.pitch : c->width;
+    p->dstHeight = c->to.slice ? c->to.slice / p->dstPitch : c->height;
 }
 
 static CUDA_MEMCPY3D params_of_copy(const struct vs_sim_copy *c)
 {
-    CUDA_MEMCPY3D p = {.srcMemoryType = type_of(&c->from),
-                       .srcHost = (const void *)c->from.base,
-                       .srcDevice = c->from.base,
-                       .srcPitch = c->from.pitch ? c->from.pitch : c->width,
-                       .dstMemoryType = type_of(&c->to),
-                       .dstHost = (void *)c->to.base,
-                       .dstDevice = c->to.base,
-                       .dstPitch = c->to.pitch ? c->to.pitch : c->width,
-                       .WidthInBytes = c->width,
-                       .Height = c->height,
-                       .Depth = c->depth};
-    p.srcHeight = c->from.slice ? c->from.slice / p.srcPitch : c->height;
-    p.dstHeight = c->to.slice ? c->to.slice / p.dstPitch : c->height;
+    CUDA_MEMCPY3D p = {.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth};
+    params_of_source(c, &p);
+    params_of_destination(c, &p);
     return p;
 }
 

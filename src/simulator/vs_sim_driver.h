@@ -392,6 +392,8 @@ struct vs_sim_end { /* one end of a copy */
     uint64_t id;         /* of the range it must still be in; 0: not checked */
     size_t mapped_bytes; /* of cuMemMap memory, perhaps in several mappings; else 0 */
     struct vs_sim_pool *pool; /* of stream-ordered memory, which has no id; else NULL */
+    CUarray array;            /* ARRAY: its handle, and where in it: bytes, rows, planes */
+    size_t at[3];
     enum vs_sim_memory_kind memory;
     int device;
 };

@@ -185,6 +185,63 @@ static void destroying_waits_for_the_work(void **state)
     OK(cuStreamDestroy(stream));
 }
 
+/* What a captured copy gives back can be given again. */
+static void captured_copies_name_their_arrays(void **state)
+{
+    CUarray array = make(64, 8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcPitch = 16,
+                          .srcHeight = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = array,
+                          .dstXInBytes = 8,
+                          .dstY = 3,
+                          .dstZ = 2,
+                          .WidthInBytes = 16,
+                          .Height = 2,
+                          .Depth = 1},
+                  got;
+    unsigned char in[32], out[16];
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUstream s;
+    size_t count = 1;
+    (void)state;
+    memset(in, 7, sizeof in);
+    copy.srcHost = in;
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuMemcpy3DAsync(&copy, s));
+    OK(cuStreamEndCapture(s, &graph));
+    OK(cuGraphGetNodes(graph, &node, &count));
+    OK(cuGraphMemcpyNodeGetParams(node, &got));
+    assert_int_equal(got.dstMemoryType, CU_MEMORYTYPE_ARRAY);
+    assert_ptr_equal(got.dstArray, array);
+    assert_int_equal(got.dstXInBytes, 8);
+    assert_int_equal(got.dstY, 3);
+    assert_int_equal(got.dstZ, 2);
+    OK(cuGraphMemcpyNodeSetParams(node, &got));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    got.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    got.srcArray = array;
+    got.srcXInBytes = 8;
+    got.srcY = 4;
+    got.srcZ = 2;
+    got.dstMemoryType = CU_MEMORYTYPE_HOST;
+    got.dstHost = out;
+    got.dstXInBytes = got.dstY = got.dstZ = got.dstPitch = got.dstHeight = 0;
+    got.Height = 1;
+    OK(cuMemcpy3D(&got));
+    assert_memory_equal(out, in, sizeof out);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuStreamDestroy(s));
+    OK(cuArrayDestroy(array));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +254,7 @@ int main(void)
         cmocka_unit_test(an_array_that_does_not_fit_is_refused),
         cmocka_unit_test(arrays_end_with_their_context),
         cmocka_unit_test(destroying_waits_for_the_work),
+        cmocka_unit_test(captured_copies_name_their_arrays),
     };
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=4GiB", 1);
     sim_start();

@@ -135,6 +135,41 @@ static void watched_calls_get_all_their_arguments(void **state)
     OK(cuMemFree(p));
 }
 
+/* Nodes of a clone are nodes of their own. */
+static void work_of_a_cloned_graph_names_the_clones_node(void **state)
+{
+    CUDA_MEMSET_NODE_PARAMS set = {.value = 3, .elementSize = 1, .width = 64, .height = 1};
+    CUcontext ctx;
+    CUgraph graph, clone;
+    CUgraphExec exec;
+    CUgraphNode node, copy;
+    uint64_t node_id, copy_id;
+    (void)state;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuMemAlloc(&set.dst, 64));
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, ctx));
+    OK(cuGraphClone(&clone, graph));
+    OK(cuGraphNodeFindInClone(&copy, node, clone));
+    OK(cuptiGetGraphNodeId(node, &node_id));
+    OK(cuptiGetGraphNodeId(copy, &copy_id));
+    assert_true(node_id != copy_id);
+    OK(cuGraphInstantiate(&exec, clone, 0));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+    records_forget();
+    OK(cuGraphLaunch(exec, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuptiActivityFlushAll(0));
+    const union record *r = records_find(CUPTI_ACTIVITY_KIND_MEMSET, 0);
+    assert_non_null(r);
+    assert_int_equal(r->set.graphNodeId, copy_id);
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(clone));
+    OK(cuGraphDestroy(graph));
+    OK(cuMemFree(set.dst));
+}
+
 static void work_of_a_graph_names_graph_and_node(void **state)
 {
     CUcontext ctx;
@@ -471,6 +506,7 @@ int main(void)
         cmocka_unit_test(driver_calls_of_the_runtime_show_when_runtime_calls_do_not),
         cmocka_unit_test(watched_calls_get_all_their_arguments),
         cmocka_unit_test(work_of_a_graph_names_graph_and_node),
+        cmocka_unit_test(work_of_a_cloned_graph_names_the_clones_node),
         cmocka_unit_test(functions_are_chosen_one_by_one),
         cmocka_unit_test(a_record_is_preceded_by_its_external_ids),
         cmocka_unit_test(records_of_many_threads_all_arrive),
