@@ -121,8 +121,9 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                         void **kernelParams, void **extra)
 {
-    struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false, NULL, 0};
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes};
     return launch(f, &s, hStream, false, kernelParams, extra);
 }
 
@@ -131,8 +132,9 @@ CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int g
                              unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                              void **kernelParams, void **extra)
 {
-    struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false, NULL, 0};
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes};
     return launch(f, &s, hStream, true, kernelParams, extra);
 }
 
@@ -141,12 +143,11 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **par
 {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
-    struct shape s = {{config->gridDimX, config->gridDimY, config->gridDimZ},
-                      {config->blockDimX, config->blockDimY, config->blockDimZ},
-                      config->sharedMemBytes,
-                      false,
-                      config->attrs,
-                      config->numAttrs};
+    struct shape s = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                      .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                      .shared = config->sharedMemBytes,
+                      .attributes = config->attrs,
+                      .attribute_count = config->numAttrs};
     return launch(f, &s, config->hStream, per_thread, params, extra);
 }
 
@@ -168,8 +169,10 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                                    unsigned int sharedMemBytes, CUstream hStream,
                                    void **kernelParams)
 {
-    struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true, NULL, 0};
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes,
+                      .cooperative = true};
     return launch(f, &s, hStream, false, kernelParams, NULL);
 }
 
@@ -179,7 +182,9 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, uns
                                         unsigned int sharedMemBytes, CUstream hStream,
                                         void **kernelParams)
 {
-    struct shape s = {
-        {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true, NULL, 0};
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes,
+                      .cooperative = true};
     return launch(f, &s, hStream, true, kernelParams, NULL);
 }

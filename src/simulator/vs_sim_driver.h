@@ -171,7 +171,8 @@ bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t 
  * (a power of two), at *hint* when that is free. 0: the system refuses. */
 uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint);
 /* vs_sim_store_map: put *bytes* of file *fd* from *offset* on to a reserved *address*,
- * with the PROT bits *access*. fd -1: fresh memory without a file, fork-shared too. False: the system refuses. */
+ * with the PROT bits *access*. fd -1: fresh memory without a file, fork-shared too.
+ * False: the system refuses. */
 bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, int access);
 /* vs_sim_store_unmap: the address range is merely reserved again. */
 void vs_sim_store_unmap(uintptr_t address, size_t bytes);
