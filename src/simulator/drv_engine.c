@@ -180,11 +180,46 @@ bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t s
     return true;
 }
 
+/* ---- what comes after what ---- */
+
+static void follow_one(struct vs_sim_follows *f, struct vs_sim_stream *on, uint64_t seq)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->at[i].stream == on) {
+            if (f->at[i].seq < seq)
+                f->at[i].seq = seq;
+            return;
+        }
+    f->at[f->next] = (struct vs_sim_dep){on, seq};
+    f->next = (f->next + 1) % VS_SIM_FOLLOWS_MAX;
+    if (f->count < VS_SIM_FOLLOWS_MAX)
+        f->count++;
+}
+
+void vs_sim_follow(struct vs_sim_stream *s, struct vs_sim_stream *on, uint64_t seq,
+                   const struct vs_sim_follows *more)
+{
+    pthread_mutex_lock(&s->mu);
+    for (unsigned i = 0; more && i < more->count; i++)
+        if (more->at[i].stream != s)
+            follow_one(&s->follows, more->at[i].stream, more->at[i].seq);
+    follow_one(&s->follows, on, seq);
+    pthread_mutex_unlock(&s->mu);
+}
+
+void vs_sim_followed(struct vs_sim_stream *s, struct vs_sim_follows *follows)
+{
+    pthread_mutex_lock(&s->mu);
+    *follows = s->follows;
+    pthread_mutex_unlock(&s->mu);
+}
+
 /* The rules of the legacy default stream: its work waits for everything earlier
  * in blocking streams, and theirs for everything earlier in it. */
 static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     struct vs_sim_context *ctx = s->ctx;
+    struct vs_sim_follows follows;
     if (s->side_seen != ctx->side_wait && s != ctx->side) { /* cuCtxWaitEvent */
         s->side_seen = ctx->side_wait;
         if (!vs_sim_op_depend(op, ctx->side, ctx->side_wait))
@@ -197,6 +232,8 @@ static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
         if (seq == s->legacy_seen)
             return true;
         s->legacy_seen = seq;
+        vs_sim_followed(ctx->legacy, &follows);
+        vs_sim_follow(s, ctx->legacy, seq, &follows);
         return vs_sim_op_depend(op, ctx->legacy, seq);
     }
     for (struct vs_sim_stream *t = ctx->streams; t; t = t->next) {
@@ -204,6 +241,8 @@ static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
         if (t == s || !is_blocking(t) || seq == t->seen_by_legacy)
             continue;
         t->seen_by_legacy = seq;
+        vs_sim_followed(t, &follows);
+        vs_sim_follow(s, t, seq, &follows);
         if (!vs_sim_op_depend(op, t, seq))
             return false;
     }
@@ -472,6 +511,7 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
     s->attributes = vs_sim_attributes_default(priority);
     s->legacy = s->per_thread = false;
     s->legacy_seen = s->side_seen = 0;
+    s->follows = (struct vs_sim_follows){0};
     s->seen_by_legacy = atomic_load(&s->submitted);
     if (vs_sim_checking)
         vs_sim_check_stream_new(s);

@@ -25,6 +25,7 @@ struct vs_sim_event {
     uint64_t generation;          /* of the newest record; 0: never recorded */
     struct vs_sim_stream *stream; /* NULL: never recorded */
     uint64_t seq;
+    struct vs_sim_follows follows; /* of the stream, before the newest record */
     uint64_t time_ns;          /* of the newest record, once passed */
     struct vs_sim_capture_mark captured; /* the newest record, if in a capture; drv_capture.c's */
     struct vs_sim_event_share share; /* immutable while the event lives */
@@ -150,8 +151,11 @@ CUresult vs_sim_event_submit(struct vs_sim_event *ev, struct vs_sim_stream *s, s
         op->u.record.shared = ev->share.slot;
         op->u.record.shared_record = ev->shared_record = vs_sim_ipc_slot_record(ev->share.slot);
     }
+    struct vs_sim_follows follows;
+    vs_sim_followed(s, &follows);
     CUresult e = vs_sim_submit(s, op, &ev->seq);
     if (e == CUDA_SUCCESS) {
+        ev->follows = follows;
         ev->stream = s;
         ev->time_ns = 0;
         ev->captured.capture = 0;
@@ -227,6 +231,18 @@ static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *s
     *seq = ev->seq;
     if (time_ns)
         *time_ns = ev->time_ns;
+    pthread_mutex_unlock(&ev->mu);
+    return *s != NULL;
+}
+
+/* Likewise, with what the record came after. */
+static bool place_followed(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
+                           struct vs_sim_follows *follows)
+{
+    pthread_mutex_lock(&ev->mu);
+    *s = ev->stream;
+    *seq = ev->seq;
+    *follows = ev->follows;
     pthread_mutex_unlock(&ev->mu);
     return *s != NULL;
 }
@@ -411,9 +427,10 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
             return e;
     }
     uint64_t record_there;
+    struct vs_sim_follows follows;
     if (elsewhere(ev, &record_there))
         return wait_shared(s, ev, record_there);
-    if (!place(ev, &on, &seq, NULL) || on == s)
+    if (!place_followed(ev, &on, &seq, &follows) || on == s)
         return CUDA_SUCCESS; /* never recorded, or ordered already */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
     if (!op)
@@ -422,7 +439,10 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
         vs_sim_op_drop(s, op);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return vs_sim_submit(s, op, NULL);
+    e = vs_sim_submit(s, op, NULL);
+    if (!e)
+        vs_sim_follow(s, on, seq, &follows);
+    return e;
 }
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)

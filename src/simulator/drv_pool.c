@@ -48,7 +48,8 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
     if (e) {
         if (op)
             vs_sim_op_drop(stream, op);
-        vs_sim_pool_block_free(pool, range.base, wait_stream, wait_stream ? wait_seq : 0);
+        vs_sim_pool_block_free(pool, range.base, wait_stream ? wait_stream : stream,
+                               wait_stream ? wait_seq : atomic_load(&stream->submitted));
         return e;
     }
     e = vs_sim_submit(stream, op, NULL);

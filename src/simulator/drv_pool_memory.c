@@ -2,7 +2,8 @@
  *
  * Stream-ordered memory: a pool holds segments of device memory, cut into blocks.
  * A block freed in a stream is free at once for that stream, whose order protects
- * it, and for others when the free has been passed; only when the device has no
+ * it, for streams that wait for the free by events or the legacy stream, and for others
+ * when it has been passed; only when the device has no
  * more is a block handed on with a wait. Segments without users go back at
  * synchronisations, above the release threshold.
  * Blocks in use are found by address in a hash table, free ones by size in lists, so
@@ -218,23 +219,38 @@ static void cut(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, size_t by
     free_in(pool, rest);
 }
 
-static bool may_use(const struct vs_sim_pool *pool, const struct vs_sim_pool_block *b,
-                    const struct vs_sim_stream *stream)
+static bool follows(const struct vs_sim_follows *f, const struct vs_sim_pool_block *b)
 {
-    return !b->stream || b->stream == stream || (pool->reuse_opportunistic && passed(b));
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->at[i].stream == b->stream)
+            return f->at[i].seq >= b->seq;
+    return false;
+}
+
+/* Who asks: a stream, and what comes before its next work. */
+struct asking {
+    struct vs_sim_stream *stream;
+    struct vs_sim_follows follows;
+};
+
+static bool may_use(const struct vs_sim_pool *pool, const struct vs_sim_pool_block *b,
+                    const struct asking *by)
+{
+    return !b->stream || b->stream == by->stream || (pool->reuse_opportunistic && passed(b)) ||
+           (pool->reuse_events && follows(&by->follows, b));
 }
 
 /* The smallest free block that *stream* may use without waiting; with *waiting*,
  * the smallest at all. */
 static struct vs_sim_pool_block *find_locked(struct vs_sim_pool *pool, size_t bytes,
-                                             struct vs_sim_stream *stream, bool waiting)
+                                             const struct asking *by, bool waiting)
 {
     struct vs_sim_pool_block *best = NULL;
     for (unsigned c = class_of(bytes); c < VS_SIM_POOL_CLASSES && !best; c++)
         for (struct vs_sim_pool_block *b = pool->free[c]; b; b = b->list_next) {
             if (b->bytes < bytes || (best && best->bytes <= b->bytes))
                 continue;
-            if (!waiting && !may_use(pool, b, stream))
+            if (!waiting && !may_use(pool, b, by))
                 continue;
             best = b;
             if (best->bytes == bytes)
@@ -323,15 +339,17 @@ CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim
         return CUDA_ERROR_OUT_OF_MEMORY;
     bytes = (bytes + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
     *wait_stream = NULL;
+    struct asking by = {.stream = stream};
+    vs_sim_followed(stream, &by.follows);
     pthread_mutex_lock(&pool->mu);
     struct vs_sim_pool_block *b = NULL;
     if (used_room(pool)) {
-        b = find_locked(pool, bytes, stream, false);
+        b = find_locked(pool, bytes, &by, false);
         if (!b && join_all(pool))
-            b = find_locked(pool, bytes, stream, false);
+            b = find_locked(pool, bytes, &by, false);
         if (!b)
             b = grow_locked(pool, bytes);
-        if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, stream, true))) {
+        if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, &by, true))) {
             *wait_stream = b->stream;
             *wait_seq = b->seq;
         }

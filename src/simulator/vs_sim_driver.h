@@ -10,7 +10,8 @@
  * instead of crashing.
  *
  * Lock order: event.mu → context.submit_mu → stream.mu; memory (drv_range.c) and
- * pool locks are taken with none of these held, pool before memory. Engine
+ * pool locks are taken with none of these held, pool before memory; stream.mu may be
+ * taken with a pool locked. Engine
  * threads take event.mu and submit_mu only with nothing else held. */
 #ifndef VS_SIM_DRIVER_H
 #define VS_SIM_DRIVER_H
@@ -514,6 +515,15 @@ struct vs_sim_op {
     } u;
 };
 
+#define VS_SIM_FOLLOWS_MAX 16
+
+/* What a stream has been made to wait for: its later work comes after number *seq* of
+ * each *stream*. One entry a stream; the oldest are forgotten, which is safe. */
+struct vs_sim_follows {
+    unsigned count, next;
+    struct vs_sim_dep at[VS_SIM_FOLLOWS_MAX];
+};
+
 #define VS_SIM_STREAM_MARK 0x76735354u
 #define VS_SIM_STREAM_GONE 0x7673474eu
 
@@ -537,6 +547,7 @@ struct vs_sim_stream {
     pthread_cond_t work, done;
     struct vs_sim_op *head, *tail, *unused;     /* guarded by mu */
     bool thread_started, sleeping, dying;       /* guarded by mu */
+    struct vs_sim_follows follows;              /* guarded by mu */
     atomic_uint_least64_t submitted, completed; /* submitted is written under mu */
     atomic_uint_least64_t wake_at;              /* smallest number waited for; UINT64_MAX: none */
 
@@ -554,6 +565,13 @@ void vs_sim_stream_close(struct vs_sim_stream *stream);
  * what 0 means. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_thread,
                           struct vs_sim_stream **stream);
+
+/* vs_sim_follow: work submitted to *stream* from now on comes after number *seq* of
+ * *on*, and after *more* (may be NULL), what that came after. */
+void vs_sim_follow(struct vs_sim_stream *stream, struct vs_sim_stream *on, uint64_t seq,
+                   const struct vs_sim_follows *more);
+/* vs_sim_followed: what *stream* comes after now. */
+void vs_sim_followed(struct vs_sim_stream *stream, struct vs_sim_follows *follows);
 
 /* vs_sim_op_new: an empty op for *stream*; may first wait until the stream has
  * room. NULL: no host memory. Must be given to submit, run_now or drop. */

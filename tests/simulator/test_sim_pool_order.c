@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which streams may have at once what another one has freed but not yet passed: those
+ * whose order comes after the free (cuda.h, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES). */
+#include "sim_test.h"
+
+#define BYTES (3 * MIB)
+
+static CUmemoryPool pool;
+static CUstream a, b, c;
+static CUevent event, second;
+static atomic_int open_gate;
+static CUdeviceptr kept[4]; /* so that no later request finds them instead */
+static size_t kept_count;
+
+static int begin(void **state)
+{
+    (void)state;
+    atomic_store(&open_gate, 0);
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&c, CU_STREAM_NON_BLOCKING));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    atomic_store(&open_gate, 1);
+    OK(cuCtxSynchronize());
+    while (kept_count)
+        OK(cuMemFree(kept[--kept_count]));
+    OK(cuStreamDestroy(a));
+    OK(cuStreamDestroy(b));
+    OK(cuStreamDestroy(c));
+    OK(cuMemPoolTrimTo(pool, 0));
+    return 0;
+}
+
+/* Freed in *s* behind a closed gate. */
+static CUdeviceptr freed_in(CUstream s)
+{
+    CUdeviceptr p;
+    OK(cuMemAllocAsync(&p, BYTES, s));
+    sim_launch_gate(s, &open_gate);
+    OK(cuMemFreeAsync(p, s));
+    return p;
+}
+
+/* Does *s* get *p* when it asks for as much? */
+static bool gets(CUstream s, CUdeviceptr p)
+{
+    CUdeviceptr got;
+    OK(cuMemAllocAsync(&got, BYTES, s));
+    if (got == p)
+        OK(cuMemFreeAsync(got, s));
+    else
+        kept[kept_count++] = got;
+    return got == p;
+}
+
+static void a_stream_that_waits_for_the_free_gets_the_block(void **state)
+{
+    CUdeviceptr p = freed_in(a);
+    (void)state;
+    assert_false(gets(b, p));
+    OK(cuEventRecord(event, a));
+    OK(cuStreamWaitEvent(b, event, 0));
+    assert_true(gets(b, p));
+}
+
+static void a_record_before_the_free_does_not_count(void **state)
+{
+    CUdeviceptr p;
+    (void)state;
+    OK(cuMemAllocAsync(&p, BYTES, a));
+    sim_launch_gate(a, &open_gate);
+    OK(cuEventRecord(event, a));
+    OK(cuMemFreeAsync(p, a));
+    OK(cuStreamWaitEvent(b, event, 0));
+    assert_false(gets(b, p));
+}
+
+static void waits_are_passed_on(void **state)
+{
+    CUdeviceptr p = freed_in(a);
+    (void)state;
+    OK(cuEventRecord(second, b)); /* before b waits: tells nothing of a */
+    OK(cuEventRecord(event, a));
+    OK(cuStreamWaitEvent(b, event, 0));
+    OK(cuStreamWaitEvent(c, second, 0));
+    assert_false(gets(c, p));
+    OK(cuEventRecord(second, b));
+    OK(cuStreamWaitEvent(c, second, 0));
+    assert_true(gets(c, p));
+}
+
+static void the_attribute_turns_it_off(void **state)
+{
+    CUdeviceptr p = freed_in(a);
+    int off = 0, on = 1;
+    (void)state;
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, &off));
+    OK(cuEventRecord(event, a));
+    OK(cuStreamWaitEvent(b, event, 0));
+    assert_false(gets(b, p));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, &on));
+    assert_true(gets(b, p));
+}
+
+static void the_legacy_stream_orders_too(void **state)
+{
+    CUstream blocking, other;
+    (void)state;
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    OK(cuStreamCreate(&other, CU_STREAM_DEFAULT));
+    CUdeviceptr p = freed_in(blocking);
+    OK(cuEventRecord(event, NULL)); /* after the free */
+    OK(cuEventRecord(second, other)); /* after that */
+    assert_true(gets(other, p));
+    atomic_store(&open_gate, 1);
+    OK(cuStreamDestroy(blocking));
+    OK(cuStreamDestroy(other));
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_stream_that_waits_for_the_free_gets_the_block),
+        CASE(a_record_before_the_free_does_not_count),
+        CASE(waits_are_passed_on),
+        CASE(the_attribute_turns_it_off),
+        CASE(the_legacy_stream_orders_too),
+    };
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
+    sim_start();
+    sim_register_kernels();
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuEventCreate(&second, CU_EVENT_DISABLE_TIMING));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
