@@ -28,7 +28,8 @@ struct change {
 
 struct vs_sim_lane { /* one life of a stream */
     struct vs_sim_lane *earlier; /* life, of lower numbers */
-    uint64_t first_seq;
+    struct vs_sim_lane *all;     /* lanes ever made */
+    uint64_t first_seq, begun;   /* number of the newest op that has begun */
     uint32_t number;
     struct vs_sim_clock *clock;
     struct vs_sim_clock *host_seen; /* last joined */
@@ -46,6 +47,7 @@ static pthread_mutex_t check_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_sim_clock *host_clock; /* guarded by check_mu, like all that follows */
 static uint64_t host_seq, last_order;
 static uint32_t next_lane = 1; /* 0 is the host */
+static struct vs_sim_lane *lanes;
 static struct vs_sim_clock *shared_clock; /* what events shared with other processes told them */
 static bool blind;             /* the host ran out of memory: nothing more is checked */
 
@@ -72,6 +74,8 @@ static struct vs_sim_lane *lane_new(struct vs_sim_stream *s, uint64_t first_seq)
     lane->number = next_lane++;
     lane->first_seq = first_seq;
     lane->earlier = s->check;
+    lane->all = lanes;
+    lanes = lane;
     return s->check = lane;
 }
 
@@ -284,6 +288,7 @@ static void clock_op(struct vs_sim_stream *s, struct vs_sim_lane *lane, struct v
         join_op(&lane->clock, op->deps[i].stream, op->deps[i].seq);
     if (s->legacy && s->ctx->check)
         need(vs_sim_clock_join(&lane->clock, s->ctx->check->blocking));
+    lane->begun = op->seq;
     remember(lane, op->seq);
     check->clock = vs_sim_clock_ref(lane->clock);
 }
@@ -386,6 +391,15 @@ static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
     return NULL;
 }
 
+/* A value in memory of the host, which may look at it. */
+static bool tells_host(const struct vs_sim_values *values)
+{
+    for (unsigned i = 0; i < values->count; i++)
+        if (values->list[i].write && values->list[i].at.memory == VS_SIM_MEMORY_PINNED)
+            return true;
+    return false;
+}
+
 void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     struct vs_sim_check_op *check = op->check;
@@ -414,6 +428,8 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
         join_op(&host_clock, s, op->seq); /* the function knows, and may tell */
     if (op->kind == VS_SIM_OP_RECORD && op->u.record.shared)
         join_op(&shared_clock, s, op->seq);
+    if (op->kind == VS_SIM_OP_VALUES && tells_host(&op->u.values))
+        join_op(&host_clock, s, op->seq);
     vs_sim_check_unlock();
     if (vs_sim_check_failed())
         vs_sim_context_fail(s->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -430,12 +446,30 @@ static void end_kernel(struct vs_sim_op *op)
     vs_sim_check_unlock();
 }
 
+static bool waits_for_a_value(const struct vs_sim_op *op)
+{
+    for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++)
+        if (op->u.values.list[i].bytes && !op->u.values.list[i].write)
+            return true;
+    return false;
+}
+
+/* Whoever wrote the value, a stream or a kernel, what it had done comes first. */
+static void join_everything(struct vs_sim_lane *lane)
+{
+    for (const struct vs_sim_lane *other = lanes; other; other = other->all) {
+        need(vs_sim_clock_join(&lane->clock, other->clock));
+        need(vs_sim_clock_raise(&lane->clock, other->number, other->begun));
+    }
+}
+
 void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     if (op->kind == VS_SIM_OP_KERNEL && op->u.launch.host)
         end_kernel(op);
+    bool value = waits_for_a_value(op);
     if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK &&
-        op->kind != VS_SIM_OP_WAIT_SHARED)
+        op->kind != VS_SIM_OP_WAIT_SHARED && !value)
         return;
     vs_sim_check_lock(); /* what follows comes after all that was possibly waited for */
     struct vs_sim_lane *lane = lane_of(s, op->seq);
@@ -443,6 +477,8 @@ void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
         need(vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock()));
         if (op->kind == VS_SIM_OP_WAIT_SHARED)
             need(vs_sim_clock_join(&lane->clock, shared_clock));
+        if (value)
+            join_everything(lane);
         remember(lane, op->seq);
     }
     vs_sim_check_unlock();

@@ -310,6 +310,28 @@ static void missing_wait(void) { two_streams(0, 0); }
 static void event_too_early(void) { two_streams(1, 1); }
 static void event_wait(void) { two_streams(1, 0); }
 
+/* A stream tells the other by a value in memory. */
+static void by_value(int wait)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), flag = allocator(4);
+    OK(cuMemsetD32(flag, 0, 1));
+    OK(cuCtxSynchronize());
+    if (wait)
+        OK(cuStreamWaitValue32(b, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    producer(p, a);
+    OK(cuStreamWriteValue32(a, flag, 1, 0));
+    pause_a_little();
+    consumer(p, q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+    OK(cuMemFree(q));
+    OK(cuMemFree(flag));
+}
+
+static void value_wait(void) { by_value(1); }
+static void value_missing_wait(void) { by_value(0); }
+
 static void host_sync(int sync)
 {
     CUstream a = stream(), b = stream();
@@ -831,6 +853,8 @@ static const struct {
              CASE(missing_wait),
              CASE(event_too_early),
              CASE(event_wait),
+             CASE(value_wait),
+             CASE(value_missing_wait),
              CASE(stream_sync),
              CASE(stream_query),
              CASE(sleep_is_no_sync),

@@ -21,6 +21,8 @@ CASES = {
     "missing_wait": (RACE, "producer", "consumer"),
     "event_too_early": (RACE, "producer", "consumer"),
     "event_wait": None,
+    "value_wait": None,
+    "value_missing_wait": (RACE, "producer", "consumer"),
     "stream_sync": None,
     "stream_query": None,
     "sleep_is_no_sync": (RACE, "producer", "consumer"),
