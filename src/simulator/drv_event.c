@@ -327,7 +327,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
     bool recorded = place(ev, &s, &seq, NULL);
     if (elsewhere(ev, &record)) {
         if (record)
-            vs_sim_ipc_slot_wait(ev->share.slot, record);
+            vs_sim_ipc_slot_wait(ev->share.slot, record, ev->ctx);
         if (vs_sim_checking)
             vs_sim_check_synced_elsewhere();
         recorded = false;

@@ -329,7 +329,7 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
             vs_sim_ipc_slot_done(op->u.record.shared, op->u.record.shared_record);
         break;
     case VS_SIM_OP_WAIT_SHARED:
-        vs_sim_ipc_slot_wait(op->u.wait_shared.slot, op->u.wait_shared.record);
+        vs_sim_ipc_slot_wait(op->u.wait_shared.slot, op->u.wait_shared.record, s->ctx);
         start = later(start, vs_clock_ns());
         break;
     case VS_SIM_OP_HOST:

@@ -35,7 +35,7 @@ struct opened {
     int pid;
     uint64_t id; /* of the allocation there */
     struct vs_sim_context *ctx;
-    unsigned references;
+    unsigned references; /* 0: being closed */
     uintptr_t address, pages;
     size_t page_bytes;
 };
@@ -188,7 +188,7 @@ static CUresult open_locked(struct vs_sim_context *ctx, const struct memory_hand
                             CUdeviceptr *pdptr)
 {
     for (struct opened *o = opened; o; o = o->next)
-        if (o->pid == h->pid && o->id == h->id && o->ctx == ctx) {
+        if (o->references && o->pid == h->pid && o->id == h->id && o->ctx == ctx) {
             o->references++;
             *pdptr = o->address;
             return CUDA_SUCCESS;
@@ -251,15 +251,14 @@ void vs_sim_ipc_unmap(const struct vs_sim_range *range)
     free(o);
 }
 
+/* One reference less. True: that was the last, and nobody gets it any more. */
 static bool last_reference(uintptr_t address)
 {
-    bool last = true;
+    bool last = false;
     pthread_mutex_lock(&ipc_mu);
     for (struct opened *o = opened; o; o = o->next)
-        if (o->address == address) {
-            last = o->references == 1;
-            o->references -= !last;
-        }
+        if (o->address == address && o->references)
+            last = --o->references == 0;
     pthread_mutex_unlock(&ipc_mu);
     return last;
 }

@@ -137,12 +137,13 @@ bool vs_sim_ipc_slot_passed(struct vs_sim_ipc_slot *slot, uint64_t record)
            !vs_sim_ipc_alive((int)(uint32_t)owner);
 }
 
-void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record)
+void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record,
+                          const struct vs_sim_context *waiter)
 {
     const struct timespec look_again = {.tv_nsec = LOOK_AGAIN_NS};
     for (;;) {
         unsigned changed = atomic_load(&slot->changed);
-        if (vs_sim_ipc_slot_passed(slot, record))
+        if (vs_sim_ipc_slot_passed(slot, record) || atomic_load(&waiter->fault))
             return;
         syscall(SYS_futex, &slot->changed, FUTEX_WAIT, changed, &look_again, NULL, 0);
     }

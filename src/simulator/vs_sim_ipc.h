@@ -32,8 +32,9 @@ void vs_sim_ipc_slot_done(struct vs_sim_ipc_slot *slot, uint64_t record);
 uint64_t vs_sim_ipc_slot_newest(const struct vs_sim_event_share *share);
 /* vs_sim_ipc_slot_passed: is that record done, or its process dead? */
 bool vs_sim_ipc_slot_passed(struct vs_sim_ipc_slot *slot, uint64_t record);
-/* vs_sim_ipc_slot_wait: return when it is. */
-void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record);
+/* vs_sim_ipc_slot_wait: return when it is, or when the waiting context fails. */
+void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record,
+                          const struct vs_sim_context *waiter);
 
 /* vs_sim_event_shared: the shared part of an event. False: it is no live event, or
  * was not made for this (drv_event.c). */

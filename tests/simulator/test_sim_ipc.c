@@ -183,6 +183,51 @@ static void an_event_whose_recorder_died_lets_waiters_go(void **state)
     OK(cuEventDestroy(event));
 }
 
+/* Fails the current context for good. */
+static void fail_the_context(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemAccessDesc access = {.location = prop.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr at;
+    CUstream stream;
+    atomic_int open = 0;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
+    OK(cuMemAddressReserve(&at, 2 * MIB, 0, 0, 0));
+    OK(cuMemMap(at, 2 * MIB, 0, handle, 0));
+    OK(cuMemSetAccess(at, 2 * MIB, &access, 1));
+    sim_launch_gate(stream, &open);
+    OK(cuMemsetD8Async(at, 1, 100, stream));
+    OK(cuMemUnmap(at, 2 * MIB));
+    atomic_store(&open, 1);
+    FAILS(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuMemRelease(handle));
+    OK(cuMemAddressFree(at, 2 * MIB));
+}
+
+static void a_failed_context_waits_for_no_other_process(void **state)
+{
+    struct handles handles;
+    struct peer peer = exporter(&handles); /* has recorded the event behind a shut gate */
+    CUcontext ctx;
+    CUevent event;
+    CUstream stream;
+    (void)state;
+    sim_register_kernels();
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    OK(cuIpcOpenEventHandle(&event, handles.event));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitEvent(stream, event, 0));
+    fail_the_context();
+    FAILS(cuEventSynchronize(event), CUDA_ERROR_ILLEGAL_ADDRESS);
+    OK(cuCtxDestroy(ctx)); /* waits for its streams */
+    OK(kill(peer.pid, SIGKILL));
+    assert_int_equal(peer_end(&peer), 128 + SIGKILL);
+}
+
 static void an_opened_handle_takes_no_capacity_and_ends_with_its_context(void **state)
 {
     struct handles handles;
@@ -240,6 +285,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_handle_that_is_none_is_refused),
         cmocka_unit_test(opened_memory_outlives_the_exporter),
         cmocka_unit_test(an_event_whose_recorder_died_lets_waiters_go),
+        cmocka_unit_test(a_failed_context_waits_for_no_other_process),
         cmocka_unit_test(an_opened_handle_takes_no_capacity_and_ends_with_its_context),
         cmocka_unit_test(the_runtime_passes_handles_on),
     };
