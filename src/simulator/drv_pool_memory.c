@@ -329,6 +329,50 @@ static struct vs_sim_pool_block *grow_locked(struct vs_sim_pool *pool, size_t by
     return NULL;
 }
 
+static bool segment_idle(struct vs_sim_pool_segment *seg)
+{
+    if (atomic_load(&seg->pins))
+        return false;
+    for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
+        if (b->used || !passed(b))
+            return false;
+    return true;
+}
+
+static void segment_free(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
+{
+    for (struct vs_sim_pool_block *b = seg->first; b;) {
+        struct vs_sim_pool_block *next = b->next;
+        list_out(b);
+        free(b);
+        b = next;
+    }
+    storage_drop(pool, seg);
+    pool->reserved -= seg->bytes;
+    free(seg);
+}
+
+static void trim_locked(struct vs_sim_pool *pool, uint64_t keep)
+{
+    for (struct vs_sim_pool_segment **p = &pool->segments; *p;) {
+        struct vs_sim_pool_segment *seg = *p;
+        if (pool->reserved - seg->bytes < keep || !segment_idle(seg)) {
+            p = &seg->next;
+            continue;
+        }
+        *p = seg->next;
+        segment_free(pool, seg);
+    }
+}
+
+/* Idle segments, each too small, make room for one that is large enough. */
+static struct vs_sim_pool_block *regrow_locked(struct vs_sim_pool *pool, size_t bytes)
+{
+    uint64_t before = pool->reserved;
+    trim_locked(pool, 0);
+    return pool->reserved < before ? grow_locked(pool, bytes) : NULL;
+}
+
 /* ---- blocks ---- */
 
 CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
@@ -349,6 +393,8 @@ CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim
             b = find_locked(pool, bytes, &by, false);
         if (!b)
             b = grow_locked(pool, bytes);
+        if (!b)
+            b = regrow_locked(pool, bytes);
         if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, &by, true))) {
             *wait_stream = b->stream;
             *wait_seq = b->seq;
@@ -451,41 +497,10 @@ atomic_uint *vs_sim_pool_pin(struct vs_sim_pool *pool, uintptr_t address)
     return seg ? &seg->pins : NULL;
 }
 
-static bool segment_idle(struct vs_sim_pool_segment *seg)
-{
-    if (atomic_load(&seg->pins))
-        return false;
-    for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
-        if (b->used || !passed(b))
-            return false;
-    return true;
-}
-
-static void segment_free(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
-{
-    for (struct vs_sim_pool_block *b = seg->first; b;) {
-        struct vs_sim_pool_block *next = b->next;
-        list_out(b);
-        free(b);
-        b = next;
-    }
-    storage_drop(pool, seg);
-    pool->reserved -= seg->bytes;
-    free(seg);
-}
-
 void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep)
 {
     pthread_mutex_lock(&pool->mu);
-    for (struct vs_sim_pool_segment **p = &pool->segments; *p;) {
-        struct vs_sim_pool_segment *seg = *p;
-        if (pool->reserved - seg->bytes < keep || !segment_idle(seg)) {
-            p = &seg->next;
-            continue;
-        }
-        *p = seg->next;
-        segment_free(pool, seg);
-    }
+    trim_locked(pool, keep);
     if (pool->store >= 0 && !pool->segments && atomic_load(&pool->mark) == VS_SIM_POOL_GONE) {
         close(pool->store);
         pool->store = -1;

@@ -468,6 +468,31 @@ static void an_own_pool_obeys_its_limit(void **state)
 }
 
 /* Regression: each allocation and free walked all blocks of the pool. */
+static void a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more(void **state)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                            .maxSize = 96 * MIB};
+    cuuint64_t keep = UINT64_MAX, reserved;
+    CUmemoryPool pool;
+    CUdeviceptr small[3], large;
+    (void)state;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    for (int i = 0; i < 3; i++)
+        OK(cuMemAllocFromPoolAsync(&small[i], 32 * MIB, pool, NULL));
+    for (int i = 0; i < 3; i++)
+        OK(cuMemFreeAsync(small[i], NULL));
+    OK(cuCtxSynchronize());
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    assert_int_equal(reserved, 96 * MIB);
+    OK(cuMemAllocFromPoolAsync(&large, 90 * MIB, pool, NULL));
+    FAILS(cuMemAllocFromPoolAsync(&small[0], 32 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemFreeAsync(large, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuMemPoolDestroy(pool));
+}
+
 static void very_many_blocks_are_allocated_and_freed_in_any_order(void **state)
 {
     enum { COUNT = 20000 };
@@ -557,6 +582,7 @@ int main(void)
         cmocka_unit_test(pool_memory_is_reused_in_stream_order_only),
         cmocka_unit_test(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back),
         cmocka_unit_test(an_own_pool_obeys_its_limit),
+        cmocka_unit_test(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more),
         cmocka_unit_test(very_many_blocks_are_allocated_and_freed_in_any_order),
         cmocka_unit_test(resetting_the_primary_context_gives_back_all_but_pool_memory),
     };
