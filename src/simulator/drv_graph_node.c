@@ -46,12 +46,14 @@ static CUresult set_kernel(struct vs_sim_node *n, const CUDA_KERNEL_NODE_PARAMS_
     if (!e)
         e = vs_sim_launch_describe(&op.u.launch, f, grid, block, p->sharedMemBytes, p->kernelParams,
                                    p->extra);
+    if (!e && n->op.kind == VS_SIM_OP_KERNEL) { /* attributes are no parameters */
+        op.u.launch.attributes = n->op.u.launch.attributes;
+        e = vs_sim_launch_fits(&op.u.launch);
+    }
     if (e) {
         vs_sim_op_clean(&op);
         return e;
     }
-    if (n->op.kind == VS_SIM_OP_KERNEL) /* attributes are no parameters */
-        op.u.launch.attributes = n->op.u.launch.attributes;
     free(n->u.params);
     n->u.params = NULL;
     n->ctx = ctx;

@@ -98,6 +98,80 @@ static void arguments_of_kernel_nodes_are_copied_and_shown(void **state)
     done_with(graph, exec);
 }
 
+static CUgraphNode only_node(CUgraph graph)
+{
+    CUgraphNode node;
+    size_t count = 1;
+    OK(cuGraphGetNodes(graph, &node, &count));
+    assert_int_equal(count, 1);
+    return node;
+}
+
+static void a_captured_copy_names_its_array_and_the_place_in_it(void **state)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 8, .Depth = 4, .NumChannels = 2,
+                                 .Format = CU_AD_FORMAT_UNSIGNED_INT16};
+    unsigned char from[64], to[64] = {0};
+    CUarray array;
+    CUgraph graph;
+    CUDA_MEMCPY3D p;
+    (void)state;
+    OK(cuArray3DCreate(&array, &d));
+    for (unsigned i = 0; i < sizeof from; i++)
+        from[i] = (unsigned char)i;
+    CUDA_MEMCPY3D in = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = 8,
+                        .srcHeight = 4, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
+                        .dstXInBytes = 12, .dstY = 3, .dstZ = 2, .WidthInBytes = 8, .Height = 4,
+                        .Depth = 2};
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpy3DAsync(&in, s));
+    OK(cuStreamEndCapture(s, &graph));
+    OK(cuGraphMemcpyNodeGetParams(only_node(graph), &p));
+    assert_int_equal(p.dstMemoryType, CU_MEMORYTYPE_ARRAY);
+    assert_ptr_equal(p.dstArray, array);
+    assert_int_equal(p.dstXInBytes, 12);
+    assert_int_equal(p.dstY, 3);
+    assert_int_equal(p.dstZ, 2);
+    assert_int_equal(p.dstDevice, 0); /* programs know no address of it */
+    OK(cuGraphMemcpyNodeSetParams(only_node(graph), &p));
+    CUgraphExec exec = make(graph);
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    CUDA_MEMCPY3D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array,
+                         .srcXInBytes = 12, .srcY = 3, .srcZ = 2,
+                         .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to, .dstPitch = 8,
+                         .dstHeight = 4, .WidthInBytes = 8, .Height = 4, .Depth = 2};
+    OK(cuMemcpy3D(&out));
+    assert_memory_equal(to, from, sizeof to);
+    done_with(graph, exec);
+    OK(cuArrayDestroy(array));
+}
+
+static void a_cooperative_node_stays_one_when_its_parameters_change(void **state)
+{
+    CUgraph graph;
+    CUDA_KERNEL_NODE_PARAMS params;
+    int *log = note_log, what = 7;
+    atomic_int *at = &note_at;
+    void *args[] = {&log, &at, &what};
+    (void)state;
+    atomic_store(&note_at, 0);
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuLaunchCooperativeKernel(sim_function("note"), 2, 1, 1, 1, 1, 1, 0, s, args));
+    OK(cuStreamEndCapture(s, &graph));
+    OK(cuGraphKernelNodeGetParams(only_node(graph), &params));
+    params.gridDimX = 1000000;
+    FAILS(cuGraphKernelNodeSetParams(only_node(graph), &params),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    params.gridDimX = 3;
+    OK(cuGraphKernelNodeSetParams(only_node(graph), &params));
+    CUgraphExec exec = make(graph);
+    OK(cuGraphLaunch(exec, s));
+    OK(cuStreamSynchronize(s));
+    assert_int_equal(note_at, 1); /* its host function gets all blocks in one call */
+    done_with(graph, exec);
+}
+
 static void branches_run_beside_each_other(void **state)
 {
     atomic_int open = 0;
@@ -433,6 +507,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_of_kernel_nodes_are_copied_and_shown),
+        cmocka_unit_test(a_captured_copy_names_its_array_and_the_place_in_it),
+        cmocka_unit_test(a_cooperative_node_stays_one_when_its_parameters_change),
         cmocka_unit_test(branches_run_beside_each_other),
         cmocka_unit_test(more_branches_than_streams_still_keep_their_order),
         cmocka_unit_test(a_graph_longer_than_a_queue_is_queued_at_once),
