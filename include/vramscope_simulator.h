@@ -78,8 +78,8 @@ static inline int vramscope_sim_register_variable(const char *name, void *host, 
  * Any thread; next to nothing when nothing is checked, nothing on a real GPU. */
 static inline void vramscope_sim_access(const void *address, size_t bytes, int how)
 {
-    static void (*access)(const void *, size_t, int);
-    static int state; /* 0: not looked for yet; 1: nothing is checked; 2: access is set */
+    static void *found; /* several threads may find it at once */
+    static int state;   /* 0: not looked for yet; 1: nothing is checked; 2: found is set */
     int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
     if (now == 1)
         return;
@@ -90,16 +90,19 @@ static inline void vramscope_sim_access(const void *address, size_t bytes, int h
             return;
         *(void **)&checking = dlsym(driver, "vramscopeSimChecking");
         int on = checking ? checking() : 0; /* -1: not known before cuInit */
-        void *found = on > 0 ? dlsym(driver, "vramscopeSimAccess") : NULL;
+        void *access = on > 0 ? dlsym(driver, "vramscopeSimAccess") : NULL;
         dlclose(driver);
         if (on < 0)
             return;
-        __atomic_store_n((void **)&access, found, __ATOMIC_RELAXED);
-        now = found ? 2 : 1;
+        __atomic_store_n(&found, access, __ATOMIC_RELAXED);
+        now = access ? 2 : 1;
         __atomic_store_n(&state, now, __ATOMIC_RELEASE);
     }
-    if (now == 2)
+    if (now == 2) {
+        void (*access)(const void *, size_t, int) = NULL;
+        *(void **)&access = __atomic_load_n(&found, __ATOMIC_RELAXED);
         access(address, bytes, how);
+    }
 }
 
 static inline void vramscope_sim_read(const void *address, size_t bytes)

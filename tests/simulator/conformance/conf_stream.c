@@ -134,7 +134,7 @@ static void the_context_waits_for_all_streams(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         CUstream s = i == 0 ? p.a : i == 1 ? p.free : CU_STREAM_PER_THREAD;
-        DO(cuMemsetD8Async(p.device, (unsigned char)i, BYTES, s));
+        DO(cuMemsetD8Async(p.device + i * (BYTES / 4), (unsigned char)i, BYTES / 4, s));
     }
     FACT_EQ(cuCtxSynchronize(), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: returns");
     FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all preceding tasks");
