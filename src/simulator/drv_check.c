@@ -371,6 +371,11 @@ static void touch(struct vs_sim_op *op)
                 vs_sim_owned_use(check->uses[i].address, check->uses[i].id, check->actor,
                                  check->clock);
         break;
+    case VS_SIM_OP_VALUES: /* writing and waiting for one place is what they are for: no race */
+        for (unsigned i = 0; i < op->u.values.count; i++)
+            if (op->u.values.list[i].write)
+                vs_sim_owned_written(op->u.values.list[i].at.base, 0);
+        break;
     default: break;
     }
 }

@@ -531,7 +531,7 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
 void vs_sim_owned_written(uintptr_t address, uint64_t id)
 {
     struct vs_sim_owned *b = holder_of(address);
-    if (b && b->id == id)
+    if (b && (!id || b->id == id))
         b->any_written = true;
 }
 

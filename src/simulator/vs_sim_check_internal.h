@@ -100,7 +100,7 @@ void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
 void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor,
                       const struct vs_sim_clock *clock);
 /* vs_sim_owned_written: the kernel that had that pointer may have written anything
- * of the range. */
+ * of the range (*id* 0: of whichever holds the address). */
 void vs_sim_owned_written(uintptr_t address, uint64_t id);
 
 /* vs_sim_owned_near: is, or was, any of [begin, end) CUDA's? */

@@ -332,6 +332,41 @@ static void by_value(int wait)
 static void value_wait(void) { by_value(1); }
 static void value_missing_wait(void) { by_value(0); }
 
+/* The consumer's stream waits until a flag says so: written by the producer's stream
+ * after its work, or by the host when it has waited; a copy tells as well. */
+static void flag(int who)
+{
+    CUstream a = stream(), b = stream();
+    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), device = allocator(4), f = device;
+    volatile unsigned *seen = pinned();
+    OK(cuMemsetD32(f, 0, 1));
+    OK(cuCtxSynchronize());
+    if (who == 2) {
+        f = (CUdeviceptr)(uintptr_t)seen;
+    } else {
+        OK(cuStreamWaitValue32(b, f, 1, CU_STREAM_WAIT_VALUE_EQ));
+        consumer(p, q, b);
+    }
+    producer(p, a);
+    pause_a_little();
+    if (who)
+        OK(cuStreamWriteValue32(a, f, 1, 0));
+    else
+        OK(cuMemsetD32Async(f, 1, 1, a));
+    while (who == 2 && !*seen)
+        usleep(100);
+    if (who == 2)
+        consumer(p, q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+    OK(cuMemFree(q));
+    OK(cuMemFree(device));
+}
+
+static void value_by_memset(void) { flag(0); }
+static void value_by_stream(void) { flag(1); }
+static void value_seen_by_host(void) { flag(2); }
+
 static void host_sync(int sync)
 {
     CUstream a = stream(), b = stream();
@@ -847,6 +882,9 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {CASE(cache_too_early),
+             CASE(value_by_memset),
+             CASE(value_by_stream),
+             CASE(value_seen_by_host),
              CASE(cache_waits),
              CASE(cache_asks),
              CASE(cache_same_stream),
