@@ -210,9 +210,11 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     if (device->current_pool == pool)
         device->current_pool = device->default_pool;
     pthread_mutex_unlock(&device->mu);
-    atomic_store(&pool->mark, VS_SIM_POOL_GONE); /* blocks in use stay until they are freed */
-    vs_sim_pool_trim(pool, 0);
     vs_sim_report_pool(VS_SIM_POOL_DESTROYED, pool, 0);
+    unsigned live = VS_SIM_POOL_MARK;
+    if (!atomic_compare_exchange_strong(&pool->mark, &live, VS_SIM_POOL_GONE))
+        return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
+    vs_sim_pool_trim(pool, 0);       /* blocks in use stay until they are freed */
     return CUDA_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "simulator/vs_sim_pool.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -116,12 +117,48 @@ static void used_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
         pool->used_high = pool->used;
 }
 
+/* A pool that is no more, nothing of which is in use, to begin another life. Work on
+ * its way may still name it, so none is ever freed. */
+static struct vs_sim_pool *pool_again(void)
+{
+    pthread_mutex_lock(&pools_mu);
+    struct vs_sim_pool *pool = pools;
+    for (; pool; pool = pool->next) {
+        unsigned gone = VS_SIM_POOL_GONE;
+        if (atomic_load(&pool->mark) != gone)
+            continue;
+        pthread_mutex_lock(&pool->mu);
+        bool ours = !pool->segments && pool->store < 0 &&
+                    atomic_compare_exchange_strong(&pool->mark, &gone, 0);
+        pthread_mutex_unlock(&pool->mu);
+        if (ours)
+            break;
+    }
+    pthread_mutex_unlock(&pools_mu);
+    return pool;
+}
+
+/* What a pool of an earlier life did is forgotten; its table of used blocks is empty. */
+static void forget(struct vs_sim_pool *pool)
+{
+    pthread_mutex_lock(&pool->mu);
+    pool->imported = pool->apart = false;
+    pool->store_next = pool->release_threshold = 0;
+    pool->reserved_high = pool->used_high = 0;
+    memset(pool->readable, 0, sizeof pool->readable);
+    pthread_mutex_unlock(&pool->mu);
+}
+
 struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes)
 {
-    struct vs_sim_pool *pool = calloc(1, sizeof *pool);
+    struct vs_sim_pool *again = pool_again();
+    struct vs_sim_pool *pool = again ? again : calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    pthread_mutex_init(&pool->mu, NULL);
+    if (again)
+        forget(pool);
+    else
+        pthread_mutex_init(&pool->mu, NULL);
     pool->device = device;
     pool->is_default = is_default;
     pool->max_bytes = max_bytes;
@@ -129,6 +166,8 @@ struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_byte
     pool->reuse_opportunistic = pool->reuse_internal = pool->reuse_events = 1;
     pool->readable[device] = true;
     atomic_store(&pool->mark, VS_SIM_POOL_MARK);
+    if (again)
+        return pool; /* is among all */
     pthread_mutex_lock(&pools_mu);
     pool->next = pools;
     pools = pool;

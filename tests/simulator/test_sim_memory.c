@@ -467,6 +467,37 @@ static void an_own_pool_obeys_its_limit(void **state)
     FAILS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
 }
 
+/* Regression: each pool ever made was kept, and looked at by each synchronisation. */
+static void pools_come_and_go_without_end(void **state)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemoryPool pool, first = NULL;
+    cuuint64_t keep = MIB, seen;
+    CUdeviceptr p;
+    unsigned again = 0;
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        OK(cuMemPoolCreate(&pool, &props));
+        first = first ? first : pool;
+        again += pool == first;
+        OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &seen));
+        assert_int_equal(seen, 0); /* nothing of an earlier life */
+        OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &seen));
+        assert_int_equal(seen, 0);
+        OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+        OK(cuMemAllocFromPoolAsync(&p, 1000, pool, NULL));
+        if (i % 2)
+            OK(cuMemPoolDestroy(pool)); /* lives on until its block is freed */
+        OK(cuMemFreeAsync(p, NULL));
+        OK(cuCtxSynchronize());
+        if (i % 2 == 0)
+            OK(cuMemPoolDestroy(pool));
+    }
+    assert_int_equal(again, 200);
+    assert_int_equal(sim_free_bytes(), FREE_AT_START);
+}
+
 /* Regression: each allocation and free walked all blocks of the pool. */
 static void a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more(void **state)
 {
@@ -583,6 +614,7 @@ int main(void)
         cmocka_unit_test(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back),
         cmocka_unit_test(an_own_pool_obeys_its_limit),
         cmocka_unit_test(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more),
+        cmocka_unit_test(pools_come_and_go_without_end),
         cmocka_unit_test(very_many_blocks_are_allocated_and_freed_in_any_order),
         cmocka_unit_test(resetting_the_primary_context_gives_back_all_but_pool_memory),
     };
