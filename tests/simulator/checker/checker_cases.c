@@ -338,7 +338,7 @@ static void flag(int who)
 {
     CUstream a = stream(), b = stream();
     CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), device = allocator(4), f = device;
-    volatile unsigned *seen = pinned();
+    unsigned *seen = pinned();
     OK(cuMemsetD32(f, 0, 1));
     OK(cuCtxSynchronize());
     if (who == 2) {
@@ -353,7 +353,7 @@ static void flag(int who)
         OK(cuStreamWriteValue32(a, f, 1, 0));
     else
         OK(cuMemsetD32Async(f, 1, 1, a));
-    while (who == 2 && !*seen)
+    while (who == 2 && !__atomic_load_n(seen, __ATOMIC_ACQUIRE))
         usleep(100);
     if (who == 2)
         consumer(p, q, b);
