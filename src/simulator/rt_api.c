@@ -100,7 +100,8 @@ int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *a
     if (atomic_load(&vs_rt_wanted) == &look_first)
         look_for_driver();
     const struct vs_sim_calls *with = atomic_load(&calls);
-    if (!with || !(*with->wanted & VS_SIM_WANT_RUNTIME_CALLS))
+    if (!with ||
+        !(__atomic_load_n(with->wanted, __ATOMIC_RELAXED) & VS_SIM_WANT_RUNTIME_CALLS))
         return vs_thunk_call(thunk->function, args);
     struct vs_sim_call call = {
         .domain = VS_SIM_DOMAIN_RUNTIME, .cbid = thunk->cbid, .name = thunk->name, .args = args};
