@@ -49,6 +49,7 @@ static uint64_t host_seq, last_order;
 static uint32_t next_lane = 1; /* 0 is the host */
 static struct vs_sim_lane *lanes;
 static struct vs_sim_clock *shared_clock; /* what events shared with other processes told them */
+static uint64_t unseen; /* kernels of which it is not known what they touch */
 static bool blind;             /* the host ran out of memory: nothing more is checked */
 
 void vs_sim_check_lock(void) { pthread_mutex_lock(&check_mu); }
@@ -364,9 +365,10 @@ static void touch(struct vs_sim_op *op)
         break;
     }
     case VS_SIM_OP_KERNEL:
-        if (!op->u.launch.host)
+        if (!op->u.launch.host) {
             vs_sim_check_unknown_kernel();
-        else if (!atomic_load(&op->u.launch.host->declares))
+            unseen++;
+        } else if (!atomic_load(&op->u.launch.host->declares))
             for (unsigned i = 0; i < check->use_count; i++)
                 vs_sim_owned_use(check->uses[i].address, check->uses[i].id, check->actor,
                                  check->clock);
@@ -440,12 +442,16 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
         vs_sim_context_fail(s->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+uint64_t vs_sim_check_unseen_kernels(void) { return unseen; }
+
 static void end_kernel(struct vs_sim_op *op)
 {
     struct vs_sim_check_op *check = op->check;
     vs_sim_check_lock();
     vs_sim_check_unwritten_end(check);
-    if (!atomic_load(&op->u.launch.host->declares))
+    bool declares = atomic_load(&op->u.launch.host->declares);
+    unseen += !declares && check->use_count;
+    if (!declares)
         for (unsigned i = 0; i < check->use_count; i++)
             vs_sim_owned_written(check->uses[i].address, check->uses[i].id);
     vs_sim_check_unlock();

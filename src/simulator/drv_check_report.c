@@ -336,6 +336,22 @@ static void wait_for_printing(void)
         pthread_mutex_unlock(&print_mu);
 }
 
+/* Silence must not be taken for a clean program where little was looked at. */
+static void say_unseen(void)
+{
+    char line[256];
+    vs_sim_check_lock();
+    unsigned long long count = (unsigned long long)vs_sim_check_unseen_kernels();
+    vs_sim_check_release();
+    if (!count)
+        return;
+    int n = snprintf(line, sizeof line,
+                     "vramscope checker: what %llu kernel%s touched is not known, so races with "
+                     "%s are not found; docs/simulator.md, \"What it sees\", says how to tell\n",
+                     count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+    put(line, (size_t)n);
+}
+
 /* After the program's own exit handlers, and the flushes of what it wrote. */
 __attribute__((destructor)) static void at_exit(void)
 {
@@ -343,6 +359,7 @@ __attribute__((destructor)) static void at_exit(void)
         return;
     if (vs_sim_spec.check_leaks)
         vs_sim_check_leaks(NULL);
+    say_unseen();
     if (!atomic_load(&any))
         return;
     wait_for_printing();

@@ -2,7 +2,8 @@
  *
  * The process: VRAMSCOPE_SIMULATE is read once, by cuInit or what may come before
  * it (the driver's version); nothing else happens before cuInit. Also who may call
- * at all (not the child of a fork, not a host function), error names, and waiting for simulated time. */
+ * at all (not the child of a fork, not a host function), and waiting for simulated
+ * time. */
 #include "simulator/vs_sim_driver.h"
 
 #include <cudaProfiler.h>
@@ -144,89 +145,4 @@ void vs_sim_delay_us(unsigned us)
 {
     if (us)
         vs_sim_delay_until(vs_clock_ns() + us * UINT64_C(1000));
-}
-
-/* ---- error names ---- */
-
-struct error_text {
-    CUresult error;
-    const char *name, *text;
-};
-
-#define E(code, text)     \
-    {                     \
-        code, #code, text \
-    }
-static const struct error_text errors[] = {
-    E(CUDA_SUCCESS, "no error"),
-    E(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
-    E(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
-    E(CUDA_ERROR_NOT_INITIALIZED, "initialization error"),
-    E(CUDA_ERROR_DEINITIALIZED, "driver shutting down"),
-    E(CUDA_ERROR_STUB_LIBRARY, "CUDA driver is a stub library"),
-    E(CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"),
-    E(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"),
-    E(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid"),
-    E(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
-    E(CUDA_ERROR_MAP_FAILED, "mapping of buffer object failed"),
-    E(CUDA_ERROR_ALREADY_MAPPED, "resource already mapped"),
-    E(CUDA_ERROR_NOT_MAPPED, "resource not mapped"),
-    E(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit is not supported on this architecture"),
-    E(CUDA_ERROR_CONTEXT_ALREADY_IN_USE,
-      "exclusive-thread device already in use by a different thread"),
-    E(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "peer access is not supported between these two devices"),
-    E(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
-    E(CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS"),
-    E(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
-    E(CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state"),
-    E(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
-    E(CUDA_ERROR_NOT_READY, "device not ready"),
-    E(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
-    E(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
-    E(CUDA_ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated"),
-    E(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "peer access is already enabled"),
-    E(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access has not been enabled"),
-    E(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, "cannot set while device is active in this process"),
-    E(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed"),
-    E(CUDA_ERROR_ASSERT, "device-side assert triggered"),
-    E(CUDA_ERROR_TOO_MANY_PEERS, "peer mapping resources exhausted"),
-    E(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
-      "part or all of the requested memory range is already mapped"),
-    E(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
-      "pointer does not correspond to a registered memory region"),
-    E(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
-    E(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
-    E(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
-    E(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing"),
-    E(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-      "operation failed due to a previous error during capture"),
-    E(CUDA_ERROR_TIMEOUT, "wait operation timed out"),
-    E(CUDA_ERROR_UNKNOWN, "unknown error"),
-};
-#undef E
-
-static const struct error_text *error_find(CUresult error)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].error == error)
-            return &errors[i];
-    return NULL;
-}
-
-CUresult cuGetErrorName(CUresult error, const char **pStr)
-{
-    if (!pStr)
-        return CUDA_ERROR_INVALID_VALUE;
-    const struct error_text *e = error_find(error);
-    *pStr = e ? e->name : NULL;
-    return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuGetErrorString(CUresult error, const char **pStr)
-{
-    if (!pStr)
-        return CUDA_ERROR_INVALID_VALUE;
-    const struct error_text *e = error_find(error);
-    *pStr = e ? e->text : NULL;
-    return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -124,6 +124,9 @@ void vs_sim_check_unwritten_to(struct vs_sim_check_op *check);
 void vs_sim_check_unwritten_end(struct vs_sim_check_op *check);
 /* vs_sim_check_unknown_kernel: a kernel ran whose writes nobody knows. */
 void vs_sim_check_unknown_kernel(void);
+/* vs_sim_check_unseen_kernels: how many kernels ran of which it is not known what
+ * they touch, though they are given memory or have no host function. Locked. */
+uint64_t vs_sim_check_unseen_kernels(void);
 
 /* ---- stacks ---- */
 

@@ -287,6 +287,9 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
     }
     if (out.capacity_bytes < 64 * VS_MIB || out.capacity_bytes > 1024 * VS_GIB)
         return explain(why, "capacity must lie between 64MiB and 1TiB in", text);
+    if (out.context_bytes > out.capacity_bytes ||
+        out.others_bytes > out.capacity_bytes - out.context_bytes)
+        return explain(why, "others and a context must leave room in the capacity of", text);
     *spec = out;
     return VS_OK;
 }

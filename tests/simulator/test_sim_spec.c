@@ -134,6 +134,9 @@ static void what_is_not_understood_is_named(void **state)
     refuse("t4-16g,malloc_us=-1", "malloc_us=-1");
     refuse("t4-16g,nonsense", "nonsense");
     refuse("t4-16g,capacity=1MiB", "capacity");
+    refuse("h100-80g,others=100GiB", "leave room");
+    refuse("h100-80g,context=90GiB", "leave room");
+    refuse("h100-80g,capacity=10GiB,others=10GiB", "leave room");
     refuse("fail=device", "fail=device");
     refuse("fail=device:", "fail=device:");
     refuse("fail=device:0", "fail=device:0");

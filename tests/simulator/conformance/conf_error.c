@@ -105,7 +105,20 @@ static void names_are_those_of_the_enumerations(void **state)
                   NAMED(CUDA_ERROR_INVALID_HANDLE),
                   NAMED(CUDA_ERROR_NOT_READY),
                   NAMED(CUDA_ERROR_CONTEXT_IS_DESTROYED),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)};
+                  NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE),
+                  NAMED(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_MERGE),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_UNJOINED),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_ISOLATION),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT),
+                  NAMED(CUDA_ERROR_CAPTURED_EVENT),
+                  NAMED(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD),
+                  NAMED(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE),
+                  NAMED(CUDA_ERROR_INVALID_RESOURCE_TYPE),
+                  NAMED(CUDA_ERROR_EXTERNAL_DEVICE)};
     (void)state;
     for (size_t i = 0; i < sizeof runtime / sizeof runtime[0]; i++)
         FACT(!strcmp(cudaGetErrorName(runtime[i].error), runtime[i].name),
