@@ -26,6 +26,7 @@
 #include "paths.h"
 #include "trace/reader.h"
 
+#define CHECKER_STATUS 86 /* of programs that the simulated GPU's checker fails */
 #define EXIT_OWN_FAILURE 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
@@ -403,6 +404,10 @@ static void summarise(struct run *run, int status)
             fputs("vramscope: a program with NVIDIA's CUDA runtime linked in (nvcc's default) cannot "
                   "use the simulated GPU: build it with nvcc -cudart shared\n", stderr);
     }
+    if (strstr(run->options.text[VS_OPT_simulate], "check=fail") && WIFEXITED(status) &&
+        WEXITSTATUS(status) == CHECKER_STATUS && !run->quiet)
+        fputs("vramscope: status 86 is that of the simulated GPU's checker; its reports stand above\n",
+              stderr);
     if (WIFSIGNALED(status) && !run->quiet)
         fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
