@@ -71,10 +71,20 @@ static bool watching(void)
     return !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE;
 }
 
-static void before_teardown(void)
+/* Cached memory nobody holds is given back first, so that whoever looks at what a
+ * context leaves behind (the simulator's checker, compute-sanitizer) sees what the
+ * program left and not what we kept. While something is captured that must wait. */
+static void before_teardown(struct vs_context *context)
 {
+    struct vs_allocator *allocator = NULL;
+    uint64_t released;
     vs_thread.inside++;
     vs_collector_flush(false);
+    if (context && vs_process_caching())
+        allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
+    if (allocator && !atomic_load(&vs_capture_count) &&
+        vs_allocator_empty_cache(allocator, &released) != VS_OK)
+        released = 0; /* then the end of the context takes it */
     vs_thread.inside--;
 }
 
@@ -121,7 +131,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
     bool watch = watching();
     if (watch)
-        before_teardown();
+        before_teardown(primary_of(device));
     CUresult r = VS_REAL(cuDevicePrimaryCtxReset, device);
     if (watch && r == CUDA_SUCCESS)
         after_reset(device);
@@ -132,7 +142,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     bool watch = watching();
     if (watch)
-        before_teardown();
+        before_teardown(primary_of(device));
     CUresult r = VS_REAL(cuDevicePrimaryCtxReset_v2, device);
     if (watch && r == CUDA_SUCCESS)
         after_reset(device);
@@ -144,7 +154,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
     bool watch = watching();
     struct vs_context *context = watch ? vs_context_find(ctx) : NULL;
     if (watch)
-        before_teardown();
+        before_teardown(context);
     CUresult r = VS_REAL(cuCtxDestroy_v2, ctx);
     if (context && r == CUDA_SUCCESS)
         after_teardown(context, "cuCtxDestroy");
