@@ -50,7 +50,30 @@ struct vs_device_ops {
     /* Free and total bytes of the device. May be NULL: then out-of-memory events
      * carry 0 free bytes, and a memory fraction needs config.total_memory. */
     enum vs_err (*memory_info)(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes);
+    /* Virtual memory, for expandable segments and the compact policy; all six or
+     * none. Sizes and addresses are multiples of VS_PAGE_BYTES. range_: address
+     * space without memory. memory_: physical memory without an address; it may be
+     * mapped at several addresses at once and is given back to the device when it
+     * is released and mapped nowhere. map: *count* handles of *bytes_each* one after
+     * another from *addr* on, readable and writable on return. unmap: exactly what
+     * one or several maps made; the caller has seen to it that no work uses it. */
+    enum vs_err (*range_reserve)(void *ctx, uint64_t bytes, uint64_t *addr);
+    enum vs_err (*range_release)(void *ctx, uint64_t addr, uint64_t bytes);
+    enum vs_err (*memory_create)(void *ctx, uint64_t bytes, uint64_t *handle);
+    enum vs_err (*memory_release)(void *ctx, uint64_t handle, uint64_t bytes);
+    enum vs_err (*memory_map)(void *ctx, uint64_t addr, uint64_t bytes_each,
+                              const uint64_t *handles, size_t count);
+    enum vs_err (*memory_unmap)(void *ctx, uint64_t addr, uint64_t bytes);
+    /* Wait on the host for all work of one stream. Needed beside virtual memory
+     * under VS_REUSE_STREAM_ORDERED. */
+    enum vs_err (*stream_synchronize)(void *ctx, uint64_t stream);
+    /* Make later work of *stream* wait for *event*, without the host waiting. May
+     * be NULL: then event_synchronize is used instead. */
+    enum vs_err (*stream_wait)(void *ctx, uint64_t stream, uint64_t event);
 };
+
+/* The granularity of virtual memory: that of every NVIDIA GPU so far. */
+#define VS_PAGE_BYTES (UINT64_C(2) << 20)
 
 enum vs_allocator_event_kind {
     VS_ALLOCATOR_ALLOC,          /* a block was handed out */
@@ -92,11 +115,20 @@ enum vs_reuse {
     VS_REUSE_AFTER_SYNC,
 };
 
+/* By which rules are blocks placed? */
+enum vs_policy {
+    VS_POLICY_PYTORCH, /* PyTorch's, bit for bit */
+    VS_POLICY_COMPACT, /* ours: less reserved memory for the same requests; needs virtual memory */
+};
+
 #define VS_ROUNDUP_SLOTS 16
 
 /* Zero is PyTorch's default for every field. Sizes in bytes. */
 struct vs_allocator_config {
+    enum vs_policy policy;
     enum vs_reuse reuse;
+    /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory. */
+    bool expandable_segments;
     /* Blocks of at least this size are never split nor served to smaller
      * requests. 0: unlimited. At least 20 MiB otherwise. */
     uint64_t max_split_size;

@@ -9,6 +9,8 @@
 
 static bool config_valid(const struct vs_allocator_config *config)
 {
+    if (config->policy != VS_POLICY_PYTORCH || config->expandable_segments)
+        return false; /* not here yet */
     if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
         return false;
     if (config->max_split_size && config->max_split_size < VS_MAX_SPLIT_MIN)
@@ -29,7 +31,10 @@ static bool ops_valid(const struct vs_device_ops *ops, enum vs_reuse reuse)
 {
     int events = !!ops->event_record + !!ops->event_query + !!ops->event_synchronize +
                  !!ops->event_release;
+    int virtual = !!ops->range_reserve + !!ops->range_release + !!ops->memory_create +
+                  !!ops->memory_release + !!ops->memory_map + !!ops->memory_unmap;
     return ops->segment_alloc && ops->segment_free && (events == 0 || events == 4) &&
+           (virtual == 0 || virtual == 6) &&
            (reuse != VS_REUSE_AFTER_SYNC || ops->synchronize);
 }
 
