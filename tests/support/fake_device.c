@@ -14,6 +14,12 @@ void fake_device_init(struct fake_device *d, uint64_t capacity)
     d->capacity = capacity;
 }
 
+void fake_device_free(struct fake_device *d)
+{
+    fake_memory_free_all(&d->memory);
+    pthread_mutex_destroy(&d->mu);
+}
+
 void fake_device_complete(struct fake_device *d, uint64_t stream, uint64_t count)
 {
     pthread_mutex_lock(&d->mu);
@@ -147,7 +153,115 @@ static enum vs_err memory_info(void *ctx, uint64_t *free_bytes, uint64_t *total_
     return VS_OK;
 }
 
+static enum vs_err range_reserve(void *ctx, uint64_t bytes, uint64_t *addr)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = fake_memory_reserve(&d->memory, bytes, addr);
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err range_release(void *ctx, uint64_t addr, uint64_t bytes)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = fake_memory_unreserve(&d->memory, addr, bytes);
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err memory_create(void *ctx, uint64_t bytes, uint64_t *handle)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    d->creates++;
+    enum vs_err err = d->fail_create;
+    if (!err && d->used + bytes > d->capacity)
+        err = VS_ERR_DEVICE_OOM;
+    if (!err)
+        err = fake_memory_create(&d->memory, bytes, handle);
+    if (!err)
+        d->used += bytes;
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err memory_release(void *ctx, uint64_t handle, uint64_t bytes)
+{
+    struct fake_device *d = ctx;
+    uint64_t returned = 0;
+    pthread_mutex_lock(&d->mu);
+    enum vs_err err = fake_memory_release(&d->memory, handle, bytes, &returned);
+    d->used -= returned;
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err memory_map(void *ctx, uint64_t addr, uint64_t bytes_each,
+                              const uint64_t *handles, size_t count)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    d->maps++;
+    d->pages_mapped += bytes_each * count / ALIGNMENT;
+    enum vs_err err = d->fail_map;
+    if (!err)
+        err = fake_memory_map(&d->memory, addr, bytes_each, handles, count);
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err memory_unmap(void *ctx, uint64_t addr, uint64_t bytes)
+{
+    struct fake_device *d = ctx;
+    uint64_t returned = 0;
+    pthread_mutex_lock(&d->mu);
+    d->unmaps++;
+    enum vs_err err = d->fail_unmap;
+    if (!err)
+        err = fake_memory_unmap(&d->memory, addr, bytes, &returned);
+    d->used -= returned;
+    pthread_mutex_unlock(&d->mu);
+    return err;
+}
+
+static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    d->stream_syncs++;
+    d->completed[stream] = d->recorded[stream];
+    pthread_mutex_unlock(&d->mu);
+    return VS_OK;
+}
+
+static enum vs_err stream_wait(void *ctx, uint64_t stream, uint64_t event)
+{
+    struct fake_device *d = ctx;
+    (void)stream;
+    (void)event;
+    pthread_mutex_lock(&d->mu);
+    d->stream_waits++;
+    pthread_mutex_unlock(&d->mu);
+    return VS_OK;
+}
+
 const struct vs_device_ops fake_device_ops = {
-    segment_alloc, segment_free,      synchronize,   event_record,
-    event_query,   event_synchronize, event_release, memory_info,
+    .segment_alloc = segment_alloc,
+    .segment_free = segment_free,
+    .synchronize = synchronize,
+    .event_record = event_record,
+    .event_query = event_query,
+    .event_synchronize = event_synchronize,
+    .event_release = event_release,
+    .memory_info = memory_info,
+    .range_reserve = range_reserve,
+    .range_release = range_release,
+    .memory_create = memory_create,
+    .memory_release = memory_release,
+    .memory_map = memory_map,
+    .memory_unmap = memory_unmap,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait = stream_wait,
 };

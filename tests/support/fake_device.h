@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "allocator/allocator.h"
+#include "support/fake_memory.h"
 
 #define FAKE_BASE UINT64_C(0x7f0000000000)
 #define FAKE_STREAMS 16
@@ -24,14 +25,19 @@ struct fake_device {
     uint64_t events_held;
     /* how often each operation was called */
     uint64_t allocs, frees, syncs, event_waits;
+    uint64_t creates, maps, unmaps, pages_mapped, stream_syncs, stream_waits;
     /* what the operations shall return instead of working; VS_OK: work */
     enum vs_err fail_alloc, fail_free, fail_sync, fail_record, fail_query;
+    enum vs_err fail_create, fail_map, fail_unmap;
+    struct fake_memory memory;
     /* called by synchronize, unlocked, before it returns; may be NULL */
     void (*on_sync)(void *arg);
     void *on_sync_arg;
 };
 
 void fake_device_init(struct fake_device *device, uint64_t capacity);
+/* Frees what its virtual memory took from the host; only tests that use it need it. */
+void fake_device_free(struct fake_device *device);
 extern const struct vs_device_ops fake_device_ops; /* ctx: struct fake_device */
 
 /* The first *count* events ever recorded on *stream* are complete from now on. */
