@@ -150,9 +150,9 @@ static struct vs_block *search(struct vs_allocator *a, const struct vs_request *
 static enum vs_err make_safe(struct vs_allocator *a)
 {
     uint64_t ticket = ++a->sync_started;
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     enum vs_err err = a->ops.synchronize(a->ops_ctx);
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     if (err)
         return err;
     a->counters.num_reuse_syncs++;
@@ -315,9 +315,9 @@ enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t s
         stream = 0;
     else if (stream == UINT64_MAX)
         return VS_ERR_ARG;
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     enum vs_err err = malloc_locked(a, bytes, stream, out);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return err;
 }
 
@@ -358,9 +358,9 @@ enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
 {
     if (!addr)
         return VS_OK;
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     enum vs_err err = free_locked(a, addr);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return err;
 }
 
@@ -368,7 +368,7 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
 {
     if (!addr)
         return VS_OK;
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     enum vs_err err = VS_OK;
     const uint64_t *value = vs_map_get(&a->live, addr);
     if (!value) {
@@ -378,14 +378,14 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
         if (stream != block->segment->pool->owner->stream)
             err = a->ops.event_record ? vs_uses_add_locked(a, block, stream) : VS_ERR_UNSUPPORTED;
     }
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return err;
 }
 
 enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *out,
                               bool *live)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     enum vs_err err = VS_OK;
     const struct vs_block *block = NULL;
     const uint64_t *value = vs_map_get(&a->live, addr);
@@ -406,16 +406,16 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
                                       .segment = block->segment->addr,
                                       .serial = *live ? block->used.serial : 0};
     }
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return err;
 }
 
 enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_bytes)
 {
     uint64_t released = 0;
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     enum vs_err err = vs_segment_release_cached_locked(a, &released);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     if (released_bytes)
         *released_bytes = released;
     return err;
@@ -425,47 +425,47 @@ enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_
 
 uint64_t vs_allocator_sync_begin(struct vs_allocator *a)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     uint64_t ticket = ++a->sync_started;
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return ticket;
 }
 
 void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     if (ticket > a->sync_completed && ticket <= a->sync_started)
         a->sync_completed = ticket;
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
 }
 
 /* --- statistics --- */
 
 void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     vs_statistics_export(&a->counters, a->max_split, out);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
 }
 
 void vs_allocator_reset_peaks(struct vs_allocator *a)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     vs_statistics_reset_peaks(&a->counters);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
 }
 
 void vs_allocator_reset_accumulated(struct vs_allocator *a)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     vs_statistics_reset_accumulated(&a->counters);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
 }
 
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     uint64_t bytes = a->reserved_bytes - vs_counter_level(&a->counters.active_bytes);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return bytes;
 }

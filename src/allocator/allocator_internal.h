@@ -138,7 +138,19 @@ struct vs_allocator {
     struct vs_counters counters;
 };
 
-/* --- allocator.c: blocks; the caller holds the lock --- */
+/* The world: every lock of an allocator. Whoever holds it may touch everything;
+ * functions named _locked expect it. */
+static inline void vs_world_acquire(struct vs_allocator *allocator)
+{
+    vs_lock_acquire(&allocator->lock);
+}
+
+static inline void vs_world_release(struct vs_allocator *allocator)
+{
+    vs_lock_release(&allocator->lock);
+}
+
+/* --- allocator.c: blocks; the caller holds the world --- */
 
 /* A node for a block, or NULL. */
 struct vs_block *vs_block_new_locked(struct vs_allocator *allocator);

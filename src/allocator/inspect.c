@@ -12,7 +12,7 @@ void vs_allocator_snapshot(struct vs_allocator *a,
                                          const struct vs_block_info *block),
                            void *ctx)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     for (size_t i = 0; i < a->segment_count; i++) {
         const struct vs_segment *s = a->segments[i];
         struct vs_segment_info segment = {s->addr, s->size, s->pool->owner->stream, s->pool->kind};
@@ -24,7 +24,7 @@ void vs_allocator_snapshot(struct vs_allocator *a,
             visit(ctx, &segment, &block);
         }
     }
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
 }
 
 /* What a recount of segments and blocks gives. */
@@ -211,9 +211,9 @@ static const char *check_locked(const struct vs_allocator *a)
 
 enum vs_err vs_allocator_check(struct vs_allocator *a)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     const char *broken = check_locked(a);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     if (!broken)
         return VS_OK;
     vs_log(VS_LOG_ERROR, "allocator check: %s", broken);

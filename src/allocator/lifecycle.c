@@ -116,9 +116,9 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
 
 enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *a, double fraction)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     enum vs_err err = set_fraction(a, fraction);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
     return err;
 }
 
@@ -141,12 +141,12 @@ void vs_allocator_destroy(struct vs_allocator *a)
 
 void vs_allocator_abandon(struct vs_allocator *a)
 {
-    vs_lock_acquire(&a->lock);
+    vs_world_acquire(a);
     a->generation++;
     unmap_tables(a);
     reset_tables(a);
     vs_statistics_forget(&a->counters);
-    vs_lock_release(&a->lock);
+    vs_world_release(a);
 }
 
 void vs_allocator_fork_child(struct vs_allocator *a)

@@ -385,7 +385,7 @@ static void the_child_of_a_fork_starts_empty_even_with_the_lock_held(void **stat
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
-    vs_lock_acquire(&f.allocator->lock); /* as if another thread were inside */
+    vs_world_acquire(f.allocator); /* as if another thread were inside */
     pid_t child = fork();
     if (child == 0) {
         vs_allocator_fork_child(f.allocator);
@@ -396,7 +396,7 @@ static void the_child_of_a_fork_starts_empty_even_with_the_lock_held(void **stat
                   vs_allocator_check(f.allocator) == VS_OK;
         _exit(ok ? 0 : 1);
     }
-    vs_lock_release(&f.allocator->lock);
+    vs_world_release(f.allocator);
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
