@@ -9,7 +9,14 @@
 
 #include "allocator/allocator_internal.h"
 
-enum replay_kind { REPLAY_ALLOC, REPLAY_FREE, REPLAY_SEGMENT_ALLOC, REPLAY_SEGMENT_FREE, REPLAY_OOM };
+enum replay_kind {
+    REPLAY_ALLOC,
+    REPLAY_FREE,
+    REPLAY_RECORD, /* another stream uses the block */
+    REPLAY_SEGMENT_ALLOC,
+    REPLAY_SEGMENT_FREE,
+    REPLAY_OOM,
+};
 
 struct replay_event {
     enum replay_kind kind;
