@@ -118,6 +118,7 @@ static void accesses_drop(struct vs_sim_owned *b)
 static void block_free(struct vs_sim_owned *b)
 {
     accesses_drop(b);
+    vs_sim_alias_unref(b->alias);
     vs_sim_actor_unref(b->alloc);
     vs_sim_actor_unref(b->freed);
     vs_sim_actor_unref(b->ending);
@@ -163,6 +164,8 @@ struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
     b->device = range->device;
     b->born = unknown_kernels;
     b->variable = range->variable;
+    if (range->physical)
+        b->alias = vs_sim_alias_ref(range->physical);
     b->any_written = range->kind != VS_SIM_RANGE_DEVICE && range->kind != VS_SIM_RANGE_POOL &&
                      range->kind != VS_SIM_RANGE_GRAPH;
     return b;
@@ -430,6 +433,8 @@ static void access_block(struct vs_sim_owned *b, const struct vs_sim_access *acc
         return;
     if (!vs_sim_shadow_access(&b->shadow, access, found_conflict, b, &unwritten))
         b->any_written = true;
+    if (b->alias)
+        vs_sim_alias_access(b->alias, b->base, access, found_conflict, b);
     if (!unwritten.bytes || (flags & VS_SIM_ACCESS_CARRIES) || !watches_unwritten(b))
         return;
     if (!unwritten_to || access->how == VS_SIM_CHANGES) {

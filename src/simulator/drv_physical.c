@@ -10,10 +10,13 @@
 #include "simulator/vs_sim_physical.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "simulator/vs_sim_check.h"
 
 #define STORE_BYTES (UINT64_C(1) << 60) /* of address space in a file: never used up */
 
@@ -32,6 +35,7 @@ struct handle {
     unsigned references, mappings;
 };
 
+static atomic_ullong next_id = 1;
 static pthread_mutex_t physical_mu = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static struct physical *physicals;                              /* those with own_file */
 static struct handle *handles;
@@ -98,6 +102,8 @@ static void physical_free(struct physical *m)
     }
     if (m->charged)
         vs_sim_space_uncharge(p->device, p->bytes);
+    if (vs_sim_checking)
+        vs_sim_check_physical_gone(p->id);
     free(m);
 }
 
@@ -254,6 +260,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
         return CUDA_ERROR_OUT_OF_MEMORY;
     m->place.device = on_device ? prop->location.id : -1;
     m->place.bytes = size;
+    m->place.id = atomic_fetch_add(&next_id, 1);
     m->prop = *prop;
     m->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE; /* a hint, not taken */
     vs_sim_delay_us(on_device ? vs_sim_spec.malloc_us : 0);
@@ -378,6 +385,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     m->place.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     m->place.device = device;
     m->place.bytes = bytes;
+    m->place.id = atomic_fetch_add(&next_id, 1);
     m->own_file = true;
     m->file = st.st_ino;
     m->prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;

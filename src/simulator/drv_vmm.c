@@ -232,6 +232,7 @@ static CUresult map_locked(struct reservation *r, struct mapping m,
                                  .bytes = m.bytes,
                                  .kind = VS_SIM_RANGE_MAPPED,
                                  .device = place->device,
+                                 .physical = place->id,
                                  .no_read = true,
                                  .no_write = true};
     if (!mapping_room(r) || vs_sim_range_add(&range))

@@ -64,6 +64,8 @@ void vs_sim_check_context_synced(struct vs_sim_context *ctx);
 /* vs_sim_check_range_added, _removed: by drv_range.c. They count as the calling
  * thread's, now, unless it said otherwise with one of the next two. */
 void vs_sim_check_range_added(const struct vs_sim_range *range);
+/* Physical memory is gone: no handle and no mapping is left of it. */
+void vs_sim_check_physical_gone(uint64_t id);
 void vs_sim_check_range_removed(const struct vs_sim_range *range);
 /* vs_sim_check_defer: what this thread adds or removes until it calls this with
  * NULL takes place when *op* runs. */

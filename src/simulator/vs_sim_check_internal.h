@@ -46,6 +46,7 @@ struct vs_sim_owned { /* one range, from its allocation until it is forgotten */
     struct vs_sim_actor *uses[VS_SIM_USES_MAX]; /* kernels that had it as an argument */
     unsigned use_count;
     struct vs_sim_shadow shadow;
+    struct vs_sim_alias *alias; /* MAPPED: of the physical memory */
 };
 
 #define VS_SIM_CHECK_USES_MAX 32
@@ -102,6 +103,16 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
 /* vs_sim_owned_written: the kernel that had that pointer may have written anything
  * of the range (*id* 0: of whichever holds the address). */
 void vs_sim_owned_written(uintptr_t address, uint64_t id);
+
+/* vs_sim_alias_ref: what is known of the physical memory *id*, whatever address it
+ * is used at; NULL: no host memory. Give it back by vs_sim_alias_unref, which takes
+ * NULL. */
+struct vs_sim_alias;
+struct vs_sim_alias *vs_sim_alias_ref(uint64_t id);
+void vs_sim_alias_unref(struct vs_sim_alias *alias);
+/* vs_sim_alias_access: check and enter *access*, to a mapping that begins at *base*. */
+void vs_sim_alias_access(struct vs_sim_alias *alias, uintptr_t base,
+                         const struct vs_sim_access *access, vs_sim_conflict conflict, void *to);
 
 /* vs_sim_owned_near: is, or was, any of [begin, end) CUDA's? */
 bool vs_sim_owned_near(uintptr_t begin, uintptr_t end);

@@ -98,6 +98,7 @@ struct vs_sim_range {
     struct vs_sim_managed *managed; /* MANAGED only */
     int device;                 /* ordinal; -1 for host memory */
     int resident;               /* GRAPH: ordinal whose capacity holds it, or -1 */
+    uint64_t physical;          /* MAPPED: of the memory, the same at each address; never reused */
     uint32_t exported;          /* DEVICE: 1 + its slot among what cuIpcGetMemHandle told of */
     bool sync_memops;
     bool variable;              /* of a module: ends with it */

@@ -15,6 +15,7 @@ struct vs_sim_physical_place {
     uint64_t offset;
     size_t bytes;
     int device; /* ordinal; -1: host */
+    uint64_t id; /* of the allocation, from 1; never reused */
 };
 
 /* vs_sim_physical_map: count a mapping of what *handle* names, which keeps it alive.

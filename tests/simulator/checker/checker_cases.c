@@ -310,6 +310,40 @@ static void missing_wait(void) { two_streams(0, 0); }
 static void event_too_early(void) { two_streams(1, 1); }
 static void event_wait(void) { two_streams(1, 0); }
 
+/* One page at two addresses: what is written at one is read at the other. */
+static void aliases(int wait)
+{
+    const size_t page = 2 << 20;
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = prop.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr range, q = allocator(BYTES);
+    CUstream a = stream(), b = stream();
+    CUevent done = event();
+    OK(cuMemAddressReserve(&range, 2 * page, 0, 0, 0));
+    OK(cuMemCreate(&handle, page, &prop, 0));
+    OK(cuMemMap(range, page, 0, handle, 0));
+    OK(cuMemMap(range + page, page, 0, handle, 0));
+    OK(cuMemSetAccess(range, 2 * page, &access, 1));
+    producer(range + 4096, a);
+    if (wait) {
+        OK(cuEventRecord(done, a));
+        OK(cuStreamWaitEvent(b, done, 0));
+    }
+    pause_a_little();
+    consumer(range + page + 4096, q, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemUnmap(range, 2 * page));
+    OK(cuMemRelease(handle));
+    OK(cuMemAddressFree(range, 2 * page));
+    OK(cuMemFree(q));
+}
+
+static void alias_wait(void) { aliases(1); }
+static void alias_missing_wait(void) { aliases(0); }
+
 /* A stream tells the other by a value in memory. */
 static void by_value(int wait)
 {
@@ -891,6 +925,8 @@ static const struct {
              CASE(missing_wait),
              CASE(event_too_early),
              CASE(event_wait),
+             CASE(alias_wait),
+             CASE(alias_missing_wait),
              CASE(value_wait),
              CASE(value_missing_wait),
              CASE(stream_sync),

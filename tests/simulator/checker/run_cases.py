@@ -21,6 +21,8 @@ CASES = {
     "missing_wait": (RACE, "producer", "consumer"),
     "event_too_early": (RACE, "producer", "consumer"),
     "event_wait": None,
+    "alias_wait": None,
+    "alias_missing_wait": (RACE, "producer", "consumer"),
     "value_wait": None,
     "value_missing_wait": (RACE, "producer", "consumer"),
     "value_by_memset": None,
