@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs random programs on the simulated GPU under its checker:
+run_safety.py clean|caught SEEDS PROGRAM [ARG...] [VARIABLE=VALUE...]
+
+The program is given a first seed and a count, a few hundred seeds a process. clean: none may report,
+find its data changed or fail. caught: an allocator with a planted bug; within SEEDS
+seeds the checker or the data must tell."""
+import os
+import subprocess
+import sys
+
+AT_A_TIME = 100
+
+
+def run(program, first, count, env):
+    env = dict(os.environ, VRAMSCOPE_SIMULATE=f"t4-16g,capacity=640MiB,time=off,seed={first},check=fail",
+               **env)
+    p = subprocess.run([*program, str(first), str(count)], env=env, capture_output=True,
+                       text=True, timeout=600)
+    told = p.returncode in (4, 86)
+    return p.returncode, told, p.stdout + p.stderr
+
+
+def main():
+    if len(sys.argv) < 4 or sys.argv[1] not in ("clean", "caught"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    want, seeds = sys.argv[1], int(os.environ.get("SAFETY_SEEDS", sys.argv[2]))
+    program = [a for a in sys.argv[3:] if "=" not in a]
+    env = dict(a.split("=", 1) for a in sys.argv[3:] if "=" in a)
+    for first in range(1, seeds + 1, AT_A_TIME):
+        count = min(AT_A_TIME, seeds + 1 - first)
+        code, told, text = run(program, first, count, env)
+        if want == "caught" and told:
+            print(f"caught within seeds {first} to {first + count - 1}:\n{text[:2000]}")
+            return 0
+        if code or "vramscope checker:" in text:
+            print(f"seeds {first} to {first + count - 1}: status {code}\n{text[:8000]}")
+            return 1
+    print(f"{seeds} seeds: {'no report, no data changed' if want == 'clean' else 'NOT caught'}")
+    return 0 if want == "clean" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

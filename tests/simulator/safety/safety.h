@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shared by the random programs of this folder: draws, blocks, and the one kernel.
+ * It looks at its block before it writes: the value that the last kernel left, at
+ * both ends and in between, unless the block is new. The programs are right: a
+ * block that moves to another stream is waited for there. So whatever the simulated
+ * GPU's checker reports, and whatever a kernel finds changed under it, is the doing
+ * of whoever handed out the memory. */
+#ifndef SAFETY_H
+#define SAFETY_H
+
+#include <cuda.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vramscope_simulator.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define STREAMS 4
+#define BLOCKS_MAX 48
+#define STEPS 160
+#define SAMPLES 24
+#define SAMPLE_WORDS 16
+
+/* --- what may go wrong --- */
+
+static inline void must(CUresult e, const char *call, int line)
+{
+    if (e) {
+        fprintf(stderr, "safety: line %d: %s: %d\n", line, call, (int)e);
+        exit(3);
+    }
+}
+#define OK(call) must((call), #call, __LINE__)
+
+static inline void require(int holds, const char *what, int line)
+{
+    if (!holds) {
+        fprintf(stderr, "safety: line %d: %s\n", line, what);
+        exit(3);
+    }
+}
+#define REQUIRE(what) require((what), #what, __LINE__)
+
+static uint64_t random_state;
+
+static inline uint64_t draw(uint64_t below)
+{
+    random_state += 0x9e3779b97f4a7c15u;
+    uint64_t z = random_state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % below;
+}
+
+/* --- the kernel --- */
+
+static atomic_uint changed; /* words that were not what the last kernel left */
+
+/* touch(uint64 *block, uint64 words, uint64 was, uint64 is, unsigned us): *was* 0: new */
+static inline void touch(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
+{
+    uint64_t *block = *(uint64_t **)l->args[0], words = *(uint64_t *)l->args[1],
+             was = *(uint64_t *)l->args[2], is = *(uint64_t *)l->args[3];
+    unsigned us = *(unsigned *)l->args[4];
+    (void)first, (void)last;
+    if (us)
+        usleep(us);
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        uint64_t at = (words - SAMPLE_WORDS) / (SAMPLES - 1) * i;
+        if (i == SAMPLES - 1)
+            at = words - SAMPLE_WORDS;
+        if (was)
+            vramscope_sim_read(&block[at], SAMPLE_WORDS * sizeof *block);
+        vramscope_sim_write(&block[at], SAMPLE_WORDS * sizeof *block);
+        for (uint64_t k = 0; k < SAMPLE_WORDS; k++) {
+            if (was && block[at + k] != was)
+                atomic_fetch_add(&changed, 1);
+            block[at + k] = is;
+        }
+    }
+}
+
+static CUfunction touch_function;
+
+static inline void kernels(void)
+{
+    static const size_t args[] = {8, 8, 8, 8, 4};
+    CUmodule module;
+    REQUIRE(vramscope_sim_register("touch", touch, args, 5) == 1);
+    OK(cuModuleLoadData(&module, "image"));
+    OK(cuModuleGetFunction(&touch_function, module, "touch"));
+}
+
+/* --- streams and blocks --- */
+
+static CUstream streams[STREAMS];
+
+struct block {
+    uint64_t addr, words;
+    uint64_t home, at; /* streams: of its allocation, of its last kernel */
+    uint64_t value;    /* that the last kernel left; 0: none yet */
+};
+
+static struct block blocks[BLOCKS_MAX];
+static unsigned block_count;
+static uint64_t next_value;
+
+static inline void launch(struct block *b, uint64_t stream)
+{
+    uint64_t is = ++next_value;
+    unsigned us = draw(4) ? 0 : (unsigned)draw(150);
+    void *args[] = {&b->addr, &b->words, &b->value, &is, &us};
+    OK(cuLaunchKernel(touch_function, 1, 1, 1, 1, 1, 1, 0, streams[stream], args, NULL));
+    b->value = is;
+    b->at = stream;
+}
+
+static inline uint64_t draw_bytes(void)
+{
+    switch (draw(5)) {
+    case 0: return SAMPLE_WORDS * SAMPLES * 8 + draw(64 << 10);
+    case 1: return 4096 + draw(MIB);
+    case 2: return MIB + draw(9 * MIB);
+    case 3: return (1 + draw(8)) * 2 * MIB;
+    default: return 10 * MIB + draw(40 * MIB);
+    }
+}
+
+/* A kernel on the block, on its last stream or on another that waits for it. */
+static inline void use(struct block *b)
+{
+    uint64_t stream = draw(3) ? b->at : draw(STREAMS);
+    if (stream != b->at) {
+        CUevent done;
+        OK(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
+        OK(cuEventRecord(done, streams[b->at]));
+        OK(cuStreamWaitEvent(streams[stream], done, 0));
+        OK(cuEventDestroy(done));
+    }
+    launch(b, stream);
+}
+
+static inline void start(void)
+{
+    CUcontext context;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    kernels();
+    for (int i = 0; i < STREAMS; i++)
+        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+}
+
+/* After a synchronisation: ends the program when a kernel found something changed. */
+static inline void expect_unchanged(uint64_t seed)
+{
+    if (!atomic_load(&changed))
+        return;
+    fprintf(stderr, "safety: seed %llu: %u words changed under their owner\n",
+            (unsigned long long)seed, atomic_load(&changed));
+    exit(4);
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Random programs on several streams that get their memory from the allocator in
+ * stream order, or, as from cudaMalloc, without a word about streams:
+ * safety_ordered POLICY ordered|sync FIRST-SEED COUNT. The program itself is right
+ * (safety.h) and tells vs_allocator_record_stream of each other stream. */
+#include "safety.h"
+
+#include "allocator/allocator.h"
+
+/* --- the device, for the allocator --- */
+
+static enum vs_err from(CUresult r)
+{
+    return r == CUDA_SUCCESS ? VS_OK : r == CUDA_ERROR_OUT_OF_MEMORY ? VS_ERR_DEVICE_OOM : VS_ERR_DEVICE;
+}
+
+static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
+{
+    CUdeviceptr p;
+    (void)ctx;
+    enum vs_err err = from(cuMemAlloc(&p, bytes));
+    if (!err)
+        *addr = p;
+    return err;
+}
+
+static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
+{
+    (void)ctx, (void)bytes;
+    return from(cuMemFree(addr));
+}
+
+static enum vs_err synchronize(void *ctx)
+{
+    (void)ctx;
+    return from(cuCtxSynchronize());
+}
+
+static enum vs_err event_record(void *ctx, uint64_t stream, uint64_t *event)
+{
+    CUevent e;
+    (void)ctx;
+    enum vs_err err = from(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    if (!err)
+        err = from(cuEventRecord(e, streams[stream]));
+    if (!err)
+        *event = (uint64_t)(uintptr_t)e;
+    return err;
+}
+
+static enum vs_err event_query(void *ctx, uint64_t event, bool *ready)
+{
+    (void)ctx;
+    CUresult r = cuEventQuery((CUevent)(uintptr_t)event);
+    *ready = r == CUDA_SUCCESS;
+    return r == CUDA_ERROR_NOT_READY ? VS_OK : from(r);
+}
+
+static enum vs_err event_synchronize(void *ctx, uint64_t event)
+{
+    (void)ctx;
+    return from(cuEventSynchronize((CUevent)(uintptr_t)event));
+}
+
+static void event_release(void *ctx, uint64_t event)
+{
+    (void)ctx;
+    cuEventDestroy((CUevent)(uintptr_t)event);
+}
+
+static enum vs_err memory_info(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    size_t f, t;
+    (void)ctx;
+    enum vs_err err = from(cuMemGetInfo(&f, &t));
+    *free_bytes = f;
+    *total_bytes = t;
+    return err;
+}
+
+static const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+
+static enum vs_err range_reserve(void *ctx, uint64_t bytes, uint64_t *addr)
+{
+    CUdeviceptr p;
+    (void)ctx;
+    enum vs_err err = from(cuMemAddressReserve(&p, bytes, 0, 0, 0));
+    if (!err)
+        *addr = p;
+    return err;
+}
+
+static enum vs_err range_release(void *ctx, uint64_t addr, uint64_t bytes)
+{
+    (void)ctx;
+    return from(cuMemAddressFree(addr, bytes));
+}
+
+static enum vs_err memory_create(void *ctx, uint64_t bytes, uint64_t *handle)
+{
+    CUmemGenericAllocationHandle h;
+    (void)ctx;
+    enum vs_err err = from(cuMemCreate(&h, bytes, &prop, 0));
+    if (!err)
+        *handle = h;
+    return err;
+}
+
+static enum vs_err memory_release(void *ctx, uint64_t handle, uint64_t bytes)
+{
+    (void)ctx, (void)bytes;
+    return from(cuMemRelease(handle));
+}
+
+static enum vs_err memory_map(void *ctx, uint64_t addr, uint64_t bytes_each,
+                              const uint64_t *handles, size_t count)
+{
+    CUmemAccessDesc access = {.location = prop.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    (void)ctx;
+    for (size_t i = 0; i < count; i++)
+        OK(cuMemMap(addr + i * bytes_each, bytes_each, 0, handles[i], 0));
+    return from(cuMemSetAccess(addr, bytes_each * count, &access, 1));
+}
+
+static enum vs_err memory_unmap(void *ctx, uint64_t addr, uint64_t bytes)
+{
+    (void)ctx;
+    return from(cuMemUnmap(addr, bytes));
+}
+
+static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
+{
+    (void)ctx;
+    return from(cuStreamSynchronize(streams[stream]));
+}
+
+static enum vs_err stream_wait(void *ctx, uint64_t stream, uint64_t event)
+{
+    (void)ctx;
+    return from(cuStreamWaitEvent(streams[stream], (CUevent)(uintptr_t)event, 0));
+}
+
+static struct vs_device_ops device_ops(void)
+{
+    struct vs_device_ops ops = {
+        .segment_alloc = segment_alloc,
+        .segment_free = segment_free,
+        .synchronize = synchronize,
+        .event_record = event_record,
+        .event_query = event_query,
+        .event_synchronize = event_synchronize,
+        .event_release = event_release,
+        .memory_info = memory_info,
+        .range_reserve = range_reserve,
+        .range_release = range_release,
+        .memory_create = memory_create,
+        .memory_release = memory_release,
+        .memory_map = memory_map,
+        .memory_unmap = memory_unmap,
+        .stream_synchronize = stream_synchronize,
+        .stream_wait = stream_wait,
+    };
+    if (draw(2))
+        ops.stream_wait = NULL; /* the host waits instead */
+    return ops;
+}
+
+/* --- the program --- */
+
+static void allocate(struct vs_allocator *a)
+{
+    struct vs_allocation got;
+    uint64_t bytes = draw_bytes(), stream = draw(STREAMS);
+    if (block_count == BLOCKS_MAX)
+        return;
+    enum vs_err err = vs_allocator_malloc(a, bytes, stream, &got);
+    if (err == VS_ERR_DEVICE_OOM)
+        return;
+    REQUIRE(err == VS_OK);
+    blocks[block_count] = (struct block){
+        .addr = got.addr, .words = bytes / 8, .home = stream, .at = stream};
+    launch(&blocks[block_count++], stream);
+}
+
+static void use_one(struct vs_allocator *a)
+{
+    if (!block_count)
+        return;
+    struct block *b = &blocks[draw(block_count)];
+    use(b);
+    if (b->at != b->home)
+        REQUIRE(vs_allocator_record_stream(a, b->addr, b->at) == VS_OK);
+}
+
+static void release(struct vs_allocator *a, unsigned i)
+{
+    REQUIRE(vs_allocator_free(a, blocks[i].addr) == VS_OK);
+    blocks[i] = blocks[--block_count];
+}
+
+static void step(struct vs_allocator *a)
+{
+    unsigned what = (unsigned)draw(100);
+    if (what < 42)
+        allocate(a);
+    else if (what < 66)
+        use_one(a);
+    else if (what < 95 && block_count)
+        release(a, (unsigned)draw(block_count));
+    else if (what == 95)
+        vs_allocator_empty_cache(a, NULL);
+    else if (what == 96)
+        OK(cuStreamSynchronize(streams[draw(STREAMS)]));
+}
+
+static void run_seed(const char *policy, bool ordered, uint64_t seed)
+{
+    struct vs_allocator_config config = {.reuse = ordered ? VS_REUSE_STREAM_ORDERED : VS_REUSE_AFTER_SYNC};
+    struct vs_allocator *a;
+    random_state = seed;
+    config.expandable_segments = !strcmp(policy, "expandable");
+    config.policy = !strcmp(policy, "compact") ? VS_POLICY_COMPACT : VS_POLICY_PYTORCH;
+    if (!draw(4))
+        config.max_split_size = 32 * MIB;
+    struct vs_device_ops ops = device_ops();
+    REQUIRE(vs_allocator_create(&config, &ops, NULL, NULL, NULL, &a) == VS_OK);
+    for (int i = 0; i < STEPS; i++)
+        step(a);
+    while (block_count)
+        release(a, block_count - 1);
+    REQUIRE(vs_allocator_check(a) == VS_OK);
+    OK(cuCtxSynchronize());
+    vs_allocator_destroy(a);
+    expect_unchanged(seed);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        fprintf(stderr, "usage: safety_ordered pytorch|expandable|compact ordered|sync "
+                        "FIRST-SEED COUNT\n");
+        return 2;
+    }
+    start();
+    uint64_t first = strtoull(argv[3], NULL, 10), count = strtoull(argv[4], NULL, 10);
+    for (uint64_t seed = first; seed < first + count; seed++)
+        run_seed(argv[1], !strcmp(argv[2], "ordered"), seed);
+    printf("%llu seeds\n", (unsigned long long)count);
+    return 0;
+}
