@@ -68,20 +68,8 @@ static uint64_t merge(struct vs_allocator *a, struct vs_block *block, struct vs_
     vs_free_remove(&block->segment->pool->index, other);
     if (other->idle.safe_after > block->idle.safe_after)
         block->idle.safe_after = other->idle.safe_after;
-    if (other == block->prev) {
-        block->addr = other->addr;
-        block->prev = other->prev;
-        if (block->prev)
-            block->prev->next = block;
-        else
-            block->segment->first = block;
-    } else {
-        block->next = other->next;
-        if (block->next)
-            block->next->prev = block;
-    }
     uint64_t size = other->size;
-    vs_block_set(block, block->size + size, VS_BLOCK_FREE);
+    vs_block_absorb(block, other);
     vs_block_recycle_locked(a, other);
     return size;
 }
@@ -93,10 +81,12 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
 {
     struct vs_pool *pool = block->segment->pool;
     uint64_t before = merge(a, block, block->prev), after = merge(a, block, block->next);
-    split_count -= (before > 0) + (after > 0);
-    split_bytes -= (int64_t)(before + after);
     vs_block_set_state(block, VS_BLOCK_FREE);
     vs_free_insert(&pool->index, block);
+    if (block->segment->handle_bytes)
+        return;
+    split_count -= (before > 0) + (after > 0);
+    split_bytes -= (int64_t)(before + after);
     if (vs_block_is_split(block)) {
         split_count++;
         split_bytes += (int64_t)block->size;
@@ -109,7 +99,7 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
 
 void vs_block_cache_locked(struct vs_allocator *a, struct vs_block *block)
 {
-    bool split = vs_block_is_split(block);
+    bool split = vs_block_counts_split(block);
     insert_free(a, block, split ? -1 : 0, split ? -(int64_t)block->size : 0);
 }
 
@@ -136,6 +126,8 @@ static struct vs_block *search(struct vs_allocator *a, const struct vs_request *
     if (a->limited && a->config.garbage_collection_threshold > 0)
         a->searches[request->kind]++;
     struct vs_block *block = vs_free_index_at(&request->pool->index, request->rounded, 0);
+    if (block && block->segment->handle_bytes)
+        block = vs_expandable_fit_locked(request, block);
     if (!block ||
         !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
         return NULL;
@@ -144,10 +136,7 @@ static struct vs_block *search(struct vs_allocator *a, const struct vs_request *
     return block;
 }
 
-/* Wait until work enqueued before the block's free is done. The lock is released
- * meanwhile; the block is TAKEN, so that nobody else can have it, merge with it or
- * give its segment back. */
-static enum vs_err make_safe(struct vs_allocator *a)
+enum vs_err vs_allocator_wait_locked(struct vs_allocator *a)
 {
     uint64_t ticket = ++a->sync_started;
     vs_world_release(a);
@@ -191,9 +180,11 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     block->next = rest;
     vs_block_set(block, size, VS_BLOCK_TAKEN);
     /* a neighbour freed while this request synchronised found a TAKEN block here */
-    if (merge(a, rest, rest->next))
+    if (merge(a, rest, rest->next) && !block->segment->handle_bytes)
         vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
     vs_free_insert(&pool->index, rest);
+    if (block->segment->handle_bytes)
+        return;
     if (was_split) {
         vs_counter_decrease(&a->counters.inactive_split_bytes, pool->kind, size);
     } else {
@@ -202,12 +193,20 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     }
 }
 
+static bool should_split(const struct vs_allocator *a, const struct vs_request *request,
+                         uint64_t size)
+{
+    if (request->expandable)
+        return size - request->rounded >= VS_BLOCK_MIN;
+    return vs_should_split(request->kind, size, request->rounded, a->max_split);
+}
+
 /* alloc_found_block: from TAKEN to LIVE. On failure the block is cached again. */
 static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *request,
                             struct vs_block *block, struct vs_allocation *out)
 {
     struct vs_block *rest = NULL;
-    if (vs_should_split(request->kind, block->size, request->rounded, a->max_split)) {
+    if (should_split(a, request, block->size)) {
         rest = vs_block_new_locked(a);
         if (!rest) {
             vs_block_cache_locked(a, block);
@@ -224,7 +223,7 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
     bool was_split = vs_block_is_split(block);
     if (rest) {
         split(a, block, rest, request->rounded, was_split);
-    } else if (was_split) {
+    } else if (vs_block_counts_split(block)) {
         vs_counter_decrease(&a->counters.inactive_split, request->kind, 1);
         vs_counter_decrease(&a->counters.inactive_split_bytes, request->kind, block->size);
     }
@@ -268,7 +267,9 @@ static enum vs_err serve(struct vs_allocator *a, const struct vs_request *reques
             return err;
     }
     if (block->idle.safe_after > a->sync_completed) {
-        enum vs_err err = make_safe(a);
+        /* TAKEN: nobody else can have it, merge with it or give its segment back while
+         * work enqueued before its free is waited for */
+        enum vs_err err = vs_allocator_wait_locked(a);
         if (a->generation != generation)
             return VS_ERR_STATE;
         if (err) {
@@ -297,6 +298,7 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     if (!pools)
         return VS_ERR_NOMEM;
     request.pool = &pools->pool[request.kind];
+    request.expandable = a->config.expandable_segments;
     uint64_t generation = a->generation;
     enum vs_err err = serve(a, &request, generation, out);
     if (a->generation == generation)
@@ -393,12 +395,11 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
         block = (const struct vs_block *)(uintptr_t)*value;
     } else {
         const struct vs_segment *segment = vs_segment_find_locked(a, addr);
-        if (segment)
-            block = vs_segment_block_at_locked(a, segment, addr);
-        else
-            err = VS_ERR_FOREIGN;
+        block = segment ? vs_segment_block_at_locked(a, segment, addr) : NULL;
     }
-    if (block) {
+    if (!block || block->state == VS_BLOCK_UNMAPPED) {
+        err = VS_ERR_FOREIGN;
+    } else {
         *live = block->state == VS_BLOCK_LIVE;
         *out = (struct vs_allocation){.addr = block->addr,
                                       .requested = *live ? block->used.requested : 0,

@@ -55,7 +55,8 @@ struct vs_device_ops {
      * space without memory. memory_: physical memory without an address; it may be
      * mapped at several addresses at once and is given back to the device when it
      * is released and mapped nowhere. map: *count* handles of *bytes_each* one after
-     * another from *addr* on, readable and writable on return. unmap: exactly what
+     * another from *addr* on, readable and writable on return; none of them after a
+     * failure. unmap: exactly what
      * one or several maps made; the caller has seen to it that no work uses it. */
     enum vs_err (*range_reserve)(void *ctx, uint64_t bytes, uint64_t *addr);
     enum vs_err (*range_release)(void *ctx, uint64_t addr, uint64_t bytes);
@@ -82,6 +83,8 @@ enum vs_allocator_event_kind {
     VS_ALLOCATOR_SEGMENT_ALLOC,
     VS_ALLOCATOR_SEGMENT_FREE,
     VS_ALLOCATOR_OOM,            /* a request failed for want of device memory */
+    VS_ALLOCATOR_SEGMENT_MAP,    /* memory mapped into a range: reserved grew */
+    VS_ALLOCATOR_SEGMENT_UNMAP,  /* taken out of it again */
 };
 
 enum vs_pool_kind { VS_POOL_SMALL, VS_POOL_LARGE };
@@ -127,7 +130,8 @@ enum vs_policy {
 struct vs_allocator_config {
     enum vs_policy policy;
     enum vs_reuse reuse;
-    /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory. */
+    /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory,
+     * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;
     /* Blocks of at least this size are never split nor served to smaller
      * requests. 0: unlimited. At least 20 MiB otherwise. */
@@ -144,7 +148,7 @@ struct vs_allocator_config {
     double garbage_collection_threshold;
     /* Share of total_memory that may be reserved; 0 or 1: no limit of our own. */
     double memory_fraction;
-    /* Of the device; 0: ask ops->memory_info when memory_fraction is set. */
+    /* Of the device; 0: ask ops->memory_info when it is needed. */
     uint64_t total_memory;
 };
 
@@ -201,7 +205,8 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *allocator, uint64_t 
 
 /* vs_allocator_find: the block that holds *addr*, which may point inside it.
  * *live*: handed out and not freed; false for cached memory and for blocks that
- * wait for events. VS_ERR_FOREIGN outside our segments. *Cost*: one hash look-up
+ * wait for events. VS_ERR_FOREIGN outside our segments and where an expandable one
+ * has no memory. *Cost*: one hash look-up
  * for the start of a live block; otherwise a binary search over segments and, in
  * a large segment, a walk over its blocks. */
 enum vs_err vs_allocator_find(struct vs_allocator *allocator, uint64_t addr,
@@ -272,11 +277,13 @@ enum vs_block_state {
     VS_BLOCK_LIVE,    /* handed out */
     VS_BLOCK_PENDING, /* freed, waiting for events of other streams */
     VS_BLOCK_TAKEN,   /* chosen for a request that is synchronising before reuse */
+    VS_BLOCK_UNMAPPED, /* addresses without memory; never in a snapshot */
 };
 
 struct vs_segment_info {
     uint64_t addr, size, stream;
     enum vs_pool_kind pool;
+    bool expandable; /* mapped on demand */
 };
 
 struct vs_block_info {
@@ -287,7 +294,8 @@ struct vs_block_info {
 
 /* vs_allocator_snapshot: call *visit* for every segment by rising address, first
  * with block NULL and then for each of its blocks by rising address; blocks tile
- * the segment. Under the lock: *visit* must not call the allocator. */
+ * the segment. Of an expandable segment each mapped run counts as one, as in
+ * PyTorch's snapshots. Under the lock: *visit* must not call the allocator. */
 void vs_allocator_snapshot(struct vs_allocator *allocator,
                            void (*visit)(void *ctx, const struct vs_segment_info *segment,
                                          const struct vs_block_info *block),

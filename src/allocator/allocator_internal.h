@@ -10,6 +10,7 @@
 #ifndef VS_ALLOCATOR_INTERNAL_H
 #define VS_ALLOCATOR_INTERNAL_H
 
+#include "allocator/address_index.h"
 #include "allocator/allocator.h"
 #include "allocator/free_index.h"
 #include "allocator/placement.h"
@@ -43,8 +44,8 @@ struct vs_block {
     struct vs_segment *segment;
     struct vs_block *prev, *next; /* neighbours by address in the segment */
     union {
-        struct { /* VS_BLOCK_FREE, VS_BLOCK_TAKEN */
-            struct vs_block *left, *right; /* free index */
+        struct { /* VS_BLOCK_FREE, VS_BLOCK_TAKEN, VS_BLOCK_UNMAPPED */
+            struct vs_block *left, *right; /* free index; UNMAPPED: address index */
             uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
         } idle;
         struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
@@ -60,6 +61,7 @@ _Static_assert(sizeof(struct vs_block) == 64, "a block is one cache line");
 /* Free blocks of one kind and stream. */
 struct vs_pool {
     struct vs_free_index index;
+    struct vs_address_index unmapped; /* of its ranges */
     struct vs_stream_pools *owner;
     enum vs_pool_kind kind;
 };
@@ -75,10 +77,14 @@ struct vs_stream_pools {
 
 #define VS_STARTS_WORDS (VS_SMALL_SEGMENT / VS_BLOCK_MIN / 64)
 
+/* One device allocation, or a range: reserved addresses with memory mapped on
+ * demand (expandable.c). */
 struct vs_segment {
     uint64_t addr, size;
     struct vs_pool *pool;
     struct vs_block *first;
+    uint64_t handle_bytes; /* of each handle mapped into a range; 0: one device allocation */
+    uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
     uint64_t *starts;   /* one bit per 512 bytes where a live block starts; NULL unless 2 MiB small */
     uint64_t idle_since; /* searches of the pool kind when it became one free block */
 };
@@ -94,6 +100,7 @@ struct vs_event_queue {
 struct vs_request {
     uint64_t requested, rounded, stream;
     enum vs_pool_kind kind;
+    bool expandable; /* grows ranges, and is served from them */
     struct vs_pool *pool;
 };
 
@@ -161,6 +168,11 @@ void vs_block_complete_free_locked(struct vs_allocator *allocator, struct vs_blo
 /* vs_block_cache_locked: put a TAKEN block back as it was found. */
 void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *block);
 
+/* vs_allocator_wait_locked: synchronise the device, for VS_REUSE_AFTER_SYNC, with the
+ * world released meanwhile: on return everything may have changed, even the
+ * generation. The error of the device. */
+enum vs_err vs_allocator_wait_locked(struct vs_allocator *allocator);
+
 /* Statistics of a block becoming LIVE, inactive_split apart. */
 void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,
                                      uint64_t size, uint64_t requested);
@@ -178,6 +190,29 @@ static inline void vs_block_set(struct vs_block *block, uint64_t size, enum vs_b
 static inline void vs_block_set_state(struct vs_block *block, enum vs_block_state state)
 {
     vs_block_set(block, block->size, state);
+}
+
+static inline void vs_block_set_size(struct vs_block *block, uint64_t size)
+{
+    vs_block_set(block, size, (enum vs_block_state)block->state);
+}
+
+/* *other*, a neighbour in no index, becomes part of *block*; its node is free. */
+static inline void vs_block_absorb(struct vs_block *block, const struct vs_block *other)
+{
+    if (other == block->prev) {
+        block->addr = other->addr;
+        block->prev = other->prev;
+        if (block->prev)
+            block->prev->next = block;
+        else
+            block->segment->first = block;
+    } else {
+        block->next = other->next;
+        if (block->next)
+            block->next->prev = block;
+    }
+    vs_block_set_size(block, block->size + other->size);
 }
 
 /* Most bins hold one block or none: those cases without a call. */
@@ -207,6 +242,20 @@ static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *
 static inline bool vs_block_is_split(const struct vs_block *block)
 {
     return block->prev || block->next;
+}
+
+/* Does it count as inactive_split while it is cached? Whole handles of a range can
+ * always be given back, so PyTorch leaves ranges out. */
+static inline bool vs_block_counts_split(const struct vs_block *block)
+{
+    return vs_block_is_split(block) && !block->segment->handle_bytes;
+}
+
+/* The bytes a free block could grow to by mapping what follows it. */
+static inline uint64_t vs_block_reach(const struct vs_block *block)
+{
+    const struct vs_block *next = block->next;
+    return block->size + (next && next->state == VS_BLOCK_UNMAPPED ? next->size : 0);
 }
 
 static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
@@ -239,6 +288,13 @@ void vs_stream_unpin_locked(struct vs_allocator *allocator, struct vs_stream_poo
  * garbage collection and, where needed, giving cached memory back. */
 enum vs_err vs_segment_obtain_locked(struct vs_allocator *allocator,
                                      const struct vs_request *request, struct vs_block **out);
+/* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without
+ * statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
+enum vs_err vs_segment_enter_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                    uint64_t addr, uint64_t size, struct vs_segment **out);
+/* vs_segment_leave_locked: the reverse, for a segment of one block in no index. Its
+ * pools may be gone afterwards. */
+void vs_segment_leave_locked(struct vs_allocator *allocator, struct vs_segment *segment);
 /* vs_segment_register_locked: enter a segment of one TAKEN block into the tables
  * and statistics. VS_ERR_NOMEM changes nothing. */
 enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs_pool *pool,
@@ -249,6 +305,43 @@ struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, 
 /* The block of *segment* that holds *addr*. */
 struct vs_block *vs_segment_block_at_locked(const struct vs_allocator *allocator,
                                             const struct vs_segment *segment, uint64_t addr);
+
+/* --- expandable.c: ranges; the caller holds the world --- */
+
+/* vs_range_new_locked: reserve *bytes* (a multiple of *handle_bytes*) as one UNMAPPED
+ * block. The device's error or VS_ERR_NOMEM: nothing changed. */
+enum vs_err vs_range_new_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                uint64_t handle_bytes, uint64_t bytes, struct vs_segment **out);
+/* vs_range_map_locked: memory at the start of an UNMAPPED block, *bytes* of it rounded
+ * up to whole handles: one SEGMENT_MAP. *block* becomes FREE, has swallowed free
+ * neighbours (so it may start lower) and is indexed. The device's error or
+ * VS_ERR_NOMEM: nothing changed. */
+enum vs_err vs_range_map_locked(struct vs_allocator *allocator, struct vs_block *block,
+                                uint64_t bytes);
+/* vs_range_unmap_locked: the whole handles inside a FREE block go back to the device:
+ * one SEGMENT_UNMAP, after a wait for the stream. The range goes too when nothing
+ * else is mapped. *released* grows. VS_ERR_STATE when under VS_REUSE_AFTER_SYNC the
+ * block is not safe yet; the device's error or VS_ERR_NOMEM: nothing changed. */
+enum vs_err vs_range_unmap_locked(struct vs_allocator *allocator, struct vs_block *block,
+                                  uint64_t *released);
+/* At the end of the allocator, without the world: wait for the device, then everything
+ * goes back to it; the tables stay as they are. */
+void vs_range_destroy(struct vs_allocator *allocator, const struct vs_segment *range);
+/* Host memory of range->handles. */
+size_t vs_range_handles_bytes(const struct vs_segment *range);
+
+/* vs_expandable_grow_locked: a TAKEN block of at least the request, in the lowest
+ * room of the pool's ranges. On failure what could be mapped stays cached. */
+enum vs_err vs_expandable_grow_locked(struct vs_allocator *allocator,
+                                      const struct vs_request *request, struct vs_block **out);
+/* The block to take when the best fit is *block*; NULL when none will do. */
+struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, struct vs_block *block);
+/* Unmap what is free in a pool's ranges; the first error. The pool is pinned. */
+enum vs_err vs_expandable_release_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                         uint64_t *released);
+/* Would that need a synchronisation first? */
+bool vs_expandable_unsettled_locked(const struct vs_allocator *allocator,
+                                    const struct vs_pool *pool);
 
 /* --- stream_events.c: other streams' uses; the caller holds the lock --- */
 

@@ -7,30 +7,50 @@
 #include "allocator/allocator_internal.h"
 #include "base/vs_log.h"
 
+typedef void visitor(void *ctx, const struct vs_segment_info *segment,
+                     const struct vs_block_info *block);
+
+/* Each run of mapped blocks: the whole of a segment that is one device allocation. */
+static void visit_runs(const struct vs_segment *s, visitor *visit, void *ctx)
+{
+    for (const struct vs_block *b = s->first; b;) {
+        if (b->state == VS_BLOCK_UNMAPPED) {
+            b = b->next;
+            continue;
+        }
+        struct vs_segment_info run = {
+            .addr = b->addr,
+            .stream = s->pool->owner->stream,
+            .pool = s->pool->kind,
+            .expandable = s->handle_bytes != 0,
+        };
+        for (const struct vs_block *r = b; r && r->state != VS_BLOCK_UNMAPPED; r = r->next)
+            run.size += r->size;
+        visit(ctx, &run, NULL);
+        for (; b && b->state != VS_BLOCK_UNMAPPED; b = b->next) {
+            bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
+            struct vs_block_info block = {b->addr, b->size, used ? b->used.requested : 0,
+                                          (enum vs_block_state)b->state};
+            visit(ctx, &run, &block);
+        }
+    }
+}
+
 void vs_allocator_snapshot(struct vs_allocator *a,
                            void (*visit)(void *ctx, const struct vs_segment_info *segment,
                                          const struct vs_block_info *block),
                            void *ctx)
 {
     vs_world_acquire(a);
-    for (size_t i = 0; i < a->segment_count; i++) {
-        const struct vs_segment *s = a->segments[i];
-        struct vs_segment_info segment = {s->addr, s->size, s->pool->owner->stream, s->pool->kind};
-        visit(ctx, &segment, NULL);
-        for (const struct vs_block *b = s->first; b; b = b->next) {
-            bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
-            struct vs_block_info block = {b->addr, b->size, used ? b->used.requested : 0,
-                                          (enum vs_block_state)b->state};
-            visit(ctx, &segment, &block);
-        }
-    }
+    for (size_t i = 0; i < a->segment_count; i++)
+        visit_runs(a->segments[i], visit, ctx);
     vs_world_release(a);
 }
 
 /* What a recount of segments and blocks gives. */
 struct recount {
     struct vs_allocator_stats stats; /* current fields only */
-    uint64_t blocks, free, live, notes;
+    uint64_t blocks, free, unmapped, live, notes;
 };
 
 static void add(struct vs_stat stat[VS_STAT_POOLS], enum vs_pool_kind kind, uint64_t amount)
@@ -43,7 +63,7 @@ static const char *check_free_block(const struct vs_allocator *a, const struct v
                                     struct recount *r)
 {
     enum vs_pool_kind kind = b->segment->pool->kind;
-    if (vs_block_is_split(b)) {
+    if (vs_block_counts_split(b)) {
         add(r->stats.inactive_split, kind, 1);
         add(r->stats.inactive_split_bytes, kind, b->size);
     }
@@ -87,23 +107,48 @@ static const char *check_used_block(const struct vs_allocator *a, const struct v
     return NULL;
 }
 
+static const char *check_unmapped_block(const struct vs_block *b, struct recount *r)
+{
+    const struct vs_segment *s = b->segment;
+    if (!s->handle_bytes || (b->addr - s->addr) % s->handle_bytes || b->size % s->handle_bytes)
+        return "an unmapped block is not whole handles of a range";
+    if (b->next && b->next->state == VS_BLOCK_UNMAPPED)
+        return "two unmapped neighbours are not merged";
+    if (vs_address_index_at(&s->pool->unmapped, b->addr) != b)
+        return "an unmapped block is not in its index";
+    r->unmapped++;
+    return NULL;
+}
+
+static const char *check_block(const struct vs_allocator *a, const struct vs_block *b,
+                               struct recount *r)
+{
+    if (b->state == VS_BLOCK_UNMAPPED)
+        return check_unmapped_block(b, r);
+    if (b->segment->handle_bytes)
+        add(r->stats.reserved_bytes, b->segment->pool->kind, b->size);
+    bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
+    return used ? check_used_block(a, b, r) : check_free_block(a, b, r);
+}
+
 static const char *check_segment(const struct vs_allocator *a, size_t i, struct recount *r)
 {
     const struct vs_segment *s = a->segments[i];
     uint64_t starts[VS_STARTS_WORDS] = {0};
     if (i && a->segments[i - 1]->addr + a->segments[i - 1]->size > s->addr)
         return "segments overlap or are out of order";
-    add(r->stats.segment, s->pool->kind, 1);
-    add(r->stats.reserved_bytes, s->pool->kind, s->size);
-    r->stats.oversize_segments.current += s->size >= a->max_split;
+    if (!s->handle_bytes) {
+        add(r->stats.segment, s->pool->kind, 1);
+        add(r->stats.reserved_bytes, s->pool->kind, s->size);
+        r->stats.oversize_segments.current += s->size >= a->max_split;
+    }
     uint64_t at = s->addr;
     const struct vs_block *last = NULL;
     for (const struct vs_block *b = s->first; b; last = b, b = b->next) {
         if (b->addr != at || b->prev != last || b->segment != s || !b->size ||
             b->size % VS_BLOCK_MIN)
             return "blocks do not tile their segment";
-        bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
-        const char *broken = used ? check_used_block(a, b, r) : check_free_block(a, b, r);
+        const char *broken = check_block(a, b, r);
         if (broken)
             return broken;
         uint64_t granule = (at - s->addr) / VS_BLOCK_MIN;
@@ -121,7 +166,7 @@ static const char *check_segment(const struct vs_allocator *a, size_t i, struct 
 
 static const char *check_pools(const struct vs_allocator *a, const struct recount *r)
 {
-    uint64_t indexed = 0, segments = 0, streams = 0;
+    uint64_t indexed = 0, unmapped = 0, segments = 0, streams = 0;
     const struct vs_stream_pools *last = NULL;
     for (const struct vs_stream_pools *p = a->streams; p; last = p, p = p->next) {
         if (last && last->stream >= p->stream)
@@ -137,11 +182,14 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
                 !vs_free_index_check(&p->pool[kind].index, &count))
                 return "a free index is out of order";
             indexed += count;
+            if (!vs_address_index_check(&p->pool[kind].unmapped, &count))
+                return "an address index is out of order";
+            unmapped += count;
         }
         segments += p->segments;
         streams++;
     }
-    if (indexed != r->free || segments != a->segment_count || streams != a->stream_table.count)
+    if (indexed != r->free || unmapped != r->unmapped || segments != a->segment_count || streams != a->stream_table.count)
         return "pools and segments count differently";
     return NULL;
 }

@@ -9,7 +9,7 @@
 
 static bool config_valid(const struct vs_allocator_config *config)
 {
-    if (config->policy != VS_POLICY_PYTORCH || config->expandable_segments)
+    if (config->policy != VS_POLICY_PYTORCH)
         return false; /* not here yet */
     if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
         return false;
@@ -27,15 +27,19 @@ static bool config_valid(const struct vs_allocator_config *config)
     return true;
 }
 
-static bool ops_valid(const struct vs_device_ops *ops, enum vs_reuse reuse)
+static bool ops_valid(const struct vs_device_ops *ops, const struct vs_allocator_config *config)
 {
+    bool after_sync = config->reuse == VS_REUSE_AFTER_SYNC;
     int events = !!ops->event_record + !!ops->event_query + !!ops->event_synchronize +
                  !!ops->event_release;
     int virtual = !!ops->range_reserve + !!ops->range_release + !!ops->memory_create +
                   !!ops->memory_release + !!ops->memory_map + !!ops->memory_unmap;
     return ops->segment_alloc && ops->segment_free && (events == 0 || events == 4) &&
            (virtual == 0 || virtual == 6) &&
-           (reuse != VS_REUSE_AFTER_SYNC || ops->synchronize);
+           (!after_sync || ops->synchronize) &&
+           (!config->expandable_segments ||
+            (virtual && (after_sync || ops->stream_synchronize) &&
+             (config->total_memory || ops->memory_info)));
 }
 
 /* Before the first use and under the lock later. */
@@ -78,6 +82,11 @@ static void reset_tables(struct vs_allocator *a)
 
 static void unmap_tables(struct vs_allocator *a)
 {
+    for (size_t i = 0; i < a->segment_count; i++) {
+        const struct vs_segment *s = a->segments[i];
+        if (s->handle_bytes)
+            vs_pages_unmap(s->handles, vs_range_handles_bytes(s));
+    }
     vs_map_free(&a->live);
     vs_map_free(&a->stream_table);
     vs_pages_unmap(a->segments, a->segment_capacity * sizeof *a->segments);
@@ -89,7 +98,7 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
                                 const struct vs_event_sink *sink, void *sink_ctx,
                                 struct vs_allocator **out)
 {
-    if (!config_valid(config) || !ops_valid(ops, config->reuse))
+    if (!config_valid(config) || !ops_valid(ops, config))
         return VS_ERR_ARG;
     struct vs_allocator *a = vs_pages_map(sizeof *a);
     if (!a)
@@ -129,6 +138,10 @@ void vs_allocator_destroy(struct vs_allocator *a)
     vs_events_drop_locked(a);
     for (size_t i = 0; i < a->segment_count; i++) {
         struct vs_segment *s = a->segments[i];
+        if (s->handle_bytes) {
+            vs_range_destroy(a, s);
+            continue;
+        }
         /* a device that cannot take it back has lost it already */
         if (a->ops.segment_free(a->ops_ctx, s->addr, s->size) == VS_OK)
             vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, s->pool->kind, s->addr, s->size,

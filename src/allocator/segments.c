@@ -4,7 +4,7 @@
  * PyTorch's order (alloc_block, release_available_cached_blocks,
  * release_cached_blocks, garbage_collect_cached_blocks), the index of segments by
  * address, and the pools of each stream. Invariant: a segment is given back only
- * while it is one FREE block. The caller holds the allocator's lock. */
+ * while it is one FREE block; ranges are expandable.c's. The caller holds the allocator's lock. */
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
@@ -187,8 +187,8 @@ static struct vs_segment *segment_nodes_take(struct vs_allocator *a, struct vs_p
     return segment;
 }
 
-enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t addr,
-                                       uint64_t size, struct vs_segment **out)
+enum vs_err vs_segment_enter_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t addr,
+                                    uint64_t size, struct vs_segment **out)
 {
     if (!addr || addr + size < addr || overlaps(a, addr, size))
         return VS_ERR_ARG;
@@ -200,12 +200,30 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
         return VS_ERR_NOMEM;
     index_insert(a, segment);
     pool->owner->segments++;
+    *out = segment;
+    return VS_OK;
+}
+
+void vs_segment_leave_locked(struct vs_allocator *a, struct vs_segment *segment)
+{
+    struct vs_stream_pools *owner = segment->pool->owner;
+    index_remove(a, segment);
+    segment_nodes_give(a, segment);
+    owner->segments--;
+    stream_recycle_if_unused(a, owner);
+}
+
+enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t addr,
+                                       uint64_t size, struct vs_segment **out)
+{
+    enum vs_err err = vs_segment_enter_locked(a, pool, addr, size, out);
+    if (err)
+        return err;
     a->reserved_bytes += size;
     vs_counter_increase(&a->counters.segment, pool->kind, 1);
     vs_counter_increase(&a->counters.reserved_bytes, pool->kind, size);
     if (size >= a->max_split)
         vs_counter_increase(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
-    *out = segment;
     return VS_OK;
 }
 
@@ -216,6 +234,8 @@ static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request
     uint64_t size = vs_segment_size(request->rounded), addr;
     if (a->limited && a->reserved_bytes + size > a->allowed_bytes)
         return VS_ERR_DEVICE_OOM;
+    if (request->expandable)
+        return vs_expandable_grow_locked(a, request, out);
     enum vs_err err = a->ops.segment_alloc(a->ops_ctx, size, &addr);
     if (err)
         return err;
@@ -251,11 +271,14 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
     vs_counter_decrease(&a->counters.reserved_bytes, pool->kind, segment->size);
     if (segment->size >= a->max_split)
         vs_counter_decrease(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
-    index_remove(a, segment);
-    segment_nodes_give(a, segment);
-    pool->owner->segments--;
-    stream_recycle_if_unused(a, pool->owner);
+    vs_segment_leave_locked(a, segment);
     return VS_OK;
+}
+
+/* A whole device allocation, not part of one and not of a range. */
+static bool is_whole(const struct vs_block *block)
+{
+    return !vs_block_is_split(block) && !block->segment->handle_bytes;
 }
 
 static struct vs_block *first_free(const struct vs_pool *pool)
@@ -279,7 +302,7 @@ static enum vs_err release_kind(struct vs_allocator *a, enum vs_pool_kind kind, 
         pools->pins++; /* it must outlive its last segment until the walk is over */
         for (struct vs_block *block = first_free(pool), *next; block; block = next) {
             next = next_free(pool, block);
-            if (vs_block_is_split(block))
+            if (!is_whole(block))
                 continue;
             uint64_t size = block->size;
             enum vs_err err = release(a, block);
@@ -290,12 +313,42 @@ static enum vs_err release_kind(struct vs_allocator *a, enum vs_pool_kind kind, 
         }
         vs_stream_unpin_locked(a, pools);
     }
+    for (struct vs_stream_pools *pools = a->streams, *next_pools; pools; pools = next_pools) {
+        next_pools = pools->next;
+        pools->pins++;
+        enum vs_err err = vs_expandable_release_locked(a, &pools->pool[kind], released);
+        if (err && !first_error)
+            first_error = err;
+        vs_stream_unpin_locked(a, pools);
+    }
     return first_error;
+}
+
+/* Under VS_REUSE_AFTER_SYNC memory is unmapped only after a synchronisation, which
+ * releases the world. */
+static enum vs_err settle_ranges(struct vs_allocator *a)
+{
+    if (a->config.reuse != VS_REUSE_AFTER_SYNC)
+        return VS_OK;
+    uint64_t generation = a->generation;
+    for (const struct vs_stream_pools *pools = a->streams; pools; pools = pools->next) {
+        if (!vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_LARGE]) &&
+            !vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_SMALL]))
+            continue;
+        enum vs_err err = vs_allocator_wait_locked(a);
+        return a->generation != generation ? VS_ERR_STATE : err;
+    }
+    return VS_OK;
 }
 
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *released)
 {
-    enum vs_err waited = vs_events_wait_locked(a);
+    uint64_t generation = a->generation;
+    enum vs_err waited = vs_events_wait_locked(a), settled = settle_ranges(a);
+    if (a->generation != generation)
+        return VS_ERR_STATE;
+    if (!waited)
+        waited = settled;
     enum vs_err large = release_kind(a, VS_POOL_LARGE, released);
     enum vs_err small = release_kind(a, VS_POOL_SMALL, released);
     return waited ? waited : large ? large : small;
@@ -310,14 +363,14 @@ static bool release_oversize(struct vs_allocator *a, const struct vs_request *re
     struct vs_pool *pool = request->pool;
     uint64_t size = request->rounded < a->max_split ? a->max_split : request->rounded;
     struct vs_block *block = vs_free_index_at(&pool->index, size, 0);
-    if (block)
-        return !vs_block_is_split(block) && release(a, block) == VS_OK;
+    if (block && !block->segment->handle_bytes)
+        return is_whole(block) && release(a, block) == VS_OK;
     uint64_t released = 0;
     block = vs_free_index_before(&pool->index, size, 0);
     while (block && released < size && block->size >= a->max_split) {
         struct vs_block *smaller = vs_free_index_before(&pool->index, block->size, block->addr);
         uint64_t bytes = block->size;
-        if (!vs_block_is_split(block) && release(a, block) == VS_OK)
+        if (is_whole(block) && release(a, block) == VS_OK)
             released += bytes;
         block = smaller;
     }
@@ -333,7 +386,7 @@ static uint64_t ages(const struct vs_allocator *a, uint64_t *count)
     for (const struct vs_stream_pools *pools = a->streams; pools; pools = pools->next) {
         const struct vs_pool *pool = &pools->pool[VS_POOL_LARGE];
         for (struct vs_block *block = first_free(pool); block; block = next_free(pool, block)) {
-            if (vs_block_is_split(block))
+            if (!is_whole(block))
                 continue;
             sum += a->searches[VS_POOL_LARGE] - block->segment->idle_since;
             ++*count;
@@ -354,7 +407,7 @@ static uint64_t collect_older(struct vs_allocator *a, double mean_age)
             next = next_free(pool, block);
             uint64_t age = a->searches[VS_POOL_LARGE] - block->segment->idle_since;
             uint64_t bytes = block->size;
-            if (!vs_block_is_split(block) && (double)age >= mean_age && release(a, block) == VS_OK)
+            if (is_whole(block) && (double)age >= mean_age && release(a, block) == VS_OK)
                 released += bytes;
         }
         vs_stream_unpin_locked(a, pools);

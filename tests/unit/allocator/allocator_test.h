@@ -51,6 +51,11 @@ static inline void fixture_stop(struct fixture *f)
     vs_allocator_destroy(f->allocator);
     assert_int_equal(f->device.segment_count, 0);
     assert_int_equal(f->device.events_held, 0);
+    assert_int_equal(f->device.memory.range_count, 0);
+    assert_int_equal(f->device.memory.mapping_count, 0);
+    if (f->device.memory.next_range)
+        assert_int_equal(f->device.used, 0); /* no handle was forgotten */
+    fake_device_free(&f->device);
 }
 
 /* A request that must succeed. */
