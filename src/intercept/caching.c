@@ -12,7 +12,10 @@
 #include <stdatomic.h>
 
 #include "base/vs_log.h"
+#include "intercept/device_ops.h"
+#include "intercept/event_ops.h"
 #include "intercept/hook.h"
+#include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 
@@ -22,130 +25,34 @@ static _Thread_local struct {
     uint64_t stack, time_ns;
 } call __attribute__((tls_model("initial-exec")));
 
-static enum vs_err from_driver(CUresult r)
+void vs_caching_begin(const char *api, uint64_t stack)
 {
-    switch (r) {
-    case CUDA_SUCCESS:
-        return VS_OK;
-    case CUDA_ERROR_OUT_OF_MEMORY:
-        return VS_ERR_DEVICE_OOM;
-    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
-    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
-        return VS_ERR_STATE;
-    default:
-        return VS_ERR_DEVICE;
-    }
+    call.api = api;
+    call.stack = stack;
 }
 
-/* Runs *body* with the context current, as the program may free or make room from
- * a thread where another one is. */
-struct pushed {
-    bool did;
-};
-
-static enum vs_err context_enter(const struct vs_context *context, struct pushed *pushed)
+uint64_t vs_caching_time(void)
 {
-    CUresult (*push)(CUcontext);
-    pushed->did = false;
-    if (vs_context_handle() == context->handle)
-        return VS_OK;
-    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
-    if (!push || push(context->handle) != CUDA_SUCCESS)
-        return VS_ERR_DEVICE;
-    pushed->did = true;
-    return VS_OK;
+    return call.time_ns;
 }
 
-static void context_leave(const struct pushed *pushed)
+/* Without a recording (its file could not be written) memory is counted alone. */
+static bool recorded(void)
 {
-    CUresult (*pop)(CUcontext *);
-    CUcontext was;
-    if (!pushed->did)
-        return;
-    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
-    if (pop)
-        pop(&was);
+    return vs_process_recorder() != NULL;
 }
 
-static enum vs_err segment_alloc(void *arg, size_t bytes, uint64_t *addr)
+/* Requests of cudaMalloc belong to no stream. */
+static uint64_t stream_of(const struct vs_allocator_event *e)
 {
-    struct pushed pushed;
-    CUdeviceptr ptr = 0;
-    enum vs_err err = context_enter(arg, &pushed);
-    if (err)
-        return err;
-    err = from_driver(VS_REAL(cuMemAlloc_v2, &ptr, bytes));
-    context_leave(&pushed);
-    if (!err)
-        *addr = ptr;
-    return err;
+    return e->stream ? vs_stream_key_id(e->stream) : 0;
 }
-
-static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
-{
-    (void)bytes;
-    struct pushed pushed;
-    /* once the runtime unloads, the process's end returns the memory */
-    if (vs_process_state() != VS_PROCESS_ACTIVE)
-        return VS_ERR_STATE;
-    enum vs_err err = context_enter(arg, &pushed);
-    if (err)
-        return err;
-    err = from_driver(VS_REAL(cuMemFree_v2, addr));
-    context_leave(&pushed);
-    return err;
-}
-
-static enum vs_err synchronize_context(const struct vs_context *context)
-{
-    struct pushed pushed;
-    enum vs_err err = context_enter(context, &pushed);
-    if (err)
-        return err;
-    err = from_driver(VS_REAL(cuCtxSynchronize));
-    context_leave(&pushed);
-    return err;
-}
-
-static enum vs_err synchronize(void *arg)
-{
-    const struct vs_context *own = arg;
-    enum vs_err err = synchronize_context(own);
-    if (!atomic_load(&vs_peer_access))
-        return err;
-    for (const struct vs_context *c = vs_context_next(NULL); c && !err; c = vs_context_next(c)) {
-        if (c != own && atomic_load(&c->alive))
-            err = synchronize_context(c);
-    }
-    return err;
-}
-
-static enum vs_err memory_info(void *arg, uint64_t *free_bytes, uint64_t *total_bytes)
-{
-    struct pushed pushed;
-    size_t f, t;
-    enum vs_err err = context_enter(arg, &pushed);
-    if (err)
-        return err;
-    err = from_driver(VS_REAL(cuMemGetInfo_v2, &f, &t));
-    context_leave(&pushed);
-    if (err)
-        return err;
-    *free_bytes = f;
-    *total_bytes = t;
-    return VS_OK;
-}
-
-static const struct vs_device_ops device_ops = {
-    .segment_alloc = segment_alloc,
-    .segment_free = segment_free,
-    .synchronize = synchronize,
-    .memory_info = memory_info,
-};
 
 static void on_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     vs_track_count_alloc(context->device, e->size, e->requested);
+    if (!recorded())
+        return;
     struct vs_event event = {.kind = VS_EVENT_alloc,
                              .alloc = {.addr = e->addr,
                                        .requested = e->requested,
@@ -153,6 +60,7 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
                                        .family = VS_FAMILY_DEVICE,
                                        .device = context->device,
                                        .context = context->id,
+                                       .stream = stream_of(e),
                                        .api = vs_process_api(call.api),
                                        .stack = call.stack}};
     vs_recorder_event(vs_process_recorder(), &event);
@@ -162,9 +70,12 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
 static void on_free(const struct vs_context *context, const struct vs_allocator_event *e)
 {
     vs_track_count_free(context->device, e->size, e->requested);
+    if (!recorded())
+        return;
     struct vs_event event = {.kind = VS_EVENT_free,
                              .free = {.addr = e->addr,
                                       .device = context->device,
+                                      .stream = stream_of(e),
                                       .api = vs_process_api(call.api)}};
     vs_recorder_event(vs_process_recorder(), &event);
 }
@@ -173,6 +84,8 @@ static void on_segment(const struct vs_context *context, const struct vs_allocat
                        bool alloc)
 {
     vs_track_count_reserve(context->device, alloc ? (int64_t)e->size : -(int64_t)e->size);
+    if (!recorded())
+        return;
     struct vs_event event;
     if (alloc)
         event = (struct vs_event){.kind = VS_EVENT_segment_alloc,
@@ -180,6 +93,7 @@ static void on_segment(const struct vs_context *context, const struct vs_allocat
                                                     .size = e->size,
                                                     .device = context->device,
                                                     .context = context->id,
+                                                    .stream = stream_of(e),
                                                     .pool = e->pool,
                                                     .stack = call.stack}};
     else
@@ -212,11 +126,14 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
 
 static const struct vs_event_sink event_sink = {.event = on_event};
 
-struct vs_allocator *vs_caching_create(struct vs_context *context)
+struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse)
 {
     struct vs_allocator *allocator = NULL;
-    struct vs_allocator_config config = {.reuse = VS_REUSE_AFTER_SYNC};
-    if (vs_allocator_create(&config, &device_ops, context, &event_sink, context, &allocator)) {
+    struct vs_allocator_config config;
+    struct vs_device_ops ops;
+    vs_device_ops_fill(context, reuse, &ops);
+    vs_policy_config(context, &ops, reuse, &config);
+    if (vs_allocator_create(&config, &ops, context, &event_sink, context, &allocator)) {
         vs_log_once(VS_LOG_WARN, "the caching allocator cannot start; allocations go to the driver");
         return NULL;
     }
@@ -229,15 +146,18 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     if (!vs_process_caching() || !bytes || !ptr || atomic_load(&vs_capture_count) ||
         vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
-    struct vs_allocator *allocator = vs_context_allocator(context);
+    struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC);
     if (!allocator)
         return false;
-    call.api = api;
-    call.stack = vs_process_stack();
+    vs_caching_begin(api, vs_process_stack());
     struct vs_allocation allocation;
     enum vs_err err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
         err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
+    if (err == VS_ERR_DEVICE_OOM && !vs_policy_allows(context, bytes)) {
+        *result = CUDA_ERROR_OUT_OF_MEMORY;
+        return true;
+    }
     if (err) /* let the driver say what is wrong; it may have room where a segment had none */
         return false;
     *ptr = allocation.addr;
@@ -269,8 +189,7 @@ bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
             continue;
         if (several)
             await_current_context(c, allocator, ptr);
-        call.api = api;
-        call.stack = 0;
+        vs_caching_begin(api, 0);
         enum vs_err err = vs_allocator_free(allocator, ptr);
         if (err == VS_ERR_FOREIGN)
             continue;
@@ -302,31 +221,55 @@ static void drop(void *arg, const struct vs_segment_info *segment,
 
 void vs_caching_context_gone(struct vs_context *context, const char *api)
 {
-    struct vs_allocator *allocator = atomic_exchange(&context->allocator, NULL);
-    if (!allocator)
-        return;
-    call.api = api;
-    vs_allocator_snapshot(allocator, drop, context);
-    /* kept, empty: another thread may hold the pointer */
-    vs_allocator_abandon(allocator);
+    struct vs_allocator *gone[VS_CONTEXT_ALLOCATORS] = {atomic_exchange(&context->allocator, NULL),
+                                                        atomic_exchange(&context->ordered, NULL)};
+    vs_caching_begin(api, 0);
+    for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
+        if (!gone[i])
+            continue;
+        vs_allocator_snapshot(gone[i], drop, context);
+        /* kept, empty: another thread may hold the pointer */
+        vs_allocator_abandon(gone[i]);
+    }
+}
+
+uint64_t vs_caching_cached_bytes(uint32_t device)
+{
+    uint64_t total = 0;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            total += allocator ? vs_allocator_cached_bytes(allocator) : 0;
+        }
+    }
+    return total;
+}
+
+static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cached_block *block)
+{
+    struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+    struct vs_allocation found;
+    bool live;
+    if (!allocator || vs_allocator_find(allocator, ptr, &found, &live) != VS_OK)
+        return false;
+    *block =
+        (struct vs_cached_block){.addr = found.addr,
+                                 .requested = found.requested,
+                                 .size = found.size,
+                                 .segment = found.segment,
+                                 .serial = (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
+                                 .live = live,
+                                 .context = c};
+    return true;
 }
 
 bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block)
 {
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
-        struct vs_allocation found;
-        bool live;
-        if (!allocator || vs_allocator_find(allocator, ptr, &found, &live) != VS_OK)
-            continue;
-        *block = (struct vs_cached_block){.addr = found.addr,
-                                          .requested = found.requested,
-                                          .size = found.size,
-                                          .segment = found.segment,
-                                          .serial = (uint64_t)c->id << 44 | found.serial,
-                                          .live = live,
-                                          .context = c};
-        return true;
+        for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
+            if (find_in(c, i, ptr, block))
+                return true;
+        }
     }
     return false;
 }

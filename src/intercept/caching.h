@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The caching allocator on a real device: its device operations over the driver,
- * and its events into the trace. One instance per context. */
+ * and its events into the trace. One instance per context and kind of reuse. */
 #ifndef VS_CACHING_H
 #define VS_CACHING_H
 
@@ -36,7 +36,18 @@ bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
  * call. */
 void vs_caching_context_gone(struct vs_context *context, const char *api);
 
-/* vs_caching_create: an allocator for *context*; NULL on failure. */
-struct vs_allocator *vs_caching_create(struct vs_context *context);
+/* vs_caching_create: an allocator for *context*, by the options; NULL on failure. */
+struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse);
+
+/* vs_caching_begin: what the events of the next allocator call on this thread are
+ * recorded with: the entry point's name (static text) and, for requests, the stack. */
+void vs_caching_begin(const char *api, uint64_t stack);
+
+/* vs_caching_time: the time of the last allocation recorded on this thread. */
+uint64_t vs_caching_time(void);
+
+/* vs_caching_cached_bytes: what the allocators of *device* hold free: the driver counts
+ * it as used, the program should not. */
+uint64_t vs_caching_cached_bytes(uint32_t device);
 
 #endif

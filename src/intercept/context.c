@@ -15,9 +15,11 @@
 #include "base/vs_map.h"
 #include "intercept/caching.h"
 #include "intercept/collector.h"
+#include "intercept/event_ops.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
+#include "intercept/vmm_ops.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
 static struct vs_arena arena;                  /* guarded by lock */
@@ -62,16 +64,23 @@ struct vs_context *vs_context_next(const struct vs_context *previous)
     return previous ? previous->next : atomic_load_explicit(&contexts, memory_order_acquire);
 }
 
-static int attribute(CUdevice device, CUdevice_attribute which)
+int vs_device_attribute(uint32_t device, CUdevice_attribute which)
 {
     CUresult (*get)(int *, CUdevice_attribute, CUdevice);
     *(void **)&get = vs_driver_symbol("cuDeviceGetAttribute");
     int value = 0;
-    return get && get(&value, which, device) == CUDA_SUCCESS ? value : 0;
+    return get && get(&value, which, (CUdevice)device) == CUDA_SUCCESS ? value : 0;
+}
+
+static uint64_t attribute(CUdevice device, CUdevice_attribute which)
+{
+    return (uint64_t)vs_device_attribute((uint32_t)device, which);
 }
 
 static void record_device(CUdevice device)
 {
+    if (!vs_process_recorder())
+        return;
     char name[256] = "", uuid[64] = "";
     size_t total = 0;
     int driver_version = 0;
@@ -104,9 +113,9 @@ static void record_device(CUdevice device)
                    .name = vs_process_string(name),
                    .uuid = vs_process_string(uuid),
                    .total_bytes = total,
-                   .sm_count = (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-                   .cc_major = (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                   .cc_minor = (uint64_t)attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                   .sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+                   .cc_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                   .cc_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
                    .simulated = simulated,
                    .driver_version = (uint64_t)driver_version}};
     vs_recorder_event(vs_process_recorder(), &event);
@@ -114,6 +123,8 @@ static void record_device(CUdevice device)
 
 static void record_context(const struct vs_context *context, bool alive)
 {
+    if (!vs_process_recorder())
+        return;
     struct vs_event event = {.kind = VS_EVENT_context,
                              .context = {.context = context->id,
                                          .device = context->device,
@@ -188,18 +199,66 @@ void vs_context_gone(struct vs_context *context, const char *api)
     if (!atomic_exchange(&context->alive, false))
         return;
     vs_caching_context_gone(context, vs_api(api));
+    vs_event_ops_context_gone(context);
+    vs_vmm_context_gone(context);
     vs_track_context_gone(context->id, vs_api(api));
     record_context(context, false);
 }
 
-struct vs_allocator *vs_context_allocator(struct vs_context *context)
+bool vs_context_device(CUcontext handle, uint32_t *device)
 {
-    struct vs_allocator *allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
+    CUresult (*push)(CUcontext), (*pop)(CUcontext *), (*get_device)(CUdevice *);
+    const struct vs_context *known = vs_context_find(handle);
+    CUcontext was;
+    CUdevice ordinal = -1;
+    if (known) {
+        *device = known->device;
+        return true;
+    }
+    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    *(void **)&get_device = vs_driver_symbol("cuCtxGetDevice");
+    if (!push || !pop || !get_device || push(handle) != CUDA_SUCCESS)
+        return false;
+    bool found = get_device(&ordinal) == CUDA_SUCCESS && ordinal >= 0;
+    pop(&was);
+    *device = (uint32_t)ordinal;
+    return found;
+}
+
+struct vs_context *vs_context_on(uint32_t device)
+{
+    static _Atomic(struct vs_context *) primary[VS_DEVICES_MAX];
+    struct vs_context *context = vs_context_current();
+    if (context && context->device == device)
+        return context;
+    context = device < VS_DEVICES_MAX ? atomic_load(&primary[device]) : NULL;
+    if (device >= VS_DEVICES_MAX || (context && atomic_load(&context->alive)))
+        return context;
+    CUcontext handle, was;
+    CUresult (*push)(CUcontext), (*pop)(CUcontext *);
+    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    if (!push || !pop ||
+        VS_REAL(cuDevicePrimaryCtxRetain, &handle, (CUdevice)device) != CUDA_SUCCESS ||
+        push(handle) != CUDA_SUCCESS)
+        return NULL;
+    context = vs_context_current();
+    pop(&was);
+    atomic_store(&primary[device], context);
+    return context;
+}
+
+struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_reuse reuse)
+{
+    _Atomic(struct vs_allocator *) *slot =
+        reuse == VS_REUSE_AFTER_SYNC ? &context->allocator : &context->ordered;
+    struct vs_allocator *allocator = atomic_load_explicit(slot, memory_order_acquire);
     if (allocator)
         return allocator;
-    allocator = vs_caching_create(context);
+    allocator = vs_caching_create(context, reuse);
     struct vs_allocator *expected = NULL;
-    if (allocator && !atomic_compare_exchange_strong(&context->allocator, &expected, allocator)) {
+    if (allocator && !atomic_compare_exchange_strong(slot, &expected, allocator)) {
         vs_allocator_destroy(allocator);
         allocator = expected;
     }
@@ -212,20 +271,22 @@ uint64_t vs_context_make_room(uint32_t device)
     if (atomic_load(&vs_capture_count))
         return 0;
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
-        uint64_t released = 0;
-        if (c->device != device || !allocator)
-            continue;
-        /* what was given back is room, also when some segment could not be */
-        enum vs_err err = vs_allocator_empty_cache(allocator, &released);
-        (void)err;
-        total += released;
+        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            uint64_t released = 0;
+            /* what was given back is room, also when some segment could not be */
+            enum vs_err err = allocator ? vs_allocator_empty_cache(allocator, &released) : VS_OK;
+            (void)err;
+            total += released;
+        }
     }
     return total;
 }
 
 static void record_stream(uint64_t id, uint32_t device, CUstream handle, const char *name)
 {
+    if (!vs_process_recorder())
+        return;
     struct vs_event event = {.kind = VS_EVENT_stream,
                              .stream = {.stream = id,
                                         .device = device,

@@ -6,6 +6,7 @@
 #define VS_CONTEXT_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,8 +24,17 @@ struct vs_context {
     bool primary;       /* immutable after init */
     _Atomic bool alive;
     _Atomic(struct vs_allocator *) allocator; /* NULL unless caching; made on first use */
+    _Atomic(struct vs_allocator *) ordered;   /* likewise, of the stream-ordered entry points */
     struct vs_context *next;
 };
+
+/* The context's allocators: 0 for cudaMalloc, 1 for the stream-ordered entry points;
+ * NULL where it has none. */
+#define VS_CONTEXT_ALLOCATORS 2
+static inline struct vs_allocator *vs_context_allocator_at(const struct vs_context *context, int i)
+{
+    return atomic_load_explicit(i ? &context->ordered : &context->allocator, memory_order_acquire);
+}
 
 /* vs_context_current: the calling thread's current context, registered in the
  * trace when it is new. NULL when there is none, or after a failure of ours.
@@ -46,9 +56,21 @@ struct vs_context *vs_context_next(const struct vs_context *previous);
  * are recorded as freed by *api*. */
 void vs_context_gone(struct vs_context *context, const char *api);
 
-/* vs_context_allocator: the context's caching allocator, created on first use;
- * NULL when that failed (then the caller forwards to the driver). */
-struct vs_allocator *vs_context_allocator(struct vs_context *context);
+/* vs_context_allocator: the context's caching allocator by *reuse*, created on first
+ * use; NULL when that failed (then the caller forwards to the driver). */
+struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_reuse reuse);
+
+/* vs_context_on: a context of *device* to work in: the thread's current one when it is
+ * of that device, else the device's primary one, which is then retained for good. NULL
+ * when there is none to have. Call with vs_thread.inside > 0. */
+struct vs_context *vs_context_on(uint32_t device);
+
+/* vs_context_device: the ordinal of any context's device, known to us or not; false
+ * when the driver does not say. */
+bool vs_context_device(CUcontext handle, uint32_t *device);
+
+/* vs_device_attribute: of the driver; 0 when it has no answer. */
+int vs_device_attribute(uint32_t device, CUdevice_attribute which);
 
 /* vs_context_make_room: give cached, free segments of *device* back to the driver;
  * returns how many bytes. Call before an out-of-memory answer reaches the

@@ -10,6 +10,7 @@
 #include "intercept/collector.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
+#include "intercept/vmm_ops.h"
 
 static CUresult context_made(CUresult r, const CUcontext *ctx)
 {
@@ -76,15 +77,15 @@ static bool watching(void)
  * program left and not what we kept. While something is captured that must wait. */
 static void before_teardown(struct vs_context *context)
 {
-    struct vs_allocator *allocator = NULL;
     uint64_t released;
     vs_thread.inside++;
     vs_collector_flush(false);
-    if (context && vs_process_caching())
-        allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
-    if (allocator && !atomic_load(&vs_capture_count) &&
-        vs_allocator_empty_cache(allocator, &released) != VS_OK)
-        released = 0; /* then the end of the context takes it */
+    for (int i = 0; context && i < VS_CONTEXT_ALLOCATORS; i++) {
+        struct vs_allocator *allocator = vs_context_allocator_at(context, i);
+        if (allocator && !atomic_load(&vs_capture_count) &&
+            vs_allocator_empty_cache(allocator, &released) != VS_OK)
+            released = 0; /* then the end of the context takes it */
+    }
     vs_thread.inside--;
 }
 
@@ -186,8 +187,11 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
     CUresult r = VS_REAL(cuCtxEnablePeerAccess, peer, flags);
     if (r == CUDA_SUCCESS && vs_hook_active()) {
         vs_thread.inside++;
-        vs_context_current(); /* to be waited for, it must be known */
+        const struct vs_context *own = vs_context_current(); /* to be waited for, it must be known */
         atomic_store(&vs_peer_access, true);
+        uint32_t owner;
+        if (own && vs_context_device(peer, &owner))
+            vs_vmm_peer_enabled(owner, own->device);
         vs_thread.inside--;
     }
     return r;

@@ -15,7 +15,7 @@
 /* Is *ptr* inside one of our segments? Cheap when nothing is cached. */
 static bool cached(CUdeviceptr ptr, struct vs_cached_block *block)
 {
-    if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_caching())
+    if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_serving())
         return false;
     vs_thread.inside++;
     bool found = vs_caching_find(ptr, block);
@@ -25,22 +25,15 @@ static bool cached(CUdeviceptr ptr, struct vs_cached_block *block)
 
 static uint64_t cached_free_bytes(void)
 {
-    uint64_t total = 0;
     const struct vs_context *current = vs_context_current();
-    for (struct vs_context *c = vs_context_next(NULL); current && c; c = vs_context_next(c)) {
-        struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
-        if (c->device != current->device || !allocator)
-            continue;
-        total += vs_allocator_cached_bytes(allocator);
-    }
-    return total;
+    return current ? vs_caching_cached_bytes(current->device) : 0;
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     CUresult r = VS_REAL(cuMemGetInfo_v2, free_bytes, total_bytes);
     if (r == CUDA_SUCCESS && free_bytes && !vs_thread.inside &&
-        vs_process_state() == VS_PROCESS_ACTIVE && vs_process_caching()) {
+        vs_process_state() == VS_PROCESS_ACTIVE && vs_process_serving()) {
         vs_thread.inside++;
         *free_bytes += cached_free_bytes();
         vs_thread.inside--;

@@ -65,6 +65,18 @@ bool vs_process_caching(void)
     return caching;
 }
 
+static _Atomic bool entry_points_used; /* atomic; never taken back */
+
+bool vs_process_serving(void)
+{
+    return caching || atomic_load_explicit(&entry_points_used, memory_order_relaxed);
+}
+
+void vs_process_serve(void)
+{
+    atomic_store_explicit(&entry_points_used, true, memory_order_relaxed);
+}
+
 uint64_t vs_process_string(const char *text)
 {
     return vs_recorder_string(recorder, text, SIZE_MAX);

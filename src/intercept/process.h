@@ -35,6 +35,11 @@ const struct vs_options *vs_process_options(void);
 /* vs_process_caching: does cuMemAlloc go to our allocator? Decided at begin. */
 bool vs_process_caching(void);
 
+/* vs_process_serving: does any allocator of ours hand out memory: the cache, or the
+ * stream-ordered entry points since vs_process_serve? */
+bool vs_process_serving(void);
+void vs_process_serve(void);
+
 /* vs_process_note: a `note` event, for the report's reader. *severity* is a
  * VS_LOG_ level. */
 void vs_process_note(int severity, const char *text);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory and synchronisation for the allocator, over the driver. Called with
+ * the allocator's lock held, synchronize without it, from whatever thread of the
+ * program happens to need it: each operation makes its own context current first.
+ * Virtual memory is vmm_ops.c, streams and events are event_ops.c. */
+#include "intercept/device_ops.h"
+
+#include <stdatomic.h>
+
+#include "intercept/event_ops.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+#include "intercept/vmm_ops.h"
+
+enum vs_err vs_err_of_driver(CUresult r)
+{
+    switch (r) {
+    case CUDA_SUCCESS:
+        return VS_OK;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return VS_ERR_DEVICE_OOM;
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+        return VS_ERR_STATE;
+    default:
+        return VS_ERR_DEVICE;
+    }
+}
+
+enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
+{
+    CUresult (*push)(CUcontext);
+    entered->pushed = false;
+    if (vs_context_handle() == context->handle)
+        return VS_OK;
+    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    if (!push || push(context->handle) != CUDA_SUCCESS)
+        return VS_ERR_DEVICE;
+    entered->pushed = true;
+    return VS_OK;
+}
+
+void vs_context_leave(const struct vs_entered *entered)
+{
+    CUresult (*pop)(CUcontext *);
+    CUcontext was;
+    if (!entered->pushed)
+        return;
+    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    if (pop)
+        pop(&was);
+}
+
+static enum vs_err segment_alloc(void *arg, size_t bytes, uint64_t *addr)
+{
+    struct vs_entered entered;
+    CUdeviceptr ptr = 0;
+    enum vs_err err = vs_context_enter(arg, &entered);
+    if (err)
+        return err;
+    err = vs_err_of_driver(VS_REAL(cuMemAlloc_v2, &ptr, bytes));
+    vs_context_leave(&entered);
+    if (!err)
+        *addr = ptr;
+    return err;
+}
+
+static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
+{
+    (void)bytes;
+    struct vs_entered entered;
+    /* once the runtime unloads, the process's end returns the memory */
+    if (vs_process_state() == VS_PROCESS_EXITING)
+        return VS_ERR_STATE;
+    enum vs_err err = vs_context_enter(arg, &entered);
+    if (err)
+        return err;
+    err = vs_err_of_driver(VS_REAL(cuMemFree_v2, addr));
+    vs_context_leave(&entered);
+    return err;
+}
+
+static enum vs_err synchronize_context(const struct vs_context *context)
+{
+    struct vs_entered entered;
+    enum vs_err err = vs_context_enter(context, &entered);
+    if (err)
+        return err;
+    err = vs_err_of_driver(VS_REAL(cuCtxSynchronize));
+    vs_context_leave(&entered);
+    return err;
+}
+
+static enum vs_err synchronize(void *arg)
+{
+    const struct vs_context *own = arg;
+    enum vs_err err = synchronize_context(own);
+    if (!atomic_load(&vs_peer_access))
+        return err;
+    for (const struct vs_context *c = vs_context_next(NULL); c && !err; c = vs_context_next(c)) {
+        if (c != own && atomic_load(&c->alive))
+            err = synchronize_context(c);
+    }
+    return err;
+}
+
+enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,
+                                  uint64_t *total_bytes)
+{
+    struct vs_entered entered;
+    size_t f, t;
+    enum vs_err err = vs_context_enter(context, &entered);
+    if (err)
+        return err;
+    err = vs_err_of_driver(VS_REAL(cuMemGetInfo_v2, &f, &t));
+    vs_context_leave(&entered);
+    if (err)
+        return err;
+    *free_bytes = f;
+    *total_bytes = t;
+    return VS_OK;
+}
+
+static enum vs_err memory_info(void *arg, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    return vs_device_memory_info(arg, free_bytes, total_bytes);
+}
+
+void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
+                        struct vs_device_ops *out)
+{
+    *out = (struct vs_device_ops){.segment_alloc = segment_alloc,
+                                  .segment_free = segment_free,
+                                  .synchronize = synchronize,
+                                  .memory_info = memory_info};
+    vs_vmm_ops_add(context, out);
+    if (reuse == VS_REUSE_STREAM_ORDERED)
+        vs_event_ops_add(out);
+}
