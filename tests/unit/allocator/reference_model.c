@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. */
-#include "reference_model.h"
+ * The reference model's array of blocks, and a request on its way: rounding, the
+ * search, growing in PyTorch's order of attempts, splitting. */
+#include "reference_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define USES_MAX 8
-#define PENDING_MAX 65536
-
-struct block {
-    uint64_t addr, size, requested;
-    uint64_t segment, segment_size; /* address and size of the device allocation */
-    uint64_t stream;
-    bool large, busy, waiting; /* busy: with the client; waiting: for events */
-    uint64_t uses[USES_MAX];
-    int use_count, event_count;
-    uint64_t unsafe_until; /* synchronisation number */
-    uint64_t born_free;    /* search number when it became free */
-};
-
-struct pending {
-    uint64_t stream, event, addr;
-};
-
-struct model {
-    struct vs_allocator_config config;
-    struct fake_device *device;
-    struct block *blocks;
-    int count, capacity;
-    struct pending pending[PENDING_MAX];
-    int pending_count;
-    uint64_t syncs_begun, syncs_done, searches_small, searches_large;
-    struct vs_allocator_stats stats;
+const char *const model_mechanism_names[MODEL_MECHANISM_COUNT] = {
+#define MODEL_NAME(name) #name,
+    MODEL_MECHANISMS(MODEL_NAME)
+#undef MODEL_NAME
 };
 
 struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device)
@@ -48,110 +26,29 @@ struct model *model_new(const struct vs_allocator_config *config, struct fake_de
 
 void model_delete(struct model *m)
 {
-    free(m->blocks);
+    if (m)
+        free(m->blocks);
     free(m);
 }
 
-/* --- statistics: recounted, the difference booked --- */
-
-static void book(struct vs_stat *stat, uint64_t now)
+const uint64_t *model_counts(const struct model *m)
 {
-    if (now > stat->current)
-        stat->allocated += now - stat->current;
-    else
-        stat->freed += stat->current - now;
-    stat->current = now;
-    if (now > stat->peak)
-        stat->peak = now;
-}
-
-static uint64_t max_split(const struct model *m)
-{
-    return m->config.max_split_size ? m->config.max_split_size : UINT64_MAX;
-}
-
-static bool alone(const struct block *b)
-{
-    return b->size == b->segment_size;
-}
-
-static void recount(struct model *m)
-{
-    for (int pool = 0; pool < 3; pool++) {
-        uint64_t n[9] = {0}, over[2] = {0};
-        for (int i = 0; i < m->count; i++) {
-            const struct block *b = &m->blocks[i];
-            if ((pool == VS_STAT_SMALL && b->large) || (pool == VS_STAT_LARGE && !b->large))
-                continue;
-            bool active = b->busy || b->waiting, first = b->addr == b->segment;
-            n[0] += b->busy;
-            n[1] += first;
-            n[2] += active;
-            n[3] += !active && !alone(b);
-            n[4] += b->busy ? b->size : 0;
-            n[5] += first ? b->segment_size : 0;
-            n[6] += active ? b->size : 0;
-            n[7] += !active && !alone(b) ? b->size : 0;
-            n[8] += active ? b->requested : 0;
-            over[0] += b->busy && b->size >= max_split(m);
-            over[1] += first && b->segment_size >= max_split(m);
-        }
-        book(&m->stats.allocation[pool], n[0]);
-        book(&m->stats.segment[pool], n[1]);
-        book(&m->stats.active[pool], n[2]);
-        book(&m->stats.inactive_split[pool], n[3]);
-        book(&m->stats.allocated_bytes[pool], n[4]);
-        book(&m->stats.reserved_bytes[pool], n[5]);
-        book(&m->stats.active_bytes[pool], n[6]);
-        book(&m->stats.inactive_split_bytes[pool], n[7]);
-        book(&m->stats.requested_bytes[pool], n[8]);
-        if (pool == VS_STAT_ALL) {
-            book(&m->stats.oversize_allocations, over[0]);
-            book(&m->stats.oversize_segments, over[1]);
-        }
-    }
-}
-
-const struct vs_allocator_stats *model_stats(const struct model *m)
-{
-    return &m->stats;
-}
-
-static void each_stat(struct model *m, bool peaks)
-{
-    struct vs_stat *all = (struct vs_stat *)&m->stats;
-    for (size_t i = 0; i < 9 * 3 + 2; i++) {
-        if (peaks)
-            all[i].peak = all[i].current;
-        else
-            all[i].allocated = all[i].freed = 0;
-    }
-}
-
-void model_reset_peaks(struct model *m)
-{
-    each_stat(m, true);
-}
-
-void model_reset_accumulated(struct model *m)
-{
-    each_stat(m, false);
-    m->stats.num_alloc_retries = m->stats.num_ooms = m->stats.num_sync_all_streams = 0;
-    m->stats.num_device_alloc = m->stats.num_device_free = m->stats.num_reuse_syncs = 0;
+    return m->counts;
 }
 
 /* --- the array --- */
 
-static int index_of(const struct model *m, uint64_t addr)
+int model_index_of(const struct model *m, uint64_t addr)
 {
     for (int i = 0; i < m->count; i++) {
-        if (addr >= m->blocks[i].addr && addr < m->blocks[i].addr + m->blocks[i].size)
+        const struct block *b = &m->blocks[i];
+        if (addr >= b->addr && addr - b->addr < b->size && !b->unmapped)
             return i;
     }
     return -1;
 }
 
-static void insert(struct model *m, struct block block)
+void model_insert(struct model *m, struct block block)
 {
     if (m->count == m->capacity) {
         m->capacity = m->capacity ? 2 * m->capacity : 64;
@@ -167,124 +64,62 @@ static void insert(struct model *m, struct block block)
     m->blocks[i] = block;
 }
 
-static void erase(struct model *m, int i)
+void model_erase(struct model *m, int i)
 {
     m->count--;
     memmove(&m->blocks[i], &m->blocks[i + 1], (size_t)(m->count - i) * sizeof *m->blocks);
 }
 
-static bool is_free(const struct block *b)
-{
-    return !b->busy && !b->waiting;
-}
-
-/* --- frees --- */
-
-static void join(struct model *m, int i)
+void model_join(struct model *m, int i)
 {
     struct block *low = &m->blocks[i], *high = &m->blocks[i + 1];
     low->size += high->size;
     if (high->unsafe_until > low->unsafe_until)
         low->unsafe_until = high->unsafe_until;
-    erase(m, i + 1);
+    model_erase(m, i + 1);
 }
 
-static void now_free(struct model *m, uint64_t addr)
+bool model_is_free(const struct block *b)
 {
-    int i = index_of(m, addr);
+    return !b->busy && !b->waiting && !b->unmapped;
+}
+
+bool model_alone(const struct block *b)
+{
+    return b->size == b->segment_size;
+}
+
+bool model_after(const struct block *x, const struct block *y)
+{
+    if (x->stream != y->stream)
+        return x->stream > y->stream;
+    return x->size != y->size ? x->size > y->size : x->addr > y->addr;
+}
+
+void model_now_free(struct model *m, uint64_t addr)
+{
+    int i = model_index_of(m, addr);
     struct block *b = &m->blocks[i];
     b->busy = b->waiting = false;
     b->requested = 0;
+    b->uses = b->capture_uses = 0;
     b->unsafe_until = m->config.reuse == VS_REUSE_AFTER_SYNC ? m->syncs_begun + 1 : 0;
-    if (i + 1 < m->count && m->blocks[i + 1].segment == b->segment && is_free(&m->blocks[i + 1]))
-        join(m, i);
-    if (i > 0 && m->blocks[i - 1].segment == b->segment && is_free(&m->blocks[i - 1]))
-        join(m, --i);
-    m->blocks[i].born_free = m->searches_large;
-    recount(m);
-}
-
-static void event_done(struct model *m, int p)
-{
-    struct block *b = &m->blocks[index_of(m, m->pending[p].addr)];
-    fake_device_ops.event_release(m->device, m->pending[p].event);
-    m->pending_count--;
-    memmove(&m->pending[p], &m->pending[p + 1],
-            (size_t)(m->pending_count - p) * sizeof *m->pending);
-    if (--b->event_count == 0)
-        now_free(m, b->addr);
-}
-
-/* Streams by rising value; in each, events in the order they were recorded. */
-static void look_at_events(struct model *m, bool wait)
-{
-    for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
-        for (int p = 0; p < m->pending_count;) {
-            bool ready = true;
-            if (m->pending[p].stream != stream) {
-                p++;
-                continue;
-            }
-            enum vs_err err =
-                wait ? fake_device_ops.event_synchronize(m->device, m->pending[p].event)
-                     : fake_device_ops.event_query(m->device, m->pending[p].event, &ready);
-            if (err || !ready)
-                break;
-            event_done(m, p);
-        }
+    if (i + 1 < m->count && m->blocks[i + 1].segment == b->segment &&
+        model_is_free(&m->blocks[i + 1])) {
+        RAN(m, merge);
+        model_join(m, i);
     }
-}
-
-enum vs_err model_free(struct model *m, uint64_t addr)
-{
-    int i = index_of(m, addr);
-    if (i < 0)
-        return VS_ERR_FOREIGN;
-    struct block *b = &m->blocks[i];
-    if (!b->busy)
-        return VS_ERR_STATE;
-    if (b->addr != addr)
-        return VS_ERR_ARG;
-    b->busy = false;
-    b->waiting = true;
-    recount(m);
-    b->event_count = b->use_count;
-    for (int u = 0; u < b->use_count; u++) {
-        struct pending *p = &m->pending[m->pending_count++];
-        *p = (struct pending){b->uses[u], 0, addr};
-        if (fake_device_ops.event_record(m->device, p->stream, &p->event))
-            abort();
+    if (i > 0 && m->blocks[i - 1].segment == b->segment && model_is_free(&m->blocks[i - 1])) {
+        RAN(m, merge);
+        model_join(m, --i);
     }
-    bool at_once = b->use_count == 0;
-    b->use_count = 0;
-    if (at_once)
-        now_free(m, addr);
-    return VS_OK;
-}
-
-enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
-{
-    int i = index_of(m, addr);
-    if (i < 0)
-        return VS_ERR_FOREIGN;
-    struct block *b = &m->blocks[i];
-    if (!b->busy)
-        return VS_ERR_STATE;
-    if (b->addr != addr)
-        return VS_ERR_ARG;
-    if (m->config.reuse == VS_REUSE_AFTER_SYNC || stream == b->stream)
-        return VS_OK;
-    for (int u = 0; u < b->use_count; u++) {
-        if (b->uses[u] == stream)
-            return VS_OK;
-    }
-    b->uses[b->use_count++] = stream;
-    return VS_OK;
+    m->blocks[i].born_free = m->searches;
+    model_recount(m);
 }
 
 enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out, bool *live)
 {
-    int i = index_of(m, addr);
+    int i = model_index_of(m, addr);
     if (i < 0)
         return VS_ERR_FOREIGN;
     *live = m->blocks[i].busy;
@@ -294,67 +129,43 @@ enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out
     return VS_OK;
 }
 
-/* --- giving back --- */
-
-static void release(struct model *m, int i)
+void model_abandon(struct model *m)
 {
-    if (fake_device_ops.segment_free(m->device, m->blocks[i].addr, m->blocks[i].size))
-        abort();
-    m->stats.num_device_free++;
-    erase(m, i);
-    recount(m);
+    m->count = m->pending_count = m->deferred_count = 0;
+    model_recount(m);
+    model_pools_forget_empty(m);
 }
 
-/* The next block in (stream, size, address) order after *last*, among free whole
- * segments of a kind; -1 at the end. */
-static int next_whole(const struct model *m, bool large, const struct block *last)
-{
-    int best = -1;
-    for (int i = 0; i < m->count; i++) {
-        const struct block *b = &m->blocks[i], *c = best < 0 ? NULL : &m->blocks[best];
-        if (!is_free(b) || !alone(b) || b->large != large)
-            continue;
-#define AFTER(x, y)                                                                      \
-    ((x)->stream != (y)->stream ? (x)->stream > (y)->stream                              \
-                                : (x)->size != (y)->size ? (x)->size > (y)->size         \
-                                                         : (x)->addr > (y)->addr)
-        if (last && !AFTER(b, last))
-            continue;
-        if (!c || AFTER(c, b))
-            best = i;
-#undef AFTER
-    }
-    return best;
-}
+/* --- the rules of a size --- */
 
-static uint64_t release_all(struct model *m)
-{
-    uint64_t released = 0;
-    m->stats.num_sync_all_streams++;
-    look_at_events(m, true);
-    for (int large = 1; large >= 0; large--) {
-        int i;
-        while ((i = next_whole(m, large, NULL)) >= 0) {
-            released += m->blocks[i].size;
-            release(m, i);
-        }
-    }
-    return released;
-}
-
-uint64_t model_empty_cache(struct model *m)
-{
-    return release_all(m);
-}
-
-/* --- requests --- */
-
-static uint64_t round_up(uint64_t n, uint64_t to)
+uint64_t model_round_up(uint64_t n, uint64_t to)
 {
     return (n + to - 1) / to * to;
 }
 
-static uint64_t rounded(const struct model *m, uint64_t bytes)
+uint64_t model_max_split(const struct model *m)
+{
+    return m->config.max_split_size ? m->config.max_split_size : UINT64_MAX;
+}
+
+uint64_t model_allowed(const struct model *m)
+{
+    double fraction = m->config.memory_fraction;
+    uint64_t total = m->config.total_memory ? m->config.total_memory : m->device->capacity;
+    if (fraction == 0 || fraction == 1)
+        return UINT64_MAX;
+    return (uint64_t)(fraction * (double)total);
+}
+
+enum vs_err model_set_memory_fraction(struct model *m, double fraction)
+{
+    if (!(fraction >= 0 && fraction <= 1))
+        return VS_ERR_ARG;
+    m->config.memory_fraction = fraction;
+    return VS_OK;
+}
+
+static uint64_t rounded(struct model *m, uint64_t bytes)
 {
     uint64_t power = 1;
     int slot = 0;
@@ -362,178 +173,217 @@ static uint64_t rounded(const struct model *m, uint64_t bytes)
         return 512;
     while (power * 2 <= bytes)
         power *= 2;
-    for (uint64_t mib = 1 << 20; mib * 2 <= power && slot < 15; mib *= 2)
+    for (uint64_t mib = MODEL_MIB; mib * 2 <= power && slot < VS_ROUNDUP_SLOTS - 1; mib *= 2)
         slot++;
     uint64_t divisions = m->config.roundup_power2_divisions[slot];
-    if (divisions > 1 && bytes > 512 * divisions)
-        return bytes == power ? bytes : power + round_up(bytes - power, power / divisions);
-    return round_up(bytes, 512);
+    if (divisions > 1 && bytes > 512 * divisions) {
+        m->counts[MODEL_division] += bytes != power;
+        return bytes == power ? bytes : power + model_round_up(bytes - power, power / divisions);
+    }
+    return model_round_up(bytes, 512);
 }
 
-static uint64_t allowed(const struct model *m)
+static uint64_t segment_bytes(const struct request *q)
 {
-    double fraction = m->config.memory_fraction;
-    if (fraction == 0 || fraction == 1)
-        return UINT64_MAX;
-    return (uint64_t)(fraction * (double)m->device->capacity);
+    if (!q->large)
+        return 2 * MODEL_MIB;
+    return q->size < 10 * MODEL_MIB ? 20 * MODEL_MIB : model_round_up(q->size, 2 * MODEL_MIB);
 }
 
-/* The best fit of the right kind and stream, whatever max_split_size says. */
-static int best_fit(const struct model *m, uint64_t size, uint64_t stream, bool large)
+/* --- the cache --- */
+
+/* The next after *last* (NULL: the first) of the free blocks of the request's
+ * pool and stream, in their order; -1 at the end. */
+static int next_fitting(const struct model *m, const struct request *q, const struct block *last)
 {
     int best = -1;
     for (int i = 0; i < m->count; i++) {
         const struct block *b = &m->blocks[i];
-        if (!is_free(b) || b->large != large || b->stream != stream || b->size < size)
+        if (!model_is_free(b) || b->large != q->large || b->pool != q->pool ||
+            b->stream != q->stream || b->size < q->size || (b->expandable && !q->expandable))
             continue;
-        if (best < 0 || b->size < m->blocks[best].size)
-            best = i; /* by address, so the first of equals stays */
+        if (last && !model_after(b, last))
+            continue;
+        if (best < 0 || model_after(&m->blocks[best], b))
+            best = i;
     }
     return best;
 }
 
-static enum vs_err new_segment(struct model *m, uint64_t size, uint64_t stream, bool large, int *out)
+/* With the address space behind it into which it can grow. */
+static uint64_t growable_size(const struct model *m, int i)
 {
-    uint64_t bytes = !large ? 2 << 20 : size < 10 << 20 ? 20 << 20 : round_up(size, 2 << 20), addr;
-    if (m->stats.reserved_bytes[0].current + bytes > allowed(m))
-        return VS_ERR_DEVICE_OOM;
+    const struct block *b = &m->blocks[i], *next = b + 1;
+    if (i + 1 < m->count && next->segment == b->segment && next->unmapped)
+        return b->size + next->size;
+    return b->size;
+}
+
+static bool may_take(struct model *m, const struct request *q, uint64_t size)
+{
+    uint64_t slack =
+        m->config.max_non_split_rounding ? m->config.max_non_split_rounding : 20 * MODEL_MIB;
+    if (q->size < model_max_split(m)) {
+        m->counts[MODEL_oversize_refused] += size >= model_max_split(m);
+        return size < model_max_split(m);
+    }
+    m->counts[MODEL_rounding_refused] += size >= q->size + slack;
+    return size < q->size + slack;
+}
+
+int model_search(struct model *m, const struct request *q)
+{
+    int i = next_fitting(m, q, NULL);
+    while (i >= 0 && m->blocks[i].expandable) {
+        int next = next_fitting(m, q, &m->blocks[i]);
+        if (next < 0 || growable_size(m, next) >= growable_size(m, i))
+            break;
+        RAN(m, larger_preferred);
+        i = next;
+    }
+    return i >= 0 && may_take(m, q, m->blocks[i].size) ? i : -1;
+}
+
+/* --- memory from the device --- */
+
+static enum vs_err new_segment(struct model *m, const struct request *q, int *out)
+{
+    uint64_t bytes = segment_bytes(q), addr;
     enum vs_err err = fake_device_ops.segment_alloc(m->device, bytes, &addr);
     if (err)
         return err;
+    RAN(m, segment);
     m->stats.num_device_alloc++;
-    insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr, .segment_size = bytes,
-                             .stream = stream, .large = large});
-    recount(m);
-    *out = index_of(m, addr);
+    model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
+                                   .segment_size = bytes, .stream = q->stream, .pool = q->pool,
+                                   .large = q->large});
+    model_recount(m);
+    *out = model_index_of(m, addr);
     return VS_OK;
 }
 
-static void collect_garbage(struct model *m)
+static enum vs_err grow(struct model *m, const struct request *q, int *out)
 {
-    double threshold = m->config.garbage_collection_threshold;
-    if (allowed(m) == UINT64_MAX || threshold <= 0)
-        return;
-    uint64_t limit = (uint64_t)(threshold * (double)allowed(m));
-    while (m->stats.reserved_bytes[0].current > limit) {
-        double ages = 0;
-        int count = 0, freed = 0;
-        for (int i = 0; i < m->count; i++) {
-            const struct block *b = &m->blocks[i];
-            if (is_free(b) && alone(b) && b->large) {
-                ages += (double)(m->searches_large - b->born_free);
-                count++;
-            }
-        }
-        if (!count)
-            return;
-        struct block last, *after = NULL;
-        for (int i; (i = next_whole(m, true, after)) >= 0; after = &last) {
-            last = m->blocks[i];
-            if ((double)(m->searches_large - last.born_free) >= ages / count) {
-                release(m, i);
-                freed++;
-            }
-        }
-        if (!freed)
-            return;
+    if (m->stats.reserved_bytes[0].current + segment_bytes(q) > model_allowed(m)) {
+        RAN(m, fraction_refused);
+        return VS_ERR_DEVICE_OOM;
     }
-}
-
-/* With a split limit: one free block of this stream that is large enough, or the
- * largest above the limit until together they are. */
-static bool release_oversize(struct model *m, uint64_t size, uint64_t stream, bool large)
-{
-    if (!m->config.max_split_size)
-        return false;
-    if (size < m->config.max_split_size)
-        size = m->config.max_split_size;
-    int one = best_fit(m, size, stream, large);
-    if (one >= 0) {
-        release(m, one);
-        return true;
-    }
-    uint64_t released = 0;
-    while (released < size) {
-        int largest = -1;
-        for (int i = 0; i < m->count; i++) {
-            const struct block *b = &m->blocks[i];
-            if (is_free(b) && b->large == large && b->stream == stream && b->size >= max_split(m) &&
-                (largest < 0 || b->size >= m->blocks[largest].size))
-                largest = i;
-        }
-        if (largest < 0)
-            return false;
-        released += m->blocks[largest].size;
-        release(m, largest);
-    }
-    return true;
-}
-
-static enum vs_err obtain(struct model *m, uint64_t size, uint64_t stream, bool large, int *out)
-{
-    collect_garbage(m);
-    enum vs_err err = new_segment(m, size, stream, large, out);
-    if (err == VS_ERR_DEVICE_OOM && release_oversize(m, size, stream, large))
-        err = new_segment(m, size, stream, large, out);
-    if (err == VS_ERR_DEVICE_OOM) {
-        release_all(m);
-        m->stats.num_alloc_retries++;
-        err = new_segment(m, size, stream, large, out);
-    }
+    enum vs_err err = q->expandable ? model_grow(m, q, out) : new_segment(m, q, out);
+    m->counts[MODEL_pool_segment] += !err && q->pool;
     return err;
 }
 
-static bool too_large_for(const struct model *m, uint64_t block, uint64_t size)
+static enum vs_err retry(struct model *m, const struct request *q, int *out)
 {
-    uint64_t slack = m->config.max_non_split_rounding ? m->config.max_non_split_rounding : 20 << 20;
-    if (!m->config.max_split_size)
-        return false;
-    return size < m->config.max_split_size ? block >= m->config.max_split_size
-                                           : block >= size + slack;
+    uint64_t released = 0;
+    if (m->capture_count) {
+        RAN(m, capture_no_retry);
+        return VS_ERR_DEVICE_OOM;
+    }
+    /* the wrong moment to give anything back, and so to go on */
+    if (model_release_all(m, &released) == VS_ERR_STATE)
+        return VS_ERR_STATE;
+    m->stats.num_alloc_retries++;
+    RAN(m, retry);
+    enum vs_err err = grow(m, q, out);
+    m->counts[MODEL_retry_served] += !err;
+    return err;
+}
+
+static enum vs_err obtain(struct model *m, struct request *q, int *out)
+{
+    model_collect_garbage(m);
+    enum vs_err err = grow(m, q, out);
+    if (err == VS_ERR_DEVICE_OOM && (*out = model_pool_fallback(m, q)) >= 0)
+        return VS_OK;
+    if (err == VS_ERR_DEVICE_OOM && model_release_oversize(m, q))
+        err = grow(m, q, out);
+    if (err == VS_ERR_DEVICE_OOM)
+        err = retry(m, q, out);
+    if (err == VS_ERR_DEVICE_OOM)
+        m->stats.num_ooms++;
+    m->counts[err == VS_ERR_DEVICE_OOM ? MODEL_oom : MODEL_error] += err != VS_OK;
+    return err;
+}
+
+/* --- a request --- */
+
+static enum vs_err make_safe(struct model *m, int i)
+{
+    if (m->blocks[i].unsafe_until <= m->syncs_done)
+        return VS_OK;
+    uint64_t ticket = ++m->syncs_begun;
+    enum vs_err err = fake_device_ops.synchronize(m->device);
+    if (err) {
+        RAN(m, reuse_sync_failed);
+        return err;
+    }
+    RAN(m, reuse_sync);
+    m->syncs_done = ticket;
+    m->stats.num_reuse_syncs++;
+    return VS_OK;
+}
+
+static bool should_split(struct model *m, const struct request *q, uint64_t left)
+{
+    const struct private_pool *pool = model_pool_find(m, q->pool);
+    bool cut = !q->large || q->expandable
+                   ? left >= 512
+                   : left > MODEL_MIB && q->size < model_max_split(m);
+    m->counts[MODEL_tail] += !cut && left;
+    m->counts[MODEL_no_split] += cut && pool && pool->no_split;
+    return cut && !(pool && pool->no_split);
+}
+
+static void take(struct model *m, int i, const struct request *q, struct vs_allocation *out)
+{
+    struct block rest = m->blocks[i], *b = &m->blocks[i];
+    uint64_t left = b->size - q->size;
+    b->busy = true;
+    b->requested = q->bytes;
+    if (should_split(m, q, left)) {
+        RAN(m, split);
+        b->size = q->size;
+        rest.addr += q->size;
+        rest.size = left;
+        rest.born_free = m->searches;
+        model_insert(m, rest);
+        b = &m->blocks[i];
+    }
+    model_recount(m);
+    m->counts[MODEL_pool_request] += q->pool != 0;
+    *out = (struct vs_allocation){.addr = b->addr, .requested = q->bytes, .size = b->size};
 }
 
 enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struct vs_allocation *out)
 {
-    look_at_events(m, false);
+    if (!bytes) {
+        *out = (struct vs_allocation){0};
+        return VS_OK;
+    }
+    if (!m->capture_count)
+        model_look_at_events(m, false);
+    if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
+        RAN(m, oom);
+        m->stats.num_ooms++;
+        return VS_ERR_DEVICE_OOM;
+    }
     if (m->config.reuse == VS_REUSE_AFTER_SYNC)
         stream = 0;
-    uint64_t size = rounded(m, bytes);
-    bool large = size > 1 << 20;
-    if (allowed(m) != UINT64_MAX && m->config.garbage_collection_threshold > 0)
-        m->searches_large += large;
-    int i = best_fit(m, size, stream, large);
-    if (i >= 0 && too_large_for(m, m->blocks[i].size, size))
-        i = -1;
-    if (i < 0) {
-        enum vs_err err = obtain(m, size, stream, large, &i);
-        if (err == VS_ERR_DEVICE_OOM)
-            m->stats.num_ooms++;
-        if (err)
-            return err;
-    }
-    if (m->blocks[i].unsafe_until > m->syncs_done) {
-        uint64_t ticket = ++m->syncs_begun;
-        enum vs_err err = fake_device_ops.synchronize(m->device);
-        if (err)
-            return err;
-        m->syncs_done = ticket;
-        m->stats.num_reuse_syncs++;
-    }
-    struct block rest = m->blocks[i], *b = &m->blocks[i];
-    uint64_t left = b->size - size;
-    bool cut = large ? left > 1 << 20 && size < max_split(m) : left >= 512;
-    b->busy = true;
-    b->requested = bytes;
-    if (cut) {
-        b->size = size;
-        rest.addr += size;
-        rest.size = left;
-        insert(m, rest);
-        b = &m->blocks[i];
-    }
-    recount(m);
-    *out = (struct vs_allocation){.addr = b->addr, .requested = bytes, .size = b->size};
-    return VS_OK;
+    struct request q = {.bytes = bytes, .size = rounded(m, bytes), .stream = stream,
+                        .pool = model_pool_for(m, stream),
+                        .expandable = m->config.expandable_segments};
+    q.large = q.size > MODEL_MIB;
+    if (model_allowed(m) != UINT64_MAX && m->config.garbage_collection_threshold > 0 && !q.pool)
+        m->searches += q.large;
+    int i = model_search(m, &q);
+    m->counts[MODEL_hit] += i >= 0;
+    enum vs_err err = i >= 0 ? VS_OK : obtain(m, &q, &i);
+    if (!err)
+        err = make_safe(m, i);
+    if (!err)
+        take(m, i, &q, out);
+    return err;
 }
 
 uint64_t model_sync_begin(struct model *m)

@@ -4,7 +4,8 @@
  * as that takes: one array of blocks by address, every search a scan, every
  * statistic recounted after every step. The differential test drives it beside
  * the real one. Single-threaded; uses malloc. It shares nothing with src/allocator
- * but the public structures. */
+ * but the public structures, and follows PyTorch's CUDACachingAllocator where that
+ * says something, docs/allocator.md where it does not. */
 #ifndef REFERENCE_MODEL_H
 #define REFERENCE_MODEL_H
 
@@ -12,6 +13,72 @@
 #include "support/fake_device.h"
 
 struct model;
+
+/* What ran, for tests that must know that they reached something; X(name) each. */
+#define MODEL_MECHANISMS(X)                                                              \
+    X(hit)              /* served from the cache */                                      \
+    X(split)            /* a block cut for a request */                                  \
+    X(tail)             /* a large block's small rest left inside it */                  \
+    X(merge)            /* free neighbours joined */                                     \
+    X(division)         /* rounded by roundup_power2_divisions to more than 512 B steps */ \
+    X(oversize_refused) /* a block withheld from a smaller request by max_split_size */  \
+    X(rounding_refused) /* a block withheld by max_non_split_rounding */                 \
+    X(segment)          /* a device allocation */                                        \
+    X(pending)          /* a freed block waits for events */                             \
+    X(event_done)       /* an event seen to be complete */                               \
+    X(event_not_ready)  /* polling stopped at one that was not */                        \
+    X(gc_round)         /* a garbage collection that looked for blocks */                \
+    X(gc_second_round)  /* one that took another mean age */                             \
+    X(gc_free)          /* a segment it gave back */                                     \
+    X(fraction_refused) /* refused before the device was asked */                        \
+    X(oversize_one)     /* one oversize block given back sufficed */                     \
+    X(oversize_several) /* the largest given back until they sufficed */                 \
+    X(oversize_short)   /* given back, and not enough */                                 \
+    X(retry)            /* asked again after the cache was given back */                 \
+    X(retry_served)     /* and that helped */                                            \
+    X(oom)              /* out of memory told to the client */                           \
+    X(error)            /* another error of the device told to the client */             \
+    X(release)          /* a segment given back with the cache */                        \
+    X(release_failed)   /* one the device did not take */                                \
+    X(record_failed)    /* an event the device did not record */                         \
+    X(query_failed)     /* an event the device did not answer about */                   \
+    X(reuse_sync)       /* a synchronisation before reuse */                             \
+    X(reuse_sync_failed)                                                                 \
+    X(range)            /* address space reserved */                                     \
+    X(range_released)                                                                    \
+    X(map)              /* memory mapped into a range */                                 \
+    X(map_joined)       /* what was mapped joined a free block before it */              \
+    X(map_filled)       /* it closed a gap before a free block */                        \
+    X(map_twice)        /* a request for which two parts were mapped */                  \
+    X(map_failed)       /* no memory, or an error, for a part */                         \
+    X(map_kept)         /* a part stayed mapped when the next one failed */              \
+    X(grown_free)       /* growing met a free block that was large enough as it was */   \
+    X(larger_preferred) /* the best fit passed over for one that can grow less */        \
+    X(unmap)            /* whole handles inside a free block given back */               \
+    X(unmap_edge)       /* parts of handles at its ends kept */                          \
+    X(unmap_failed)                                                                      \
+    X(pool_request)     /* served from a private pool */                                 \
+    X(pool_shared)      /* a pool begun a second time while in use */                    \
+    X(pool_segment)     /* memory taken for a private pool */                            \
+    X(pool_freeable)    /* a use count that reached 0 */                                 \
+    X(pool_release)     /* memory of such a pool given back */                           \
+    X(pool_gone)        /* a pool without memory or uses forgotten */                    \
+    X(pool_nested)      /* a request that two begun pools match */                       \
+    X(capture_deferred) /* a freed block waits for the end of the captures */            \
+    X(capture_dropped)  /* its uses during the capture needed no event */                \
+    X(capture_no_retry) /* out of memory without giving back, for a capture */           \
+    X(use_on_oom)       /* served from a pool that was to be used before failing */      \
+    X(use_on_oom_missed)                                                                 \
+    X(no_split)         /* a block left whole that would have been cut */
+
+enum model_mechanism {
+#define MODEL_ENUM(name) MODEL_##name,
+    MODEL_MECHANISMS(MODEL_ENUM)
+#undef MODEL_ENUM
+    MODEL_MECHANISM_COUNT
+};
+
+extern const char *const model_mechanism_names[MODEL_MECHANISM_COUNT];
 
 struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device);
 void model_delete(struct model *model);
@@ -21,11 +88,22 @@ enum vs_err model_malloc(struct model *model, uint64_t bytes, uint64_t stream,
 enum vs_err model_free(struct model *model, uint64_t addr);
 enum vs_err model_record_stream(struct model *model, uint64_t addr, uint64_t stream);
 enum vs_err model_find(struct model *model, uint64_t addr, struct vs_allocation *out, bool *live);
-uint64_t model_empty_cache(struct model *model);
+enum vs_err model_empty_cache(struct model *model, uint64_t *released);
+enum vs_err model_set_memory_fraction(struct model *model, double fraction);
 uint64_t model_sync_begin(struct model *model);
 void model_sync_end(struct model *model, uint64_t ticket);
+void model_abandon(struct model *model);
 const struct vs_allocator_stats *model_stats(const struct model *model);
 void model_reset_peaks(struct model *model);
 void model_reset_accumulated(struct model *model);
+
+/* As vs_allocator_snapshot. */
+void model_snapshot(const struct model *model,
+                    void (*visit)(void *ctx, const struct vs_segment_info *segment,
+                                  const struct vs_block_info *block),
+                    void *ctx);
+
+/* MODEL_MECHANISM_COUNT figures. */
+const uint64_t *model_counts(const struct model *model);
 
 #endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The differential test: steps driven through the allocator and the reference
+ * model side by side. A step is data and names earlier requests by their number,
+ * so that a sequence from which steps are taken still means something: a step
+ * about a request that is not there does nothing. That is what lets a failing
+ * sequence be shrunk. */
+#ifndef DIFFERENTIAL_H
+#define DIFFERENTIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/allocator.h"
+#include "reference_model.h"
+#include "support/fake_device.h"
+#include "unsafe_ranges.h"
+
+#define DIFF_MIB (UINT64_C(1) << 20)
+#define DIFF_STREAMS 4 /* of requests and uses; the device has more */
+#define DIFF_STEPS_MAX 20000
+#define DIFF_LIVE_MAX 256
+#define DIFF_TICKETS_MAX 4
+#define DIFF_REACH_MAX 32
+
+enum diff_kind {
+    STEP_MALLOC,       /* a bytes on stream b; its number is target */
+    STEP_FREE,         /* target */
+    STEP_RECORD,       /* target on stream a */
+    STEP_COMPLETE,     /* of the events outstanding on stream a, b modulo their number + 1 */
+    STEP_SYNC_BEGIN,
+    STEP_SYNC_END,     /* the open ticket a modulo their number */
+    STEP_PROBE,        /* find and free a bytes from target, or at address a */
+    STEP_EMPTY,
+    STEP_RESET_PEAKS,
+    STEP_RESET_SUMS,
+    STEP_FRACTION,     /* a / 1000 */
+    STEP_ABANDON,
+};
+
+enum diff_failure {
+    FAIL_NONE, FAIL_ALLOC, FAIL_FREE, FAIL_SYNC, FAIL_RECORD, FAIL_QUERY, FAIL_CREATE, FAIL_MAP,
+    FAIL_UNMAP, FAIL_COUNT
+};
+
+struct diff_step {
+    enum diff_kind kind;
+    int target; /* -1: none */
+    uint64_t a, b;
+    enum diff_failure fail; /* the device does so during this step */
+    enum vs_err code;
+};
+
+struct diff_config {
+    struct vs_allocator_config allocator;
+    uint64_t capacity;
+    int largest;    /* requests below 2^largest bytes */
+    bool failures;  /* the device fails now and then */
+    bool fractions; /* the memory fraction changes on the way */
+    bool abandons;
+    bool drawn;     /* the options are drawn for each seed */
+    /* must have run at least once over all seeds; ends with MODEL_MECHANISM_COUNT */
+    enum model_mechanism reach[DIFF_REACH_MAX];
+};
+
+struct diff_run {
+    const struct diff_config *config;
+    struct fake_device device, model_device;
+    struct vs_allocator *real;
+    struct model *model;
+    uint64_t addr[DIFF_STEPS_MAX]; /* of each request by number; 0: not live */
+    int live[DIFF_LIVE_MAX], live_count;
+    int requests; /* numbers given so far */
+    uint64_t tickets[DIFF_TICKETS_MAX], begun[DIFF_TICKETS_MAX];
+    int ticket_count;
+    struct unsafe_ranges ranges;
+    uint64_t seed, random;
+    int steps;             /* carried out */
+    char difference[512];  /* empty: none yet */
+    bool thorough;         /* snapshot and invariants after every step */
+};
+
+/* --- differential_run.c --- */
+void diff_start(struct diff_run *run, const struct diff_config *config);
+/* false: a difference, described in run->difference. */
+bool diff_step(struct diff_run *run, const struct diff_step *step);
+void diff_stop(struct diff_run *run);
+
+/* --- differential_compare.c --- */
+bool diff_compare(struct diff_run *run);
+bool diff_compare_deep(struct diff_run *run);
+/* Describe a difference and return false. */
+bool diff_differ(struct diff_run *run, const char *what, uint64_t have, uint64_t want);
+
+/* --- differential_generate.c --- */
+uint64_t diff_draw(uint64_t *random, uint64_t below);
+void diff_draw_config(struct diff_config *config, uint64_t seed);
+struct diff_step diff_next(struct diff_run *run);
+
+/* --- differential_shrink.c --- */
+/* Take steps out of a failing sequence while it still fails; the new length. */
+int diff_shrink(const struct diff_config *config, struct diff_step *steps, int count);
+void diff_print(const struct diff_config *config, const struct diff_step *steps, int count);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What must be equal on both sides of the differential test: after every step all
+ * statistics and what the devices hold; every so often each segment and block,
+ * and the allocator's own invariants. */
+#include "differential.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool diff_differ(struct diff_run *r, const char *what, uint64_t have, uint64_t want)
+{
+    snprintf(r->difference, sizeof r->difference,
+             "%s: allocator %" PRIu64 " (0x%" PRIx64 "), model %" PRIu64 " (0x%" PRIx64 ")", what,
+             have, have, want, want);
+    return false;
+}
+
+static bool same_stat(struct diff_run *r, const char *name, const struct vs_stat *have,
+                      const struct vs_stat *want)
+{
+    const char *field = NULL;
+    uint64_t a = 0, b = 0;
+#define FIELD(f)                                                                         \
+    if (!field && have->f != want->f)                                                    \
+        field = #f, a = have->f, b = want->f;
+    FIELD(current)
+    FIELD(peak)
+    FIELD(allocated)
+    FIELD(freed)
+#undef FIELD
+    if (!field)
+        return true;
+    char what[96];
+    snprintf(what, sizeof what, "%s.%s", name, field);
+    return diff_differ(r, what, a, b);
+}
+
+/* Which one it is, once it is known that some differ. */
+static bool name_statistic(struct diff_run *r, const struct vs_allocator_stats *have,
+                           const struct vs_allocator_stats *want)
+{
+    static const char *const pools[] = {"all", "small", "large"};
+    for (int pool = 0; pool < VS_STAT_POOLS; pool++) {
+        char name[64];
+#define POOL_STAT(stat)                                                                  \
+    snprintf(name, sizeof name, #stat ".%s", pools[pool]);                               \
+    if (!same_stat(r, name, &have->stat[pool], &want->stat[pool]))                       \
+        return false;
+        VS_ALLOCATOR_POOL_STATS(POOL_STAT)
+#undef POOL_STAT
+    }
+#define SCALAR(stat)                                                                     \
+    if (have->stat != want->stat)                                                        \
+        return diff_differ(r, #stat, (uint64_t)have->stat, (uint64_t)want->stat);
+    SCALAR(num_alloc_retries)
+    SCALAR(num_ooms)
+    SCALAR(num_sync_all_streams)
+    SCALAR(num_device_alloc)
+    SCALAR(num_device_free)
+    SCALAR(max_split_size)
+    SCALAR(num_reuse_syncs)
+#undef SCALAR
+    return same_stat(r, "oversize_allocations", &have->oversize_allocations,
+                     &want->oversize_allocations) &&
+           same_stat(r, "oversize_segments", &have->oversize_segments, &want->oversize_segments);
+}
+
+static bool same_mappings(struct diff_run *r)
+{
+    const struct fake_memory *a = &r->device.memory, *b = &r->model_device.memory;
+    if (a->mapping_count != b->mapping_count)
+        return diff_differ(r, "mappings", a->mapping_count, b->mapping_count);
+    for (size_t i = 0; i < a->mapping_count; i++) {
+        if (a->mappings[i].addr != b->mappings[i].addr)
+            return diff_differ(r, "a mapping's address", a->mappings[i].addr, b->mappings[i].addr);
+        if (a->mappings[i].bytes != b->mappings[i].bytes)
+            return diff_differ(r, "a mapping's bytes", a->mappings[i].bytes, b->mappings[i].bytes);
+    }
+    if (a->range_count != b->range_count)
+        return diff_differ(r, "address ranges", a->range_count, b->range_count);
+    for (size_t i = 0; i < a->range_count; i++) {
+        if (a->ranges[i].addr != b->ranges[i].addr || a->ranges[i].bytes != b->ranges[i].bytes)
+            return diff_differ(r, "an address range", a->ranges[i].bytes, b->ranges[i].bytes);
+    }
+    return true;
+}
+
+static bool same_devices(struct diff_run *r)
+{
+    const struct fake_device *a = &r->device, *b = &r->model_device;
+    if (a->used != b->used)
+        return diff_differ(r, "bytes used on the device", a->used, b->used);
+    if (a->segment_count != b->segment_count)
+        return diff_differ(r, "segments", a->segment_count, b->segment_count);
+    for (size_t i = 0; i < a->segment_count; i++) {
+        if (a->segments[i].addr != b->segments[i].addr)
+            return diff_differ(r, "a segment's address", a->segments[i].addr, b->segments[i].addr);
+        if (a->segments[i].size != b->segments[i].size)
+            return diff_differ(r, "a segment's size", a->segments[i].size, b->segments[i].size);
+    }
+    for (int s = 0; s < FAKE_STREAMS; s++) {
+        if (a->recorded[s] != b->recorded[s])
+            return diff_differ(r, "events recorded", a->recorded[s], b->recorded[s]);
+        if (a->completed[s] != b->completed[s])
+            return diff_differ(r, "events completed", a->completed[s], b->completed[s]);
+    }
+    if (a->events_held != b->events_held)
+        return diff_differ(r, "events held", a->events_held, b->events_held);
+    if (a->syncs != b->syncs)
+        return diff_differ(r, "device synchronisations", a->syncs, b->syncs);
+    return same_mappings(r);
+}
+
+bool diff_compare(struct diff_run *r)
+{
+    struct vs_allocator_stats have;
+    vs_allocator_stats(r->real, &have);
+    if (memcmp(&have, model_stats(r->model), sizeof have) != 0 &&
+        !name_statistic(r, &have, model_stats(r->model)))
+        return false;
+    return same_devices(r);
+}
+
+/* --- segments and blocks --- */
+
+#define LINES_MAX 8192
+
+struct line {
+    struct vs_segment_info segment;
+    struct vs_block_info block; /* size 0: the segment itself */
+};
+
+struct lines {
+    struct line line[LINES_MAX];
+    int count;
+};
+
+static void gather(void *ctx, const struct vs_segment_info *segment,
+                   const struct vs_block_info *block)
+{
+    struct lines *lines = ctx;
+    if (lines->count < LINES_MAX) {
+        struct line *line = &lines->line[lines->count++];
+        line->segment = *segment;
+        line->block = block ? *block : (struct vs_block_info){0};
+    }
+}
+
+static bool same_line(struct diff_run *r, const struct line *a, const struct line *b)
+{
+#define EQUAL(field)                                                                     \
+    if (a->field != b->field)                                                            \
+        return diff_differ(r, "snapshot's " #field, a->field, b->field);
+    EQUAL(segment.addr)
+    EQUAL(segment.size)
+    EQUAL(segment.stream)
+    EQUAL(segment.pool)
+    EQUAL(block.addr)
+    EQUAL(block.size)
+    EQUAL(block.state)
+    EQUAL(block.requested)
+#undef EQUAL
+    return true;
+}
+
+bool diff_compare_deep(struct diff_run *r)
+{
+    static struct lines have, want;
+    have.count = want.count = 0;
+    vs_allocator_snapshot(r->real, gather, &have);
+    model_snapshot(r->model, gather, &want);
+    for (int i = 0; i < have.count && i < want.count; i++) {
+        if (!same_line(r, &have.line[i], &want.line[i]))
+            return false;
+    }
+    if (have.count != want.count)
+        return diff_differ(r, "lines of the snapshot", (uint64_t)have.count, (uint64_t)want.count);
+    enum vs_err err = vs_allocator_check(r->real);
+    return !err || diff_differ(r, "vs_allocator_check", err, VS_OK);
+}

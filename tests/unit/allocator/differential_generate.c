@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Draws the steps of the differential test: phases of filling and draining, few
+ * sizes that come again beside free ones, streams, events, failures of the
+ * device. Everything follows from the seed. */
+#include "differential.h"
+
+#include <string.h>
+
+uint64_t diff_draw(uint64_t *random, uint64_t below)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return (*random * UINT64_C(0x2545f4914f6cdd1d) >> 16) % below;
+}
+
+static uint64_t draw(struct diff_run *r, uint64_t below)
+{
+    return diff_draw(&r->random, below);
+}
+
+static bool one_in(struct diff_run *r, uint64_t n)
+{
+    return draw(r, n) == 0;
+}
+
+/* Log-uniform, sometimes exactly a power of two or near one; rarely a size that is
+ * a case of its own. */
+static uint64_t draw_size(struct diff_run *r)
+{
+    int largest = r->config->largest;
+    uint64_t power = UINT64_C(1) << (draw(r, 3) ? draw(r, 21)
+                                                : 20 + draw(r, (uint64_t)largest - 20));
+    switch (draw(r, 64)) {
+    case 0:
+        return 0;
+    case 1:
+        return VS_ALLOCATOR_REQUEST_MAX + draw(r, 2);
+    case 2:
+        return DIFF_MIB * (draw(r, 2) ? 10 : 20) - draw(r, 2) * 512;
+    default:
+        break;
+    }
+    switch (draw(r, 4)) {
+    case 0:
+        return power;
+    case 1:
+        return power + 1;
+    default:
+        return power + draw(r, power);
+    }
+}
+
+static int live_one(struct diff_run *r)
+{
+    return r->live[draw(r, (uint64_t)r->live_count)];
+}
+
+/* --- the options of a drawn configuration --- */
+
+static void draw_divisions(struct vs_allocator_config *c, uint64_t *random)
+{
+    for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
+        c->roundup_power2_divisions[i] = 1u << diff_draw(random, 5);
+}
+
+void diff_draw_config(struct diff_config *config, uint64_t seed)
+{
+    uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    struct vs_allocator_config *c = &config->allocator;
+    memset(c, 0, sizeof *c);
+    for (int i = 0; i < 4; i++)
+        (void)diff_draw(&random, 2);
+    config->capacity = (250 + diff_draw(&random, 600)) * DIFF_MIB;
+    config->largest = 22 + (int)diff_draw(&random, 6);
+    config->failures = diff_draw(&random, 2);
+    config->fractions = diff_draw(&random, 2);
+    config->abandons = diff_draw(&random, 4) == 0;
+    c->expandable_segments = false; (void)diff_draw(&random, 2);
+    if (diff_draw(&random, 2))
+        c->max_split_size = (20 + diff_draw(&random, 40)) * DIFF_MIB;
+    if (diff_draw(&random, 2))
+        c->max_non_split_rounding = (1 + diff_draw(&random, 40)) * DIFF_MIB;
+    if (diff_draw(&random, 2))
+        draw_divisions(c, &random);
+    if (diff_draw(&random, 2))
+        c->memory_fraction = 0.3 + (double)diff_draw(&random, 700) / 1000;
+    if (diff_draw(&random, 2))
+        c->garbage_collection_threshold = 0.1 + (double)diff_draw(&random, 850) / 1000;
+    if (c->expandable_segments || diff_draw(&random, 4))
+        return;
+    c->reuse = VS_REUSE_AFTER_SYNC;
+}
+
+/* --- steps --- */
+
+static struct diff_step probe(struct diff_run *r)
+{
+    struct diff_step s = {STEP_PROBE, -1, 0, 0, FAIL_NONE, VS_OK};
+    if (r->live_count && !one_in(r, 3)) {
+        s.target = live_one(r);
+        s.a = draw(r, 4096) * 512 - DIFF_MIB;
+    } else {
+        s.a = (r->config->allocator.expandable_segments ? FAKE_RANGE_BASE : FAKE_BASE) +
+              draw(r, 2 * r->config->capacity);
+    }
+    return s;
+}
+
+/* Seldom enough that the run gets somewhere. */
+static struct diff_step rare(struct diff_run *r)
+{
+    struct diff_step s = {STEP_EMPTY, -1, 0, 0, FAIL_NONE, VS_OK};
+    switch (draw(r, 8)) {
+    case 0:
+    case 1:
+        s.kind = STEP_RESET_PEAKS;
+        break;
+    case 2:
+        s.kind = STEP_RESET_SUMS;
+        break;
+    case 3:
+    case 4:
+        if (r->config->fractions) {
+            s.kind = STEP_FRACTION;
+            s.a = one_in(r, 8) ? 1001 : draw(r, 1001);
+        }
+        break;
+    case 5:
+        if (r->config->abandons && one_in(r, 4))
+            s.kind = STEP_ABANDON;
+        break;
+    default:
+        break;
+    }
+    return s;
+}
+
+static struct diff_step plain(struct diff_run *r)
+{
+    struct diff_step s = {STEP_MALLOC, -1, 0, 0, FAIL_NONE, VS_OK};
+    bool room = r->live_count < DIFF_LIVE_MAX && r->requests < DIFF_STEPS_MAX;
+    /* phases of filling and draining; how full differs from seed to seed */
+    int full = r->requests / 500 % 4 == 3 ? 15 : 40 + (int)(r->seed % 5) * 40;
+    if (room && (!r->live_count || (r->live_count < full && !one_in(r, 3)) || one_in(r, 20))) {
+        s.target = r->requests++;
+        s.a = draw_size(r);
+        s.b = draw(r, 3) ? 0 : draw(r, DIFF_STREAMS);
+    } else if (r->live_count) {
+        s.kind = STEP_FREE;
+        s.target = live_one(r);
+    } else {
+        s.kind = STEP_EMPTY;
+    }
+    return s;
+}
+
+static struct diff_step any(struct diff_run *r)
+{
+    uint64_t what = draw(r, 1000);
+    if (what < 10)
+        return rare(r);
+    if (what < 60)
+        return (struct diff_step){STEP_COMPLETE, -1, draw(r, DIFF_STREAMS + 1), draw(r, 1000),
+                                  FAIL_NONE, VS_OK};
+    if (what < 110 && r->config->allocator.reuse == VS_REUSE_AFTER_SYNC)
+        return (struct diff_step){draw(r, 2) ? STEP_SYNC_BEGIN : STEP_SYNC_END, -1, draw(r, 1000),
+                                  0, FAIL_NONE, VS_OK};
+    if (what < 160)
+        return probe(r);
+    if (what < 240 && r->live_count)
+        return (struct diff_step){STEP_RECORD, live_one(r), draw(r, DIFF_STREAMS + 1), 0,
+                                  FAIL_NONE, VS_OK};
+    return plain(r);
+}
+
+/* A failure that the step can meet. */
+static enum diff_failure draw_failure(struct diff_run *r, enum diff_kind kind)
+{
+    static const enum diff_failure request[] = {FAIL_ALLOC, FAIL_ALLOC,  FAIL_FREE, FAIL_SYNC,
+                                                FAIL_QUERY, FAIL_RECORD, FAIL_MAP,  FAIL_CREATE,
+                                                FAIL_UNMAP};
+    switch (kind) {
+    case STEP_MALLOC:
+        return request[draw(r, sizeof request / sizeof *request)];
+    case STEP_FREE:
+        return FAIL_RECORD;
+    case STEP_EMPTY:
+        return draw(r, 2) ? FAIL_FREE : FAIL_UNMAP;
+    default:
+        return FAIL_NONE;
+    }
+}
+
+struct diff_step diff_next(struct diff_run *r)
+{
+    static const enum vs_err codes[] = {VS_ERR_DEVICE_OOM, VS_ERR_DEVICE, VS_ERR_STATE};
+    struct diff_step s = any(r);
+    if (r->config->failures && one_in(r, s.kind == STEP_EMPTY ? 3 : 10)) {
+        s.fail = draw_failure(r, s.kind);
+        s.code = s.fail ? codes[draw(r, 3)] : VS_OK;
+    }
+    return s;
+}

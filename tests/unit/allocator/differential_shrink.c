@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes a failing sequence of steps short: takes out ever smaller stretches as
+ * long as some difference remains, then prints what is left. */
+#include "differential.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SHRINK_SECONDS 20
+
+static struct diff_run run;
+
+/* The steps up to the first difference; 0: none differs. */
+static int steps_to_difference(const struct diff_config *config, const struct diff_step *steps,
+                               int count)
+{
+    int failed = 0;
+    diff_start(&run, config);
+    run.thorough = true;
+    for (int i = 0; i < count && !failed && !run.difference[0]; i++)
+        failed = diff_step(&run, &steps[i]) ? 0 : i + 1;
+    diff_stop(&run);
+    return run.difference[0] && !failed ? count : failed;
+}
+
+/* Without *size* steps from *from* on, if that still differs: the new length. */
+static int without(const struct diff_config *config, struct diff_step *steps, int count, int from,
+                   int size)
+{
+    static struct diff_step tried[DIFF_STEPS_MAX];
+    memcpy(tried, steps, (size_t)from * sizeof *tried);
+    memcpy(tried + from, steps + from + size, (size_t)(count - from - size) * sizeof *tried);
+    int left = steps_to_difference(config, tried, count - size);
+    if (!left)
+        return count;
+    memcpy(steps, tried, (size_t)left * sizeof *tried);
+    return left;
+}
+
+int diff_shrink(const struct diff_config *config, struct diff_step *steps, int count)
+{
+    time_t until = time(NULL) + SHRINK_SECONDS;
+    int now = steps_to_difference(config, steps, count);
+    if (now)
+        count = now;
+    for (int size = count / 2; size > 0; size /= 2) {
+        bool shorter = true;
+        while (shorter) {
+            shorter = false;
+            for (int from = 0; from + size <= count && time(NULL) < until;) {
+                int left = without(config, steps, count, from, size);
+                shorter |= left < count;
+                from += left < count ? 0 : size;
+                count = left;
+            }
+            if (size > 1)
+                break;
+        }
+    }
+    return count;
+}
+
+static const char *const kinds[] = {
+    "malloc", "free", "record_stream", "complete", "sync_begin", "sync_end", "probe",
+    "empty_cache", "reset_peaks", "reset_accumulated", "set_memory_fraction", "abandon",
+};
+
+static const char *const failures[FAIL_COUNT] = {
+    "", "segment_alloc", "segment_free", "synchronize", "event_record", "event_query",
+    "memory_create", "memory_map", "memory_unmap",
+};
+
+static void print_config(const struct diff_config *config)
+{
+    const struct vs_allocator_config *c = &config->allocator;
+    printf("  capacity %" PRIu64 ", reuse %d, expandable %d, max_split %" PRIu64
+           ", non_split_rounding %" PRIu64 ", gc %g, fraction %g, divisions",
+           config->capacity, c->reuse, c->expandable_segments, c->max_split_size,
+           c->max_non_split_rounding, c->garbage_collection_threshold, c->memory_fraction);
+    for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
+        printf(" %u", c->roundup_power2_divisions[i]);
+    printf("\n");
+}
+
+void diff_print(const struct diff_config *config, const struct diff_step *steps, int count)
+{
+    print_config(config);
+    for (int i = 0; i < count; i++) {
+        const struct diff_step *s = &steps[i];
+        printf("  %3d %-20s", i, kinds[s->kind]);
+        if (s->target >= 0)
+            printf(" #%d", s->target);
+        printf(" %" PRIu64 " %" PRIu64, s->a, s->b);
+        if (s->fail)
+            printf("  (%s fails with %s)", failures[s->fail], vs_err_name(s->code));
+        printf("\n");
+    }
+    steps_to_difference(config, steps, count);
+    printf("  difference: %s\n", run.difference[0] ? run.difference : "gone when run again");
+    fflush(stdout);
+}

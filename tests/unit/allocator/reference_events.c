@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks used on other streams, in the reference model. A freed one waits for an
+ * event on each of them; while a capture is under way, or when the device will
+ * not record, it waits with its events unrecorded (PyTorch: insert_events,
+ * process_events, insert_events_deferred_until_no_capture). */
+#include "reference_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void event_done(struct model *m, int p)
+{
+    struct block *b = &m->blocks[model_index_of(m, m->pending[p].addr)];
+    fake_device_ops.event_release(m->device, m->pending[p].event);
+    RAN(m, event_done);
+    m->pending_count--;
+    memmove(&m->pending[p], &m->pending[p + 1],
+            (size_t)(m->pending_count - p) * sizeof *m->pending);
+    if (--b->event_count == 0 && !b->uses)
+        model_now_free(m, b->addr);
+}
+
+/* Record the events a freed block has to wait for; free it if there are none. */
+static void record_events(struct model *m, uint64_t addr)
+{
+    struct block *b = &m->blocks[model_index_of(m, addr)];
+    for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
+        struct pending *p = &m->pending[m->pending_count];
+        if (!(b->uses & 1u << stream))
+            continue;
+        if (m->pending_count == MODEL_PENDING_MAX)
+            abort();
+        *p = (struct pending){stream, 0, addr};
+        if (fake_device_ops.event_record(m->device, stream, &p->event)) {
+            RAN(m, record_failed);
+            continue;
+        }
+        b->uses &= ~(1u << stream);
+        b->event_count++;
+        m->pending_count++;
+    }
+    if (b->uses)
+        m->deferred[m->deferred_count++] = addr; /* again at the next look */
+    else if (!b->event_count)
+        model_now_free(m, addr);
+}
+
+/* Uses during a capture are part of its graph and need no event. */
+static void record_deferred(struct model *m)
+{
+    int count = m->deferred_count;
+    static uint64_t addrs[MODEL_PENDING_MAX];
+    memcpy(addrs, m->deferred, (size_t)count * sizeof *addrs);
+    m->deferred_count = 0;
+    for (int i = 0; i < count; i++) {
+        struct block *b = &m->blocks[model_index_of(m, addrs[i])];
+        m->counts[MODEL_capture_dropped] += (b->uses & b->capture_uses) != 0;
+        b->uses &= ~b->capture_uses;
+        b->capture_uses = 0;
+        record_events(m, addrs[i]);
+    }
+}
+
+/* Streams by rising value; in each, events in the order they were recorded. */
+void model_look_at_events(struct model *m, bool wait)
+{
+    record_deferred(m);
+    for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
+        for (int p = 0; p < m->pending_count;) {
+            bool ready = true;
+            if (m->pending[p].stream != stream) {
+                p++;
+                continue;
+            }
+            enum vs_err err =
+                wait ? fake_device_ops.event_synchronize(m->device, m->pending[p].event)
+                     : fake_device_ops.event_query(m->device, m->pending[p].event, &ready);
+            m->counts[MODEL_query_failed] += err != VS_OK;
+            m->counts[MODEL_event_not_ready] += !ready;
+            if (err || !ready)
+                break;
+            event_done(m, p);
+        }
+    }
+}
+
+enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
+{
+    int i = model_index_of(m, addr);
+    if (i < 0)
+        return VS_ERR_FOREIGN;
+    struct block *b = &m->blocks[i];
+    if (!b->busy)
+        return VS_ERR_STATE;
+    if (b->addr != addr)
+        return VS_ERR_ARG;
+    if (m->config.reuse == VS_REUSE_AFTER_SYNC || stream == b->stream)
+        return VS_OK;
+    b->uses |= 1u << stream;
+    if (m->capture_count)
+        b->capture_uses |= 1u << stream;
+    return VS_OK;
+}
+
+enum vs_err model_free(struct model *m, uint64_t addr)
+{
+    int i = model_index_of(m, addr);
+    if (i < 0)
+        return VS_ERR_FOREIGN;
+    struct block *b = &m->blocks[i];
+    if (!b->busy)
+        return VS_ERR_STATE;
+    if (b->addr != addr)
+        return VS_ERR_ARG;
+    b->busy = false;
+    b->waiting = true;
+    model_recount(m);
+    if (!b->uses) {
+        model_now_free(m, addr);
+        return VS_OK;
+    }
+    RAN(m, pending);
+    m->deferred[m->deferred_count++] = addr;
+    if (m->capture_count) {
+        RAN(m, capture_deferred);
+        return VS_OK;
+    }
+    b->capture_uses = 0;
+    record_deferred(m); /* and what the device refused before */
+    return VS_OK;
+}

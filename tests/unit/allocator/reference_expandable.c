@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Expandable segments in the reference model: an address range of 9/8 of the
+ * device's memory for each stream and pool, of which blocks are mapped or not;
+ * memory in handles of 2 MiB (small) or 20 MiB, mapped as low as it fits (PyTorch:
+ * find_expandable_block, map_block, unmap_block). */
+#include "reference_internal.h"
+
+#include <stdlib.h>
+
+static uint64_t handle_bytes(bool large)
+{
+    return large ? MODEL_HANDLE_LARGE : MODEL_HANDLE_SMALL;
+}
+
+static bool neighbours(const struct model *m, int low, int high)
+{
+    return low >= 0 && high < m->count && m->blocks[low].segment == m->blocks[high].segment;
+}
+
+static bool usable(const struct block *b)
+{
+    return b->unmapped || model_is_free(b);
+}
+
+/* Enough usable bytes in a row from block *i* on. */
+static bool has_space(const struct model *m, int i, uint64_t size)
+{
+    uint64_t bytes = 0;
+    for (int last = i; bytes < size && neighbours(m, i, last) && usable(&m->blocks[last]); last++)
+        bytes += m->blocks[last].size;
+    return bytes >= size;
+}
+
+/* Where the request can grow: the lowest unmapped block with enough space, or the
+ * free one right before it. */
+static int find_space(const struct model *m, const struct request *q)
+{
+    for (int i = 0; i < m->count; i++) {
+        const struct block *b = &m->blocks[i];
+        if (!b->unmapped || b->large != q->large || b->pool != q->pool || b->stream != q->stream)
+            continue;
+        int from = neighbours(m, i - 1, i) && usable(&m->blocks[i - 1]) ? i - 1 : i;
+        if (has_space(m, from, q->size))
+            return from;
+    }
+    return -1;
+}
+
+static int index_of_unmapped(const struct model *m, uint64_t addr)
+{
+    for (int i = 0; i < m->count; i++) {
+        if (m->blocks[i].addr == addr && m->blocks[i].unmapped)
+            return i;
+    }
+    return -1;
+}
+
+static enum vs_err new_range(struct model *m, const struct request *q, int *out)
+{
+    uint64_t total = m->config.total_memory ? m->config.total_memory : m->device->capacity;
+    uint64_t bytes = model_round_up(total + total / 8, handle_bytes(q->large)), addr;
+    enum vs_err err = fake_device_ops.range_reserve(m->device, bytes, &addr);
+    if (err)
+        return err;
+    RAN(m, range);
+    model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
+                                   .segment_size = bytes, .stream = q->stream, .pool = q->pool,
+                                   .large = q->large, .expandable = true, .unmapped = true});
+    *out = index_of_unmapped(m, addr);
+    return VS_OK;
+}
+
+/* All *count* handles made and mapped from *addr* on, or none. */
+static enum vs_err map_handles(struct model *m, uint64_t addr, uint64_t each, size_t count)
+{
+    uint64_t *handles = calloc(count, sizeof *handles);
+    size_t made = 0;
+    enum vs_err err = VS_OK;
+    if (!handles)
+        abort();
+    while (made < count && !err) {
+        err = fake_device_ops.memory_create(m->device, each, &handles[made]);
+        made += !err;
+    }
+    if (!err)
+        err = fake_device_ops.memory_map(m->device, addr, each, handles, count);
+    for (size_t i = 0; i < made; i++) /* what is mapped stays, without its handle */
+        (void)fake_device_ops.memory_release(m->device, handles[i], each);
+    free(handles);
+    m->counts[MODEL_map_failed] += err != VS_OK;
+    return err;
+}
+
+/* Map the first *size* bytes, rounded up to handles, of unmapped block *i*. *at*:
+ * the block that holds them then. */
+static enum vs_err map_block(struct model *m, int i, uint64_t size, int *at)
+{
+    struct block b = m->blocks[i], rest = b;
+    uint64_t each = handle_bytes(b.large), bytes = model_round_up(size, each);
+    enum vs_err err = map_handles(m, b.addr, each, bytes / each);
+    if (err)
+        return err;
+    RAN(m, map);
+    m->blocks[i].unmapped = false;
+    m->blocks[i].size = bytes;
+    m->blocks[i].unsafe_until = 0;
+    if (bytes < b.size) {
+        rest.addr += bytes;
+        rest.size -= bytes;
+        model_insert(m, rest);
+    }
+    if (neighbours(m, i, i + 1) && model_is_free(&m->blocks[i + 1])) {
+        RAN(m, map_filled);
+        model_join(m, i);
+    }
+    if (neighbours(m, i - 1, i) && model_is_free(&m->blocks[i - 1])) {
+        RAN(m, map_joined);
+        model_join(m, --i);
+    }
+    m->blocks[i].born_free = m->searches;
+    m->stats.num_device_alloc++;
+    model_recount(m);
+    *at = i;
+    return VS_OK;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+enum vs_err model_grow(struct model *m, const struct request *q, int *out)
+{
+    int i = find_space(m, q), parts = 0;
+    enum vs_err err = i < 0 ? new_range(m, q, &i) : VS_OK;
+    if (!err && m->blocks[i].unmapped) {
+        parts++;
+        err = map_block(m, i, smaller(m->blocks[i].size, q->size), &i);
+    }
+    while (!err && m->blocks[i].size < q->size) {
+        uint64_t missing = q->size - m->blocks[i].size;
+        parts++;
+        err = map_block(m, i + 1, smaller(m->blocks[i + 1].size, missing), &i);
+    }
+    m->counts[MODEL_map_twice] += parts > 1;
+    m->counts[MODEL_map_kept] += err && parts > 1;
+    m->counts[MODEL_grown_free] += !err && !parts;
+    *out = i;
+    return err;
+}
+
+static void join_unmapped(struct model *m, int i)
+{
+    if (neighbours(m, i, i + 1) && m->blocks[i + 1].unmapped)
+        model_join(m, i);
+    if (neighbours(m, i - 1, i) && m->blocks[i - 1].unmapped)
+        model_join(m, --i);
+    if (!model_alone(&m->blocks[i]))
+        return;
+    if (fake_device_ops.range_release(m->device, m->blocks[i].addr, m->blocks[i].size))
+        abort();
+    RAN(m, range_released);
+    model_erase(m, i);
+}
+
+uint64_t model_unmap(struct model *m, int i, enum vs_err *err)
+{
+    struct block b = m->blocks[i], part = b;
+    uint64_t each = handle_bytes(b.large), offset = b.addr - b.segment;
+    uint64_t from = b.segment + model_round_up(offset, each);
+    uint64_t to = b.segment + (offset + b.size) / each * each;
+    if (from >= to)
+        return 0;
+    *err = fake_device_ops.stream_synchronize(m->device, b.stream);
+    if (!*err)
+        *err = fake_device_ops.memory_unmap(m->device, from, to - from);
+    if (*err) {
+        RAN(m, unmap_failed);
+        return 0;
+    }
+    RAN(m, unmap);
+    m->counts[MODEL_pool_release] += b.pool != 0;
+    m->counts[MODEL_unmap_edge] += from > b.addr || to < b.addr + b.size;
+    model_erase(m, i);
+    part.born_free = m->searches;
+    if (from > b.addr) {
+        part.size = from - b.addr;
+        model_insert(m, part);
+    }
+    if (to < b.addr + b.size) {
+        part.addr = to;
+        part.size = b.addr + b.size - to;
+        model_insert(m, part);
+    }
+    part.addr = from;
+    part.size = to - from;
+    part.unmapped = true;
+    model_insert(m, part);
+    m->stats.num_device_free++;
+    model_recount(m);
+    join_unmapped(m, index_of_unmapped(m, from));
+    return to - from;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of the reference model and what its files share. A block is an
+ * element of one array by address; its neighbours in the same segment are the
+ * elements beside it. Pointers and indices into the array hold until the next
+ * insertion or erasure; addresses hold longer. */
+#ifndef REFERENCE_INTERNAL_H
+#define REFERENCE_INTERNAL_H
+
+#include "reference_model.h"
+
+#define MODEL_PENDING_MAX 65536
+#define MODEL_POOLS_MAX 64
+#define MODEL_MIB (UINT64_C(1) << 20)
+#define MODEL_HANDLE_SMALL (2 * MODEL_MIB)
+#define MODEL_HANDLE_LARGE (20 * MODEL_MIB)
+
+struct block {
+    uint64_t addr, size, requested;
+    uint64_t segment, segment_size; /* the device allocation, or the whole range */
+    uint64_t stream, pool;          /* pool: 0, or the number of a private one */
+    uint64_t unsafe_until;          /* synchronisation number */
+    uint64_t born_free;             /* search number when it became free */
+    uint32_t uses, capture_uses;    /* a bit for each other stream */
+    int event_count;
+    bool large, expandable;
+    bool unmapped; /* address space only */
+    bool busy;     /* with the client */
+    bool waiting;  /* freed, for events or the end of captures */
+};
+
+struct pending {
+    uint64_t stream, event, addr;
+};
+
+struct private_pool {
+    uint64_t id;
+    int use_count;
+    bool use_on_oom, no_split;
+};
+
+struct capture {
+    uint64_t pool;
+    bool every_stream;
+    uint64_t stream;
+};
+
+struct model {
+    struct vs_allocator_config config;
+    struct fake_device *device;
+    struct block *blocks;
+    int count, capacity;
+    struct pending pending[MODEL_PENDING_MAX];
+    int pending_count;
+    uint64_t deferred[MODEL_PENDING_MAX]; /* addresses of blocks whose events are unrecorded */
+    int deferred_count;
+    struct private_pool pools[MODEL_POOLS_MAX];
+    int pool_count;
+    struct capture captures[MODEL_POOLS_MAX];
+    int capture_count;
+    uint64_t syncs_begun, syncs_done, searches;
+    struct vs_allocator_stats stats;
+    uint64_t counts[MODEL_MECHANISM_COUNT];
+};
+
+#define RAN(m, name) ((m)->counts[MODEL_##name]++)
+
+/* A request on its way. */
+struct request {
+    uint64_t bytes, size, stream, pool;
+    bool large, expandable;
+};
+
+/* --- reference_model.c --- */
+int model_index_of(const struct model *m, uint64_t addr);
+void model_insert(struct model *m, struct block block);
+void model_erase(struct model *m, int i);
+/* Join block *i* with the one after it. */
+void model_join(struct model *m, int i);
+void model_now_free(struct model *m, uint64_t addr);
+bool model_is_free(const struct block *b);
+/* One block is the whole segment. */
+bool model_alone(const struct block *b);
+uint64_t model_max_split(const struct model *m);
+uint64_t model_allowed(const struct model *m);
+uint64_t model_round_up(uint64_t n, uint64_t to);
+/* In the order in which a pool of free blocks is kept: stream, size, address. */
+bool model_after(const struct block *x, const struct block *y);
+/* The cached block for a request; -1: none. */
+int model_search(struct model *m, const struct request *q);
+
+/* --- reference_statistics.c --- */
+void model_recount(struct model *m);
+
+/* --- reference_events.c --- */
+/* Poll, or with *wait* wait for, what is outstanding. */
+void model_look_at_events(struct model *m, bool wait);
+
+/* --- reference_release.c --- */
+enum vs_err model_release_all(struct model *m, uint64_t *released);
+void model_collect_garbage(struct model *m);
+bool model_release_oversize(struct model *m, const struct request *q);
+
+/* --- reference_expandable.c --- */
+enum vs_err model_grow(struct model *m, const struct request *q, int *out);
+/* Give the whole handles inside block *i* back; bytes given back. */
+uint64_t model_unmap(struct model *m, int i, enum vs_err *err);
+
+/* --- reference_pools.c --- */
+uint64_t model_pool_for(struct model *m, uint64_t stream);
+struct private_pool *model_pool_find(struct model *m, uint64_t id);
+void model_pools_forget_empty(struct model *m);
+/* A block from a pool that may be used before failing; -1: none. */
+int model_pool_fallback(struct model *m, struct request *q);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How the reference model gives memory back: with the whole cache, by garbage
+ * collection, and as oversize blocks (PyTorch: release_cached_blocks,
+ * garbage_collect_cached_blocks, release_available_cached_blocks). */
+#include "reference_internal.h"
+
+#include <stdlib.h>
+
+/* Give one wholly free device allocation back; what the device refuses stays. */
+static enum vs_err release(struct model *m, int i)
+{
+    struct block b = m->blocks[i];
+    enum vs_err err = fake_device_ops.segment_free(m->device, b.addr, b.size);
+    if (err) {
+        RAN(m, release_failed);
+        return err;
+    }
+    RAN(m, release);
+    m->counts[MODEL_pool_release] += b.pool != 0;
+    m->stats.num_device_free++;
+    model_erase(m, i);
+    model_recount(m);
+    return VS_OK;
+}
+
+/* The next after *last* (NULL: the first) among the free blocks of a pool that
+ * are whole device allocations, or parts of expandable ones; -1 at the end. */
+static int next_free(const struct model *m, uint64_t pool, bool large, bool expandable,
+                     const struct block *last)
+{
+    int best = -1;
+    for (int i = 0; i < m->count; i++) {
+        const struct block *b = &m->blocks[i];
+        if (!model_is_free(b) || b->large != large || b->pool != pool ||
+            b->expandable != expandable || (!expandable && !model_alone(b)))
+            continue;
+        if (last && !model_after(b, last))
+            continue;
+        if (best < 0 || model_after(&m->blocks[best], b))
+            best = i;
+    }
+    return best;
+}
+
+static void note(enum vs_err *first, enum vs_err err)
+{
+    if (!*first)
+        *first = err;
+}
+
+/* Whole allocations first; then expandable blocks, as they were when that began. */
+static enum vs_err release_pool(struct model *m, uint64_t pool, bool large, uint64_t *released)
+{
+    struct block last, *after = NULL;
+    enum vs_err first = VS_OK;
+    for (int i; (i = next_free(m, pool, large, false, after)) >= 0; after = &last) {
+        last = m->blocks[i];
+        enum vs_err err = release(m, i);
+        note(&first, err);
+        *released += err ? 0 : last.size;
+    }
+    int count = 0;
+    uint64_t *addrs = malloc(((size_t)m->count + 1) * sizeof *addrs);
+    if (!addrs)
+        abort();
+    after = NULL;
+    for (int i; (i = next_free(m, pool, large, true, after)) >= 0; after = &last) {
+        last = m->blocks[i];
+        addrs[count++] = last.addr;
+    }
+    for (int i = 0; i < count; i++) {
+        enum vs_err err = VS_OK;
+        *released += model_unmap(m, model_index_of(m, addrs[i]), &err);
+        note(&first, err);
+    }
+    free(addrs);
+    return first;
+}
+
+/* The shared pools only while nothing is captured; private pools nobody uses always. */
+enum vs_err model_release_all(struct model *m, uint64_t *released)
+{
+    enum vs_err first = VS_OK;
+    if (!m->capture_count) {
+        m->stats.num_sync_all_streams++;
+        model_look_at_events(m, true);
+        note(&first, release_pool(m, 0, true, released));
+        note(&first, release_pool(m, 0, false, released));
+    }
+    for (int p = 0; p < m->pool_count; p++) {
+        if (m->pools[p].use_count)
+            continue;
+        note(&first, release_pool(m, m->pools[p].id, false, released));
+        note(&first, release_pool(m, m->pools[p].id, true, released));
+    }
+    model_pools_forget_empty(m);
+    return first;
+}
+
+enum vs_err model_empty_cache(struct model *m, uint64_t *released)
+{
+    *released = 0;
+    return model_release_all(m, released);
+}
+
+/* The mean number of searches the shared large pool has seen since its whole free
+ * allocations became free; false: it has none. */
+static bool mean_age(const struct model *m, double *mean)
+{
+    double ages = 0;
+    int count = 0;
+    for (int i = -1; ; ) {
+        i = next_free(m, 0, true, false, i < 0 ? NULL : &m->blocks[i]);
+        if (i < 0)
+            break;
+        ages += (double)(m->searches - m->blocks[i].born_free);
+        count++;
+    }
+    *mean = count ? ages / count : 0;
+    return count > 0;
+}
+
+void model_collect_garbage(struct model *m)
+{
+    double threshold = m->config.garbage_collection_threshold, mean;
+    if (model_allowed(m) == UINT64_MAX || threshold <= 0)
+        return;
+    uint64_t limit = (uint64_t)(threshold * (double)model_allowed(m));
+    for (int round = 0; m->stats.reserved_bytes[0].current > limit && mean_age(m, &mean); round++) {
+        int freed = 0;
+        struct block last, *after = NULL;
+        RAN(m, gc_round);
+        m->counts[MODEL_gc_second_round] += round > 0;
+        for (int i; (i = next_free(m, 0, true, false, after)) >= 0; after = &last) {
+            last = m->blocks[i];
+            if ((double)(m->searches - last.born_free) >= mean && !release(m, i))
+                freed++;
+        }
+        m->counts[MODEL_gc_free] += (uint64_t)freed;
+        if (!freed)
+            return;
+    }
+}
+
+static bool oversize_for(const struct model *m, const struct block *b, const struct request *q)
+{
+    return model_is_free(b) && !b->expandable && model_alone(b) && b->large == q->large &&
+           b->pool == q->pool && b->stream == q->stream && b->size >= model_max_split(m);
+}
+
+/* Largest first, from the highest address of equals, until *size* is reached; what
+ * the device refuses is passed over. */
+static bool release_several(struct model *m, const struct request *q, uint64_t size)
+{
+    uint64_t released = 0;
+    struct block last, *before = NULL;
+    while (released < size) {
+        int largest = -1;
+        for (int i = 0; i < m->count; i++) {
+            const struct block *b = &m->blocks[i];
+            if (oversize_for(m, b, q) && (!before || model_after(before, b)) &&
+                (largest < 0 || model_after(b, &m->blocks[largest])))
+                largest = i;
+        }
+        if (largest < 0) {
+            m->counts[MODEL_oversize_short] += released > 0;
+            return false;
+        }
+        last = m->blocks[largest];
+        before = &last;
+        released += release(m, largest) ? 0 : last.size;
+    }
+    RAN(m, oversize_several);
+    return true;
+}
+
+/* With a split limit: one free block of this stream that is large enough, or the
+ * largest above the limit until together they are. */
+bool model_release_oversize(struct model *m, const struct request *q)
+{
+    if (!m->config.max_split_size)
+        return false;
+    uint64_t size = q->size < model_max_split(m) ? model_max_split(m) : q->size;
+    int one = -1;
+    for (int i = 0; i < m->count; i++) {
+        const struct block *b = &m->blocks[i];
+        if (oversize_for(m, b, q) && b->size >= size &&
+            (one < 0 || b->size < m->blocks[one].size))
+            one = i;
+    }
+    if (one < 0)
+        return release_several(m, q, size);
+    if (release(m, one))
+        return false;
+    RAN(m, oversize_one);
+    return true;
+}
