@@ -3,6 +3,7 @@
  * Entering segments that exist already: replay and what-if start from the state
  * a trace begins with. */
 #include "allocator/allocator_internal.h"
+#include "allocator/block_ops.h"
 
 static bool layout_valid(uint64_t size, const struct vs_block_layout *blocks, size_t count)
 {
@@ -53,13 +54,10 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
     block->used.requested = layout->requested;
     block->used.uses = NULL;
     block->used.events = 0;
-    block->used.serial = ++a->serial;
-    if (segment->starts) {
-        uint64_t granule = (block->addr - segment->addr) / VS_BLOCK_MIN;
-        segment->starts[granule / 64] |= UINT64_C(1) << (granule % 64);
-    }
+    block->used.serial = vs_serial_next(a, vs_block_shard(block));
+    vs_block_mark_start(block, true);
     vs_allocator_count_alloc_locked(a, pool->kind, block->size, layout->requested);
-    return vs_map_put(&a->live, block->addr, (uint64_t)(uintptr_t)block);
+    return vs_live_put_locked(block);
 }
 
 static enum vs_err adopt_locked(struct vs_allocator *a, uint64_t addr, uint64_t size,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
+#include "allocator/block_ops.h"
 
 #define CACHE_LINE ((size_t)64)
 #define SLAB_BYTES ((size_t)8192)
@@ -31,48 +32,62 @@ void *vs_node_take_locked(struct vs_allocator *a, struct vs_node_list *list, siz
     return node;
 }
 
+bool vs_block_reserve_locked(struct vs_allocator *a, struct vs_node_list *list)
+{
+    if (list->head)
+        return true;
+    void *node = vs_node_take_locked(a, list, sizeof(struct vs_block));
+    if (!node)
+        return false;
+    vs_node_give_locked(list, node);
+    a->blocks_made += SLAB_BYTES / sizeof(struct vs_block);
+    return true;
+}
+
+/* From whichever shard has one: nodes move between shards under the world only. */
 struct vs_block *vs_block_new_locked(struct vs_allocator *a)
 {
-    struct vs_block *block = vs_node_take_locked(a, &a->free_blocks, sizeof *block);
-    if (block)
-        a->block_count++;
-    return block;
+    struct vs_shard *shard = a->shards.shard;
+    for (uint32_t i = 0; i < a->shards.count; i++) {
+        if (shard[i].free_blocks.head)
+            return vs_block_take(&shard[i]);
+    }
+    return vs_block_reserve_locked(a, &shard->free_blocks) ? vs_block_take(shard) : NULL;
 }
 
 void vs_block_recycle_locked(struct vs_allocator *a, struct vs_block *block)
 {
-    a->block_count--;
-    vs_node_give_locked(&a->free_blocks, block);
+    vs_block_give(a->shards.shard, block);
 }
 
-static inline void mark_start(struct vs_block *block, bool live)
+uint64_t vs_block_count_locked(const struct vs_allocator *a)
 {
-    struct vs_segment *segment = block->segment;
-    if (!segment->starts)
-        return;
-    uint64_t granule = (block->addr - segment->addr) / VS_BLOCK_MIN;
-    uint64_t bit = UINT64_C(1) << (granule % 64);
-    if (live)
-        segment->starts[granule / 64] |= bit;
-    else
-        segment->starts[granule / 64] &= ~bit;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < a->shards.count; i++)
+        count += a->shards.shard[i].blocks;
+    return count;
+}
+
+/* --- the pointer tables --- */
+
+struct vs_block *vs_live_get_locked(struct vs_allocator *a, uint64_t addr)
+{
+    const uint64_t *value = vs_map_get(&vs_shards_of_page(&a->shards, addr)->live, addr);
+    for (uint32_t i = 0; !value && i < a->shards.count; i++)
+        value = vs_map_get(&a->shards.shard[i].live, addr);
+    return value ? (struct vs_block *)(uintptr_t)*value : NULL;
+}
+
+struct vs_block *vs_live_remove_locked(struct vs_allocator *a, uint64_t addr)
+{
+    uint64_t value;
+    bool found = vs_map_remove(&vs_shards_of_page(&a->shards, addr)->live, addr, &value);
+    for (uint32_t i = 0; !found && i < a->shards.count; i++)
+        found = vs_map_remove(&a->shards.shard[i].live, addr, &value);
+    return found ? (struct vs_block *)(uintptr_t)value : NULL;
 }
 
 /* --- caching: free blocks and their neighbours --- */
-
-/* try_merge_blocks: swallow *other* when it is free. Returns its bytes or 0. */
-static uint64_t merge(struct vs_allocator *a, struct vs_block *block, struct vs_block *other)
-{
-    if (!other || other->state != VS_BLOCK_FREE)
-        return 0;
-    vs_free_remove(&block->segment->pool->index, other);
-    if (other->idle.safe_after > block->idle.safe_after)
-        block->idle.safe_after = other->idle.safe_after;
-    uint64_t size = other->size;
-    vs_block_absorb(block, other);
-    vs_block_recycle_locked(a, other);
-    return size;
-}
 
 /* Merge and index a block whose idle fields are set. *split_count* and
  * *split_bytes* are what it counted for in inactive_split until now, negated. */
@@ -80,7 +95,8 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
                         int64_t split_bytes)
 {
     struct vs_pool *pool = block->segment->pool;
-    uint64_t before = merge(a, block, block->prev), after = merge(a, block, block->next);
+    uint64_t before = vs_block_merge(block, block->prev);
+    uint64_t after = vs_block_merge(block, block->next);
     vs_block_set_state(block, VS_BLOCK_FREE);
     vs_free_insert(&pool->index, block);
     if (block->segment->handle_bytes)
@@ -167,20 +183,9 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
                   uint64_t size, bool was_split)
 {
     struct vs_pool *pool = block->segment->pool;
-    *rest = (struct vs_block){
-        .addr = block->addr + size,
-        .size_and_state = (block->size - size) | (uint64_t)VS_BLOCK_FREE << 56,
-        .segment = block->segment,
-        .prev = block,
-        .next = block->next,
-        .idle.safe_after = block->idle.safe_after,
-    };
-    if (rest->next)
-        rest->next->prev = rest;
-    block->next = rest;
-    vs_block_set(block, size, VS_BLOCK_TAKEN);
+    vs_block_cut(block, rest, size);
     /* a neighbour freed while this request synchronised found a TAKEN block here */
-    if (merge(a, rest, rest->next) && !block->segment->handle_bytes)
+    if (vs_block_merge(rest, rest->next) && !block->segment->handle_bytes)
         vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
     vs_free_insert(&pool->index, rest);
     if (block->segment->handle_bytes)
@@ -193,30 +198,22 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     }
 }
 
-static bool should_split(const struct vs_allocator *a, const struct vs_request *request,
-                         uint64_t size)
-{
-    if (request->expandable)
-        return size - request->rounded >= VS_BLOCK_MIN;
-    return vs_should_split(request->kind, size, request->rounded, a->max_split);
-}
-
 /* alloc_found_block: from TAKEN to LIVE. On failure the block is cached again. */
 static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *request,
                             struct vs_block *block, struct vs_allocation *out)
 {
     struct vs_block *rest = NULL;
-    if (should_split(a, request, block->size)) {
+    if (vs_request_splits(a, request, block->size)) {
         rest = vs_block_new_locked(a);
         if (!rest) {
             vs_block_cache_locked(a, block);
             return VS_ERR_NOMEM;
         }
     }
-    enum vs_err err = vs_map_put(&a->live, block->addr, (uint64_t)(uintptr_t)block);
+    enum vs_err err = vs_live_put_locked(block);
     if (err) {
         if (rest)
-            vs_block_recycle_locked(a, rest);
+            vs_block_give(vs_block_shard(block), rest);
         vs_block_cache_locked(a, block);
         return err;
     }
@@ -227,20 +224,10 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
         vs_counter_decrease(&a->counters.inactive_split, request->kind, 1);
         vs_counter_decrease(&a->counters.inactive_split_bytes, request->kind, block->size);
     }
-    vs_block_set_state(block, VS_BLOCK_LIVE);
-    block->used.requested = request->requested;
-    block->used.uses = NULL;
-    block->used.events = 0;
-    block->used.serial = ++a->serial;
-    mark_start(block, true);
+    vs_block_occupy(block, request->requested, vs_serial_next(a, vs_block_shard(block)), out);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
                              block->size, request->stream);
     vs_allocator_count_alloc_locked(a, request->kind, block->size, request->requested);
-    *out = (struct vs_allocation){.addr = block->addr,
-                                  .requested = request->requested,
-                                  .size = block->size,
-                                  .segment = block->segment->addr,
-                                  .serial = block->used.serial};
     return VS_OK;
 }
 
@@ -301,8 +288,10 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     request.expandable = a->config.expandable_segments;
     uint64_t generation = a->generation;
     enum vs_err err = serve(a, &request, generation, out);
-    if (a->generation == generation)
+    if (a->generation == generation) {
+        vs_fast_prepare_locked(a, pools->shard);
         vs_stream_unpin_locked(a, pools);
+    }
     return err;
 }
 
@@ -317,6 +306,8 @@ enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t s
         stream = 0;
     else if (stream == UINT64_MAX)
         return VS_ERR_ARG;
+    if (vs_fast_malloc(a, bytes, stream, out))
+        return VS_OK;
     vs_world_acquire(a);
     enum vs_err err = malloc_locked(a, bytes, stream, out);
     vs_world_release(a);
@@ -326,7 +317,7 @@ enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t s
 /* --- frees --- */
 
 /* Why is *addr* not the start of a live block? */
-static enum vs_err not_live(const struct vs_allocator *a, uint64_t addr)
+static enum vs_err not_live(struct vs_allocator *a, uint64_t addr)
 {
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);
     if (!segment)
@@ -337,12 +328,11 @@ static enum vs_err not_live(const struct vs_allocator *a, uint64_t addr)
 
 static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
 {
-    uint64_t value;
-    if (!vs_map_remove(&a->live, addr, &value))
+    struct vs_block *block = vs_live_remove_locked(a, addr);
+    if (!block)
         return not_live(a, addr);
-    struct vs_block *block = (struct vs_block *)(uintptr_t)value;
     struct vs_pool *pool = block->segment->pool;
-    mark_start(block, false);
+    vs_block_mark_start(block, false);
     vs_counter_decrease(&a->counters.allocation, pool->kind, 1);
     vs_counter_decrease(&a->counters.allocated_bytes, pool->kind, block->size);
     if (block->size >= a->max_split)
@@ -353,12 +343,15 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
         vs_uses_to_events_locked(a, block);
     else
         vs_block_complete_free_locked(a, block);
+    vs_fast_prepare_locked(a, pool->owner->shard);
     return VS_OK;
 }
 
 enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
 {
     if (!addr)
+        return VS_OK;
+    if (vs_fast_free(a, addr))
         return VS_OK;
     vs_world_acquire(a);
     enum vs_err err = free_locked(a, addr);
@@ -372,11 +365,10 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
         return VS_OK;
     vs_world_acquire(a);
     enum vs_err err = VS_OK;
-    const uint64_t *value = vs_map_get(&a->live, addr);
-    if (!value) {
+    struct vs_block *block = vs_live_get_locked(a, addr);
+    if (!block) {
         err = not_live(a, addr);
     } else if (a->config.reuse == VS_REUSE_STREAM_ORDERED) {
-        struct vs_block *block = (struct vs_block *)(uintptr_t)*value;
         if (stream != block->segment->pool->owner->stream)
             err = a->ops.event_record ? vs_uses_add_locked(a, block, stream) : VS_ERR_UNSUPPORTED;
     }
@@ -389,11 +381,8 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
 {
     vs_world_acquire(a);
     enum vs_err err = VS_OK;
-    const struct vs_block *block = NULL;
-    const uint64_t *value = vs_map_get(&a->live, addr);
-    if (value) {
-        block = (const struct vs_block *)(uintptr_t)*value;
-    } else {
+    const struct vs_block *block = vs_live_get_locked(a, addr);
+    if (!block) {
         const struct vs_segment *segment = vs_segment_find_locked(a, addr);
         block = segment ? vs_segment_block_at_locked(a, segment, addr) : NULL;
     }

@@ -9,9 +9,13 @@
  * serves a live device, a simulated one and a replayed trace alike.
  *
  * Threads: every function may be called from any thread unless it says
- * otherwise; one lock of rank VS_RANK_ALLOCATOR per allocator. Not from signal
- * handlers. The lock is held across device operations and sink calls, except
- * across the synchronisation before reuse (see VS_REUSE_AFTER_SYNC).
+ * otherwise; not from signal handlers. Streams are dealt out to shards, each with
+ * a lock of rank VS_RANK_ALLOCATOR. A request that the cache serves and the free
+ * of a block that no other stream used take the lock of one shard: threads on
+ * streams of different shards do not wait for each other. Everything else takes
+ * all of them. Locks are held across device operations and sink calls, except
+ * across the synchronisation before reuse (see VS_REUSE_AFTER_SYNC). Statistics
+ * are exact, peaks included: as if all calls had been made one after another.
  *
  * Host memory: from mmap only, never malloc; none is asked for while requests
  * are served from the cache and the number of blocks does not grow. */
@@ -98,8 +102,10 @@ struct vs_allocator_event {
     uint64_t stream;    /* the stream the memory belongs to */
 };
 
-/* Who is told. Called in the order things happen, with the allocator's lock
- * held; must not call the allocator, must not keep the pointer. */
+/* Who is told. Called with the lock of the stream's shard held, or all of them: in
+ * the order things happen to a block, a segment or a stream, but for streams of
+ * different shards by several threads at once. Must not call the allocator, must
+ * not keep the pointer. */
 struct vs_event_sink {
     void (*event)(void *ctx, const struct vs_allocator_event *event);
 };

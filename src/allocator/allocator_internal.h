@@ -2,7 +2,9 @@
  *
  * The allocator's own structures, shared by its files; and what trace replay and
  * what-if use beyond the public header (vs_allocator_adopt_segment). Everything
- * in struct vs_allocator below `lock` is guarded by it unless said otherwise.
+ * in struct vs_allocator that is not immutable changes under the world (all shards'
+ * locks, see shard.h) and may be read under any one shard's lock. Pools, segments
+ * and blocks change under the lock of the shard they belong to.
  *
  * A segment is one device allocation; blocks tile it, linked by address. A free
  * block lies in the free index of its segment's pool; a live one is in the
@@ -14,9 +16,9 @@
 #include "allocator/allocator.h"
 #include "allocator/free_index.h"
 #include "allocator/placement.h"
+#include "allocator/shard.h"
 #include "allocator/statistics.h"
 #include "base/vs_arena.h"
-#include "base/vs_lock.h"
 #include "base/vs_map.h"
 
 struct vs_segment;
@@ -66,12 +68,15 @@ struct vs_pool {
     enum vs_pool_kind kind;
 };
 
-/* The two pools of a stream. Recycled when it has no segment and no request. */
+/* The two pools of a stream. Recycled when it has no segment and no request under
+ * the world. */
 struct vs_stream_pools {
     uint64_t stream;
+    struct vs_shard *shard;
+    bool plain;      /* fast paths may serve from it */
     struct vs_stream_pools *next; /* by rising stream */
     uint64_t segments;
-    uint64_t pins; /* requests under way */
+    uint64_t pins;   /* requests under way, those of fast paths apart */
     struct vs_pool pool[2];
 };
 
@@ -104,11 +109,6 @@ struct vs_request {
     struct vs_pool *pool;
 };
 
-/* Recycled fixed-size nodes. */
-struct vs_node_list {
-    void *head;
-};
-
 struct vs_allocator {
     /* immutable after create */
     struct vs_allocator_config config;
@@ -118,8 +118,9 @@ struct vs_allocator {
     void *ops_ctx;
     struct vs_event_sink sink;
     void *sink_ctx;
+    bool sharded;                /* the policy has fast paths */
 
-    struct vs_lock lock;
+    uint64_t detours;            /* reasons why every request must take the world */
     uint64_t generation;         /* abandons so far */
     bool limited;                /* a memory fraction below 1 is in force */
     uint64_t allowed_bytes;      /* when limited */
@@ -127,13 +128,12 @@ struct vs_allocator {
     uint64_t searches[2];        /* per kind; counted while garbage collection is on */
     uint64_t sync_started, sync_completed; /* tickets */
 
-    struct vs_map live;          /* address to struct vs_block */
     struct vs_segment **segments; /* by rising address */
     size_t segment_count, segment_capacity;
-    uint64_t block_count;
-    uint64_t serial;             /* allocations made so far */
+    uint64_t blocks_made;        /* nodes, in use or recycled */
+    uint64_t serial;             /* atomic; allocation numbers given to shards so far */
 
-    struct vs_stream_pools *streams, *stream_last; /* list; the one used last */
+    struct vs_stream_pools *streams; /* list */
     struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
 
     struct vs_event_queue *queues;
@@ -141,27 +141,55 @@ struct vs_allocator {
     uint64_t pending_notes;      /* queued or deferred */
 
     struct vs_arena arena;
-    struct vs_node_list free_blocks, free_segments, free_starts, free_streams, free_notes, free_queues;
-    struct vs_counters counters;
+    struct vs_node_list free_segments, free_starts, free_streams, free_notes, free_queues;
+    struct vs_counters counters; /* complete under the world only */
+    struct vs_shards shards;
 };
 
-/* The world: every lock of an allocator. Whoever holds it may touch everything;
- * functions named _locked expect it. */
+/* The world: the locks of all shards, by rising address. Whoever holds it may touch
+ * everything; functions named _locked expect it. As long as all streams have been
+ * in one shard it is that one lock. */
 static inline void vs_world_acquire(struct vs_allocator *allocator)
 {
-    vs_lock_acquire(&allocator->lock);
+    struct vs_shards *shards = &allocator->shards;
+    vs_quick_acquire(&shards->shard[0].lock);
+    if (shards->count > 1 || shards->shard[0].open)
+        vs_shards_gather_locked(shards, &allocator->counters);
 }
 
 static inline void vs_world_release(struct vs_allocator *allocator)
 {
-    vs_lock_release(&allocator->lock);
+    for (uint32_t i = allocator->shards.count; i-- > 0;)
+        vs_quick_release(&allocator->shards.shard[i].lock);
 }
+
+/* --- fast_path.c: under the lock of one shard --- */
+
+/* Can a request be served without the world at all? */
+static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
+{
+    return allocator->sharded && !allocator->pending_notes && !allocator->detours &&
+           !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
+}
+
+/* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and
+ * the caller takes the world. Arguments are valid; the caller holds no lock. */
+bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
+                    struct vs_allocation *out);
+bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr);
+/* vs_fast_prepare_locked: before the world is released after a request or a free
+ * of *shard*: give the shards what they need to go on alone. */
+void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *shard);
 
 /* --- allocator.c: blocks; the caller holds the world --- */
 
 /* A node for a block, or NULL. */
 struct vs_block *vs_block_new_locked(struct vs_allocator *allocator);
 void vs_block_recycle_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* Nodes in use. */
+uint64_t vs_block_count_locked(const struct vs_allocator *allocator);
+/* See to it that *list* is not empty; false without host memory. */
+bool vs_block_reserve_locked(struct vs_allocator *allocator, struct vs_node_list *list);
 /* vs_block_complete_free_locked: LIVE or PENDING without uses and events becomes
  * cached: told, merged with free neighbours, indexed, counted. */
 void vs_block_complete_free_locked(struct vs_allocator *allocator, struct vs_block *block);
@@ -269,6 +297,41 @@ static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
     allocator->sink.event(allocator->sink_ctx, &event);
 }
 
+/* Is a block of *size* cut for *request*? */
+static inline bool vs_request_splits(const struct vs_allocator *allocator,
+                                     const struct vs_request *request, uint64_t size)
+{
+    if (request->expandable)
+        return size - request->rounded >= VS_BLOCK_MIN;
+    return vs_should_split(request->kind, size, request->rounded, allocator->max_split);
+}
+
+/* --- the pointer tables; the caller holds the world --- */
+
+static inline struct vs_shard *vs_block_shard(const struct vs_block *block)
+{
+    return block->segment->pool->owner->shard;
+}
+
+/* The live block that starts at *addr*, or NULL. */
+struct vs_block *vs_live_get_locked(struct vs_allocator *allocator, uint64_t addr);
+struct vs_block *vs_live_remove_locked(struct vs_allocator *allocator, uint64_t addr);
+static inline enum vs_err vs_live_put_locked(struct vs_block *block)
+{
+    return vs_map_put(&vs_block_shard(block)->live, block->addr, (uint64_t)(uintptr_t)block);
+}
+
+/* A number for an allocation of *shard*; its lock suffices. */
+static inline uint64_t vs_serial_next(struct vs_allocator *allocator, struct vs_shard *shard)
+{
+    enum { BATCH = 4096 };
+    if (shard->serial == shard->serial_end) {
+        shard->serial = __atomic_fetch_add(&allocator->serial, BATCH, __ATOMIC_RELAXED);
+        shard->serial_end = shard->serial + BATCH;
+    }
+    return ++shard->serial;
+}
+
 /* A node of *bytes* (always the same for a list), its contents unspecified, aligned
  * to a cache line; NULL without host memory. */
 void *vs_node_take_locked(struct vs_allocator *allocator, struct vs_node_list *list, size_t bytes);
@@ -303,7 +366,7 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
 /* The block of *segment* that holds *addr*. */
-struct vs_block *vs_segment_block_at_locked(const struct vs_allocator *allocator,
+struct vs_block *vs_segment_block_at_locked(struct vs_allocator *allocator,
                                             const struct vs_segment *segment, uint64_t addr);
 
 /* --- expandable.c: ranges; the caller holds the world --- */

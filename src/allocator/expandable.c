@@ -130,6 +130,7 @@ static void count_mapped(struct vs_allocator *a, const struct vs_segment *range,
                          uint64_t bytes)
 {
     const struct vs_pool *pool = range->pool;
+    vs_shards_hint_locked(&a->shards, addr, bytes, pool->owner->shard);
     a->reserved_bytes += bytes;
     vs_counter_increase(&a->counters.reserved_bytes, pool->kind, bytes);
     a->counters.num_device_alloc++;

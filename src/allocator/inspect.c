@@ -79,13 +79,14 @@ static const char *check_free_block(const struct vs_allocator *a, const struct v
     return NULL;
 }
 
-static const char *check_used_block(const struct vs_allocator *a, const struct vs_block *b,
+static const char *check_used_block(struct vs_allocator *a, const struct vs_block *b,
                                     struct recount *r)
 {
     enum vs_pool_kind kind = b->segment->pool->kind;
-    const uint64_t *value = vs_map_get(&a->live, b->addr);
+    const uint64_t *value = vs_map_get(&vs_block_shard(b)->live, b->addr);
     bool live = b->state == VS_BLOCK_LIVE;
-    if (live != (value && (uintptr_t)*value == (uintptr_t)b))
+    if (live != (value && (uintptr_t)*value == (uintptr_t)b) ||
+        live != (vs_live_get_locked(a, b->addr) == b))
         return "the pointer table and a block's state differ";
     if (b->used.requested == 0 || b->used.requested > b->size)
         return "a block is smaller than its request";
@@ -120,7 +121,7 @@ static const char *check_unmapped_block(const struct vs_block *b, struct recount
     return NULL;
 }
 
-static const char *check_block(const struct vs_allocator *a, const struct vs_block *b,
+static const char *check_block(struct vs_allocator *a, const struct vs_block *b,
                                struct recount *r)
 {
     if (b->state == VS_BLOCK_UNMAPPED)
@@ -131,7 +132,7 @@ static const char *check_block(const struct vs_allocator *a, const struct vs_blo
     return used ? check_used_block(a, b, r) : check_free_block(a, b, r);
 }
 
-static const char *check_segment(const struct vs_allocator *a, size_t i, struct recount *r)
+static const char *check_segment(struct vs_allocator *a, size_t i, struct recount *r)
 {
     const struct vs_segment *s = a->segments[i];
     uint64_t starts[VS_STARTS_WORDS] = {0};
@@ -176,6 +177,8 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
             return "a stream is not in its table";
         if (!p->segments && !p->pins)
             return "an unused stream was kept";
+        if (p->shard != vs_shards_of_stream((struct vs_shards *)&a->shards, p->stream))
+            return "a stream is not in its shard";
         for (int kind = 0; kind < 2; kind++) {
             uint64_t count;
             if (p->pool[kind].kind != (enum vs_pool_kind)kind || p->pool[kind].owner != p ||
@@ -238,14 +241,32 @@ static const char *check_statistics(const struct vs_allocator *a, const struct r
     return NULL;
 }
 
-static const char *check_locked(const struct vs_allocator *a)
+/* Under the world: nothing is counted apart, and every node is somewhere. */
+static const char *check_shards(const struct vs_allocator *a, const struct recount *r)
+{
+    static const struct vs_tally zero;
+    uint64_t nodes = r->blocks, live = 0;
+    for (uint32_t i = 0; i < a->shards.count; i++) {
+        const struct vs_shard *shard = &a->shards.shard[i];
+        if (shard->open || memcmp(&shard->tally, &zero, sizeof zero) != 0)
+            return "a shard counts apart under the world";
+        for (const void *node = shard->free_blocks.head; node; node = *(void *const *)node)
+            nodes++;
+        live += shard->live.count;
+    }
+    if (nodes != a->blocks_made || r->blocks != vs_block_count_locked(a) || live != r->live)
+        return "blocks are miscounted";
+    return NULL;
+}
+
+static const char *check_locked(struct vs_allocator *a)
 {
     struct recount r = {0};
     const char *broken = NULL;
     for (size_t i = 0; i < a->segment_count && !broken; i++)
         broken = check_segment(a, i, &r);
-    if (!broken && (r.blocks != a->block_count || r.live != a->live.count))
-        broken = "blocks are miscounted";
+    if (!broken)
+        broken = check_shards(a, &r);
     if (!broken && a->sync_completed > a->sync_started)
         broken = "a synchronisation completed before it began";
     if (!broken)

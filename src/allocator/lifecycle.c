@@ -67,17 +67,18 @@ static enum vs_err set_fraction(struct vs_allocator *a, double fraction)
 /* The tables as at the start; what they pointed to is not touched. */
 static void reset_tables(struct vs_allocator *a)
 {
-    a->live = a->stream_table = (struct vs_map){0};
+    a->stream_table = (struct vs_map){0};
     a->segments = NULL;
     a->segment_count = a->segment_capacity = 0;
-    a->block_count = a->reserved_bytes = a->pending_notes = 0;
-    a->streams = a->stream_last = NULL;
+    a->blocks_made = a->reserved_bytes = a->pending_notes = 0;
+    a->streams = NULL;
     a->queues = NULL;
     a->deferred = NULL;
     a->deferred_tail = &a->deferred;
     a->arena = (struct vs_arena){0};
-    a->free_blocks = a->free_segments = a->free_starts = (struct vs_node_list){0};
+    a->free_segments = a->free_starts = (struct vs_node_list){0};
     a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
+    vs_shards_forget_locked(&a->shards);
 }
 
 static void unmap_tables(struct vs_allocator *a)
@@ -87,7 +88,8 @@ static void unmap_tables(struct vs_allocator *a)
         if (s->handle_bytes)
             vs_pages_unmap(s->handles, vs_range_handles_bytes(s));
     }
-    vs_map_free(&a->live);
+    for (uint32_t i = 0; i < a->shards.count; i++)
+        vs_map_free(&a->shards.shard[i].live);
     vs_map_free(&a->stream_table);
     vs_pages_unmap(a->segments, a->segment_capacity * sizeof *a->segments);
     vs_arena_free_all(&a->arena);
@@ -112,13 +114,14 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
     if (sink)
         a->sink = *sink;
     a->sink_ctx = sink_ctx;
+    a->sharded = config->policy == VS_POLICY_PYTORCH;
+    vs_shards_init(&a->shards);
     reset_tables(a);
     enum vs_err err = set_fraction(a, config->memory_fraction);
     if (err) {
         vs_pages_unmap(a, sizeof *a);
         return err;
     }
-    vs_lock_init(&a->lock, VS_RANK_ALLOCATOR, "allocator");
     *out = a;
     return VS_OK;
 }
@@ -148,7 +151,6 @@ void vs_allocator_destroy(struct vs_allocator *a)
                                      s->size, s->pool->owner->stream);
     }
     unmap_tables(a);
-    vs_lock_destroy(&a->lock);
     vs_pages_unmap(a, sizeof *a);
 }
 
@@ -164,7 +166,7 @@ void vs_allocator_abandon(struct vs_allocator *a)
 
 void vs_allocator_fork_child(struct vs_allocator *a)
 {
-    vs_lock_reset_after_fork(&a->lock);
+    vs_shards_reset_after_fork(&a->shards);
     a->generation++;
     reset_tables(a);
     memset(&a->counters, 0, sizeof a->counters);

@@ -24,6 +24,8 @@ static struct vs_stream_pools *stream_new(struct vs_allocator *a, uint64_t strea
     }
     memset(pools, 0, sizeof *pools);
     pools->stream = stream;
+    pools->shard = vs_shards_assign_locked(&a->shards, stream);
+    pools->plain = true;
     for (int kind = VS_POOL_SMALL; kind <= VS_POOL_LARGE; kind++) {
         pools->pool[kind].kind = (enum vs_pool_kind)kind;
         pools->pool[kind].owner = pools;
@@ -38,14 +40,11 @@ static struct vs_stream_pools *stream_new(struct vs_allocator *a, uint64_t strea
 
 struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *a, uint64_t stream)
 {
-    struct vs_stream_pools *pools = a->stream_last;
-    if (!pools || pools->stream != stream) {
-        const uint64_t *value = vs_map_get(&a->stream_table, stream + 1);
-        pools = value ? (struct vs_stream_pools *)(uintptr_t)*value : stream_new(a, stream);
-        if (!pools)
-            return NULL;
-        a->stream_last = pools;
-    }
+    const uint64_t *value = vs_map_get(&a->stream_table, stream + 1);
+    struct vs_stream_pools *pools =
+        value ? (struct vs_stream_pools *)(uintptr_t)*value : stream_new(a, stream);
+    if (!pools)
+        return NULL;
     pools->pins++;
     return pools;
 }
@@ -59,8 +58,8 @@ static void stream_recycle_if_unused(struct vs_allocator *a, struct vs_stream_po
         link = &(*link)->next;
     *link = pools->next;
     vs_map_remove(&a->stream_table, pools->stream + 1, NULL);
-    if (a->stream_last == pools)
-        a->stream_last = NULL;
+    if (pools->shard->last == pools)
+        pools->shard->last = NULL;
     vs_node_give_locked(&a->free_streams, pools);
 }
 
@@ -94,7 +93,7 @@ struct vs_segment *vs_segment_find_locked(const struct vs_allocator *a, uint64_t
     return a->segments[n - 1];
 }
 
-struct vs_block *vs_segment_block_at_locked(const struct vs_allocator *a,
+struct vs_block *vs_segment_block_at_locked(struct vs_allocator *a,
                                             const struct vs_segment *segment, uint64_t addr)
 {
     struct vs_block *block = segment->first;
@@ -105,7 +104,7 @@ struct vs_block *vs_segment_block_at_locked(const struct vs_allocator *a,
             bits = segment->starts[--word];
         if (bits) {
             uint64_t start = (word * 64 + vs_floor_log2(bits)) * VS_BLOCK_MIN;
-            block = (struct vs_block *)(uintptr_t)*vs_map_get(&a->live, segment->addr + start);
+            block = vs_live_get_locked(a, segment->addr + start);
         }
     }
     while (addr - block->addr >= block->size)
@@ -219,6 +218,7 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     enum vs_err err = vs_segment_enter_locked(a, pool, addr, size, out);
     if (err)
         return err;
+    vs_shards_hint_locked(&a->shards, addr, size, pool->owner->shard);
     a->reserved_bytes += size;
     vs_counter_increase(&a->counters.segment, pool->kind, 1);
     vs_counter_increase(&a->counters.reserved_bytes, pool->kind, size);

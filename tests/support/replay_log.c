@@ -177,7 +177,7 @@ static const struct replay_event *request_behind(const struct replay *r)
 static void request(struct replay *r, const struct replay_event *e)
 {
     struct vs_allocation got;
-    uint64_t blocks = r->allocator->block_count, segments = r->allocator->segment_count;
+    uint64_t blocks = vs_block_count_locked(r->allocator), segments = r->allocator->segment_count;
     enum vs_err err = vs_allocator_malloc(r->allocator, e->size, e->stream, &got);
     if (e->kind == REPLAY_OOM) {
         r->counts.errors += err != VS_ERR_DEVICE_OOM;
@@ -186,7 +186,7 @@ static void request(struct replay *r, const struct replay_event *e)
     } else {
         r->counts.addr_ok++;
         r->counts.splits +=
-            r->allocator->block_count - blocks - (r->allocator->segment_count - segments);
+            vs_block_count_locked(r->allocator) - blocks - (r->allocator->segment_count - segments);
     }
     r->next = (size_t)(e - r->log->events) + 1;
 }
@@ -194,7 +194,7 @@ static void request(struct replay *r, const struct replay_event *e)
 static void one(struct replay *r)
 {
     const struct replay_event *e = &r->log->events[r->next];
-    uint64_t blocks = r->allocator->block_count, released;
+    uint64_t blocks = vs_block_count_locked(r->allocator), released;
     switch (e->kind) {
     case REPLAY_ALLOC:
         request(r, e);
@@ -205,7 +205,7 @@ static void one(struct replay *r)
             r->counts.errors++;
         else
             r->counts.frees++;
-        r->counts.merges += blocks - r->allocator->block_count;
+        r->counts.merges += blocks - vs_block_count_locked(r->allocator);
         break;
     case REPLAY_RECORD:
         r->next++;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is done to blocks on every path, whether under the world or under one
+ * shard's lock: marking, cutting and merging. Nothing is counted or told here. The
+ * caller holds the lock of the block's shard, or more. */
+#ifndef VS_BLOCK_OPS_H
+#define VS_BLOCK_OPS_H
+
+#include "allocator/allocator_internal.h"
+
+/* A node of *shard*, which has one. */
+static inline struct vs_block *vs_block_take(struct vs_shard *shard)
+{
+    struct vs_block *block = shard->free_blocks.head;
+    shard->free_blocks.head = *(void **)block;
+    shard->blocks++;
+    return block;
+}
+
+static inline void vs_block_give(struct vs_shard *shard, struct vs_block *block)
+{
+    shard->blocks--;
+    vs_node_give_locked(&shard->free_blocks, block);
+}
+
+static inline void vs_block_recycle(struct vs_block *block)
+{
+    vs_block_give(vs_block_shard(block), block);
+}
+
+/* A block became live, or is live no longer. */
+static inline void vs_block_mark_start(struct vs_block *block, bool live)
+{
+    struct vs_segment *segment = block->segment;
+    if (!segment->starts)
+        return;
+    uint64_t granule = (block->addr - segment->addr) / VS_BLOCK_MIN;
+    uint64_t bit = UINT64_C(1) << (granule % 64);
+    if (live)
+        segment->starts[granule / 64] |= bit;
+    else
+        segment->starts[granule / 64] &= ~bit;
+}
+
+/* May the freed block next to *other* swallow it? */
+static inline bool vs_block_joins(const struct vs_block *other)
+{
+    return other && other->state == VS_BLOCK_FREE;
+}
+
+/* try_merge_blocks: swallow *other* when it is free. Returns its bytes or 0. */
+static inline uint64_t vs_block_merge(struct vs_block *block, struct vs_block *other)
+{
+    if (!vs_block_joins(other))
+        return 0;
+    vs_free_remove(&block->segment->pool->index, other);
+    if (other->idle.safe_after > block->idle.safe_after)
+        block->idle.safe_after = other->idle.safe_after;
+    uint64_t size = other->size;
+    vs_block_absorb(block, other);
+    vs_block_recycle(other);
+    return size;
+}
+
+/* Leave the first *size* bytes to *block*, which is TAKEN then; the others are
+ * *rest*, a FREE block that is in no index yet. */
+static inline void vs_block_cut(struct vs_block *block, struct vs_block *rest, uint64_t size)
+{
+    *rest = (struct vs_block){
+        .addr = block->addr + size,
+        .size_and_state = (block->size - size) | (uint64_t)VS_BLOCK_FREE << 56,
+        .segment = block->segment,
+        .prev = block,
+        .next = block->next,
+        .idle.safe_after = block->idle.safe_after,
+    };
+    if (rest->next)
+        rest->next->prev = rest;
+    block->next = rest;
+    vs_block_set(block, size, VS_BLOCK_TAKEN);
+}
+
+/* From TAKEN to LIVE, and what the client is told of it. */
+static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, uint64_t serial,
+                                   struct vs_allocation *out)
+{
+    vs_block_set_state(block, VS_BLOCK_LIVE);
+    block->used.requested = requested;
+    block->used.uses = NULL;
+    block->used.events = 0;
+    block->used.serial = serial;
+    vs_block_mark_start(block, true);
+    *out = (struct vs_allocation){.addr = block->addr,
+                                  .requested = requested,
+                                  .size = block->size,
+                                  .segment = block->segment->addr,
+                                  .serial = serial};
+}
+
+#endif

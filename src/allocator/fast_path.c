@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What most requests and frees are, under the lock of one shard: a request that a
+ * cached block of its own stream serves at once, and the free of a block that no
+ * other stream used. Each function looks first whether everything it needs is
+ * there (a block, a node, room in the statistics) and changes nothing otherwise;
+ * the same step is then made under the world by allocator.c, which has the rules
+ * in full. Placement, statistics and events are the same on both ways. */
+#include "allocator/allocator_internal.h"
+#include "allocator/block_ops.h"
+
+/* The pools of *stream*, or NULL. */
+static struct vs_stream_pools *pools_of(const struct vs_allocator *a, struct vs_shard *shard,
+                                        uint64_t stream)
+{
+    struct vs_stream_pools *pools = shard->last;
+    if (pools && pools->stream == stream)
+        return pools;
+    const uint64_t *value = vs_map_get(&a->stream_table, stream + 1);
+    if (!value)
+        return NULL;
+    pools = (struct vs_stream_pools *)(uintptr_t)*value;
+    return shard->last = pools;
+}
+
+/* What a step changes in inactive_split: blocks and bytes. */
+struct split_change {
+    int64_t count, bytes;
+};
+
+static bool room_for_split(const struct vs_tally *tally, enum vs_pool_kind kind,
+                           struct split_change change)
+{
+    return (change.count <= 0 ||
+            vs_tally_has_room(tally, kind, VS_TALLY_SPLIT, (uint64_t)change.count)) &&
+           (change.bytes <= 0 ||
+            vs_tally_has_room(tally, kind, VS_TALLY_SPLIT_BYTES, (uint64_t)change.bytes));
+}
+
+static void count_split(struct vs_tally *tally, enum vs_pool_kind kind, struct split_change change)
+{
+    vs_tally_change(tally, kind, VS_TALLY_SPLIT, change.count);
+    vs_tally_change(tally, kind, VS_TALLY_SPLIT_BYTES, change.bytes);
+}
+
+/* --- requests --- */
+
+static struct split_change change_by_taking(const struct vs_block *block, uint64_t size)
+{
+    if (block->segment->handle_bytes)
+        return (struct split_change){0, 0};
+    if (vs_block_is_split(block))
+        return (struct split_change){size < block->size ? 0 : -1, -(int64_t)size};
+    if (size < block->size)
+        return (struct split_change){1, (int64_t)(block->size - size)};
+    return (struct split_change){0, 0};
+}
+
+static bool malloc_in_shard(struct vs_allocator *a, struct vs_shard *shard,
+                            const struct vs_request *request, struct vs_allocation *out)
+{
+    enum vs_pool_kind kind = request->kind;
+    struct vs_free_index *index = &request->pool->index;
+    struct vs_tally *tally = &shard->tally;
+    struct vs_block *block = vs_free_index_at(index, request->rounded, 0);
+    if (block && block->segment->handle_bytes)
+        block = vs_expandable_fit_locked(request, block);
+    if (!block || block->idle.safe_after > a->sync_completed || block->size >= a->max_split)
+        return false;
+    bool cut = vs_request_splits(a, request, block->size);
+    uint64_t size = cut ? request->rounded : block->size;
+    struct split_change change = change_by_taking(block, size);
+    if ((cut && !shard->free_blocks.head) ||
+        !vs_tally_has_room(tally, kind, VS_TALLY_BLOCKS, 1) ||
+        !vs_tally_has_room(tally, kind, VS_TALLY_BYTES, size) ||
+        !vs_tally_has_room(tally, kind, VS_TALLY_REQUESTED, request->requested) ||
+        !room_for_split(tally, kind, change) ||
+        vs_map_put(&shard->live, block->addr, (uint64_t)(uintptr_t)block))
+        return false;
+    vs_free_remove(index, block);
+    if (cut) {
+        struct vs_block *rest = vs_block_take(shard);
+        vs_block_cut(block, rest, size);
+        vs_free_insert(index, rest);
+    }
+    vs_block_occupy(block, request->requested, vs_serial_next(a, shard), out);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, kind, block->addr, request->requested, size,
+                             request->stream);
+    vs_tally_raise(tally, kind, VS_TALLY_BLOCKS, 1);
+    vs_tally_raise(tally, kind, VS_TALLY_BYTES, size);
+    vs_tally_raise(tally, kind, VS_TALLY_REQUESTED, request->requested);
+    count_split(tally, kind, change);
+    shard->open = true;
+    return true;
+}
+
+bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                    struct vs_allocation *out)
+{
+    struct vs_shard *shard = vs_shards_of_stream(&a->shards, stream);
+    if (!shard || !a->sharded || bytes > VS_ALLOCATOR_REQUEST_MAX)
+        return false;
+    struct vs_request request = {.requested = bytes, .stream = stream,
+                                 .expandable = a->config.expandable_segments};
+    request.rounded = vs_round_request(&a->config, bytes);
+    request.kind = vs_pool_of(request.rounded);
+    vs_quick_acquire(&shard->lock);
+    struct vs_stream_pools *pools = pools_of(a, shard, stream);
+    bool done = false;
+    if (pools && pools->plain && vs_fast_possible_locked(a)) {
+        request.pool = &pools->pool[request.kind];
+        done = malloc_in_shard(a, shard, &request, out);
+    }
+    vs_quick_release(&shard->lock);
+    return done;
+}
+
+/* --- frees --- */
+
+/* What becomes of inactive_split when *block* is cached and joins its neighbours. */
+static struct split_change change_by_caching(const struct vs_block *block)
+{
+    const struct vs_block *prev = block->prev, *next = block->next;
+    struct split_change change = {0, 0};
+    if (block->segment->handle_bytes)
+        return change;
+    if (vs_block_joins(prev)) {
+        change.count--;
+        change.bytes -= (int64_t)prev->size;
+        prev = prev->prev;
+    }
+    if (vs_block_joins(next)) {
+        change.count--;
+        change.bytes -= (int64_t)next->size;
+        next = next->next;
+    }
+    if (prev || next) /* still a part of its segment: it adds all of itself */
+        return (struct split_change){change.count + 1, (int64_t)block->size};
+    return change;
+}
+
+static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr)
+{
+    const uint64_t *value = vs_map_get(&shard->live, addr);
+    if (!value)
+        return false;
+    struct vs_block *block = (struct vs_block *)(uintptr_t)*value;
+    struct vs_pool *pool = block->segment->pool;
+    enum vs_pool_kind kind = pool->kind;
+    struct vs_tally *tally = &shard->tally;
+    uint64_t size = block->size, requested = block->used.requested;
+    struct split_change change = change_by_caching(block);
+    if (!pool->owner->plain || block->used.uses || size >= a->max_split ||
+        !room_for_split(tally, kind, change))
+        return false;
+    vs_map_remove(&shard->live, addr, NULL);
+    vs_block_mark_start(block, false);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, kind, addr, requested, size,
+                             pool->owner->stream);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, kind, addr, requested, size,
+                             pool->owner->stream);
+    block->idle.safe_after = a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
+    vs_block_merge(block, block->prev);
+    vs_block_merge(block, block->next);
+    vs_block_set_state(block, VS_BLOCK_FREE);
+    vs_free_insert(&pool->index, block);
+    if (!block->segment->handle_bytes && !vs_block_is_split(block))
+        block->segment->idle_since = a->searches[kind];
+    vs_tally_lower(tally, kind, VS_TALLY_BLOCKS, 1);
+    vs_tally_lower(tally, kind, VS_TALLY_BYTES, size);
+    vs_tally_lower(tally, kind, VS_TALLY_REQUESTED, requested);
+    count_split(tally, kind, change);
+    shard->open = true;
+    return true;
+}
+
+bool vs_fast_free(struct vs_allocator *a, uint64_t addr)
+{
+    if (!a->sharded)
+        return false;
+    struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
+    vs_quick_acquire(&shard->lock);
+    bool done = free_in_shard(a, shard, addr);
+    vs_quick_release(&shard->lock);
+    return done;
+}
+
+/* --- after a step that needed the world --- */
+
+void vs_fast_prepare_locked(struct vs_allocator *a, struct vs_shard *shard)
+{
+    if (!vs_fast_possible_locked(a))
+        return;
+    (void)vs_block_reserve_locked(a, &shard->free_blocks); /* the world helps out without */
+    vs_tally_share(&a->counters, a->shards.shard, a->shards.count,
+                   (size_t)(shard - a->shards.shard));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The slow halves of the quick lock; see the header. The futex is a count of
+ * wake-ups and not the lock word: a wake-up between a thread's last look at the
+ * lock and its sleep changes the count, so the sleep does not begin. */
+#include "base/vs_quick_lock.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPINS 60                /* looks at the lock before sleeping */
+#define SLEEP_NS 500000L        /* longest sleep without a wake-up */
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+static bool try_for_a_while(struct vs_quick_lock *lock)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (!__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) &&
+            !__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE))
+            return true;
+        pause_briefly();
+    }
+    return false;
+}
+
+void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const char *name)
+{
+    *lock = (struct vs_quick_lock){.rank = rank, .name = name};
+}
+
+void vs_quick_reset_after_fork(struct vs_quick_lock *lock)
+{
+    vs_quick_init(lock, lock->rank, lock->name);
+    vs_rank_forget();
+    vs_lock_depth = 0;
+}
+
+void vs_quick_wait(struct vs_quick_lock *lock)
+{
+    if (try_for_a_while(lock))
+        return;
+    int error = errno; /* the host program's; a futex call may set it */
+    __atomic_fetch_add(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
+    for (;;) {
+        const struct timespec longest = {0, SLEEP_NS};
+        uint32_t wakes = __atomic_load_n(&lock->wakes, __ATOMIC_ACQUIRE);
+        __atomic_store_n(&lock->waking, 0, __ATOMIC_SEQ_CST);
+        if (try_for_a_while(lock))
+            break;
+        syscall(SYS_futex, &lock->wakes, FUTEX_WAIT_PRIVATE, wakes, &longest, NULL, 0);
+    }
+    __atomic_fetch_sub(&lock->sleepers, 1, __ATOMIC_RELAXED);
+    errno = error;
+}
+
+void vs_quick_wake(struct vs_quick_lock *lock)
+{
+    if (__atomic_load_n(&lock->waking, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&lock->waking, 1, __ATOMIC_SEQ_CST))
+        return;
+    int error = errno;
+    __atomic_fetch_add(&lock->wakes, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &lock->wakes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    errno = error;
+}

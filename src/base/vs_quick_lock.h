@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A lock for sections of some tens of nanoseconds that are entered very often.
+ * Taking it is one atomic exchange, releasing it a plain store: no second atomic
+ * operation, unlike a mutex. Who finds it taken spins for about as long as such a
+ * section lasts, then sleeps on a futex; whoever releases wakes one sleeper, and no
+ * further one while that one is on its way, so that a crowd costs few system calls.
+ *
+ * A release looks for sleepers after its store without a barrier between, so it
+ * may miss one that falls asleep at that very moment. Sleeps are therefore bounded
+ * (SLEEP_NS): progress never depends on a wake-up. Ranks as in vs_lock.h. */
+#ifndef VS_QUICK_LOCK_H
+#define VS_QUICK_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vs_lock.h"
+
+struct vs_quick_lock {
+    uint32_t taken;    /* atomic; 0 or 1; its release store pairs with the acquire exchange */
+    uint32_t sleepers; /* atomic; threads that sleep or are about to */
+    uint32_t wakes;    /* atomic; the futex: counts wake-ups */
+    uint32_t waking;   /* atomic; a woken thread has not looked yet */
+    const char *name;       /* immutable after init; static storage */
+    enum vs_lock_rank rank; /* immutable after init */
+};
+
+void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const char *name);
+/* As vs_lock_reset_after_fork. */
+void vs_quick_reset_after_fork(struct vs_quick_lock *lock);
+
+/* The parts that are not inline: the lock was found taken; somebody sleeps. */
+void vs_quick_wait(struct vs_quick_lock *lock);
+void vs_quick_wake(struct vs_quick_lock *lock);
+
+static inline void vs_quick_enter(struct vs_quick_lock *lock, bool sibling)
+{
+    vs_lock_depth = vs_lock_depth + 1;
+    vs_rank_push(lock, lock->rank, lock->name, sibling);
+    if (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE))
+        vs_quick_wait(lock);
+}
+
+/* Not from signal handlers. Not recursive. */
+static inline void vs_quick_acquire(struct vs_quick_lock *lock)
+{
+    vs_quick_enter(lock, false);
+}
+
+/* One more of the rank held: of a family of locks taken by rising address. */
+static inline void vs_quick_acquire_sibling(struct vs_quick_lock *lock)
+{
+    vs_quick_enter(lock, true);
+}
+
+static inline void vs_quick_release(struct vs_quick_lock *lock)
+{
+    vs_rank_pop(lock, lock->name);
+    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+    if (__builtin_expect(__atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED) != 0, 0))
+        vs_quick_wake(lock);
+    vs_lock_depth = vs_lock_depth - 1;
+}
+
+#endif
