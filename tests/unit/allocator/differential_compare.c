@@ -157,6 +157,7 @@ static bool same_line(struct diff_run *r, const struct line *a, const struct lin
     EQUAL(segment.size)
     EQUAL(segment.stream)
     EQUAL(segment.pool)
+    EQUAL(segment.expandable)
     EQUAL(block.addr)
     EQUAL(block.size)
     EQUAL(block.state)

@@ -11,8 +11,10 @@
 #include <time.h>
 
 #define SHRINK_SECONDS 20
+#define PRINTED_MAX 150
 
 static struct diff_run run;
+static bool thorough;
 
 /* The steps up to the first difference; 0: none differs. */
 static int steps_to_difference(const struct diff_config *config, const struct diff_step *steps,
@@ -20,7 +22,7 @@ static int steps_to_difference(const struct diff_config *config, const struct di
 {
     int failed = 0;
     diff_start(&run, config);
-    run.thorough = true;
+    run.thorough = thorough;
     for (int i = 0; i < count && !failed && !run.difference[0]; i++)
         failed = diff_step(&run, &steps[i]) ? 0 : i + 1;
     diff_stop(&run);
@@ -44,7 +46,9 @@ static int without(const struct diff_config *config, struct diff_step *steps, in
 int diff_shrink(const struct diff_config *config, struct diff_step *steps, int count)
 {
     time_t until = time(NULL) + SHRINK_SECONDS;
+    thorough = false; /* faster, and mostly enough */
     int now = steps_to_difference(config, steps, count);
+    thorough = now == 0;
     if (now)
         count = now;
     for (int size = count / 2; size > 0; size /= 2) {
@@ -89,7 +93,9 @@ static void print_config(const struct diff_config *config)
 void diff_print(const struct diff_config *config, const struct diff_step *steps, int count)
 {
     print_config(config);
-    for (int i = 0; i < count; i++) {
+    if (count > PRINTED_MAX)
+        printf("  ... %d steps, the last %d:\n", count, PRINTED_MAX);
+    for (int i = count > PRINTED_MAX ? count - PRINTED_MAX : 0; i < count; i++) {
         const struct diff_step *s = &steps[i];
         printf("  %3d %-20s", i, kinds[s->kind]);
         if (s->target >= 0)

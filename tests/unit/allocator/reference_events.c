@@ -85,16 +85,28 @@ void model_look_at_events(struct model *m, bool wait)
     }
 }
 
+/* The live block that starts at *addr*. Addresses of ours that have lost their
+ * memory are no stranger's: whoever frees there frees a second time. */
+static enum vs_err live_block(struct model *m, uint64_t addr, struct block **out)
+{
+    for (int i = 0; i < m->count; i++) {
+        struct block *b = &m->blocks[i];
+        if (addr < b->addr || addr - b->addr >= b->size)
+            continue;
+        if (!b->busy)
+            return VS_ERR_STATE;
+        *out = b;
+        return b->addr == addr ? VS_OK : VS_ERR_ARG;
+    }
+    return VS_ERR_FOREIGN;
+}
+
 enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
 {
-    int i = model_index_of(m, addr);
-    if (i < 0)
-        return VS_ERR_FOREIGN;
-    struct block *b = &m->blocks[i];
-    if (!b->busy)
-        return VS_ERR_STATE;
-    if (b->addr != addr)
-        return VS_ERR_ARG;
+    struct block *b;
+    enum vs_err err = live_block(m, addr, &b);
+    if (err)
+        return err;
     if (m->config.reuse == VS_REUSE_AFTER_SYNC || stream == b->stream)
         return VS_OK;
     b->uses |= 1u << stream;
@@ -105,14 +117,10 @@ enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
 
 enum vs_err model_free(struct model *m, uint64_t addr)
 {
-    int i = model_index_of(m, addr);
-    if (i < 0)
-        return VS_ERR_FOREIGN;
-    struct block *b = &m->blocks[i];
-    if (!b->busy)
-        return VS_ERR_STATE;
-    if (b->addr != addr)
-        return VS_ERR_ARG;
+    struct block *b;
+    enum vs_err err = live_block(m, addr, &b);
+    if (err)
+        return err;
     b->busy = false;
     b->waiting = true;
     model_recount(m);

@@ -60,6 +60,8 @@ static enum vs_err new_range(struct model *m, const struct request *q, int *out)
 {
     uint64_t total = m->config.total_memory ? m->config.total_memory : m->device->capacity;
     uint64_t bytes = model_round_up(total + total / 8, handle_bytes(q->large)), addr;
+    if (q->size > bytes)
+        return VS_ERR_DEVICE_OOM; /* whatever was free, it could not be mapped */
     enum vs_err err = fake_device_ops.range_reserve(m->device, bytes, &addr);
     if (err)
         return err;
@@ -164,15 +166,37 @@ static void join_unmapped(struct model *m, int i)
     model_erase(m, i);
 }
 
+/* The whole handles inside block *i*. */
+static bool whole_handles(const struct model *m, int i, uint64_t *from, uint64_t *to)
+{
+    const struct block *b = &m->blocks[i];
+    uint64_t each = handle_bytes(b->large), offset = b->addr - b->segment;
+    *from = b->segment + model_round_up(offset, each);
+    *to = b->segment + (offset + b->size) / each * each;
+    return *from < *to;
+}
+
+/* Under VS_REUSE_AFTER_SYNC what is to be unmapped is waited for once. */
+enum vs_err model_settle(struct model *m)
+{
+    uint64_t from, to;
+    for (int i = 0; i < m->count; i++) {
+        const struct block *b = &m->blocks[i];
+        if (b->expandable && model_is_free(b) && b->unsafe_until > m->syncs_done &&
+            whole_handles(m, i, &from, &to))
+            return model_make_safe(m, i);
+    }
+    return VS_OK;
+}
+
 uint64_t model_unmap(struct model *m, int i, enum vs_err *err)
 {
     struct block b = m->blocks[i], part = b;
-    uint64_t each = handle_bytes(b.large), offset = b.addr - b.segment;
-    uint64_t from = b.segment + model_round_up(offset, each);
-    uint64_t to = b.segment + (offset + b.size) / each * each;
-    if (from >= to)
+    uint64_t from, to;
+    if (!whole_handles(m, i, &from, &to) || b.unsafe_until > m->syncs_done)
         return 0;
-    *err = fake_device_ops.stream_synchronize(m->device, b.stream);
+    if (m->config.reuse == VS_REUSE_STREAM_ORDERED)
+        *err = fake_device_ops.stream_synchronize(m->device, b.stream);
     if (!*err)
         *err = fake_device_ops.memory_unmap(m->device, from, to - from);
     if (*err) {

@@ -86,6 +86,8 @@ uint64_t model_allowed(const struct model *m);
 uint64_t model_round_up(uint64_t n, uint64_t to);
 /* In the order in which a pool of free blocks is kept: stream, size, address. */
 bool model_after(const struct block *x, const struct block *y);
+/* Synchronise unless block *i* may be used without. */
+enum vs_err model_make_safe(struct model *m, int i);
 /* The cached block for a request; -1: none. */
 int model_search(struct model *m, const struct request *q);
 
@@ -103,6 +105,8 @@ bool model_release_oversize(struct model *m, const struct request *q);
 
 /* --- reference_expandable.c --- */
 enum vs_err model_grow(struct model *m, const struct request *q, int *out);
+/* Wait for what model_unmap would have to wait for. */
+enum vs_err model_settle(struct model *m);
 /* Give the whole handles inside block *i* back; bytes given back. */
 uint64_t model_unmap(struct model *m, int i, enum vs_err *err);
 

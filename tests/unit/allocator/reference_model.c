@@ -308,7 +308,7 @@ static enum vs_err obtain(struct model *m, struct request *q, int *out)
 
 /* --- a request --- */
 
-static enum vs_err make_safe(struct model *m, int i)
+enum vs_err model_make_safe(struct model *m, int i)
 {
     if (m->blocks[i].unsafe_until <= m->syncs_done)
         return VS_OK;
@@ -380,7 +380,7 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
     m->counts[MODEL_hit] += i >= 0;
     enum vs_err err = i >= 0 ? VS_OK : obtain(m, &q, &i);
     if (!err)
-        err = make_safe(m, i);
+        err = model_make_safe(m, i);
     if (!err)
         take(m, i, &q, out);
     return err;

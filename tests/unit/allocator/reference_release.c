@@ -85,6 +85,7 @@ enum vs_err model_release_all(struct model *m, uint64_t *released)
     if (!m->capture_count) {
         m->stats.num_sync_all_streams++;
         model_look_at_events(m, true);
+        note(&first, model_settle(m));
         note(&first, release_pool(m, 0, true, released));
         note(&first, release_pool(m, 0, false, released));
     }

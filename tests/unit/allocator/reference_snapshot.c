@@ -36,7 +36,8 @@ void model_snapshot(const struct model *m,
         const struct block *last = &m->blocks[end - 1];
         struct vs_segment_info segment = {
             .addr = first->addr, .size = last->addr + last->size - first->addr,
-            .stream = first->stream, .pool = first->large ? VS_POOL_LARGE : VS_POOL_SMALL};
+            .stream = first->stream, .pool = first->large ? VS_POOL_LARGE : VS_POOL_SMALL,
+            .expandable = first->expandable};
         visit(ctx, &segment, NULL);
         for (int k = i; k < end; k++) {
             const struct block *b = &m->blocks[k];

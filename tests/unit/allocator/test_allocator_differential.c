@@ -190,6 +190,54 @@ static void a_failing_device_leaves_both_the_same(void **state)
     differential(__func__, &c);
 }
 
+static void expandable_segments_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true}, .capacity = 400 * DIFF_MIB, .largest = 27,
+        .reach = REACH(MODEL_range, MODEL_range_released, MODEL_map, MODEL_map_joined,
+                       MODEL_map_filled, MODEL_map_twice, MODEL_map_failed, MODEL_map_kept,
+                       MODEL_larger_preferred, MODEL_unmap, MODEL_unmap_edge, MODEL_retry_served,
+                       MODEL_oom, MODEL_split, MODEL_merge)};
+    differential(__func__, &c);
+}
+
+static void expandable_segments_and_options_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true, .memory_fraction = 0.9,
+                      .garbage_collection_threshold = 0.5, .max_split_size = 40 * DIFF_MIB,
+                      .max_non_split_rounding = 8 * DIFF_MIB,
+                      .roundup_power2_divisions = {8, 4, 1, 8, 8, 2}},
+        .capacity = 700 * DIFF_MIB, .largest = 27, .fractions = true, .abandons = true,
+        .reach = REACH(MODEL_map, MODEL_grown_free, MODEL_oversize_refused,
+                       MODEL_rounding_refused, MODEL_fraction_refused,
+                       MODEL_division, MODEL_unmap, MODEL_oom)};
+    differential(__func__, &c);
+}
+
+static void a_device_that_fails_to_map_leaves_both_the_same(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true}, .capacity = 300 * DIFF_MIB, .largest = 26,
+        .failures = true, .abandons = true,
+        .reach = REACH(MODEL_map_failed, MODEL_unmap_failed, MODEL_record_failed,
+                       MODEL_error, MODEL_unmap, MODEL_range_released)};
+    differential(__func__, &c);
+}
+
+static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true, .reuse = VS_REUSE_AFTER_SYNC},
+        .capacity = 300 * DIFF_MIB, .largest = 26, .failures = true,
+        .reach = REACH(MODEL_map, MODEL_reuse_sync, MODEL_reuse_sync_failed, MODEL_unmap)};
+    differential(__func__, &c);
+}
+
 static void drawn_options_agree_with_the_model(void **state)
 {
     (void)state;
@@ -218,6 +266,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(all_options_together_agree_with_the_model),
         cmocka_unit_test(reuse_after_synchronisation_agrees_with_the_model),
         cmocka_unit_test(a_failing_device_leaves_both_the_same),
+        cmocka_unit_test(expandable_segments_agree_with_the_model),
+        cmocka_unit_test(expandable_segments_and_options_agree_with_the_model),
+        cmocka_unit_test(a_device_that_fails_to_map_leaves_both_the_same),
+        cmocka_unit_test(expandable_segments_and_reuse_after_synchronisation_agree_with_the_model),
         cmocka_unit_test(drawn_options_agree_with_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
