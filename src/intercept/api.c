@@ -5,10 +5,14 @@
 
 #include <stddef.h>
 
+#include "intercept/api.h"
+#include "intercept/caching.h"
 #include "intercept/collector.h"
 #include "intercept/context.h"
+#include "intercept/device_ops.h"
 #include "intercept/hook.h"
 #include "intercept/nvtx.h"
+#include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 
@@ -45,7 +49,66 @@ VS_EXPORT int vramscope_reset_peaks(int device)
     if (device < 0 || device >= VS_DEVICES_MAX)
         return -1;
     vs_track_reset_peaks((uint32_t)device);
+    vs_api_each_allocator((uint32_t)device, vs_allocator_reset_peaks);
     return 0;
+}
+
+/* A context of *device* that the process uses already. */
+static const struct vs_context *context_of(int device)
+{
+    enum vs_process_state state = vs_process_state();
+    if (device < 0 || vs_process_forked() || (state != VS_PROCESS_ACTIVE && !vs_process_serving()))
+        return NULL;
+    const struct vs_context *current = state == VS_PROCESS_ACTIVE ? vs_context_current() : NULL;
+    if (current && current->device == (uint32_t)device)
+        return current;
+    for (const struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->device == (uint32_t)device && atomic_load(&c->alive))
+            return c;
+    }
+    return NULL;
+}
+
+VS_EXPORT int vramscope_get_memory_info(int device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    uint64_t free_now, total;
+    vs_thread.inside++;
+    const struct vs_context *context = context_of(device);
+    bool known = context && vs_process_state() != VS_PROCESS_EXITING &&
+                 vs_device_memory_info(context, &free_now, &total) == VS_OK;
+    vs_thread.inside--;
+    if (!known)
+        return -1;
+    if (free_bytes)
+        *free_bytes = free_now + vs_caching_cached_bytes((uint32_t)device);
+    if (total_bytes)
+        *total_bytes = total;
+    return 0;
+}
+
+VS_EXPORT int vramscope_get_last_failure(int device, struct vramscope_failure *failure)
+{
+    struct vs_failure f;
+    if (!failure || device < 0 || vs_process_forked() || !vs_track_last_failure((uint32_t)device, &f))
+        return -1;
+    *failure = (struct vramscope_failure){.requested = f.requested,
+                                          .device_free = f.device_free_bytes,
+                                          .device_total = f.device_total_bytes,
+                                          .allocated = f.allocated,
+                                          .reserved = f.reserved,
+                                          .time_ns = f.time_ns,
+                                          .error = f.error};
+    return 0;
+}
+
+VS_EXPORT int vramscope_set_memory_fraction(int device, double fraction)
+{
+    if (device < 0 || vs_process_forked())
+        return -1;
+    vs_thread.inside++;
+    enum vs_err err = vs_policy_set_fraction((uint32_t)device, fraction);
+    vs_thread.inside--;
+    return err ? -1 : 0;
 }
 
 VS_EXPORT void vramscope_range_push(const char *name)
@@ -65,7 +128,8 @@ VS_EXPORT void vramscope_mark(const char *name)
 
 VS_EXPORT uint64_t vramscope_trim(int device)
 {
-    if (device < 0 || vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_caching())
+    if (device < 0 || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING ||
+        !vs_process_serving())
         return 0;
     vs_thread.inside++;
     uint64_t released = vs_context_make_room((uint32_t)device);

@@ -226,6 +226,18 @@ bool vs_context_device(CUcontext handle, uint32_t *device)
     return found;
 }
 
+static CUresult retain_primary(CUdevice device, CUcontext *handle)
+{
+    CUresult (*init)(unsigned);
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
+    if (r != CUDA_ERROR_NOT_INITIALIZED)
+        return r;
+    *(void **)&init = vs_driver_symbol("cuInit");
+    if (init && init(0) == CUDA_SUCCESS)
+        r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
+    return r;
+}
+
 struct vs_context *vs_context_on(uint32_t device)
 {
     static _Atomic(struct vs_context *) primary[VS_DEVICES_MAX];
@@ -239,8 +251,7 @@ struct vs_context *vs_context_on(uint32_t device)
     CUresult (*push)(CUcontext), (*pop)(CUcontext *);
     *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
     *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
-    if (!push || !pop ||
-        VS_REAL(cuDevicePrimaryCtxRetain, &handle, (CUdevice)device) != CUDA_SUCCESS ||
+    if (!push || !pop || retain_primary((CUdevice)device, &handle) != CUDA_SUCCESS ||
         push(handle) != CUDA_SUCCESS)
         return NULL;
     context = vs_context_current();

@@ -127,6 +127,16 @@ static enum vs_err memory_info(void *arg, uint64_t *free_bytes, uint64_t *total_
     return vs_device_memory_info(arg, free_bytes, total_bytes);
 }
 
+/* What a graph keeps is allocated while a stream is captured; captures in other threads
+ * forbid plain allocation meanwhile, though it concerns none of them. */
+static enum vs_err segment_alloc_relaxed(void *arg, size_t bytes, uint64_t *addr)
+{
+    CUstreamCaptureMode mode = vs_capture_relax();
+    enum vs_err err = segment_alloc(arg, bytes, addr);
+    vs_capture_restore(mode);
+    return err;
+}
+
 void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
                         struct vs_device_ops *out)
 {
@@ -135,6 +145,8 @@ void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
                                   .synchronize = synchronize,
                                   .memory_info = memory_info};
     vs_vmm_ops_add(context, out);
-    if (reuse == VS_REUSE_STREAM_ORDERED)
+    if (reuse == VS_REUSE_STREAM_ORDERED) {
         vs_event_ops_add(out);
+        out->segment_alloc = segment_alloc_relaxed;
+    }
 }

@@ -180,6 +180,12 @@ uint64_t vs_stream_key_id(uint64_t key)
     return stream ? stream->id : 0;
 }
 
+uint64_t vs_stream_key_handle(uint64_t key)
+{
+    const struct stream *stream = find_stream(key);
+    return stream ? (uint64_t)(uintptr_t)stream->handle : 0;
+}
+
 bool vs_stream_capturing(CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

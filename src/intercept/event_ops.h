@@ -23,6 +23,9 @@ uint64_t vs_stream_key(const struct vs_context *context, CUstream stream);
 /* vs_stream_key_id: the trace's number of the stream behind *key*. */
 uint64_t vs_stream_key_id(uint64_t key);
 
+/* vs_stream_key_handle: its handle; 0 for a default stream. */
+uint64_t vs_stream_key_handle(uint64_t key);
+
 /* vs_stream_capturing: is work on *stream* being captured, or could that not be told? */
 bool vs_stream_capturing(CUstream stream);
 

@@ -72,6 +72,13 @@ bool vs_process_serving(void)
     return caching || atomic_load_explicit(&entry_points_used, memory_order_relaxed);
 }
 
+static _Atomic bool forked; /* atomic; never taken back */
+
+bool vs_process_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
 void vs_process_serve(void)
 {
     atomic_store_explicit(&entry_points_used, true, memory_order_relaxed);
@@ -319,6 +326,7 @@ __attribute__((destructor)) static void at_unload(void)
 static void in_forked_child(void)
 {
     vs_lock_reset_after_fork(&process_lock);
+    atomic_store(&forked, true);
     atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
     vs_recorder_abandon_in_child(recorder);
 }

@@ -40,6 +40,10 @@ bool vs_process_caching(void);
 bool vs_process_serving(void);
 void vs_process_serve(void);
 
+/* vs_process_forked: is this the child of a fork, in which CUDA is gone and our locks
+ * are in an unknown state? */
+bool vs_process_forked(void);
+
 /* vs_process_note: a `note` event, for the report's reader. *severity* is a
  * VS_LOG_ level. */
 void vs_process_note(int severity, const char *text);

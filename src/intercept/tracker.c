@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/vs_arena.h"
+#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_map.h"
@@ -30,6 +31,7 @@ struct counters {
     _Atomic uint64_t allocations, frees, failures;
 };
 static struct counters counters[VS_DEVICES_MAX];
+static struct vs_failure failures[VS_DEVICES_MAX]; /* guarded by lock; time 0: none */
 
 static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
 {
@@ -196,6 +198,34 @@ void vs_track_context_gone(uint32_t context, const char *api)
     }
 }
 
+static void note_failure(uint32_t device, uint64_t requested, int error, uint64_t free_bytes,
+                         uint64_t total_bytes)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    struct counters *c = &counters[device];
+    atomic_fetch_add_explicit(&c->failures, 1, memory_order_relaxed);
+    vs_lock_acquire(&lock);
+    failures[device] = (struct vs_failure){.requested = requested,
+                                           .device_free_bytes = free_bytes,
+                                           .device_total_bytes = total_bytes,
+                                           .allocated = atomic_load(&c->allocated),
+                                           .reserved = atomic_load(&c->reserved),
+                                           .time_ns = vs_clock_ns(),
+                                           .error = error};
+    vs_lock_release(&lock);
+}
+
+bool vs_track_last_failure(uint32_t device, struct vs_failure *out)
+{
+    if (device >= VS_DEVICES_MAX)
+        return false;
+    vs_lock_acquire(&lock);
+    *out = failures[device];
+    vs_lock_release(&lock);
+    return out->time_ns != 0;
+}
+
 void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
                      uint64_t stream, const char *api, int error)
 {
@@ -204,8 +234,10 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
     if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
         VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
         free_bytes = total_bytes = 0;
-    if (context && context->device < VS_DEVICES_MAX)
-        atomic_fetch_add_explicit(&counters[context->device].failures, 1, memory_order_relaxed);
+    if (context)
+        note_failure(context->device, requested, error, free_bytes, total_bytes);
+    if (!vs_process_recorder())
+        return;
     struct vs_event event = {.kind = VS_EVENT_alloc_failed,
                              .alloc_failed = {.requested = requested,
                                               .family = family,

@@ -49,6 +49,16 @@ struct vs_device_counters {
 enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out);
 void vs_track_reset_peaks(uint32_t device);
 
+/* vs_track_last_failure: what vs_track_failed was last told of a device, and how the
+ * device stood then. False when nothing failed there. */
+struct vs_failure {
+    uint64_t requested, device_free_bytes, device_total_bytes;
+    uint64_t allocated, reserved; /* of the device's counters */
+    uint64_t time_ns;
+    int error;
+};
+bool vs_track_last_failure(uint32_t device, struct vs_failure *out);
+
 /* vs_track_count_alloc/free/reserve: for the allocator's events, which carry
  * their own pointer table. */
 void vs_track_count_alloc(uint32_t device, uint64_t size, uint64_t requested);

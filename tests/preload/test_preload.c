@@ -698,6 +698,55 @@ static void freed_memory_is_not_reused_under_another_devices_work(void **state)
     }
 }
 
+static void the_public_interface_agrees_with_what_the_program_did(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"statistics", "snapshot", "fraction"};
+    struct outcome o;
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        run(&o, ALONE, VS_API_WEAK, modes[m]);
+        assert_string_equal(o.out, "absent\n");
+        run(&o, CACHING, VS_API_WEAK, modes[m]);
+        assert_string_equal(o.out, "ok\n");
+        assert_string_equal(o.err, "");
+    }
+}
+
+/* Linked, the library is in front without LD_PRELOAD; a second copy of it is not. */
+static void not_preloaded(void)
+{
+    unsetenv("LD_PRELOAD");
+    if (*VS_SANITIZER_PRELOAD)
+        setenv("LD_PRELOAD", VS_SANITIZER_PRELOAD, 1);
+}
+
+static void the_public_interface_serves_programs_linked_with_it(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"statistics", "snapshot", "fraction"};
+    struct outcome o;
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        run_with(&o, CACHING, not_preloaded, VS_API_LINKED, modes[m]);
+        assert_string_equal(o.out, "ok\n");
+        assert_int_equal(o.traces, 1);
+    }
+}
+
+static void the_public_interface_is_usable_from_cpp(void **state)
+{
+    (void)state;
+#ifdef VS_API_CPP
+    struct outcome o;
+    run(&o, ALONE, VS_API_CPP, "");
+    assert_string_equal(o.out, "absent\n");
+    run(&o, CACHING, VS_API_CPP, "");
+    assert_string_equal(o.out, "ok\n");
+    assert_int_equal(o.traces, 0);
+#else
+    skip(); /* no C++ compiler */
+#endif
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -747,6 +796,9 @@ int main(void)
         cmocka_unit_test(cuda_is_not_found_where_it_is_not),
         cmocka_unit_test(libraries_free_cached_memory_after_our_own_end),
         cmocka_unit_test(freed_memory_is_not_reused_under_another_devices_work),
+        cmocka_unit_test(the_public_interface_agrees_with_what_the_program_did),
+        cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
+        cmocka_unit_test(the_public_interface_is_usable_from_cpp),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -5,10 +5,12 @@ run_safety.py clean|caught SEEDS PROGRAM [ARG...] [VARIABLE=VALUE...]
 
 The program is given a first seed and a count, a few hundred seeds a process. clean: none may report,
 find its data changed or fail. caught: an allocator with a planted bug; within SEEDS
-seeds the checker or the data must tell."""
+seeds the checker or the data must tell. A value that begins with @/ names a file in a
+temporary folder."""
 import os
 import subprocess
 import sys
+import tempfile
 
 AT_A_TIME = 100
 
@@ -16,8 +18,11 @@ AT_A_TIME = 100
 def run(program, first, count, env):
     env = dict(os.environ, VRAMSCOPE_SIMULATE=f"t4-16g,capacity=640MiB,time=off,seed={first},check=fail",
                **env)
-    p = subprocess.run([*program, str(first), str(count)], env=env, capture_output=True,
-                       text=True, timeout=600)
+    with tempfile.TemporaryDirectory() as folder:
+        env = {name: value.replace("@", folder, 1) if value[:2] == "@/" else value
+               for name, value in env.items()}
+        p = subprocess.run([*program, str(first), str(count)], env=env, capture_output=True,
+                           text=True, timeout=600)
     told = p.returncode in (4, 86)
     return p.returncode, told, p.stdout + p.stderr
 

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that asks about its own memory through the public C API, where that is in
+ * front of it. It holds what it is told against what it did and against CUDA's own
+ * answers, and says "ok" or the first line that was wrong. Built twice: linked with
+ * libvramscope, and with weak references alone. */
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vramscope.h"
+
+#define MIB ((size_t)1 << 20)
+
+#define CHECK(condition)                                        \
+    do {                                                        \
+        if (!(condition)) {                                     \
+            printf("line %d: %s\n", __LINE__, #condition);      \
+            exit(1);                                            \
+        }                                                       \
+    } while (0)
+
+static int64_t figure(const char *key)
+{
+    int64_t value = -99;
+    if (vramscope_get_statistic(0, key, &value))
+        printf("no key %s\n", key);
+    return value;
+}
+
+static void *device_alloc(size_t bytes)
+{
+    void *p = NULL;
+    CHECK(cudaMalloc(&p, bytes) == cudaSuccess);
+    return p;
+}
+
+static int visited;
+
+static void compare(const char *key, int64_t value, void *arg)
+{
+    visited++;
+    CHECK(arg == &visited);
+    CHECK(figure(key) == value);
+}
+
+static void bad_keys(void)
+{
+    static const char *const keys[] = {"",
+                                       "allocation",
+                                       "allocation.all",
+                                       "allocation.all.",
+                                       "allocation.all.currents",
+                                       "allocation.every.current",
+                                       "allocations.all.current",
+                                       "oversize_segments.all.current",
+                                       "num_ooms.current"};
+    int64_t value = 5;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        CHECK(vramscope_get_statistic(0, keys[i], &value) == -1);
+    CHECK(vramscope_get_statistic(0, NULL, &value) == -1);
+    CHECK(vramscope_get_statistic(-1, "num_ooms", &value) == -1);
+    CHECK(vramscope_get_statistic(64, "num_ooms", &value) == -1);
+    CHECK(vramscope_get_statistic(0, "num_ooms", NULL) == -1);
+    CHECK(vramscope_visit_statistics(0, NULL, NULL) == -1);
+    CHECK(value == 5);
+}
+
+static void mode_statistics(void)
+{
+    struct vramscope_device_stats stats;
+    size_t free_bytes, total_bytes;
+    uint64_t free_told = 0, total_told = 0;
+    CHECK(vramscope_get_memory_info(0, &free_told, &total_told) == -1); /* not used yet */
+    void *p = device_alloc(1000), *q = device_alloc(3 * MIB);
+    CHECK(figure("allocation.all.current") == 2);
+    CHECK(figure("allocation.small_pool.current") == 1);
+    CHECK(figure("requested_bytes.all.current") == (int64_t)(1000 + 3 * MIB));
+    CHECK(figure("allocated_bytes.small_pool.current") == 1024);
+    CHECK(figure("segment.all.current") == 2);
+    CHECK(figure("reserved_bytes.all.current") == (int64_t)(22 * MIB));
+    CHECK(figure("num_device_alloc") == 2 && figure("max_split_size") == -1);
+    CHECK(cudaFree(q) == cudaSuccess);
+    CHECK(figure("allocation.all.current") == 1 && figure("allocation.all.peak") == 2);
+    CHECK(figure("allocation.all.freed") == 1);
+    CHECK(vramscope_reset_peaks(0) == 0 && vramscope_reset_peaks(64) == -1);
+    CHECK(figure("allocation.all.peak") == 1);
+    CHECK(vramscope_get_device_stats(0, &stats) == 0 && stats.allocated_peak == 1024);
+    CHECK(stats.reserved == 22 * MIB && stats.allocations == 2 && stats.frees == 1);
+    CHECK(vramscope_reset_accumulated(0) == 0 && vramscope_reset_accumulated(-1) == -1);
+    CHECK(figure("allocation.all.allocated") == 0 && figure("num_device_alloc") == 0);
+    CHECK(vramscope_visit_statistics(0, compare, &visited) == 0 && visited >= 123);
+    bad_keys();
+    CHECK(cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess);
+    CHECK(vramscope_get_memory_info(0, &free_told, &total_told) == 0);
+    CHECK(free_told == free_bytes && total_told == total_bytes);
+    CHECK(vramscope_get_memory_info(1, &free_told, NULL) == -1);
+    uint64_t before = free_told;
+    CHECK(vramscope_trim(0) == 20 * MIB && vramscope_trim(0) == 0);
+    CHECK(vramscope_get_memory_info(0, &free_told, NULL) == 0 && free_told == before);
+    CHECK(cudaFree(p) == cudaSuccess);
+}
+
+static struct {
+    uint64_t at, end, segments, live, cached, live_bytes;
+    void *made_inside;
+} seen;
+
+static int look(const struct vramscope_segment *segment, const struct vramscope_block *block,
+                void *arg)
+{
+    CHECK(arg == &seen);
+    if (!block) {
+        CHECK(seen.at == seen.end);
+        seen.segments++;
+        seen.at = segment->address;
+        seen.end = seen.at + segment->size;
+        CHECK(segment->device == 0 && segment->pool == (segment->size > 2 * MIB));
+        return 0;
+    }
+    CHECK(block->address == seen.at && block->size > 0 && block->requested <= block->size);
+    seen.at += block->size;
+    seen.live += block->state == VRAMSCOPE_BLOCK_LIVE;
+    seen.cached += block->state == VRAMSCOPE_BLOCK_FREE;
+    seen.live_bytes += block->requested;
+    if (!seen.made_inside) /* no lock is held here */
+        seen.made_inside = device_alloc(100 * MIB);
+    return 0;
+}
+
+static int stop_at_once(const struct vramscope_segment *segment,
+                        const struct vramscope_block *block, void *arg)
+{
+    (void)segment;
+    CHECK(!block);
+    ++*(int *)arg;
+    return 1;
+}
+
+static void mode_snapshot(void)
+{
+    struct vramscope_block blocks[8];
+    int calls = 0;
+    void *a = device_alloc(1000), *b = device_alloc(2000), *c = device_alloc(5 * MIB);
+    CHECK(cudaFree(a) == cudaSuccess);
+    CHECK(vramscope_snapshot(0, look, &seen) == 0);
+    CHECK(seen.segments == 2 && seen.live == 2 && seen.cached == 3 && seen.at == seen.end);
+    CHECK(seen.live_bytes == 2000 + 5 * MIB);
+    CHECK(vramscope_snapshot(0, stop_at_once, &calls) == 0 && calls == 1);
+    CHECK(vramscope_snapshot(0, NULL, NULL) == -1 && vramscope_snapshot(64, look, NULL) == -1);
+    CHECK(vramscope_copy_blocks(0, NULL, 0) == 6); /* one was allocated while looking */
+    memset(blocks, 0xab, sizeof blocks);
+    CHECK(vramscope_copy_blocks(0, blocks, 2) == 6 && blocks[2].size == 0xabababababababab);
+    CHECK(vramscope_copy_blocks(0, blocks, 8) == 6);
+    int found = 0;
+    for (int i = 0; i < 6; i++)
+        found += blocks[i].address == (uint64_t)(uintptr_t)c && blocks[i].requested == 5 * MIB;
+    CHECK(found == 1);
+    CHECK(vramscope_copy_blocks(0, NULL, 1) == -1 && vramscope_copy_blocks(-1, blocks, 8) == -1);
+    CHECK(cudaFree(b) == cudaSuccess && cudaFree(c) == cudaSuccess);
+    CHECK(cudaFree(seen.made_inside) == cudaSuccess);
+}
+
+static void mode_fraction(void)
+{
+    struct vramscope_failure failure;
+    uint64_t total;
+    void *small = device_alloc(MIB), *p = NULL;
+    CHECK(vramscope_get_last_failure(0, &failure) == -1);
+    CHECK(vramscope_get_memory_info(0, NULL, &total) == 0);
+    CHECK(vramscope_set_memory_fraction(0, 64.0 * (double)MIB / (double)total) == 0);
+    CHECK(cudaMalloc(&p, 100 * MIB) == cudaErrorMemoryAllocation);
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+    CHECK(vramscope_get_last_failure(0, &failure) == 0);
+    CHECK(failure.requested == 100 * MIB && failure.device_total == total);
+    CHECK(failure.error == 2 && failure.allocated == MIB && failure.reserved == 2 * MIB);
+    CHECK(failure.time_ns > 0 && failure.device_free > 0);
+    p = device_alloc(40 * MIB);
+    CHECK(cudaFree(p) == cudaSuccess);
+    CHECK(vramscope_set_memory_fraction(0, 1.5) == -1 && vramscope_set_memory_fraction(-1, 1) == -1);
+    CHECK(vramscope_set_memory_fraction(0, 0.0 / 0.0) == -1);
+    CHECK(vramscope_set_memory_fraction(0, 1) == 0);
+    p = device_alloc(100 * MIB);
+    CHECK(figure("num_ooms") >= 1);
+    CHECK(cudaFree(p) == cudaSuccess && cudaFree(small) == cudaSuccess);
+    CHECK(vramscope_get_last_failure(0, NULL) == -1 && vramscope_get_last_failure(70, &failure) == -1);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+#ifdef VRAMSCOPE_WEAK
+    if (!vramscope_version) {
+        puts("absent");
+        return 0;
+    }
+#endif
+    CHECK(strcmp(vramscope_version(), VRAMSCOPE_VERSION) == 0);
+    if (strcmp(mode, "statistics") == 0)
+        mode_statistics();
+    else if (strcmp(mode, "snapshot") == 0)
+        mode_snapshot();
+    else if (strcmp(mode, "fraction") == 0)
+        mode_fraction();
+    else
+        return 2;
+    puts("ok");
+    return 0;
+}
