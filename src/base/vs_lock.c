@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranked mutexes. The ranks held are a per-thread bit-stack, kept in debug
+ * The slow paths of ranked mutexes (the quick ones are inline in the header) and
+ * conditions, over futexes. The ranks held are a per-thread stack, kept in debug
  * builds only. */
+#define _GNU_SOURCE
 #include "base/vs_lock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+
+/* Looks at a taken lock before sleeping: about as long as our longest ordinary
+ * critical section, well below the cost of a sleep and a wake. */
+#define LOOKS 60
+
+_Thread_local volatile unsigned vs_lock_depth
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #ifndef NDEBUG
 #include <stdlib.h>
@@ -17,6 +35,13 @@ static _Thread_local struct held {
 } held[HELD_MAX];
 static _Thread_local int held_count;
 
+static void rank_note(const void *lock, enum vs_lock_rank rank, const char *name)
+{
+    if (held_count == HELD_MAX)
+        abort();
+    held[held_count++] = (struct held){lock, name, rank};
+}
+
 void vs_rank_push(const void *lock, enum vs_lock_rank rank, const char *name, bool sibling)
 {
     if (held_count) {
@@ -28,9 +53,7 @@ void vs_rank_push(const void *lock, enum vs_lock_rank rank, const char *name, bo
             abort();
         }
     }
-    if (held_count == HELD_MAX)
-        abort();
-    held[held_count++] = (struct held){lock, name, rank};
+    rank_note(lock, rank, name);
 }
 
 void vs_rank_pop(const void *lock, const char *name)
@@ -51,45 +74,131 @@ void vs_rank_forget(void)
 {
     held_count = 0;
 }
+#else
+static void rank_note(const void *lock, enum vs_lock_rank rank, const char *name)
+{
+    (void)lock, (void)rank, (void)name;
+}
 #endif
 
-_Thread_local volatile unsigned vs_lock_depth
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-bool vs_lock_held(void)
+/* Sleep while *word* is *value*, until *until_ns*. false when that time has come.
+ * errno is kept: this runs inside the program's calls. */
+static bool sleep_while(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns)
 {
-    return vs_lock_depth > 0;
+    int saved_errno = errno;
+    struct timespec ts = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    long rc = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+                      until_ns == UINT64_MAX ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY);
+    bool late = rc < 0 && errno == ETIMEDOUT;
+    errno = saved_errno;
+    return !late;
+}
+
+static void wake(_Atomic uint32_t *word, int count)
+{
+    int saved_errno = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+static bool take_in_time(struct vs_lock *lock, uint64_t until_ns)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+        if (word == VS_LOCK_FREE &&
+            atomic_compare_exchange_weak_explicit(&lock->word, &word, VS_LOCK_TAKEN,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return true;
+        if (word == VS_LOCK_SLEEPERS)
+            break;
+        pause_briefly();
+    }
+    /* whoever has slept takes it as one with sleepers, as others may still sleep */
+    while (atomic_exchange_explicit(&lock->word, VS_LOCK_SLEEPERS, memory_order_acquire) !=
+           VS_LOCK_FREE) {
+        if (!sleep_while(&lock->word, VS_LOCK_SLEEPERS, until_ns))
+            return false;
+    }
+    return true;
+}
+
+void vs_lock_contend(struct vs_lock *lock)
+{
+    (void)take_in_time(lock, UINT64_MAX);
+}
+
+void vs_lock_wake(struct vs_lock *lock)
+{
+    wake(&lock->word, 1);
+}
+
+bool vs_lock_acquire_within(struct vs_lock *lock, uint64_t ns)
+{
+    vs_lock_depth = vs_lock_depth + 1;
+    if (!take_in_time(lock, vs_clock_ns() + ns)) {
+        vs_lock_depth = vs_lock_depth - 1;
+        return false;
+    }
+    rank_note(lock, lock->rank, lock->name);
+    return true;
 }
 
 void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name)
 {
-    pthread_mutex_init(&lock->mu, NULL);
+    atomic_init(&lock->word, VS_LOCK_FREE);
     lock->rank = rank;
     lock->name = name;
 }
 
 void vs_lock_destroy(struct vs_lock *lock)
 {
-    pthread_mutex_destroy(&lock->mu);
-}
-
-void vs_lock_acquire(struct vs_lock *lock)
-{
-    vs_lock_depth = vs_lock_depth + 1;
-    vs_rank_push(lock, lock->rank, lock->name, false);
-    pthread_mutex_lock(&lock->mu);
-}
-
-void vs_lock_release(struct vs_lock *lock)
-{
-    vs_rank_pop(lock, lock->name); /* first: unlocking what this thread does not hold is undefined */
-    pthread_mutex_unlock(&lock->mu);
-    vs_lock_depth = vs_lock_depth - 1;
+    (void)lock; /* holds nothing; here for whoever makes it hold something */
 }
 
 void vs_lock_reset_after_fork(struct vs_lock *lock)
 {
-    pthread_mutex_init(&lock->mu, NULL);
+    atomic_store_explicit(&lock->word, VS_LOCK_FREE, memory_order_relaxed);
     vs_rank_forget();
     vs_lock_depth = 0;
+}
+
+bool vs_cond_wait(struct vs_cond *cond, struct vs_lock *lock, uint64_t until_ns)
+{
+    /* read under the lock: a signal after it was let go of changes the word */
+    uint32_t seen = atomic_load_explicit(&cond->wakes, memory_order_relaxed);
+    cond->waiters++;
+    if (atomic_exchange_explicit(&lock->word, VS_LOCK_FREE, memory_order_release) ==
+        VS_LOCK_SLEEPERS)
+        vs_lock_wake(lock);
+    bool in_time = sleep_while(&cond->wakes, seen, until_ns);
+    vs_lock_contend(lock);
+    cond->waiters--;
+    return in_time;
+}
+
+static void notify(struct vs_cond *cond, int count)
+{
+    if (!cond->waiters)
+        return;
+    atomic_fetch_add_explicit(&cond->wakes, 1, memory_order_relaxed);
+    wake(&cond->wakes, count);
+}
+
+void vs_cond_signal(struct vs_cond *cond)
+{
+    notify(cond, 1);
+}
+
+void vs_cond_broadcast(struct vs_cond *cond)
+{
+    notify(cond, INT_MAX);
 }

@@ -2,13 +2,17 @@
  *
  * Mutexes with a rank. A thread may take a lock only of a higher rank than every
  * lock it holds; debug builds check it and abort with both names (tests only:
- * release builds compile the check away). vs_quick_lock.h has a second kind for
- * very short sections, under the same ranks. */
+ * release builds compile the check away). A lock is one word: free, taken, or taken
+ * with sleepers; taking and giving back a free one is an atomic operation each,
+ * inline. One that is taken is watched for about the length of our critical
+ * sections before the thread sleeps in the kernel (futex). vs_quick_lock.h has a
+ * second kind for very short sections, under the same ranks. */
 #ifndef VS_LOCK_H
 #define VS_LOCK_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/vs_err.h"
 
@@ -22,30 +26,18 @@ enum vs_lock_rank {
     VS_RANK_WRITER = 60,    /* trace: hand-over to the background thread */
 };
 
+enum vs_lock_word { VS_LOCK_FREE, VS_LOCK_TAKEN, VS_LOCK_SLEEPERS };
+
 struct vs_lock {
-    pthread_mutex_t mu;
+    _Atomic uint32_t word;  /* enum vs_lock_word */
     enum vs_lock_rank rank; /* immutable after init */
     const char *name;       /* immutable after init; static storage */
 };
 
-#define VS_LOCK_INIT(rank_, name_) {PTHREAD_MUTEX_INITIALIZER, (rank_), (name_)}
+#define VS_LOCK_INIT(rank_, name_) {VS_LOCK_FREE, (rank_), (name_)}
 
 void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name);
 void vs_lock_destroy(struct vs_lock *lock);
-
-/* Not from signal handlers. Not recursive. */
-void vs_lock_acquire(struct vs_lock *lock);
-void vs_lock_release(struct vs_lock *lock);
-
-/* vs_lock_held: does the calling thread hold any of these locks, or is it taking or
- * releasing one? True in a signal handler that interrupted such code, which must
- * take none then. Signal-safe. */
-bool vs_lock_held(void);
-
-/* vs_lock_reset_after_fork: make the lock free again in the child of a fork,
- * whoever held it in the parent; the data it guards may be half changed, so the
- * caller rebuilds it. Also forgets the ranks the forking thread held. */
-void vs_lock_reset_after_fork(struct vs_lock *lock);
 
 /* --- for kinds of locks --- */
 
@@ -73,5 +65,66 @@ static inline void vs_rank_pop(const void *lock, const char *name)
 }
 static inline void vs_rank_forget(void) {}
 #endif
+
+/* For the inline functions below: what they do when the lock is not free, and when
+ * somebody sleeps for it. */
+void vs_lock_contend(struct vs_lock *lock);
+void vs_lock_wake(struct vs_lock *lock);
+
+/* --- taking and giving back --- */
+
+/* Not from signal handlers. Not recursive. */
+static inline void vs_lock_acquire(struct vs_lock *lock)
+{
+    uint32_t word = VS_LOCK_FREE;
+    vs_lock_depth = vs_lock_depth + 1;
+    vs_rank_push(lock, lock->rank, lock->name, false);
+    /* acquire pairs with the release of the holder before */
+    if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&lock->word, &word, VS_LOCK_TAKEN,
+                                                                  memory_order_acquire,
+                                                                  memory_order_relaxed), 0))
+        vs_lock_contend(lock);
+}
+
+static inline void vs_lock_release(struct vs_lock *lock)
+{
+    vs_rank_pop(lock, lock->name); /* first: releasing what this thread does not hold is a bug */
+    if (__builtin_expect(atomic_exchange_explicit(&lock->word, VS_LOCK_FREE,
+                                                  memory_order_release) == VS_LOCK_SLEEPERS, 0))
+        vs_lock_wake(lock);
+    vs_lock_depth = vs_lock_depth - 1;
+}
+
+/* vs_lock_acquire_within: as vs_lock_acquire, but gives up after *ns* (then false),
+ * and whatever the caller holds already: for the end of the process, where hanging
+ * matters and ranks do not. */
+bool vs_lock_acquire_within(struct vs_lock *lock, uint64_t ns) VS_MUST_CHECK;
+
+/* vs_lock_held: does the calling thread hold any of these locks, or is it taking or
+ * releasing one? True in a signal handler that interrupted such code, which must
+ * take none then. Signal-safe. */
+static inline bool vs_lock_held(void)
+{
+    return vs_lock_depth > 0;
+}
+
+/* vs_lock_reset_after_fork: make the lock free again in the child of a fork,
+ * whoever held it in the parent; the data it guards may be half changed, so the
+ * caller rebuilds it. Also forgets the ranks the forking thread held. */
+void vs_lock_reset_after_fork(struct vs_lock *lock);
+
+/* A condition under a lock. Zero-initialised; everything is called with that lock
+ * held, so that nobody is woken for nothing. */
+struct vs_cond {
+    _Atomic uint32_t wakes;
+    uint32_t waiters; /* guarded by the lock */
+};
+
+/* vs_cond_wait: let go of *lock*, sleep until a signal or broadcast, take it again.
+ * May also return for no reason. false after *until_ns* (vs_clock_ns; UINT64_MAX =
+ * no limit). */
+bool vs_cond_wait(struct vs_cond *cond, struct vs_lock *lock, uint64_t until_ns);
+void vs_cond_signal(struct vs_cond *cond);
+void vs_cond_broadcast(struct vs_cond *cond);
 
 #endif

@@ -36,24 +36,16 @@ uint64_t vs_caching_time(void)
     return call.time_ns;
 }
 
-/* Without a recording (its file could not be written) memory is counted alone. */
-static bool recorded(void)
-{
-    return vs_process_recorder() != NULL;
-}
-
 /* Requests of cudaMalloc belong to no stream. */
 static uint64_t stream_of(const struct vs_allocator_event *e)
 {
     return e->stream ? vs_stream_key_id(e->stream) : 0;
 }
 
-static void on_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
+static struct vs_event alloc_event(const struct vs_context *context,
+                                   const struct vs_allocator_event *e)
 {
-    vs_track_count_alloc(context->device, e->size, e->requested);
-    if (!recorded())
-        return;
-    struct vs_event event = {.kind = VS_EVENT_alloc,
+    return (struct vs_event){.kind = VS_EVENT_alloc,
                              .alloc = {.addr = e->addr,
                                        .requested = e->requested,
                                        .size = e->size,
@@ -63,44 +55,77 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
                                        .stream = stream_of(e),
                                        .api = vs_process_api(call.api),
                                        .stack = call.stack}};
-    vs_recorder_event(vs_process_recorder(), &event);
-    call.time_ns = event.time_ns;
 }
 
-static void on_free(const struct vs_context *context, const struct vs_allocator_event *e)
+static struct vs_event free_event(const struct vs_context *context,
+                                  const struct vs_allocator_event *e)
 {
-    vs_track_count_free(context->device, e->size, e->requested);
-    if (!recorded())
-        return;
-    struct vs_event event = {.kind = VS_EVENT_free,
+    return (struct vs_event){.kind = VS_EVENT_free,
                              .free = {.addr = e->addr,
                                       .device = context->device,
                                       .stream = stream_of(e),
                                       .api = vs_process_api(call.api)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static struct vs_event segment_event(const struct vs_context *context,
+                                     const struct vs_allocator_event *e, bool alloc)
+{
+    if (!alloc)
+        return (struct vs_event){
+            .kind = VS_EVENT_segment_free,
+            .segment_free = {.addr = e->addr, .size = e->size, .device = context->device}};
+    return (struct vs_event){.kind = VS_EVENT_segment_alloc,
+                             .segment_alloc = {.addr = e->addr,
+                                               .size = e->size,
+                                               .device = context->device,
+                                               .context = context->id,
+                                               .stream = stream_of(e),
+                                               .pool = e->pool,
+                                               .stack = call.stack}};
+}
+
+/* Without a recording (record=off, or its file could not be written) memory is
+ * counted alone. */
+static void on_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    struct vs_event event;
+    if (recorder)
+        event = alloc_event(context, e);
+    vs_recorder_acquire(recorder);
+    vs_track_count_alloc_locked(context->device, e->size, e->requested);
+    if (recorder)
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+    if (recorder)
+        call.time_ns = event.time_ns;
+}
+
+static void on_free(const struct vs_context *context, const struct vs_allocator_event *e)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    struct vs_event event;
+    if (recorder)
+        event = free_event(context, e);
+    vs_recorder_acquire(recorder);
+    vs_track_count_free_locked(context->device, e->size, e->requested);
+    if (recorder)
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
 }
 
 static void on_segment(const struct vs_context *context, const struct vs_allocator_event *e,
                        bool alloc)
 {
-    vs_track_count_reserve(context->device, alloc ? (int64_t)e->size : -(int64_t)e->size);
-    if (!recorded())
-        return;
+    struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
-    if (alloc)
-        event = (struct vs_event){.kind = VS_EVENT_segment_alloc,
-                                  .segment_alloc = {.addr = e->addr,
-                                                    .size = e->size,
-                                                    .device = context->device,
-                                                    .context = context->id,
-                                                    .stream = stream_of(e),
-                                                    .pool = e->pool,
-                                                    .stack = call.stack}};
-    else
-        event = (struct vs_event){
-            .kind = VS_EVENT_segment_free,
-            .segment_free = {.addr = e->addr, .size = e->size, .device = context->device}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    if (recorder)
+        event = segment_event(context, e, alloc);
+    vs_recorder_acquire(recorder);
+    vs_track_count_reserve_locked(context->device, alloc ? (int64_t)e->size : -(int64_t)e->size);
+    if (recorder)
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
 }
 
 static void on_event(void *arg, const struct vs_allocator_event *e)

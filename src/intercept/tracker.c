@@ -25,6 +25,8 @@ static struct vs_map table;        /* guarded by lock: address -> struct entry *
 static struct vs_arena arena;      /* guarded by lock */
 static struct entry *free_entries; /* guarded by lock */
 
+/* Written with the order of the trace held (vs_recorder_acquire), so that a figure and
+ * its peak are those of the events at that point; read at any time. */
 struct counters {
     _Atomic uint64_t allocated, requested, reserved;
     _Atomic uint64_t allocated_peak, requested_peak, reserved_peak;
@@ -33,63 +35,79 @@ struct counters {
 static struct counters counters[VS_DEVICES_MAX];
 static struct vs_failure failures[VS_DEVICES_MAX]; /* guarded by lock; time 0: none */
 
-static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
+static inline uint64_t get(const _Atomic uint64_t *figure)
 {
-    uint64_t old = atomic_load_explicit(peak, memory_order_relaxed);
-    while (value > old && !atomic_compare_exchange_weak_explicit(
-                              peak, &old, value, memory_order_relaxed, memory_order_relaxed))
-        ;
+    return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
-static void add(_Atomic uint64_t *value, _Atomic uint64_t *peak, uint64_t bytes)
+/* One writer at a time: no locked instruction is needed. A negative difference wraps
+ * around to the subtraction it means. */
+static inline uint64_t change(_Atomic uint64_t *figure, uint64_t difference)
 {
-    uint64_t now = atomic_fetch_add_explicit(value, bytes, memory_order_relaxed) + bytes;
-    raise_peak(peak, now);
+    uint64_t now = get(figure) + difference;
+    atomic_store_explicit(figure, now, memory_order_relaxed);
+    return now;
 }
 
-void vs_track_count_alloc(uint32_t device, uint64_t size, uint64_t requested)
+static inline void raise(_Atomic uint64_t *figure, _Atomic uint64_t *peak, uint64_t bytes)
+{
+    uint64_t now = change(figure, bytes);
+    if (now > get(peak))
+        atomic_store_explicit(peak, now, memory_order_relaxed);
+}
+
+void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t requested)
 {
     if (device >= VS_DEVICES_MAX)
         return;
     struct counters *c = &counters[device];
-    add(&c->allocated, &c->allocated_peak, size);
-    add(&c->requested, &c->requested_peak, requested);
-    atomic_fetch_add_explicit(&c->allocations, 1, memory_order_relaxed);
+    raise(&c->allocated, &c->allocated_peak, size);
+    raise(&c->requested, &c->requested_peak, requested);
+    change(&c->allocations, 1);
 }
 
-void vs_track_count_free(uint32_t device, uint64_t size, uint64_t requested)
+void vs_track_count_free_locked(uint32_t device, uint64_t size, uint64_t requested)
 {
     if (device >= VS_DEVICES_MAX)
         return;
     struct counters *c = &counters[device];
-    atomic_fetch_sub_explicit(&c->allocated, size, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&c->requested, requested, memory_order_relaxed);
-    atomic_fetch_add_explicit(&c->frees, 1, memory_order_relaxed);
+    change(&c->allocated, 0 - size);
+    change(&c->requested, 0 - requested);
+    change(&c->frees, 1);
 }
 
-void vs_track_count_reserve(uint32_t device, int64_t bytes)
+void vs_track_count_reserve_locked(uint32_t device, int64_t bytes)
 {
     if (device >= VS_DEVICES_MAX)
         return;
-    /* a negative difference wraps around to the subtraction it means */
     struct counters *c = &counters[device];
-    uint64_t now = atomic_fetch_add_explicit(&c->reserved, (uint64_t)bytes, memory_order_relaxed) +
-                   (uint64_t)bytes;
     if (bytes > 0)
-        raise_peak(&c->reserved_peak, now);
+        raise(&c->reserved, &c->reserved_peak, (uint64_t)bytes);
+    else
+        change(&c->reserved, (uint64_t)bytes);
 }
 
-static void count(const struct vs_live *live, bool alloc)
+static void count_locked(const struct vs_live *live, bool alloc)
 {
     if (!vs_family_on_device(live->family))
         return;
     if (alloc) {
-        vs_track_count_alloc(live->device, live->size, live->requested);
-        vs_track_count_reserve(live->device, (int64_t)live->size);
+        vs_track_count_alloc_locked(live->device, live->size, live->requested);
+        vs_track_count_reserve_locked(live->device, (int64_t)live->size);
     } else {
-        vs_track_count_free(live->device, live->size, live->requested);
-        vs_track_count_reserve(live->device, -(int64_t)live->size);
+        vs_track_count_free_locked(live->device, live->size, live->requested);
+        vs_track_count_reserve_locked(live->device, -(int64_t)live->size);
     }
+}
+
+/* The figures and the event of one allocation or free, as one step. */
+static void record(const struct vs_live *live, struct vs_event *event)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    vs_recorder_acquire(recorder);
+    count_locked(live, event->kind == VS_EVENT_alloc);
+    vs_recorder_event_locked(recorder, event);
+    vs_recorder_release(recorder);
 }
 
 static struct entry *entry_take_locked(void)
@@ -114,7 +132,6 @@ static void enter_locked(const struct vs_live *live)
 
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
 {
-    struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event = {.kind = VS_EVENT_alloc,
                              .alloc = {.addr = live->addr,
                                        .requested = live->requested,
@@ -125,10 +142,9 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
                                        .stream = stream,
                                        .api = vs_process_api(api),
                                        .stack = vs_process_stack()}};
-    count(live, true);
     vs_lock_acquire(&lock);
     enter_locked(live);
-    vs_recorder_event(recorder, &event);
+    record(live, &event);
     vs_lock_release(&lock);
     return event.time_ns;
 }
@@ -149,15 +165,12 @@ bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_li
                                           .device = was.device,
                                           .stream = stream,
                                           .api = vs_process_api(api)}};
-        vs_recorder_event(vs_process_recorder(), &event);
+        record(&was, &event);
     }
     vs_lock_release(&lock);
-    if (!known)
-        return false;
-    count(&was, false);
-    if (live)
+    if (known && live)
         *live = was;
-    return true;
+    return known;
 }
 
 void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api)
@@ -275,7 +288,10 @@ void vs_track_reset_peaks(uint32_t device)
     if (device >= VS_DEVICES_MAX)
         return;
     struct counters *c = &counters[device];
+    struct vs_recorder *recorder = vs_process_recorder();
+    vs_recorder_acquire(recorder);
     atomic_store(&c->allocated_peak, atomic_load(&c->allocated));
     atomic_store(&c->requested_peak, atomic_load(&c->requested));
     atomic_store(&c->reserved_peak, atomic_load(&c->reserved));
+    vs_recorder_release(recorder);
 }

@@ -60,9 +60,10 @@ struct vs_failure {
 bool vs_track_last_failure(uint32_t device, struct vs_failure *out);
 
 /* vs_track_count_alloc/free/reserve: for the allocator's events, which carry
- * their own pointer table. */
-void vs_track_count_alloc(uint32_t device, uint64_t size, uint64_t requested);
-void vs_track_count_free(uint32_t device, uint64_t size, uint64_t requested);
-void vs_track_count_reserve(uint32_t device, int64_t bytes);
+ * their own pointer table. The caller holds the order of the trace
+ * (vs_recorder_acquire), and records the event in the same step. */
+void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t requested);
+void vs_track_count_free_locked(uint32_t device, uint64_t size, uint64_t requested);
+void vs_track_count_reserve_locked(uint32_t device, int64_t bytes);
 
 #endif

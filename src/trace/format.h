@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the file's bytes");
 
@@ -145,9 +146,24 @@ static inline uint64_t vs_unzigzag(uint64_t coded)
 }
 
 /* vs_put_varint: write *value* at *p* (VS_VARINT_MAX bytes of room); returns the
- * byte after it. */
+ * byte after it. What follows in the room may be overwritten. */
 static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
 {
+    if (value < 0x80) {
+        *p = (unsigned char)value;
+        return p + 1;
+    }
+    if (value < UINT64_C(1) << 56) {
+        /* seven bits to each byte of a word: halves, then quarters, then eighths */
+        uint64_t w = (value & UINT64_C(0x000000000fffffff)) |
+                     (value & UINT64_C(0x00fffffff0000000)) << 4;
+        w = (w & UINT64_C(0x00003fff00003fff)) | (w & UINT64_C(0x0fffc0000fffc000)) << 2;
+        w = (w & UINT64_C(0x007f007f007f007f)) | (w & UINT64_C(0x3f803f803f803f80)) << 1;
+        unsigned last = (63 - (unsigned)__builtin_clzll(value)) / 7;
+        w |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * last) - 1);
+        memcpy(p, &w, sizeof w);
+        return p + last + 1;
+    }
     while (value >= 0x80) {
         *p++ = (unsigned char)(value | 0x80);
         value >>= 7;

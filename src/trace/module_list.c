@@ -222,7 +222,7 @@ static void apply_locked(struct vs_recorder *r, const struct gathering *g)
 {
     /* writing events may let go of the lock: one thread at a time */
     while (r->modules_busy && !atomic_load_explicit(&r->stopped, memory_order_relaxed))
-        pthread_cond_wait(&r->progress, &r->lock.mu);
+        vs_cond_wait(&r->progress, &r->lock, UINT64_MAX);
     if (g->generation <= r->module_generation || r->module_next_index > UINT32_MAX - MODULES_MAX ||
         atomic_load_explicit(&r->stopped, memory_order_relaxed) ||
         !grow_locked(r, r->module_count + g->count + 1))
@@ -234,7 +234,7 @@ static void apply_locked(struct vs_recorder *r, const struct gathering *g)
     r->module_generation = g->generation;
     atomic_store_explicit(&r->module_generation_seen, g->generation, memory_order_relaxed);
     r->modules_busy = false;
-    pthread_cond_broadcast(&r->progress);
+    vs_cond_broadcast(&r->progress);
 }
 
 void vs_module_list_refresh(struct vs_recorder *r)

@@ -16,19 +16,9 @@
 #include "trace/recorder_internal.h"
 
 /* and for the lock: exit() may be called by a handler that interrupted us */
-#define CLOSE_LOCK_S 2
+#define CLOSE_LOCK_NS UINT64_C(2000000000)
 /* frames between the caller and libunwind, over what is kept */
 #define UNWIND_SLACK 8u
-
-/* initial-exec: no call into the loader on the hot path */
-static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t own_tid;
-
-static uint32_t thread_id(void)
-{
-    if (__builtin_expect(!own_tid, 0))
-        own_tid = (uint32_t)syscall(SYS_gettid);
-    return own_tid;
-}
 
 static bool is_stopped(const struct vs_recorder *r)
 {
@@ -40,8 +30,8 @@ void vs_recorder_fail_locked(struct vs_recorder *r)
 {
     r->failed = true;
     atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
-    pthread_cond_broadcast(&r->progress);
-    pthread_cond_signal(&r->work);
+    vs_cond_broadcast(&r->progress);
+    vs_cond_signal(&r->work);
 }
 
 void vs_recorder_out_of_memory_locked(struct vs_recorder *r)
@@ -87,17 +77,6 @@ static size_t choose_window_bytes(size_t wanted)
     return (bytes + page - 1) & ~(page - 1);
 }
 
-static void init_sync(struct vs_recorder *r)
-{
-    pthread_condattr_t attr;
-    vs_lock_init(&r->lock, VS_RANK_RECORDER, "recorder");
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->work, &attr);
-    pthread_cond_init(&r->progress, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
 enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_recorder **out)
 {
     if (!config || !config->path || !*config->path)
@@ -105,8 +84,9 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     struct vs_recorder *r = vs_pages_map(sizeof *r);
     if (!r)
         return VS_ERR_NOMEM;
-    own_tid = 0; /* this may be the child of a fork */
-    init_sync(r);
+    vs_encode_forget_thread(); /* this may be the child of a fork */
+    vs_lock_init(&r->lock, VS_RANK_RECORDER, "recorder");
+    vs_ticks_init(&r->ticks);
     r->writer.fd = -1;
     r->pid = getpid();
     r->depth_max = config->stack_depth_max < VS_STACK_FRAMES_MAX ? config->stack_depth_max
@@ -150,74 +130,26 @@ fail:;
 
 /* --- events --- */
 
-static inline unsigned char *put_field(struct vs_recorder *r, unsigned char *p,
-                                       enum vs_field_codec codec, uint64_t value)
-{
-    switch (codec) {
-    case VS_CODEC_U:
-        return vs_put_varint(p, value);
-    case VS_CODEC_S:
-        return vs_put_varint(p, vs_zigzag(value));
-    case VS_CODEC_A:
-        p = vs_put_varint(p, vs_zigzag(value - r->last_address));
-        r->last_address = value;
-        return p;
-    case VS_CODEC_T:
-        p = vs_put_varint(p, vs_zigzag(value - r->last_t));
-        r->last_t = value;
-        return p;
-    case VS_CODEC_STR: /* an id nobody defined would end the trace for its readers */
-        return vs_put_varint(p, value <= r->strings ? value : 0);
-    case VS_CODEC_STK:
-        return vs_put_varint(p, value <= r->stack_nodes ? value : 0);
-    }
-    return p;
-}
-
-void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
-{
-    const struct vs_event_info *info = vs_event_describe(event->kind);
-    if (!info || !vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
-        return;
-    if (!event->tid)
-        event->tid = thread_id();
-    if (!event->time_ns)
-        event->time_ns = vs_clock_ns();
-    if (event->time_ns < r->last_ns)
-        event->time_ns = r->last_ns;
-
-    unsigned char *first = r->cursor, *p = first + 1;
-    unsigned char head = (unsigned char)event->kind;
-    if (event->tid != r->last_tid) {
-        head |= VS_RECORD_TID;
-        p = vs_put_varint(p, event->tid);
-        r->last_tid = event->tid;
-    }
-    if (event->time_ns == r->last_ns)
-        head |= VS_RECORD_SAME_TIME;
-    else
-        p = vs_put_varint(p, event->time_ns - r->last_ns);
-    *first = head;
-    r->last_ns = event->time_ns;
-    for (unsigned i = 0; i < info->field_count; i++)
-        p = put_field(r, p, info->fields[i].codec, event->fields[i]);
-
-    r->encoded_bytes += (uint64_t)(p - first);
-    r->events++;
-    r->active->events++;
-    r->active->last_ns = event->time_ns;
-    vs_window_publish_locked(r, p);
-}
-
 void vs_recorder_event(struct vs_recorder *r, struct vs_event *event)
 {
     if (is_stopped(r))
         return;
-    int saved_errno = errno;
     vs_lock_acquire(&r->lock);
     vs_recorder_event_locked(r, event);
     vs_lock_release(&r->lock);
-    errno = saved_errno;
+}
+
+/* Without a recorder there is an order of things all the same. */
+static struct vs_lock unrecorded = VS_LOCK_INIT(VS_RANK_RECORDER, "unrecorded");
+
+void vs_recorder_acquire(struct vs_recorder *r)
+{
+    vs_lock_acquire(r ? &r->lock : &unrecorded);
+}
+
+void vs_recorder_release(struct vs_recorder *r)
+{
+    vs_lock_release(r ? &r->lock : &unrecorded);
 }
 
 uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t length)
@@ -352,11 +284,7 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
         return;
     }
     int saved_errno = errno;
-    struct timespec ts;
-    clock_gettime(CLOCK_REALTIME, &ts);
-    ts.tv_sec += CLOSE_LOCK_S;
-    /* not vs_lock_acquire: the rank does not matter at the end, hanging does */
-    if (pthread_mutex_timedlock(&r->lock.mu, &ts)) {
+    if (!vs_lock_acquire_within(&r->lock, CLOSE_LOCK_NS)) {
         /* everything so far is in FILE.live; whoever records on its way out must
          * not wait for that lock either */
         atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
@@ -375,8 +303,8 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
         atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
         vs_window_seal_locked(r);
         r->quit = true;
-        pthread_cond_signal(&r->work);
-        pthread_cond_broadcast(&r->progress);
+        vs_cond_signal(&r->work);
+        vs_cond_broadcast(&r->progress);
         if (wait_for_thread_locked(r)) {
             join = r->has_thread;
             if (!r->finished && !r->failed)
@@ -384,7 +312,7 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
             release_locked(r);
         }
     }
-    pthread_mutex_unlock(&r->lock.mu);
+    vs_lock_release(&r->lock);
     if (join)
         pthread_join(r->thread, NULL); /* it has nothing left to do but end */
     errno = saved_errno;
@@ -394,10 +322,9 @@ void vs_recorder_abandon_in_child(struct vs_recorder *r)
 {
     if (!r)
         return;
-    own_tid = 0;
+    vs_encode_forget_thread();
     vs_lock_reset_after_fork(&r->lock);
-    pthread_cond_init(&r->work, NULL);
-    pthread_cond_init(&r->progress, NULL);
+    r->work = r->progress = (struct vs_cond){0};
     atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
     r->closed = true;
     r->failed = true;

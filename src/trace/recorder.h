@@ -42,6 +42,16 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
  * (also in *event*, for the caller). Order in the file is the order of calls. */
 void vs_recorder_event(struct vs_recorder *recorder, struct vs_event *event);
 
+/* vs_recorder_acquire, vs_recorder_release: what the caller does in between is one
+ * step in the order of the trace: its events, by vs_recorder_event_locked, and
+ * whatever it keeps beside them. Rank RECORDER; no other function of the recorder in
+ * between. Without a recorder (NULL), or after it stopped, they exclude each other
+ * all the same. vs_recorder_event_locked may let go of the lock while it waits for
+ * the background thread, before it appends. */
+void vs_recorder_acquire(struct vs_recorder *recorder);
+void vs_recorder_release(struct vs_recorder *recorder);
+void vs_recorder_event_locked(struct vs_recorder *recorder, struct vs_event *event);
+
 /* vs_recorder_string: the id of a text, defined in the trace on first use.
  * *length* SIZE_MAX means strlen. At most 64 KiB are kept. 0 for NULL or "". */
 uint64_t vs_recorder_string(struct vs_recorder *recorder, const char *text, size_t length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder's inside, shared by recorder.c (API and encoding), window.c (live
+ * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
  * window and hand-over), writer.c (background thread and file), intern.c
  * (strings, stacks), module_list.c (loaded objects) and unwind.c (capture).
  *
@@ -18,6 +18,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
+#include "base/vs_ticks.h"
 #include "trace/format.h"
 #include "trace/recorder.h"
 
@@ -61,14 +62,15 @@ struct vs_writer {
 
 struct vs_recorder {
     struct vs_lock lock;
-    pthread_cond_t work;     /* to the background thread: a full window, or quit */
-    pthread_cond_t progress; /* from it: a window was written, or it gave up */
+    struct vs_cond work;     /* to the background thread: a full window, or quit */
+    struct vs_cond progress; /* from it: a window was written, or it gave up */
     _Atomic bool stopped;    /* closed or failed: every call is a no-op. Set under lock */
 
     /* encoding; guarded by lock */
     struct vs_window *active; /* NULL between windows */
     unsigned char *cursor, *limit;
     uint64_t last_ns, last_address, last_t;
+    struct vs_ticks ticks;
     uint32_t last_tid;
     uint64_t sequence, written_sequence; /* last handed out, last in the file */
     uint64_t events, encoded_bytes, file_bytes, strings, stack_nodes;
@@ -122,7 +124,15 @@ void vs_window_close(struct vs_recorder *r, bool keep);
 /* vs_window_reserve_locked: room for *bytes* at r->cursor; changes window and
  * waits for the background thread as needed (letting go of the lock). false when
  * the recorder stopped. */
-bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes);
+bool vs_window_change_locked(struct vs_recorder *r, size_t bytes);
+static inline bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
+{
+    /* a recorder that stopped has no active window, or finds out at its end */
+    if (__builtin_expect((size_t)(r->limit - r->cursor) >= bytes, 1) &&
+        !atomic_load_explicit(&r->stopped, memory_order_relaxed))
+        return true;
+    return vs_window_change_locked(r, bytes);
+}
 /* vs_window_wait_locked: wait (letting go of the lock) until the background
  * thread has written something or ended; takes its work over when it is gone.
  * false when the recorder is closing and the thread makes no headway. */
@@ -202,10 +212,13 @@ bool vs_unwind_load(void);
  * own caller's first), at most *max*. */
 size_t vs_unwind_capture(void **pcs, size_t max);
 
+/* --- encode.c --- */
+
+/* vs_encode_forget_thread: this thread's kernel id may have changed (fork). */
+void vs_encode_forget_thread(void);
+
 /* --- recorder.c --- */
 
-/* vs_recorder_event_locked: append *event* (time and thread may be 0). */
-void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event);
 /* vs_recorder_fail_locked: stop for good. The caller has said why. */
 void vs_recorder_fail_locked(struct vs_recorder *r);
 /* vs_recorder_out_of_memory_locked: say so once; what was asked for is left out. */

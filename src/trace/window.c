@@ -150,17 +150,15 @@ void vs_window_seal_locked(struct vs_recorder *r)
     w->nodes_after = r->stack_nodes;
     r->active = NULL;
     r->cursor = r->limit = NULL;
-    pthread_cond_signal(&r->work);
+    vs_cond_signal(&r->work);
 }
 
 bool vs_window_wait_locked(struct vs_recorder *r)
 {
     uint64_t written = r->written_sequence, since = vs_clock_ns();
     for (;;) {
-        uint64_t until = vs_clock_ns() + LOOK_NS;
-        struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
-        int rc = pthread_cond_timedwait(&r->progress, &r->lock.mu, &ts);
-        if (!rc || r->thread_done || r->written_sequence != written)
+        bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + LOOK_NS);
+        if (woken || r->thread_done || r->written_sequence != written)
             return true;
         if (!vs_writer_alive(r)) {
             vs_writer_take_over_locked(r);
@@ -171,24 +169,24 @@ bool vs_window_wait_locked(struct vs_recorder *r)
     }
 }
 
-bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
+bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
 {
-    for (;;) {
-        if (atomic_load_explicit(&r->stopped, memory_order_relaxed))
-            return false;
-        if ((size_t)(r->limit - r->cursor) >= bytes && r->active)
-            return true;
-        if (bytes > r->window_bytes)
-            return false;
+    int saved_errno = errno; /* the program's, in whose call this is */
+    bool ready = false, waited = true;
+    while (!ready && waited && bytes <= r->window_bytes &&
+           !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
         struct vs_window *w = find_free_locked(r);
         if (w)
             activate_locked(r, w);
         else if (r->thread_done)
             vs_writer_drain_locked(r);
-        else if (!vs_window_wait_locked(r))
-            return false;
+        else
+            waited = vs_window_wait_locked(r);
+        ready = r->active && (size_t)(r->limit - r->cursor) >= bytes;
     }
+    errno = saved_errno;
+    return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
 }
 
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r)
@@ -207,5 +205,5 @@ void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w)
     w->state = VS_WINDOW_FREE;
     r->written_sequence = w->sequence;
     r->file_bytes = r->writer.offset;
-    pthread_cond_broadcast(&r->progress);
+    vs_cond_broadcast(&r->progress);
 }

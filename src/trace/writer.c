@@ -339,11 +339,10 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
     }
     *seen = now_sequence;
     uint64_t until = vs_clock_ns() + (uint64_t)r->flush_ms * 500000u;
-    struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
-    int rc = 0;
-    while (!rc && !r->quit && !vs_window_oldest_full_locked(r))
-        rc = pthread_cond_timedwait(&r->work, &r->lock.mu, &ts);
-    if (!rc)
+    bool in_time = true;
+    while (in_time && !r->quit && !vs_window_oldest_full_locked(r))
+        in_time = vs_cond_wait(&r->work, &r->lock, until);
+    if (in_time)
         *seen = 0; /* woken early: the age of the window is not known */
 }
 
@@ -380,7 +379,7 @@ static void *writer_main(void *arg)
     }
     r->finished = finish && !err;
     r->thread_done = true;
-    pthread_cond_broadcast(&r->progress);
+    vs_cond_broadcast(&r->progress);
     vs_lock_release(&r->lock);
     return NULL;
 }

@@ -1,15 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times allocate-and-free pairs of a driver program and prints the median of
- * several rounds in ns. Knows nothing of vramscope; bench_preload.sh runs it
- * without and with the library in front. */
+ * Times allocate-and-free pairs of a driver program and prints two figures in ns: the
+ * best of many short rounds, and their median. Knows nothing of vramscope;
+ * bench_preload.sh runs it without and with the library in front.
+ * Usage: bench_pairs HOW [DEPTH [THREADS [BYTES]]]
+ *   malloc   the C library's pair of 512 bytes: a floor
+ *   calls    the chain of calls alone
+ *   resync   one block, freed and asked for again at once: with a cache, every pair
+ *            needs a synchronisation of the device before the block is handed out
+ *   hit      a working set; the program synchronises between the rounds, untimed, so
+ *            that a cache has no need to
+ * DEPTH: frames between the allocation and its thread's start, which go through one
+ * of eight call sites in turn. More threads: wall time over all pairs. */
 #define _GNU_SOURCE
 #include <cuda.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#define ROUNDS 9
+#define ROUNDS 400
+#define BLOCKS 64 /* of each thread */
+#define REPEATS 4 /* of the set in a round of `malloc` and `calls` */
+#define THREADS_MAX 16
+
+enum how { HOW_MALLOC, HOW_CALLS, HOW_RESYNC, HOW_HIT };
+
+static enum how how;
+static size_t bytes = (size_t)20 << 20;
+static int depth = 1, threads = 1;
+static CUcontext context;
+static pthread_barrier_t barrier;
+static double times[ROUNDS]; /* written by the first thread */
+static _Atomic bool failed;
 
 static double now_ns(void)
 {
@@ -24,37 +49,128 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A chain of calls of some depth, as real programs have. */
-__attribute__((noinline)) static CUresult pair_at(int depth, size_t bytes)
+__attribute__((noinline)) static void take(CUdeviceptr *p)
 {
-    CUdeviceptr p;
-    if (depth) {
-        CUresult r = pair_at(depth - 1, bytes);
-        __asm__ volatile("" ::: "memory"); /* no tail call */
-        return r;
+    if (how != HOW_CALLS && cuMemAlloc(p, bytes))
+        failed = true;
+    if (how == HOW_RESYNC && cuMemFree(*p))
+        failed = true;
+}
+
+/* A chain of calls of some depth, as real programs have. */
+__attribute__((noinline)) static void at_depth(int left, CUdeviceptr *p)
+{
+    if (left > 0)
+        at_depth(left - 1, p);
+    else
+        take(p);
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+}
+
+/* Two frames beside those of the chain: this one and take. */
+static void from_site(unsigned site, CUdeviceptr *p)
+{
+    int left = depth - 3;
+    switch (site % 8) {
+#define SITE(i)                            \
+    case i:                                \
+        at_depth(left, p);                 \
+        __asm__ volatile("" ::: "memory"); \
+        break;
+        SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
+#undef SITE
     }
-    CUresult r = cuMemAlloc(&p, bytes);
-    return r == CUDA_SUCCESS ? cuMemFree(p) : r;
+}
+
+static unsigned set_of_malloc(void **set)
+{
+    for (int i = 0; i < REPEATS; i++) {
+        for (int j = 0; j < BLOCKS; j++)
+            set[j] = malloc(512);
+        __asm__ volatile("" ::: "memory");
+        for (int j = 0; j < BLOCKS; j++)
+            free(set[j]);
+    }
+    return REPEATS * BLOCKS;
+}
+
+/* One round; gives how many pairs it made. */
+static unsigned run_round(CUdeviceptr *set)
+{
+    if (how == HOW_MALLOC)
+        return set_of_malloc((void **)set);
+    for (unsigned j = 0; j < BLOCKS; j++)
+        from_site(j, &set[j]);
+    for (unsigned j = 0; how == HOW_HIT && j < BLOCKS; j++) {
+        if (cuMemFree(set[j]))
+            failed = true;
+    }
+    return BLOCKS;
+}
+
+static void *work(void *arg)
+{
+    int self = *(const int *)arg;
+    CUdeviceptr set[BLOCKS] = {0};
+    if (cuCtxSetCurrent(context))
+        failed = true;
+    run_round(set); /* fills the cache */
+    for (int r = 0; r < ROUNDS && !failed; r++) {
+        if (threads > 1)
+            pthread_barrier_wait(&barrier);
+        if (!self && cuCtxSynchronize())
+            failed = true;
+        if (threads > 1)
+            pthread_barrier_wait(&barrier);
+        double start = now_ns();
+        unsigned pairs = run_round(set) * (unsigned)threads;
+        if (threads > 1)
+            pthread_barrier_wait(&barrier);
+        if (!self)
+            times[r] = (now_ns() - start) / pairs;
+    }
+    return NULL;
+}
+
+static bool parse(int argc, char **argv)
+{
+    static const char *const names[] = {"malloc", "calls", "resync", "hit"};
+    bool known = false;
+    for (unsigned i = 0; argc > 1 && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(argv[1], names[i]) == 0) {
+            how = (enum how)i;
+            known = true;
+        }
+    }
+    depth = argc > 2 ? atoi(argv[2]) : depth;
+    threads = argc > 3 ? atoi(argv[3]) : threads;
+    bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
+    return known && threads >= 1 && threads <= THREADS_MAX;
 }
 
 int main(int argc, char **argv)
 {
-    int pairs = argc > 1 ? atoi(argv[1]) : 20000, depth = argc > 2 ? atoi(argv[2]) : 16;
     CUdevice device;
-    CUcontext context;
-    double times[ROUNDS];
-    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
-        cuCtxSetCurrent(context))
-        return 1;
-    for (int r = 0; r < ROUNDS; r++) {
-        double start = now_ns();
-        for (int i = 0; i < pairs; i++) {
-            if (pair_at(depth, 1 << 20))
-                return 1;
-        }
-        times[r] = (now_ns() - start) / pairs;
+    pthread_t ids[THREADS_MAX];
+    int numbers[THREADS_MAX];
+    if (!parse(argc, argv)) {
+        fprintf(stderr, "usage: bench_pairs malloc|calls|resync|hit [DEPTH [THREADS [BYTES]]]\n");
+        return 2;
     }
+    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
+        return 1;
+    pthread_barrier_init(&barrier, NULL, (unsigned)threads);
+    for (int i = 0; i < threads; i++) {
+        numbers[i] = i;
+        if (i && pthread_create(&ids[i], NULL, work, &numbers[i]))
+            return 1;
+    }
+    work(&numbers[0]);
+    for (int i = 1; i < threads; i++)
+        pthread_join(ids[i], NULL);
+    if (failed)
+        return 1;
     qsort(times, ROUNDS, sizeof *times, by_value);
-    printf("%.0f\n", times[ROUNDS / 2]);
+    printf("%.1f %.1f\n", times[0], times[ROUNDS / 2]);
     return 0;
 }

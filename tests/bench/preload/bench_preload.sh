@@ -3,7 +3,10 @@
 #
 # What standing in front costs: allocate-and-free pairs on the simulated GPU with
 # its own latencies set to zero, alone and under each way of recording, and the
-# start of a process that never uses CUDA. Medians, and ratios to the first line.
+# start of a process that never uses CUDA. Best and median of 400 short rounds; ratios
+# of the best to the simulated driver's own pair and to the C library's malloc and
+# free in the same run. The program's own calls on the way to an allocation are
+# measured too and taken off.
 # Usage: bench_preload.sh BUILD_DIR
 set -eu
 build=${1:?usage: bench_preload.sh BUILD_DIR}
@@ -13,20 +16,49 @@ trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH="$build/lib/vramscope/simulator" VRAMSCOPE_SIMULATE="h100-80g,malloc_us=0,free_us=0"
 export VRAMSCOPE_OUTPUT="$work/%p.vst"
 
-pairs() { "$build/tests/bench_pairs" 20000 16; }
-row() { # NAME NS
-    awk -v name="$1" -v ns="$2" -v base="$base" \
-        'BEGIN { printf "%-44s %8.0f ns  %6.2fx\n", name, ns, ns / base }'
+figures() { # NAME OFF "BEST MEDIAN"
+    echo "$3" | awk -v name="$1" -v off="$2" -v bare="${bare%% *}" -v libc="${libc%% *}" \
+        '{ b = $1 - off; m = $2 - off
+           printf "  %-46s %8.0f %8.0f ns  %8.3fx %7.1fx\n", name, b, m, b / bare, b / libc }'
 }
-base=$(pairs)
-echo "allocate-and-free pair of 1 MiB, 18 frames deep, one thread"
-row "alone (the simulated driver's own cost)" "$base"
-for stacks in none native; do
-    for how in observe caching; do
-        ns=$(LD_PRELOAD=$library VRAMSCOPE_ALLOCATOR=$how VRAMSCOPE_STACKS=$stacks pairs)
-        row "$how, stacks=$stacks" "$ns"
-    done
+pairs() { "$build/tests/bench_pairs" "$@"; }
+under() { # ALLOCATOR STACKS ARGUMENTS...
+    how=$1 stacks=$2
+    shift 2
+    LD_PRELOAD=$library VRAMSCOPE_ALLOCATOR=$how VRAMSCOPE_STACKS=$stacks pairs "$@"
+    rm -f "$work"/*.vst*
+}
+untraced() { VRAMSCOPE_RECORD=off under caching none "$@"; }
+
+libc=$(pairs malloc)
+calls=$(pairs calls 20) calls=${calls%% *}
+short=$(pairs calls 2) short=${short%% *}
+bare=$(pairs hit 2)
+echo "one allocate-and-free pair; the frames of the program's own calls ($calls ns for 20) taken off"
+printf '  %-46s %8s %8s     %9s %8s\n' "" best median "/ driver" "/ malloc"
+figures "malloc and free of 512 bytes" 0 "$libc"
+figures "the simulated driver alone" "$short" "$bare"
+echo "cache hit, 20 MiB, the program synchronises now and then (untimed):"
+figures "untraced (record=off)" "$short" "$(untraced hit 2)"
+figures "recorded, stacks=none" "$short" "$(under caching none hit 2)"
+figures "recorded, stacks=native, 20 frames, 8 sites" "$calls" "$(under caching native hit 20)"
+echo "the same with 512 bytes, which split and merge blocks:"
+figures "untraced (record=off)" "$short" "$(untraced hit 2 1 512)"
+figures "recorded, stacks=none" "$short" "$(under caching none hit 2 1 512)"
+figures "recorded, stacks=native, 20 frames, 8 sites" "$calls" "$(under caching native hit 20 1 512)"
+echo "one block freed and asked for at once, the device synchronised at each reuse:"
+figures "untraced (record=off)" "$short" "$(untraced resync 2)"
+figures "recorded, stacks=none" "$short" "$(under caching none resync 2)"
+figures "recorded, stacks=native, 20 frames, 8 sites" "$calls" "$(under caching native resync 20)"
+echo "wall time over all pairs of several threads in one context, cache hit:"
+for threads in 2 4; do
+    figures "untraced, $threads threads" 0 "$(untraced hit 2 $threads)"
+    figures "recorded, stacks=none, $threads threads" 0 "$(under caching none hit 2 $threads)"
+    figures "recorded, stacks=native, 20 frames, $threads threads" 0 "$(under caching native hit 20 $threads)"
 done
+echo "allocator=observe, the driver's own work included:"
+figures "stacks=none" "$short" "$(under observe none hit 2)"
+figures "stacks=native, 20 frames" "$calls" "$(under observe native hit 20)"
 
 start() { # median of 21 runs of /bin/true, in microseconds
     for _ in $(seq 21); do

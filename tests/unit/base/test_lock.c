@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 
 static struct vs_lock low = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
@@ -194,11 +195,90 @@ static void a_lock_made_at_run_time_behaves_like_a_static_one(void **state)
     assert_int_equal(lock.rank, VS_RANK_ALLOCATOR);
     assert_string_equal(lock.name, "allocator");
     vs_lock_acquire(&lock);
-    assert_int_not_equal(pthread_mutex_trylock(&lock.mu), 0);
+    assert_false(vs_lock_acquire_within(&lock, 1000000));
     vs_lock_release(&lock);
-    assert_int_equal(pthread_mutex_trylock(&lock.mu), 0);
-    pthread_mutex_unlock(&lock.mu);
+    assert_true(vs_lock_acquire_within(&lock, 1000000));
+    vs_lock_release(&lock);
+    assert_false(vs_lock_held());
     vs_lock_destroy(&lock);
+}
+
+static struct vs_cond turn;      /* under low */
+static unsigned turn_of, rounds; /* guarded by low */
+
+static void *take_turns(void *arg)
+{
+    unsigned mine = *(const unsigned *)arg;
+    vs_lock_acquire(&low);
+    for (unsigned i = 0; i < 2000; i++) {
+        while (turn_of != mine)
+            vs_cond_wait(&turn, &low, UINT64_MAX);
+        rounds++;
+        turn_of = !mine;
+        vs_cond_signal(&turn);
+    }
+    vs_lock_release(&low);
+    return NULL;
+}
+
+static void a_signal_wakes_the_thread_that_waits(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    static const unsigned names[2] = {0, 1};
+    rounds = turn_of = 0;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_turns, (void *)&names[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(rounds, 4000);
+}
+
+static void *wait_for_all(void *arg)
+{
+    bool *go = arg;
+    vs_lock_acquire(&low);
+    rounds++;
+    while (!*go)
+        vs_cond_wait(&turn, &low, UINT64_MAX);
+    rounds--;
+    vs_lock_release(&low);
+    return NULL;
+}
+
+static void a_broadcast_wakes_everybody(void **state)
+{
+    (void)state;
+    pthread_t threads[3];
+    bool go = false;
+    rounds = 0;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for_all, &go), 0);
+    for (bool all = false; !all;) {
+        vs_lock_acquire(&low);
+        all = rounds == 3;
+        go = all;
+        if (all)
+            vs_cond_broadcast(&turn);
+        vs_lock_release(&low);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(rounds, 0);
+}
+
+static void a_wait_ends_at_its_time_with_the_lock_held(void **state)
+{
+    (void)state;
+    struct vs_cond nobody = {0};
+    uint64_t start = vs_clock_ns();
+    vs_lock_acquire(&low);
+    while (vs_cond_wait(&nobody, &low, start + 20000000))
+        ;
+    assert_true(vs_clock_ns() - start >= 20000000);
+    assert_true(vs_lock_held());
+    vs_lock_release(&low);
+    assert_false(vs_lock_held());
 }
 
 int main(void)
@@ -215,6 +295,9 @@ int main(void)
         cmocka_unit_test(a_lock_held_across_fork_is_free_in_the_child_after_reset),
         cmocka_unit_test(the_lock_excludes_other_threads),
         cmocka_unit_test(a_lock_made_at_run_time_behaves_like_a_static_one),
+        cmocka_unit_test(a_signal_wakes_the_thread_that_waits),
+        cmocka_unit_test(a_broadcast_wakes_everybody),
+        cmocka_unit_test(a_wait_ends_at_its_time_with_the_lock_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
