@@ -394,7 +394,7 @@ static void summarise(struct run *run, int status)
     if (failures && !run->quiet)
         fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands above\n",
                 run->program[0]);
-    if (!count && !failures && !run->quiet) {
+    if (!count && !failures && !run->quiet && run->options.number[VS_OPT_record]) {
         fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
                 run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
         if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))

@@ -6,6 +6,8 @@
  * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE or CHOICE; for
  * CHOICE *unit* lists the words, separated by '|'. min and max bound COUNT and
  * SIZE. No include guard: included with VS_OPTION defined by each user. */
+VS_OPTION(record, BOOL, "on", 0, 0, "",
+          "write a trace; off: device memory is served as usual, statistics kept, nothing written")
 VS_OPTION(output, STRING, "vramscope.%n.%p.vst", 0, 0, "pattern",
           "trace file; %n program, %p pid, %h host, %r rank")
 VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",

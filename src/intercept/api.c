@@ -24,7 +24,7 @@ VS_EXPORT const char *vramscope_version(void)
 VS_EXPORT int vramscope_recording(void)
 {
     enum vs_process_state state = vs_process_state();
-    return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
+    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && vs_process_recorder();
 }
 
 VS_EXPORT int vramscope_get_device_stats(int device, struct vramscope_device_stats *stats)

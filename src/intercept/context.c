@@ -353,6 +353,8 @@ void vs_stream_name(CUstream stream, const char *name)
 
 void vs_device_sample(const struct vs_context *context, uint64_t now_ns)
 {
+    if (!vs_process_recorder())
+        return;
     _Atomic uint64_t *next = &sample_next_ns[context->device];
     uint64_t due = atomic_load_explicit(next, memory_order_relaxed);
     uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;

@@ -348,19 +348,22 @@ static void begin_locked(void)
     apply_log_level();
     choose_policy();
     load_unwinder();
-    char path[PATH_MAX] = "";
-    enum vs_err err = open_recorder(path);
-    if (err) {
-        step_aside(*path ? path : options.text[VS_OPT_output], err);
-        return;
+    if (options.number[VS_OPT_record]) {
+        char path[PATH_MAX] = "";
+        enum vs_err err = open_recorder(path);
+        if (err) {
+            step_aside(*path ? path : options.text[VS_OPT_output], err);
+            return;
+        }
+        manifest_append(path);
+        record_process();
     }
     begin_pid = getpid();
-    manifest_append(path);
-    record_process();
     on_exit(at_exit, NULL);
-    vs_nvtx_replay_open_ranges();
+    if (recorder)
+        vs_nvtx_replay_open_ranges();
     atomic_store_explicit(&state, VS_PROCESS_ACTIVE, memory_order_release);
-    if (options.number[VS_OPT_kernels])
+    if (recorder && options.number[VS_OPT_kernels])
         vs_collector_start();
 }
 

@@ -26,7 +26,8 @@ enum vs_process_state vs_process_state(void);
  * after the first call: one atomic load. */
 bool vs_process_begin(void);
 
-/* vs_process_recorder: never NULL while the state is ACTIVE or EXITING. */
+/* vs_process_recorder: while the state is ACTIVE or EXITING; NULL with record=off,
+ * which every function of the recorder takes for "nothing to do". */
 struct vs_recorder *vs_process_recorder(void);
 
 /* vs_process_options: as parsed at begin; immutable afterwards. */

@@ -165,6 +165,17 @@ static void a_file_that_is_no_trace_is_never_overwritten(void **state)
     assert_string_equal(text, "precious\n");
 }
 
+static void record_off_serves_memory_and_leaves_no_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--record=off --allocator=caching -o none.vst -- " VS_VICTIM
+                                         " atexit"), 5);
+    assert_string_equal(out, "will free at exit\n");
+    assert_string_equal(err, "");
+    assert_false(exists("none.vst"));
+    assert_false(exists("none.vst.live"));
+}
+
 static void an_older_trace_is_replaced(void **state)
 {
     (void)state;
@@ -375,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_program_without_cuda_is_told_apart),
         cmocka_unit_test(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda),
         cmocka_unit_test(a_file_that_is_no_trace_is_never_overwritten),
+        cmocka_unit_test(record_off_serves_memory_and_leaves_no_trace),
         cmocka_unit_test(an_older_trace_is_replaced),
         cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
         cmocka_unit_test(mistakes_in_options_get_one_line_and_125),
