@@ -136,10 +136,11 @@ void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *bloc
 
 /* --- requests --- */
 
-/* get_free_block: the best fit, taken out of the index. */
-static struct vs_block *search(struct vs_allocator *a, const struct vs_request *request)
+/* get_free_block */
+struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_request *request)
 {
-    if (a->limited && a->config.garbage_collection_threshold > 0)
+    /* ages are those of the default pool, the only one that is collected */
+    if (a->limited && a->config.garbage_collection_threshold > 0 && !request->pool->owner->home)
         a->searches[request->kind]++;
     struct vs_block *block = vs_free_index_at(&request->pool->index, request->rounded, 0);
     if (block && block->segment->handle_bytes)
@@ -231,28 +232,33 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
     return VS_OK;
 }
 
-static void count_oom(struct vs_allocator *a, const struct vs_request *request)
+/* After a change of generation nothing the request points to exists any more. */
+static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request,
+                              uint64_t generation, struct vs_block **out)
 {
-    uint64_t free_bytes = 0, total_bytes = 0;
-    a->counters.num_ooms++;
-    if (a->ops.memory_info && a->ops.memory_info(a->ops_ctx, &free_bytes, &total_bytes))
-        free_bytes = 0;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_OOM, request->kind, free_bytes, request->requested,
-                             request->rounded, request->stream);
+    *out = vs_block_search_locked(a, request);
+    if (!*out && a->callback_count) {
+        bool freed = vs_free_callbacks_run_locked(a);
+        if (a->generation != generation)
+            return VS_ERR_STATE;
+        if (freed)
+            *out = vs_block_search_locked(a, request);
+    }
+    if (*out)
+        return VS_OK;
+    enum vs_err err = vs_segment_obtain_locked(a, request, out);
+    if (err == VS_ERR_DEVICE_OOM)
+        vs_oom_note_locked(a, request);
+    return err;
 }
 
-/* After a change of generation nothing the request points to exists any more. */
-static enum vs_err serve(struct vs_allocator *a, const struct vs_request *request,
-                         uint64_t generation, struct vs_allocation *out)
+static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uint64_t generation,
+                         struct vs_allocation *out)
 {
-    struct vs_block *block = search(a, request);
-    if (!block) {
-        enum vs_err err = vs_segment_obtain_locked(a, request, &block);
-        if (err == VS_ERR_DEVICE_OOM)
-            count_oom(a, request);
-        if (err)
-            return err;
-    }
+    struct vs_block *block;
+    enum vs_err found = find_block(a, request, generation, &block);
+    if (found)
+        return found;
     if (block->idle.safe_after > a->sync_completed) {
         /* TAKEN: nobody else can have it, merge with it or give its segment back while
          * work enqueued before its free is waited for */
@@ -270,22 +276,25 @@ static enum vs_err serve(struct vs_allocator *a, const struct vs_request *reques
 static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream,
                                  struct vs_allocation *out)
 {
-    if (a->pending_notes)
+    if (a->pending_notes && !a->captures)
         vs_events_poll_locked(a);
     struct vs_request request = {.requested = bytes, .stream = stream};
     if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
         request.rounded = bytes;
         request.kind = VS_POOL_LARGE;
-        count_oom(a, &request);
+        vs_oom_note_locked(a, &request);
         return VS_ERR_DEVICE_OOM;
     }
     request.rounded = vs_round_request(&a->config, bytes);
     request.kind = vs_pool_of(request.rounded);
-    struct vs_stream_pools *pools = vs_stream_pin_locked(a, stream);
+    struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
+    struct vs_stream_pools *pools =
+        home ? vs_private_stream_pin_locked(a, home, stream) : vs_stream_pin_locked(a, stream);
     if (!pools)
         return VS_ERR_NOMEM;
     request.pool = &pools->pool[request.kind];
-    request.expandable = a->config.expandable_segments;
+    request.expandable =
+        a->config.expandable_segments && !(home && home->source.segment_alloc);
     uint64_t generation = a->generation;
     enum vs_err err = serve(a, &request, generation, out);
     if (a->generation == generation) {

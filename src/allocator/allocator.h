@@ -140,10 +140,13 @@ struct vs_allocator_config {
      * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;
     /* Blocks of at least this size are never split nor served to smaller
-     * requests. 0: unlimited. At least 20 MiB otherwise. */
+     * requests. 0: unlimited. At least the large segment size otherwise. */
     uint64_t max_split_size;
+    /* Of segments for large requests below 10 MiB, and of the handles of expandable
+     * ones (then a multiple of 2 MiB). 0: 20 MiB. Above 10 MiB otherwise. */
+    uint64_t large_segment_size;
     /* How much larger than the request a block beyond max_split_size may be.
-     * 0: 20 MiB. */
+     * 0: the large segment size. */
     uint64_t max_non_split_rounding;
     /* Per slot of request size (slot = floor(log2 bytes) - 20, clamped to 0..15):
      * round up to 1/divisions of a power of two. 0 or 1: multiples of 512 B.
@@ -156,6 +159,11 @@ struct vs_allocator_config {
     double memory_fraction;
     /* Of the device; 0: ask ops->memory_info when it is needed. */
     uint64_t total_memory;
+};
+
+/* A private pool's name; {0, 0} is the pool of everybody. */
+struct vs_pool_id {
+    uint64_t first, second;
 };
 
 struct vs_allocation {
@@ -219,9 +227,110 @@ enum vs_err vs_allocator_find(struct vs_allocator *allocator, uint64_t addr,
                               struct vs_allocation *out, bool *live) VS_MUST_CHECK;
 
 /* vs_allocator_empty_cache: wait for pending events, then give every wholly free
- * segment back. *released_bytes* may be NULL; written always. *Returns* the first
+ * segment back, and what is free in whole handles of expandable ones. *released_bytes* may be NULL; written always. *Returns* the first
  * error of the device; the rest is still tried. */
 enum vs_err vs_allocator_empty_cache(struct vs_allocator *allocator, uint64_t *released_bytes);
+
+/* --- private pools: PyTorch's for graph captures, and torch.cuda.MemPool ---
+ *
+ * A private pool has memory of its own, small and large, for every stream. It exists
+ * from its first retain or begin and is kept while it has users; without users its
+ * free memory goes back whenever cached memory is released, and the pool with the last
+ * of it. From the first begin to the last end a graph may be under capture: events are
+ * neither recorded nor asked about, blocks that other streams used stay pending, and
+ * no cached memory is released for a request, nor by vs_allocator_empty_cache other
+ * than that of pools without users. */
+
+/* Where a pool's segments come from; like the operations of the same name. */
+struct vs_pool_source {
+    enum vs_err (*segment_alloc)(void *ctx, uint64_t bytes, uint64_t *addr);
+    enum vs_err (*segment_free)(void *ctx, uint64_t addr, uint64_t bytes);
+    void *ctx;
+};
+
+/* Do requests of *stream* go to the pool? Called with the allocator's locks held by
+ * the thread that makes the request; must not call the allocator. Under
+ * VS_REUSE_AFTER_SYNC the stream is always 0. */
+typedef bool vs_pool_filter(void *ctx, uint64_t stream);
+
+enum vs_pool_flag {
+    VS_POOL_USE_ON_OOM = 1, /* what it has cached serves others when the device has no more */
+    VS_POOL_NO_SPLIT = 2,   /* blocks are handed out whole */
+};
+
+/* vs_allocator_pool_retain: one more user; a new pool when there is none of this id.
+ * *source*: copied; NULL for the device; a pool with one has no expandable segments.
+ * *Returns* VS_ERR_ARG for id {0, 0} or a source for a pool that exists; VS_ERR_STATE
+ * for one that has no users any more and waits for its memory to go; VS_ERR_NOMEM.
+ * PyTorch: createOrIncrefPool. */
+enum vs_err vs_allocator_pool_retain(struct vs_allocator *allocator, struct vs_pool_id id,
+                                     const struct vs_pool_source *source) VS_MUST_CHECK;
+
+/* vs_allocator_pool_begin: from now on requests that *filter* accepts (NULL: all) go to
+ * the pool, which has one more user. Several pools may be allocated to at a time; the
+ * one that began first is asked first. Errors as for retain; VS_ERR_STATE also when
+ * this pool is being allocated to already. PyTorch: beginAllocateToPool. */
+enum vs_err vs_allocator_pool_begin(struct vs_allocator *allocator, struct vs_pool_id id,
+                                    vs_pool_filter *filter, void *ctx) VS_MUST_CHECK;
+
+/* vs_allocator_pool_end: no more requests go there; its user stays. VS_ERR_STATE when
+ * none did. PyTorch: endAllocateToPool. */
+enum vs_err vs_allocator_pool_end(struct vs_allocator *allocator, struct vs_pool_id id)
+    VS_MUST_CHECK;
+
+/* vs_allocator_pool_release: one user less. VS_ERR_NOT_FOUND; VS_ERR_STATE when it has
+ * none, or for the last one while requests still go there. PyTorch: releasePool. */
+enum vs_err vs_allocator_pool_release(struct vs_allocator *allocator, struct vs_pool_id id)
+    VS_MUST_CHECK;
+
+enum vs_err vs_allocator_pool_users(struct vs_allocator *allocator, struct vs_pool_id id,
+                                    uint64_t *users) VS_MUST_CHECK;
+
+/* vs_allocator_pool_set: *flags* of enum vs_pool_flag replace those before. VS_ERR_ARG
+ * for others; VS_ERR_NOT_FOUND. */
+enum vs_err vs_allocator_pool_set(struct vs_allocator *allocator, struct vs_pool_id id,
+                                  unsigned flags) VS_MUST_CHECK;
+
+/* vs_allocator_pool_empty: vs_allocator_empty_cache for one pool: waits for the events
+ * of its blocks and gives its free memory back; nothing while it has users.
+ * VS_ERR_NOT_FOUND; VS_ERR_STATE while any pool is allocated to. */
+enum vs_err vs_allocator_pool_empty(struct vs_allocator *allocator, struct vs_pool_id id,
+                                    uint64_t *released_bytes);
+
+/* --- when memory runs short --- */
+
+#define VS_FREE_CALLBACKS_MAX 8
+
+/* Free what can be freed; did it free anything? May call the allocator. */
+typedef bool vs_free_callback(void *ctx);
+
+/* vs_allocator_add_free_callback: *callback* is called, with no lock held, for every
+ * request the cache cannot serve, before the device is asked. It stays for the life of
+ * the allocator. VS_ERR_LIMIT beyond VS_FREE_CALLBACKS_MAX. PyTorch:
+ * FreeMemoryCallback. */
+enum vs_err vs_allocator_add_free_callback(struct vs_allocator *allocator,
+                                           vs_free_callback *callback, void *ctx) VS_MUST_CHECK;
+
+/* The figures of PyTorch's out-of-memory message, in bytes. */
+struct vs_oom_report {
+    uint64_t count;     /* num_ooms with this one */
+    uint64_t requested; /* as asked for */
+    uint64_t rounded;   /* the block it would have been */
+    uint64_t tried;     /* the segment it would have needed: "tried to allocate" */
+    uint64_t stream;
+    struct vs_pool_id pool_id;
+    uint64_t device_total, device_free; /* 0 when unknown */
+    uint64_t allowed;        /* by the memory fraction; UINT64_MAX: no limit */
+    uint64_t allocated;      /* in use by the client */
+    uint64_t cached_private; /* free in private pools; PyTorch adds it to allocated */
+    uint64_t unallocated;    /* other reserved bytes that are not in use */
+    bool expandable_segments;
+};
+
+/* vs_allocator_last_oom: the last request that failed for want of memory, at the moment
+ * it failed. VS_ERR_NOT_FOUND when none did. */
+enum vs_err vs_allocator_last_oom(struct vs_allocator *allocator, struct vs_oom_report *out)
+    VS_MUST_CHECK;
 
 /* vs_allocator_sync_begin, _end: the host program itself synchronises the whole
  * device: begin before it starts, end with the ticket after it succeeded. Every
@@ -290,6 +399,7 @@ struct vs_segment_info {
     uint64_t addr, size, stream;
     enum vs_pool_kind pool;
     bool expandable; /* mapped on demand */
+    struct vs_pool_id pool_id;
 };
 
 struct vs_block_info {

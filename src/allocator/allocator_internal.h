@@ -31,6 +31,7 @@ struct vs_note {
     struct vs_event_queue *queue;
     struct vs_block *block;
     uint64_t event;
+    bool captured; /* first recorded during a capture */
 };
 
 /* 64 bytes, one cache line. */
@@ -68,16 +69,34 @@ struct vs_pool {
     enum vs_pool_kind kind;
 };
 
-/* The two pools of a stream. Recycled when it has no segment and no request under
- * the world. */
+/* The two pools of a stream, among all or in one private pool. Recycled when it has
+ * no segment and no request under the world. */
 struct vs_stream_pools {
     uint64_t stream;
+    struct vs_private_pool *home; /* NULL: the default pool */
     struct vs_shard *shard;
     bool plain;      /* fast paths may serve from it */
     struct vs_stream_pools *next; /* by rising stream */
     uint64_t segments;
     uint64_t pins;   /* requests under way, those of fast paths apart */
     struct vs_pool pool[2];
+};
+
+struct vs_private_pool {
+    struct vs_private_pool *next; /* by age, oldest first */
+    struct vs_pool_id id;
+    uint64_t users;               /* 0: freeable */
+    unsigned flags;               /* enum vs_pool_flag */
+    struct vs_pool_source source; /* segment_alloc NULL: the device */
+    struct vs_stream_pools *streams;
+};
+
+/* Requests being sent to a private pool. */
+struct vs_capture {
+    struct vs_capture *next; /* in the order they began */
+    struct vs_private_pool *pool;
+    vs_pool_filter *filter; /* NULL: every stream */
+    void *ctx;
 };
 
 #define VS_STARTS_WORDS (VS_SMALL_SEGMENT / VS_BLOCK_MIN / 64)
@@ -120,7 +139,6 @@ struct vs_allocator {
     void *sink_ctx;
     bool sharded;                /* the policy has fast paths */
 
-    uint64_t detours;            /* reasons why every request must take the world */
     uint64_t generation;         /* abandons so far */
     bool limited;                /* a memory fraction below 1 is in force */
     uint64_t allowed_bytes;      /* when limited */
@@ -136,12 +154,23 @@ struct vs_allocator {
     struct vs_stream_pools *streams; /* list */
     struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
 
+    struct vs_private_pool *private_pools;
+    struct vs_capture *captures; /* not empty: a graph may be under capture */
+
     struct vs_event_queue *queues;
     struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
-    uint64_t pending_notes;      /* queued or deferred */
+    struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
+    uint64_t pending_notes;      /* queued, deferred or held */
+
+    /* survive abandon and fork */
+    struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
+    size_t callback_count;
+    bool oom_noted;
+    struct vs_oom_report oom;
 
     struct vs_arena arena;
     struct vs_node_list free_segments, free_starts, free_streams, free_notes, free_queues;
+    struct vs_node_list free_private_pools, free_captures;
     struct vs_counters counters; /* complete under the world only */
     struct vs_shards shards;
 };
@@ -168,7 +197,7 @@ static inline void vs_world_release(struct vs_allocator *allocator)
 /* Can a request be served without the world at all? */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
-    return allocator->sharded && !allocator->pending_notes && !allocator->detours &&
+    return allocator->sharded && !allocator->pending_notes && !allocator->captures &&
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 
@@ -200,6 +229,10 @@ void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *bloc
  * world released meanwhile: on return everything may have changed, even the
  * generation. The error of the device. */
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *allocator);
+
+/* vs_block_search_locked: the best fit, TAKEN; NULL when there is none. */
+struct vs_block *vs_block_search_locked(struct vs_allocator *allocator,
+                                        const struct vs_request *request);
 
 /* Statistics of a block becoming LIVE, inactive_split apart. */
 void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,
@@ -301,6 +334,9 @@ static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
 static inline bool vs_request_splits(const struct vs_allocator *allocator,
                                      const struct vs_request *request, uint64_t size)
 {
+    const struct vs_private_pool *home = request->pool->owner->home;
+    if (home && home->flags & VS_POOL_NO_SPLIT)
+        return false;
     if (request->expandable)
         return size - request->rounded >= VS_BLOCK_MIN;
     return vs_should_split(request->kind, size, request->rounded, allocator->max_split);
@@ -346,11 +382,27 @@ static inline void vs_node_give_locked(struct vs_node_list *list, void *node)
 
 /* The pools of *stream*, made when new and pinned; NULL without host memory. */
 struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *allocator, uint64_t stream);
+/* The same in a private pool. */
+struct vs_stream_pools *vs_private_stream_pin_locked(struct vs_allocator *allocator,
+                                                     struct vs_private_pool *home, uint64_t stream);
 void vs_stream_unpin_locked(struct vs_allocator *allocator, struct vs_stream_pools *pools);
-/* vs_segment_obtain_locked: a new segment for *request* as one TAKEN block, after
- * garbage collection and, where needed, giving cached memory back. */
-enum vs_err vs_segment_obtain_locked(struct vs_allocator *allocator,
-                                     const struct vs_request *request, struct vs_block **out);
+/* vs_segment_obtain_locked: a TAKEN block for *request* that the cache could not
+ * serve: a new segment, after garbage collection and, where needed, giving cached
+ * memory back; or one of another pool, to which *request* then belongs. */
+enum vs_err vs_segment_obtain_locked(struct vs_allocator *allocator, struct vs_request *request,
+                                     struct vs_block **out);
+/* Give a segment's memory back to whom it came from. */
+enum vs_err vs_segment_give_back(struct vs_allocator *allocator, const struct vs_segment *segment);
+/* vs_segment_release_kind_locked: every wholly free segment of one kind and what can be
+ * unmapped, in a list of streams; the first error. */
+enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
+                                           struct vs_stream_pools **list, enum vs_pool_kind kind,
+                                           uint64_t *released);
+/* vs_segment_settle_locked: under VS_REUSE_AFTER_SYNC, synchronise before memory of a
+ * private pool is unmapped (NULL: of the default and all freeable ones), where that is
+ * needed. The world is released meanwhile. */
+enum vs_err vs_segment_settle_locked(struct vs_allocator *allocator,
+                                     const struct vs_private_pool *pool);
 /* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without
  * statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
 enum vs_err vs_segment_enter_locked(struct vs_allocator *allocator, struct vs_pool *pool,
@@ -390,6 +442,9 @@ enum vs_err vs_range_unmap_locked(struct vs_allocator *allocator, struct vs_bloc
 /* At the end of the allocator, without the world: wait for the device, then everything
  * goes back to it; the tables stay as they are. */
 void vs_range_destroy(struct vs_allocator *allocator, const struct vs_segment *range);
+/* Drop the ranges of a private pool that have no memory at all. */
+void vs_range_drop_unmapped_locked(struct vs_allocator *allocator,
+                                   const struct vs_private_pool *pool);
 /* Host memory of range->handles. */
 size_t vs_range_handles_bytes(const struct vs_segment *range);
 
@@ -410,14 +465,36 @@ bool vs_expandable_unsettled_locked(const struct vs_allocator *allocator,
 
 enum vs_err vs_uses_add_locked(struct vs_allocator *allocator, struct vs_block *block,
                                uint64_t stream);
-/* Turn a freed block's uses into events; it is PENDING until they complete. */
+/* Turn a freed block's uses into events; it is PENDING until they complete. During a
+ * capture they are held back: PyTorch, insert_events_deferred_until_no_capture. */
 void vs_uses_to_events_locked(struct vs_allocator *allocator, struct vs_block *block);
-/* Complete the frees whose events are ready; never waits. */
+/* Complete the frees whose events are ready; never waits. Not during a capture. */
 void vs_events_poll_locked(struct vs_allocator *allocator);
-/* Wait for all events; the first error of the device. */
-enum vs_err vs_events_wait_locked(struct vs_allocator *allocator);
+/* Wait for all events of blocks in a private pool (NULL: in any pool); the first error
+ * of the device. Not during a capture. */
+enum vs_err vs_events_wait_locked(struct vs_allocator *allocator,
+                                  const struct vs_private_pool *pool);
 /* Hand every event back to the device without waiting. */
 void vs_events_drop_locked(struct vs_allocator *allocator);
+
+/* --- private_pools.c; the caller holds the world --- */
+
+/* The private pool that gets requests of *stream* now, or NULL. */
+struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *allocator,
+                                                   uint64_t stream);
+/* vs_private_pool_fallback_locked: the device has no memory: a block cached in a pool
+ * with VS_POOL_USE_ON_OOM, TAKEN; *request* belongs to that pool then. */
+bool vs_private_pool_fallback_locked(struct vs_allocator *allocator, struct vs_request *request,
+                                     struct vs_block **out);
+/* Give back what freeable pools have free; pools without memory go. */
+enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint64_t *released);
+
+/* --- out_of_memory.c; the caller holds the world --- */
+
+/* Call everyone who may free memory, with the world released; did anyone? */
+bool vs_free_callbacks_run_locked(struct vs_allocator *allocator);
+/* Count, note and tell a request that failed. *request*->pool may be NULL. */
+void vs_oom_note_locked(struct vs_allocator *allocator, const struct vs_request *request);
 
 /* --- replay and what-if --- */
 

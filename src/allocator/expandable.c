@@ -76,6 +76,18 @@ static enum vs_err range_drop(struct vs_allocator *a, struct vs_segment *range)
     return VS_OK;
 }
 
+void vs_range_drop_unmapped_locked(struct vs_allocator *a, const struct vs_private_pool *pool)
+{
+    for (size_t i = a->segment_count; i-- > 0;) {
+        struct vs_segment *s = a->segments[i];
+        if (!s->handle_bytes || s->pool->owner->home != pool ||
+            s->first->state != VS_BLOCK_UNMAPPED || s->first->size != s->size)
+            continue;
+        enum vs_err ignored = range_drop(a, s);
+        (void)ignored;
+    }
+}
+
 /* Release *count* handles; the first error. What the device will not take back
  * is lost either way. */
 static enum vs_err release_handles(struct vs_allocator *a, const struct vs_segment *range,
@@ -317,7 +329,9 @@ static enum vs_err new_range(struct vs_allocator *a, const struct vs_request *re
         if (err)
             return err;
     }
-    uint64_t handle = request->kind == VS_POOL_SMALL ? VS_SMALL_SEGMENT : VS_LARGE_SEGMENT;
+    uint64_t handle = VS_SMALL_SEGMENT;
+    if (request->kind == VS_POOL_LARGE)
+        handle = a->config.large_segment_size ? a->config.large_segment_size : VS_LARGE_SEGMENT;
     uint64_t bytes = round_up(total + total / 8, handle);
     if (request->rounded > bytes)
         return VS_ERR_DEVICE_OOM;

@@ -24,6 +24,8 @@ static void visit_runs(const struct vs_segment *s, visitor *visit, void *ctx)
             .pool = s->pool->kind,
             .expandable = s->handle_bytes != 0,
         };
+        if (s->pool->owner->home)
+            run.pool_id = s->pool->owner->home->id;
         for (const struct vs_block *r = b; r && r->state != VS_BLOCK_UNMAPPED; r = r->next)
             run.size += r->size;
         visit(ctx, &run, NULL);
@@ -165,15 +167,20 @@ static const char *check_segment(struct vs_allocator *a, size_t i, struct recoun
     return NULL;
 }
 
-static const char *check_pools(const struct vs_allocator *a, const struct recount *r)
+/* What is in the pools of streams. */
+struct pool_count {
+    uint64_t indexed, unmapped, segments, streams;
+};
+
+static const char *check_streams(const struct vs_allocator *a, const struct vs_stream_pools *list,
+                                 const struct vs_private_pool *home, struct pool_count *c)
 {
-    uint64_t indexed = 0, unmapped = 0, segments = 0, streams = 0;
     const struct vs_stream_pools *last = NULL;
-    for (const struct vs_stream_pools *p = a->streams; p; last = p, p = p->next) {
-        if (last && last->stream >= p->stream)
+    for (const struct vs_stream_pools *p = list; p; last = p, p = p->next) {
+        if ((last && last->stream >= p->stream) || p->home != home)
             return "streams are out of order";
-        const uint64_t *value = vs_map_get(&a->stream_table, p->stream + 1);
-        if (!value || (uintptr_t)*value != (uintptr_t)p)
+        const uint64_t *value = home ? NULL : vs_map_get(&a->stream_table, p->stream + 1);
+        if (!home && (!value || (uintptr_t)*value != (uintptr_t)p))
             return "a stream is not in its table";
         if (!p->segments && !p->pins)
             return "an unused stream was kept";
@@ -184,16 +191,32 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
             if (p->pool[kind].kind != (enum vs_pool_kind)kind || p->pool[kind].owner != p ||
                 !vs_free_index_check(&p->pool[kind].index, &count))
                 return "a free index is out of order";
-            indexed += count;
+            c->indexed += count;
             if (!vs_address_index_check(&p->pool[kind].unmapped, &count))
                 return "an address index is out of order";
-            unmapped += count;
+            c->unmapped += count;
         }
-        segments += p->segments;
-        streams++;
+        c->segments += p->segments;
+        c->streams += !home;
     }
-    if (indexed != r->free || unmapped != r->unmapped || segments != a->segment_count || streams != a->stream_table.count)
+    return NULL;
+}
+
+static const char *check_pools(const struct vs_allocator *a, const struct recount *r)
+{
+    struct pool_count c = {0};
+    const char *broken = check_streams(a, a->streams, NULL, &c);
+    for (const struct vs_private_pool *p = a->private_pools; p && !broken; p = p->next)
+        broken = check_streams(a, p->streams, p, &c);
+    if (broken)
+        return broken;
+    if (c.indexed != r->free || c.unmapped != r->unmapped || c.segments != a->segment_count ||
+        c.streams != a->stream_table.count)
         return "pools and segments count differently";
+    for (const struct vs_capture *capture = a->captures; capture; capture = capture->next) {
+        if (!capture->pool->users)
+            return "requests go to a pool that nobody uses";
+    }
     return NULL;
 }
 
@@ -213,6 +236,8 @@ static const char *check_events(const struct vs_allocator *a, const struct recou
         notes += queued;
     }
     for (const struct vs_note *n = a->deferred; n; n = n->next)
+        notes++;
+    for (const struct vs_note *n = a->held; n; n = n->next)
         notes++;
     if (notes != a->pending_notes || notes != r->notes)
         return "pending events are miscounted";

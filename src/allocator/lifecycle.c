@@ -13,7 +13,11 @@ static bool config_valid(const struct vs_allocator_config *config)
         return false; /* not here yet */
     if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
         return false;
-    if (config->max_split_size && config->max_split_size < VS_MAX_SPLIT_MIN)
+    uint64_t large = config->large_segment_size;
+    if (large && (large <= VS_LARGE_EXACT_MIN || large > VS_ALLOCATOR_REQUEST_MAX ||
+                  large % (config->expandable_segments ? VS_PAGE_BYTES : VS_BLOCK_MIN)))
+        return false;
+    if (config->max_split_size && config->max_split_size < (large ? large : VS_MAX_SPLIT_MIN))
         return false;
     if (config->max_non_split_rounding > VS_ALLOCATOR_REQUEST_MAX)
         return false;
@@ -75,9 +79,14 @@ static void reset_tables(struct vs_allocator *a)
     a->queues = NULL;
     a->deferred = NULL;
     a->deferred_tail = &a->deferred;
+    a->held = NULL;
+    a->held_tail = &a->held;
+    a->private_pools = NULL;
+    a->captures = NULL;
     a->arena = (struct vs_arena){0};
     a->free_segments = a->free_starts = (struct vs_node_list){0};
     a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
+    a->free_private_pools = a->free_captures = (struct vs_node_list){0};
     vs_shards_forget_locked(&a->shards);
 }
 
@@ -107,8 +116,9 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
         return VS_ERR_NOMEM;
     a->config = *config;
     a->max_split = config->max_split_size ? config->max_split_size : UINT64_MAX;
-    a->non_split_rounding =
-        config->max_non_split_rounding ? config->max_non_split_rounding : VS_NON_SPLIT_ROUNDING;
+    a->non_split_rounding = config->max_non_split_rounding ? config->max_non_split_rounding
+                            : config->large_segment_size   ? config->large_segment_size
+                                                           : VS_NON_SPLIT_ROUNDING;
     a->ops = *ops;
     a->ops_ctx = ops_ctx;
     if (sink)
@@ -146,7 +156,7 @@ void vs_allocator_destroy(struct vs_allocator *a)
             continue;
         }
         /* a device that cannot take it back has lost it already */
-        if (a->ops.segment_free(a->ops_ctx, s->addr, s->size) == VS_OK)
+        if (vs_segment_give_back(a, s) == VS_OK)
             vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, s->pool->kind, s->addr, s->size,
                                      s->size, s->pool->owner->stream);
     }

@@ -66,6 +66,15 @@ static inline uint64_t vs_segment_size(uint64_t rounded)
     return (rounded + VS_LARGE_ROUNDING - 1) & ~(VS_LARGE_ROUNDING - 1);
 }
 
+/* The same with the size of large segments as configured. */
+static inline uint64_t vs_segment_size_for(const struct vs_allocator_config *config,
+                                           uint64_t rounded)
+{
+    if (config->large_segment_size && rounded > VS_SMALL_MAX && rounded < VS_LARGE_EXACT_MIN)
+        return config->large_segment_size;
+    return vs_segment_size(rounded);
+}
+
 /* should_split: cut a block of *size* for a request of *rounded*? *max_split* is
  * UINT64_MAX when unlimited. */
 static inline bool vs_should_split(enum vs_pool_kind pool, uint64_t size, uint64_t rounded,

@@ -13,12 +13,13 @@
 
 /* --- pools of streams --- */
 
-static struct vs_stream_pools *stream_new(struct vs_allocator *a, uint64_t stream)
+static struct vs_stream_pools *stream_new(struct vs_allocator *a, struct vs_private_pool *home,
+                                          uint64_t stream)
 {
     struct vs_stream_pools *pools = vs_node_take_locked(a, &a->free_streams, sizeof *pools);
     if (!pools)
         return NULL;
-    if (vs_map_put(&a->stream_table, stream + 1, (uint64_t)(uintptr_t)pools)) {
+    if (!home && vs_map_put(&a->stream_table, stream + 1, (uint64_t)(uintptr_t)pools)) {
         vs_node_give_locked(&a->free_streams, pools);
         return NULL;
     }
@@ -26,11 +27,12 @@ static struct vs_stream_pools *stream_new(struct vs_allocator *a, uint64_t strea
     pools->stream = stream;
     pools->shard = vs_shards_assign_locked(&a->shards, stream);
     pools->plain = true;
+    pools->home = home;
     for (int kind = VS_POOL_SMALL; kind <= VS_POOL_LARGE; kind++) {
         pools->pool[kind].kind = (enum vs_pool_kind)kind;
         pools->pool[kind].owner = pools;
     }
-    struct vs_stream_pools **link = &a->streams;
+    struct vs_stream_pools **link = home ? &home->streams : &a->streams;
     while (*link && (*link)->stream < stream)
         link = &(*link)->next;
     pools->next = *link;
@@ -42,10 +44,23 @@ struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *a, uint64_t st
 {
     const uint64_t *value = vs_map_get(&a->stream_table, stream + 1);
     struct vs_stream_pools *pools =
-        value ? (struct vs_stream_pools *)(uintptr_t)*value : stream_new(a, stream);
+        value ? (struct vs_stream_pools *)(uintptr_t)*value : stream_new(a, NULL, stream);
     if (!pools)
         return NULL;
     pools->pins++;
+    return pools;
+}
+
+struct vs_stream_pools *vs_private_stream_pin_locked(struct vs_allocator *a,
+                                                     struct vs_private_pool *home, uint64_t stream)
+{
+    struct vs_stream_pools *pools = home->streams;
+    while (pools && pools->stream != stream)
+        pools = pools->next;
+    if (!pools)
+        pools = stream_new(a, home, stream);
+    if (pools)
+        pools->pins++;
     return pools;
 }
 
@@ -53,11 +68,12 @@ static void stream_recycle_if_unused(struct vs_allocator *a, struct vs_stream_po
 {
     if (pools->pins || pools->segments)
         return;
-    struct vs_stream_pools **link = &a->streams;
+    struct vs_stream_pools **link = pools->home ? &pools->home->streams : &a->streams;
     while (*link != pools)
         link = &(*link)->next;
     *link = pools->next;
-    vs_map_remove(&a->stream_table, pools->stream + 1, NULL);
+    if (!pools->home)
+        vs_map_remove(&a->stream_table, pools->stream + 1, NULL);
     if (pools->shard->last == pools)
         pools->shard->last = NULL;
     vs_node_give_locked(&a->free_streams, pools);
@@ -227,23 +243,47 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     return VS_OK;
 }
 
+/* allocPrimitive */
+static enum vs_err source_alloc(struct vs_allocator *a, const struct vs_pool *pool, uint64_t bytes,
+                                uint64_t *addr)
+{
+    const struct vs_private_pool *home = pool->owner->home;
+    if (home && home->source.segment_alloc)
+        return home->source.segment_alloc(home->source.ctx, bytes, addr);
+    return a->ops.segment_alloc(a->ops_ctx, bytes, addr);
+}
+
+static enum vs_err source_free(struct vs_allocator *a, const struct vs_pool *pool, uint64_t addr,
+                               uint64_t bytes)
+{
+    const struct vs_private_pool *home = pool->owner->home;
+    if (home && home->source.segment_free)
+        return home->source.segment_free(home->source.ctx, addr, bytes);
+    return a->ops.segment_free(a->ops_ctx, addr, bytes);
+}
+
+enum vs_err vs_segment_give_back(struct vs_allocator *a, const struct vs_segment *segment)
+{
+    return source_free(a, segment->pool, segment->addr, segment->size);
+}
+
 /* alloc_block: one attempt at the device. */
 static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request,
                         struct vs_block **out)
 {
-    uint64_t size = vs_segment_size(request->rounded), addr;
+    uint64_t size = vs_segment_size_for(&a->config, request->rounded), addr;
     if (a->limited && a->reserved_bytes + size > a->allowed_bytes)
         return VS_ERR_DEVICE_OOM;
     if (request->expandable)
         return vs_expandable_grow_locked(a, request, out);
-    enum vs_err err = a->ops.segment_alloc(a->ops_ctx, size, &addr);
+    enum vs_err err = source_alloc(a, request->pool, size, &addr);
     if (err)
         return err;
     struct vs_segment *segment;
     err = vs_segment_register_locked(a, request->pool, addr, size, &segment);
     if (err) {
         /* nothing better can be done with a segment that cannot be entered */
-        enum vs_err ignored = a->ops.segment_free(a->ops_ctx, addr, size);
+        enum vs_err ignored = source_free(a, request->pool, addr, size);
         (void)ignored;
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
@@ -259,7 +299,7 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
 {
     struct vs_segment *segment = block->segment;
     struct vs_pool *pool = segment->pool;
-    enum vs_err err = a->ops.segment_free(a->ops_ctx, segment->addr, segment->size);
+    enum vs_err err = vs_segment_give_back(a, segment);
     if (err)
         return err;
     vs_free_remove(&pool->index, block);
@@ -293,10 +333,11 @@ static struct vs_block *next_free(const struct vs_pool *pool, const struct vs_bl
 
 /* release_blocks: every wholly free segment of one kind, by rising (stream, size,
  * address). */
-static enum vs_err release_kind(struct vs_allocator *a, enum vs_pool_kind kind, uint64_t *released)
+enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_stream_pools **list,
+                                           enum vs_pool_kind kind, uint64_t *released)
 {
     enum vs_err first_error = VS_OK;
-    for (struct vs_stream_pools *pools = a->streams, *next_pools; pools; pools = next_pools) {
+    for (struct vs_stream_pools *pools = *list, *next_pools; pools; pools = next_pools) {
         next_pools = pools->next;
         struct vs_pool *pool = &pools->pool[kind];
         pools->pins++; /* it must outlive its last segment until the walk is over */
@@ -313,7 +354,7 @@ static enum vs_err release_kind(struct vs_allocator *a, enum vs_pool_kind kind, 
         }
         vs_stream_unpin_locked(a, pools);
     }
-    for (struct vs_stream_pools *pools = a->streams, *next_pools; pools; pools = next_pools) {
+    for (struct vs_stream_pools *pools = *list, *next_pools; pools; pools = next_pools) {
         next_pools = pools->next;
         pools->pins++;
         enum vs_err err = vs_expandable_release_locked(a, &pools->pool[kind], released);
@@ -324,34 +365,44 @@ static enum vs_err release_kind(struct vs_allocator *a, enum vs_pool_kind kind, 
     return first_error;
 }
 
-/* Under VS_REUSE_AFTER_SYNC memory is unmapped only after a synchronisation, which
- * releases the world. */
-static enum vs_err settle_ranges(struct vs_allocator *a)
+static bool unsettled(const struct vs_allocator *a, const struct vs_stream_pools *list)
+{
+    for (const struct vs_stream_pools *pools = list; pools; pools = pools->next) {
+        if (vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_LARGE]) ||
+            vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_SMALL]))
+            return true;
+    }
+    return false;
+}
+
+enum vs_err vs_segment_settle_locked(struct vs_allocator *a, const struct vs_private_pool *pool)
 {
     if (a->config.reuse != VS_REUSE_AFTER_SYNC)
         return VS_OK;
-    uint64_t generation = a->generation;
-    for (const struct vs_stream_pools *pools = a->streams; pools; pools = pools->next) {
-        if (!vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_LARGE]) &&
-            !vs_expandable_unsettled_locked(a, &pools->pool[VS_POOL_SMALL]))
-            continue;
-        enum vs_err err = vs_allocator_wait_locked(a);
-        return a->generation != generation ? VS_ERR_STATE : err;
+    bool wait = unsettled(a, pool ? pool->streams : a->streams);
+    if (!pool) {
+        for (const struct vs_private_pool *p = a->private_pools; p && !wait; p = p->next)
+            wait = !p->users && unsettled(a, p->streams);
     }
-    return VS_OK;
+    return wait ? vs_allocator_wait_locked(a) : VS_OK;
 }
 
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *released)
 {
-    uint64_t generation = a->generation;
-    enum vs_err waited = vs_events_wait_locked(a), settled = settle_ranges(a);
-    if (a->generation != generation)
-        return VS_ERR_STATE;
-    if (!waited)
-        waited = settled;
-    enum vs_err large = release_kind(a, VS_POOL_LARGE, released);
-    enum vs_err small = release_kind(a, VS_POOL_SMALL, released);
-    return waited ? waited : large ? large : small;
+    enum vs_err waited = VS_OK, large = VS_OK, small = VS_OK;
+    if (!a->captures) {
+        uint64_t generation = a->generation;
+        waited = vs_events_wait_locked(a, NULL);
+        enum vs_err settled = vs_segment_settle_locked(a, NULL);
+        if (a->generation != generation)
+            return VS_ERR_STATE;
+        if (!waited)
+            waited = settled;
+        large = vs_segment_release_kind_locked(a, &a->streams, VS_POOL_LARGE, released);
+        small = vs_segment_release_kind_locked(a, &a->streams, VS_POOL_SMALL, released);
+    }
+    enum vs_err private = vs_private_pools_release_locked(a, released);
+    return waited ? waited : large ? large : small ? small : private;
 }
 
 /* release_available_cached_blocks: with max_split_size set, give oversize blocks of
@@ -427,7 +478,7 @@ static void collect_garbage(struct vs_allocator *a)
     }
 }
 
-enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, const struct vs_request *request,
+enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *request,
                                      struct vs_block **out)
 {
     if (a->limited && a->config.garbage_collection_threshold > 0)
@@ -435,11 +486,15 @@ enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, const struct vs_req
     enum vs_err err = grow(a, request, out);
     if (err != VS_ERR_DEVICE_OOM)
         return err;
+    if (vs_private_pool_fallback_locked(a, request, out))
+        return VS_OK;
     if (release_oversize(a, request)) {
         err = grow(a, request, out);
         if (err != VS_ERR_DEVICE_OOM)
             return err;
     }
+    if (a->captures)
+        return err; /* nothing may be waited for */
     uint64_t released = 0;
     err = vs_segment_release_cached_locked(a, &released);
     if (err == VS_ERR_STATE)

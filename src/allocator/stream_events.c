@@ -6,7 +6,8 @@
  * its stream and queues there, first in first out; the free completes with the
  * last event. Where the device will not record an event yet (stream capture), the
  * note waits on the deferred list and its block stays pending: memory is never
- * handed out on a guess. Notes are made when a use is recorded, so that a free
+ * handed out on a guess. What is freed while we know of a capture (captures is not
+ * empty) is held back until there is none, as in PyTorch. Notes are made when a use is recorded, so that a free
  * needs no memory. The caller holds the allocator's lock. */
 #include "allocator/allocator_internal.h"
 
@@ -51,7 +52,10 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
         queue_recycle_if_unused(a, queue);
         return VS_ERR_NOMEM;
     }
-    *note = (struct vs_note){.next = block->used.uses, .queue = queue, .block = block};
+    *note = (struct vs_note){.next = block->used.uses,
+                             .queue = queue,
+                             .block = block,
+                             .captured = a->captures != NULL};
     queue->refs++;
     block->used.uses = note;
     return VS_OK;
@@ -75,61 +79,99 @@ static void record_deferred(struct vs_allocator *a)
 
 void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
 {
+    struct vs_note ***tail = a->captures ? &a->held_tail : &a->deferred_tail;
     vs_block_set_state(block, VS_BLOCK_PENDING);
     for (struct vs_note *note = block->used.uses, *next; note; note = next) {
         next = note->next;
         note->next = NULL;
-        *a->deferred_tail = note;
-        a->deferred_tail = &note->next;
+        **tail = note;
+        *tail = &note->next;
         a->pending_notes++;
         block->used.events++;
     }
     block->used.uses = NULL;
-    record_deferred(a);
+    if (!a->captures)
+        record_deferred(a);
 }
 
-/* The head of *queue* has completed. The queue itself stays, even unused. */
-static void complete_head(struct vs_allocator *a, struct vs_event_queue *queue)
+/* A note, in no list any more, has nothing left to wait for. Its queue stays, even
+ * unused. */
+static void complete(struct vs_allocator *a, struct vs_note *note)
 {
-    struct vs_note *note = queue->head;
     struct vs_block *block = note->block;
-    queue->head = note->next;
-    if (!queue->head)
-        queue->tail = &queue->head;
-    a->ops.event_release(a->ops_ctx, note->event);
+    note->queue->refs--;
     vs_node_give_locked(&a->free_notes, note);
-    queue->refs--;
     a->pending_notes--;
     if (--block->used.events == 0)
         vs_block_complete_free_locked(a, block);
 }
 
+/* The event of *link*, in *queue*, has completed. */
+static void complete_queued(struct vs_allocator *a, struct vs_event_queue *queue,
+                            struct vs_note **link)
+{
+    struct vs_note *note = *link;
+    *link = note->next;
+    if (queue->tail == &note->next)
+        queue->tail = link;
+    a->ops.event_release(a->ops_ctx, note->event);
+    complete(a, note);
+}
+
+/* No capture is under way any more: what it held back is recorded now. A use that was
+ * first recorded during the capture needs no event, for the stream that the capture
+ * joined orders it. */
+static void release_held(struct vs_allocator *a)
+{
+    struct vs_note *note = a->held;
+    a->held = NULL;
+    a->held_tail = &a->held;
+    for (struct vs_note *next; note; note = next) {
+        next = note->next;
+        note->next = NULL;
+        if (note->captured) {
+            complete(a, note);
+        } else {
+            *a->deferred_tail = note;
+            a->deferred_tail = &note->next;
+        }
+    }
+    record_deferred(a);
+}
+
 void vs_events_poll_locked(struct vs_allocator *a)
 {
-    record_deferred(a);
+    release_held(a);
     for (struct vs_event_queue *queue = a->queues, *next; queue; queue = next) {
         next = queue->next;
         bool ready = true;
         while (queue->head &&
                !a->ops.event_query(a->ops_ctx, queue->head->event, &ready) && ready)
-            complete_head(a, queue);
+            complete_queued(a, queue, &queue->head);
         queue_recycle_if_unused(a, queue);
     }
 }
 
-enum vs_err vs_events_wait_locked(struct vs_allocator *a)
+enum vs_err vs_events_wait_locked(struct vs_allocator *a, const struct vs_private_pool *pool)
 {
     enum vs_err first_error = VS_OK;
     a->counters.num_sync_all_streams++;
-    record_deferred(a);
+    release_held(a);
     for (struct vs_event_queue *queue = a->queues, *next; queue; queue = next) {
         next = queue->next;
-        enum vs_err err = VS_OK;
-        while (queue->head &&
-               !(err = a->ops.event_synchronize(a->ops_ctx, queue->head->event)))
-            complete_head(a, queue);
-        if (err && !first_error)
-            first_error = err;
+        struct vs_note **link = &queue->head;
+        while (*link) {
+            if (pool && (*link)->block->segment->pool->owner->home != pool) {
+                link = &(*link)->next;
+                continue;
+            }
+            enum vs_err err = a->ops.event_synchronize(a->ops_ctx, (*link)->event);
+            if (err) {
+                first_error = first_error ? first_error : err;
+                break;
+            }
+            complete_queued(a, queue, link);
+        }
         queue_recycle_if_unused(a, queue);
     }
     return first_error;

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Private pools, what holds during a capture, and what is tried and told when memory
+ * runs short. */
+#include "allocator_test.h"
+
+static const struct vs_pool_id one = {0, 1}, two = {7, 0}, none = {0, 0};
+
+static bool only_stream(void *ctx, uint64_t stream)
+{
+    return stream == *(const uint64_t *)ctx;
+}
+
+#define ok(call)                                                      \
+    do {                                                              \
+        assert_int_equal((call), VS_OK);                              \
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
+    } while (0)
+
+#define fails(call, err)                                              \
+    do {                                                              \
+        assert_int_equal((call), (err));                              \
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
+    } while (0)
+
+static uint64_t empty(struct fixture *f)
+{
+    uint64_t released = 0;
+    assert_int_equal(vs_allocator_empty_cache(f->allocator, &released), VS_OK);
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    return released;
+}
+
+static uint64_t reserved(struct fixture *f)
+{
+    return stats_of(f).reserved_bytes[VS_STAT_ALL].current;
+}
+
+static void a_pool_and_the_others_share_no_segment(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t outside = take(&f, 2 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t inside = take(&f, 2 * MIB), small = take(&f, 512);
+    assert_int_equal(reserved(&f), 42 * MIB);
+    give(&f, inside);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    assert_int_equal(take(&f, 2 * MIB), outside + 2 * MIB); /* not the cached one inside */
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    assert_int_equal(take(&f, 2 * MIB), inside);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    (void)small;
+    fixture_stop(&f);
+}
+
+static void the_first_pool_whose_filter_accepts_the_stream_is_used(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t three = 3;
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &three));
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    take_on(&f, 2 * MIB, 3);
+    take_on(&f, 2 * MIB, 4);
+    ok(vs_allocator_pool_end(f.allocator, two));
+    take_on(&f, 2 * MIB, 4);
+    assert_int_equal(reserved(&f), 60 * MIB); /* two pools and the default one */
+    take_on(&f, 2 * MIB, 3);
+    assert_int_equal(reserved(&f), 60 * MIB);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    fixture_stop(&f);
+}
+
+static void users_are_counted(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t users;
+    fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
+    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_NOT_FOUND);
+    fails(vs_allocator_pool_end(f.allocator, one), VS_ERR_STATE);
+    fails(vs_allocator_pool_begin(f.allocator, none, NULL, NULL), VS_ERR_ARG);
+    fails(vs_allocator_pool_retain(f.allocator, none, NULL), VS_ERR_ARG);
+    ok(vs_allocator_pool_retain(f.allocator, one, NULL));
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    fails(vs_allocator_pool_begin(f.allocator, one, NULL, NULL), VS_ERR_STATE);
+    ok(vs_allocator_pool_users(f.allocator, one, &users));
+    assert_int_equal(users, 2);
+    ok(vs_allocator_pool_release(f.allocator, one));
+    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE); /* still allocated to */
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_pool_release(f.allocator, one));
+    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE);
+    fails(vs_allocator_pool_begin(f.allocator, one, NULL, NULL), VS_ERR_STATE);
+    empty(&f); /* and it is gone */
+    fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
+    ok(vs_allocator_pool_retain(f.allocator, one, NULL));
+    fixture_stop(&f);
+}
+
+static void memory_of_a_pool_goes_only_when_nobody_uses_the_pool(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t a = take(&f, 30 * MIB), b = take(&f, 40 * MIB), c = take(&f, 512);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    give(&f, a);
+    give(&f, c);
+    assert_int_equal(empty(&f), 0);
+    uint64_t released = 1;
+    ok(vs_allocator_pool_empty(f.allocator, one, &released));
+    assert_int_equal(released, 0);
+    ok(vs_allocator_pool_release(f.allocator, one));
+    f.event_count = 0;
+    assert_int_equal(empty(&f), 32 * MIB);
+    assert_int_equal(f.events[0].size, 2 * MIB); /* small first, unlike in the default pool */
+    assert_int_equal(f.events[1].size, 30 * MIB);
+    give(&f, b);
+    ok(vs_allocator_pool_empty(f.allocator, one, &released));
+    assert_int_equal(released, 40 * MIB);
+    fails(vs_allocator_pool_empty(f.allocator, one, &released), VS_ERR_NOT_FOUND);
+    fixture_stop(&f);
+}
+
+static void a_retry_takes_what_freeable_pools_hold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 100 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
+    ok(vs_allocator_pool_release(f.allocator, one));
+    take(&f, 80 * MIB);
+    fixture_stop(&f);
+}
+
+static void events_are_left_alone_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    ok(vs_allocator_record_stream(f.allocator, b, 2));
+    give(&f, a);
+    assert_int_equal(f.device.recorded[2], 1);
+    uint64_t stream = 5;
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &stream));
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* complete, but not asked about */
+    give(&f, b);
+    assert_int_equal(f.device.recorded[2], 1); /* nothing recorded either */
+    ok(vs_allocator_pool_end(f.allocator, one));
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
+    assert_int_equal(f.device.recorded[2], 2);
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, b);
+    fake_device_complete(&f.device, 2, 2);
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b);
+    fixture_stop(&f);
+}
+
+static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    ok(vs_allocator_record_stream(f.allocator, b, 2));
+    give(&f, a);
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* deferred while it lasts */
+    ok(vs_allocator_pool_end(f.allocator, one));
+    give(&f, b); /* freed after it: an event like any other */
+    assert_int_equal(f.device.recorded[2], 1);
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    ok(vs_allocator_pool_end(f.allocator, two));
+    take_on(&f, 2 * MIB, 1);
+    assert_int_equal(f.device.recorded[2], 1);
+    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a does not */
+    fake_device_complete(&f.device, 2, 1);
+    fixture_stop(&f);
+}
+
+static void no_cached_memory_is_released_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 100 * MIB);
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
+    assert_int_equal(empty(&f), 0);
+    struct vs_allocator_stats s = stats_of(&f);
+    assert_int_equal(s.num_alloc_retries, 0);
+    assert_int_equal(s.num_sync_all_streams, 0);
+    assert_int_equal(s.num_ooms, 1);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    take(&f, 80 * MIB);
+    fixture_stop(&f);
+}
+
+static void a_freeable_pool_may_be_released_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_pool_release(f.allocator, one));
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    fails(vs_allocator_pool_empty(f.allocator, one, NULL), VS_ERR_STATE); /* it would wait */
+    assert_int_equal(empty(&f), 60 * MIB);
+    ok(vs_allocator_pool_end(f.allocator, two));
+    fixture_stop(&f);
+}
+
+static void emptying_one_pool_waits_for_its_events_only(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t outside = take_on(&f, 30 * MIB, 1).addr;
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t inside = take_on(&f, 40 * MIB, 1).addr;
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_pool_release(f.allocator, one));
+    ok(vs_allocator_record_stream(f.allocator, outside, 2));
+    ok(vs_allocator_record_stream(f.allocator, inside, 2));
+    give(&f, outside);
+    give(&f, inside);
+    uint64_t released;
+    ok(vs_allocator_pool_empty(f.allocator, one, &released));
+    assert_int_equal(released, 40 * MIB);
+    assert_int_equal(f.device.event_waits, 1);
+    assert_int_equal(stats_of(&f).num_sync_all_streams, 1);
+    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 1);
+    fixture_stop(&f);
+}
+
+static void a_pool_can_serve_others_when_the_device_is_full(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 100 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t a = take(&f, 60 * MIB);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    give(&f, a);
+    give(&f, take(&f, 30 * MIB));
+    ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_USE_ON_OOM));
+    assert_int_equal(take(&f, 50 * MIB), a);
+    struct vs_allocator_stats s = stats_of(&f);
+    assert_int_equal(s.num_device_free, 0); /* before any cached memory was released */
+    assert_int_equal(s.inactive_split_bytes[VS_STAT_LARGE].current, 10 * MIB);
+    give(&f, a);
+    ok(vs_allocator_pool_set(f.allocator, one, 0));
+    refuse(&f, 70 * MIB, VS_ERR_DEVICE_OOM);
+    fails(vs_allocator_pool_set(f.allocator, one, 8), VS_ERR_ARG);
+    fails(vs_allocator_pool_set(f.allocator, two, 0), VS_ERR_NOT_FOUND);
+    fixture_stop(&f);
+}
+
+static void blocks_of_a_no_split_pool_are_handed_out_whole(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_NO_SPLIT));
+    assert_int_equal(take_on(&f, 512, 0).size, 2 * MIB);
+    assert_int_equal(take_on(&f, 2 * MIB, 0).size, 20 * MIB);
+    assert_stat(stats_of(&f).inactive_split[VS_STAT_ALL], 0, 0, 0, 0);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    fixture_stop(&f);
+}
+
+struct source {
+    uint64_t next, given, taken;
+    bool full;
+};
+
+static enum vs_err source_alloc(void *ctx, uint64_t bytes, uint64_t *addr)
+{
+    struct source *s = ctx;
+    if (s->full)
+        return VS_ERR_DEVICE_OOM;
+    *addr = s->next;
+    s->next += bytes;
+    s->given += bytes;
+    return VS_OK;
+}
+
+static enum vs_err source_free(void *ctx, uint64_t addr, uint64_t bytes)
+{
+    struct source *s = ctx;
+    assert_true(addr < s->next);
+    s->taken += bytes;
+    return VS_OK;
+}
+
+static void a_pool_may_have_a_source_of_its_own(void **state)
+{
+    (void)state;
+    const struct vs_allocator_config expandable = {.expandable_segments = true};
+    const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
+    for (size_t i = 0; i < 2; i++) {
+        struct source source = {.next = UINT64_C(0x100000000000)};
+        struct vs_pool_source ops = {source_alloc, source_free, &source};
+        struct fixture f;
+        fixture_start(&f, configs[i], GIB);
+        ok(vs_allocator_pool_retain(f.allocator, one, &ops));
+        fails(vs_allocator_pool_retain(f.allocator, one, &ops), VS_ERR_ARG);
+        ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+        assert_int_equal(take(&f, 2 * MIB), UINT64_C(0x100000000000));
+        uint64_t b = take(&f, 40 * MIB);
+        assert_int_equal(source.given, 60 * MIB);
+        source.full = true;
+        refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
+        assert_int_equal(f.device.allocs, 0);
+        assert_int_equal(f.device.creates, 0);
+        ok(vs_allocator_pool_end(f.allocator, one));
+        give(&f, b);
+        ok(vs_allocator_pool_release(f.allocator, one));
+        ok(vs_allocator_pool_release(f.allocator, one));
+        assert_int_equal(empty(&f), 40 * MIB);
+        assert_int_equal(source.taken, 40 * MIB);
+        struct vs_allocator *allocator = f.allocator;
+        vs_allocator_destroy(allocator);
+        assert_int_equal(source.taken, source.given);
+        fake_device_free(&f.device);
+    }
+    struct vs_pool_source incomplete = {.segment_alloc = source_alloc};
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    fails(vs_allocator_pool_retain(f.allocator, one, &incomplete), VS_ERR_ARG);
+    fixture_stop(&f);
+}
+
+static void a_pool_has_expandable_segments_of_its_own(void **state)
+{
+    (void)state;
+    const struct vs_allocator_config expandable = {.expandable_segments = true};
+    struct fixture f;
+    fixture_start(&f, &expandable, 200 * MIB);
+    uint64_t outside = take(&f, 30 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t inside = take(&f, 30 * MIB);
+    assert_int_equal(f.device.memory.range_count, 2);
+    refuse(&f, GIB, VS_ERR_DEVICE_OOM);
+    f.device.fail_map = VS_ERR_DEVICE;
+    refuse(&f, 512, VS_ERR_DEVICE); /* a range without memory is left over */
+    f.device.fail_map = VS_OK;
+    ok(vs_allocator_pool_end(f.allocator, one));
+    give(&f, inside);
+    assert_int_equal(empty(&f), 0);
+    ok(vs_allocator_pool_release(f.allocator, one));
+    assert_int_equal(empty(&f), 40 * MIB);
+    assert_int_equal(f.device.memory.range_count, 1);
+    uint64_t users;
+    fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
+    (void)outside;
+    fixture_stop(&f);
+}
+
+static void collect_ids(void *ctx, const struct vs_segment_info *segment,
+                        const struct vs_block_info *block)
+{
+    struct vs_pool_id **next = ctx;
+    if (!block)
+        *(*next)++ = segment->pool_id;
+}
+
+static void a_snapshot_names_the_pool_of_each_segment(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    take(&f, 2 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    take(&f, 2 * MIB);
+    ok(vs_allocator_pool_end(f.allocator, two));
+    struct vs_pool_id ids[4], *next = ids;
+    vs_allocator_snapshot(f.allocator, collect_ids, &next);
+    assert_int_equal(next - ids, 2);
+    assert_int_equal(ids[0].first, 0);
+    assert_int_equal(ids[1].first, 7);
+    assert_int_equal(ids[1].second, 0);
+    fixture_stop(&f);
+}
+
+static void an_abandoned_allocator_has_no_pools(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    take(&f, 2 * MIB);
+    vs_allocator_abandon(f.allocator);
+    fails(vs_allocator_pool_end(f.allocator, one), VS_ERR_STATE);
+    take(&f, 30 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    vs_allocator_destroy(f.allocator);
+    fake_device_free(&f.device);
+}
+
+/* --- short of memory --- */
+
+struct hoard {
+    struct fixture *f;
+    uint64_t kept;
+    int calls;
+};
+
+static bool give_up(void *ctx)
+{
+    struct hoard *h = ctx;
+    h->calls++;
+    if (!h->kept)
+        return false;
+    assert_int_equal(vs_allocator_free(h->f->allocator, h->kept), VS_OK);
+    h->kept = 0;
+    return true;
+}
+
+static void callbacks_free_memory_before_the_device_is_asked(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    struct hoard idle = {.f = &f}, hoard = {.f = &f, .kept = take(&f, 30 * MIB)};
+    uint64_t kept = hoard.kept;
+    ok(vs_allocator_add_free_callback(f.allocator, give_up, &hoard));
+    ok(vs_allocator_add_free_callback(f.allocator, give_up, &idle));
+    uint64_t asked = f.device.allocs;
+    assert_int_equal(take(&f, 30 * MIB), kept);
+    assert_int_equal(f.device.allocs, asked);
+    assert_int_equal(hoard.calls, 1);
+    assert_int_equal(idle.calls, 1); /* all are called */
+    take(&f, 30 * MIB);
+    assert_int_equal(f.device.allocs, asked + 1);
+    assert_int_equal(hoard.calls, 2);
+    fails(vs_allocator_add_free_callback(f.allocator, NULL, NULL), VS_ERR_ARG);
+    for (int i = 2; i < VS_FREE_CALLBACKS_MAX; i++)
+        ok(vs_allocator_add_free_callback(f.allocator, give_up, &idle));
+    fails(vs_allocator_add_free_callback(f.allocator, give_up, &idle), VS_ERR_LIMIT);
+    fixture_stop(&f);
+}
+
+static bool abandon(void *ctx)
+{
+    vs_allocator_abandon(ctx);
+    return true;
+}
+
+static void an_allocator_abandoned_in_a_callback_fails_the_request(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_add_free_callback(f.allocator, abandon, f.allocator));
+    refuse(&f, 512, VS_ERR_STATE);
+    fixture_stop(&f);
+}
+
+static void a_failed_request_is_described(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.memory_fraction = 0.75};
+    struct fixture f;
+    fixture_start(&f, &c, 400 * MIB);
+    struct vs_oom_report r;
+    fails(vs_allocator_last_oom(f.allocator, &r), VS_ERR_NOT_FOUND);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    take_on(&f, 2 * MIB, 3); /* 18 MiB cached in a private pool */
+    ok(vs_allocator_pool_end(f.allocator, one));
+    take(&f, 100 * MIB);
+    take(&f, 5 * MIB); /* 15 MiB cached */
+    refuse(&f, 201 * MIB - 100, VS_ERR_DEVICE_OOM);
+    ok(vs_allocator_last_oom(f.allocator, &r));
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.requested, 201 * MIB - 100);
+    assert_int_equal(r.rounded, 201 * MIB);
+    assert_int_equal(r.tried, 202 * MIB);
+    assert_int_equal(r.device_total, 400 * MIB);
+    assert_int_equal(r.device_free, 260 * MIB);
+    assert_int_equal(r.allowed, 300 * MIB);
+    assert_int_equal(r.allocated, 107 * MIB);
+    assert_int_equal(r.cached_private, 18 * MIB);
+    assert_int_equal(r.unallocated, 15 * MIB);
+    assert_int_equal(r.pool_id.second, 0);
+    assert_false(r.expandable_segments);
+    refuse(&f, VS_ALLOCATOR_REQUEST_MAX + 1, VS_ERR_DEVICE_OOM);
+    ok(vs_allocator_last_oom(f.allocator, &r));
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.tried, VS_ALLOCATOR_REQUEST_MAX + 1);
+    fixture_stop(&f);
+}
+
+static void the_size_of_large_segments_can_be_chosen(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.large_segment_size = 12 * MIB};
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    take(&f, 2 * MIB);
+    assert_int_equal(reserved(&f), 12 * MIB);
+    take(&f, 512);
+    assert_int_equal(reserved(&f), 14 * MIB);
+    take(&f, 11 * MIB);
+    assert_int_equal(reserved(&f), 26 * MIB);
+    fixture_stop(&f);
+    c.expandable_segments = true;
+    fixture_start(&f, &c, GIB);
+    take(&f, 15 * MIB);
+    assert_int_equal(reserved(&f), 24 * MIB);
+    fixture_stop(&f);
+    struct vs_allocator *a;
+    c.large_segment_size = 13 * MIB; /* handles are whole pages */
+    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
+    c.large_segment_size = 10 * MIB;
+    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
+}
+
+/* --- everything at once --- */
+
+static bool odd(void *ctx, uint64_t stream)
+{
+    (void)ctx;
+    return stream % 2;
+}
+
+static uint64_t random_next(uint64_t *random)
+{
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return *random >> 33;
+}
+
+static void random_pool_step(struct fixture *f, uint64_t r)
+{
+    struct vs_pool_id id = {1, r % 3};
+    enum vs_err err;
+    switch (r / 3 % 6) {
+    case 0: err = vs_allocator_pool_retain(f->allocator, id, NULL); break;
+    case 1: err = vs_allocator_pool_begin(f->allocator, id, r / 64 % 2 ? odd : NULL, NULL); break;
+    case 2: err = vs_allocator_pool_end(f->allocator, id); break;
+    case 3: err = vs_allocator_pool_release(f->allocator, id); break;
+    case 4: err = vs_allocator_pool_empty(f->allocator, id, NULL); break;
+    default: err = vs_allocator_pool_set(f->allocator, id, (unsigned)(r / 64 % 4)); break;
+    }
+    assert_true(err == VS_OK || err == VS_ERR_STATE || err == VS_ERR_NOT_FOUND);
+}
+
+static void random_use_keeps_every_invariant(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct vs_allocator_config c = {
+            .expandable_segments = seed % 2,
+            .reuse = seed / 2 ? VS_REUSE_AFTER_SYNC : VS_REUSE_STREAM_ORDERED,
+        };
+        struct fixture f;
+        fixture_start(&f, &c, 300 * MIB);
+        uint64_t live[40], count = 0, random = 99 + seed;
+        for (int step = 0; step < 4000; step++) {
+            uint64_t r = random_next(&random);
+            if (r % 8 == 0) {
+                random_pool_step(&f, random_next(&random));
+            } else if (r % 61 == 1) {
+                fake_device_complete(&f.device, 2, f.device.recorded[2]);
+                empty(&f);
+            } else if (count && (r % 2 || count == 40)) {
+                uint64_t i = (r >> 8) % count;
+                if (r % 5 == 0)
+                    ok(vs_allocator_record_stream(f.allocator, live[i], 2));
+                give(&f, live[i]);
+                live[i] = live[--count];
+            } else {
+                struct vs_allocation got;
+                uint64_t bytes = (r >> 10) % (UINT64_C(1) << (10 + (r >> 2) % 17)) + 1;
+                enum vs_err err = vs_allocator_malloc(f.allocator, bytes, r % 3, &got);
+                assert_true(err == VS_OK || err == VS_ERR_DEVICE_OOM);
+                if (!err)
+                    live[count++] = got.addr;
+            }
+            assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+            assert_int_equal(reserved(&f), f.device.used);
+        }
+        fixture_stop(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_and_the_others_share_no_segment),
+        cmocka_unit_test(the_first_pool_whose_filter_accepts_the_stream_is_used),
+        cmocka_unit_test(users_are_counted),
+        cmocka_unit_test(memory_of_a_pool_goes_only_when_nobody_uses_the_pool),
+        cmocka_unit_test(a_retry_takes_what_freeable_pools_hold),
+        cmocka_unit_test(events_are_left_alone_during_a_capture),
+        cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
+        cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
+        cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
+        cmocka_unit_test(emptying_one_pool_waits_for_its_events_only),
+        cmocka_unit_test(a_pool_can_serve_others_when_the_device_is_full),
+        cmocka_unit_test(blocks_of_a_no_split_pool_are_handed_out_whole),
+        cmocka_unit_test(a_pool_may_have_a_source_of_its_own),
+        cmocka_unit_test(a_pool_has_expandable_segments_of_its_own),
+        cmocka_unit_test(a_snapshot_names_the_pool_of_each_segment),
+        cmocka_unit_test(an_abandoned_allocator_has_no_pools),
+        cmocka_unit_test(callbacks_free_memory_before_the_device_is_asked),
+        cmocka_unit_test(an_allocator_abandoned_in_a_callback_fails_the_request),
+        cmocka_unit_test(a_failed_request_is_described),
+        cmocka_unit_test(the_size_of_large_segments_can_be_chosen),
+        cmocka_unit_test(random_use_keeps_every_invariant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
