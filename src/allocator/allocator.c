@@ -331,7 +331,7 @@ static enum vs_err not_live(struct vs_allocator *a, uint64_t addr)
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);
     if (!segment)
         return VS_ERR_FOREIGN;
-    const struct vs_block *block = vs_segment_block_at_locked(a, segment, addr);
+    const struct vs_block *block = vs_segment_block_at_locked(segment, addr);
     return block->state == VS_BLOCK_LIVE ? VS_ERR_ARG : VS_ERR_STATE;
 }
 
@@ -388,22 +388,15 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
 enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *out,
                               bool *live)
 {
+    if (vs_fast_find(a, addr, out, live))
+        return VS_OK;
     vs_world_acquire(a);
-    enum vs_err err = VS_OK;
-    const struct vs_block *block = vs_live_get_locked(a, addr);
-    if (!block) {
-        const struct vs_segment *segment = vs_segment_find_locked(a, addr);
-        block = segment ? vs_segment_block_at_locked(a, segment, addr) : NULL;
-    }
-    if (!block || block->state == VS_BLOCK_UNMAPPED) {
-        err = VS_ERR_FOREIGN;
-    } else {
-        *live = block->state == VS_BLOCK_LIVE;
-        *out = (struct vs_allocation){.addr = block->addr,
-                                      .requested = *live ? block->used.requested : 0,
-                                      .size = block->size,
-                                      .segment = block->segment->addr,
-                                      .serial = *live ? block->used.serial : 0};
+    enum vs_err err = VS_ERR_FOREIGN;
+    const struct vs_segment *segment = vs_segment_find_locked(a, addr);
+    const struct vs_block *block = segment ? vs_segment_block_at_locked(segment, addr) : NULL;
+    if (block && block->state != VS_BLOCK_UNMAPPED) {
+        vs_block_describe(block, out, live);
+        err = VS_OK;
     }
     vs_world_release(a);
     return err;

@@ -186,14 +186,6 @@ static inline void vs_world_acquire(struct vs_allocator *allocator)
         vs_shards_gather_locked(shards, &allocator->counters);
 }
 
-static inline void vs_world_release(struct vs_allocator *allocator)
-{
-    for (uint32_t i = allocator->shards.count; i-- > 0;)
-        vs_quick_release(&allocator->shards.shard[i].lock);
-}
-
-/* --- fast_path.c: under the lock of one shard --- */
-
 /* Can a request be served without the world at all? */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
@@ -201,13 +193,28 @@ static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 
+/* Shares the room below the peaks out again where shards can use it. */
+static inline void vs_world_release(struct vs_allocator *allocator)
+{
+    struct vs_shards *shards = &allocator->shards;
+    if (vs_fast_possible_locked(allocator))
+        vs_shards_share_locked(shards, &allocator->counters);
+    for (uint32_t i = shards->count; i-- > 0;)
+        vs_quick_release(&shards->shard[i].lock);
+}
+
+/* --- fast_path.c: under the lock of one shard --- */
+
 /* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and
  * the caller takes the world. Arguments are valid; the caller holds no lock. */
 bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
                     struct vs_allocation *out);
 bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr);
+/* vs_fast_find: true when *addr* is in a block of the shard it is looked for in. */
+bool vs_fast_find(struct vs_allocator *allocator, uint64_t addr, struct vs_allocation *out,
+                  bool *live);
 /* vs_fast_prepare_locked: before the world is released after a request or a free
- * of *shard*: give the shards what they need to go on alone. */
+ * that *shard* could not do: see to it that the next one finds what it needs. */
 void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *shard);
 
 /* --- allocator.c: blocks; the caller holds the world --- */
@@ -417,9 +424,8 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs
 /* Give every wholly free segment back; the first error of the device. */
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
-/* The block of *segment* that holds *addr*. */
-struct vs_block *vs_segment_block_at_locked(struct vs_allocator *allocator,
-                                            const struct vs_segment *segment, uint64_t addr);
+/* The block of *segment* that holds *addr*; the lock of its shard suffices. */
+struct vs_block *vs_segment_block_at_locked(const struct vs_segment *segment, uint64_t addr);
 
 /* --- expandable.c: ranges; the caller holds the world --- */
 

@@ -97,4 +97,16 @@ static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, u
                                   .serial = serial};
 }
 
+/* What vs_allocator_find says of a block. */
+static inline void vs_block_describe(const struct vs_block *block, struct vs_allocation *out,
+                                     bool *live)
+{
+    *live = block->state == VS_BLOCK_LIVE;
+    *out = (struct vs_allocation){.addr = block->addr,
+                                  .requested = *live ? block->used.requested : 0,
+                                  .size = block->size,
+                                  .segment = block->segment->addr,
+                                  .serial = *live ? block->used.serial : 0};
+}
+
 #endif

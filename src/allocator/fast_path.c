@@ -185,6 +185,26 @@ bool vs_fast_free(struct vs_allocator *a, uint64_t addr)
     return done;
 }
 
+/* --- look-up --- */
+
+bool vs_fast_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *out, bool *live)
+{
+    struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
+    vs_quick_acquire(&shard->lock);
+    const uint64_t *value = vs_map_get(&shard->live, addr);
+    const struct vs_block *block = value ? (const struct vs_block *)(uintptr_t)*value : NULL;
+    if (!block) { /* inside a block, perhaps; the segments change under the world only */
+        const struct vs_segment *segment = vs_segment_find_locked(a, addr);
+        if (segment && segment->pool->owner->shard == shard)
+            block = vs_segment_block_at_locked(segment, addr);
+    }
+    bool found = block && block->state != VS_BLOCK_UNMAPPED;
+    if (found)
+        vs_block_describe(block, out, live);
+    vs_quick_release(&shard->lock);
+    return found;
+}
+
 /* --- after a step that needed the world --- */
 
 void vs_fast_prepare_locked(struct vs_allocator *a, struct vs_shard *shard)
@@ -192,6 +212,5 @@ void vs_fast_prepare_locked(struct vs_allocator *a, struct vs_shard *shard)
     if (!vs_fast_possible_locked(a))
         return;
     (void)vs_block_reserve_locked(a, &shard->free_blocks); /* the world helps out without */
-    vs_tally_share(&a->counters, a->shards.shard, a->shards.count,
-                   (size_t)(shard - a->shards.shard));
+    a->shards.favoured = (uint32_t)(shard - a->shards.shard);
 }

@@ -109,8 +109,7 @@ struct vs_segment *vs_segment_find_locked(const struct vs_allocator *a, uint64_t
     return a->segments[n - 1];
 }
 
-struct vs_block *vs_segment_block_at_locked(struct vs_allocator *a,
-                                            const struct vs_segment *segment, uint64_t addr)
+struct vs_block *vs_segment_block_at_locked(const struct vs_segment *segment, uint64_t addr)
 {
     struct vs_block *block = segment->first;
     if (segment->starts) {
@@ -120,7 +119,8 @@ struct vs_block *vs_segment_block_at_locked(struct vs_allocator *a,
             bits = segment->starts[--word];
         if (bits) {
             uint64_t start = (word * 64 + vs_floor_log2(bits)) * VS_BLOCK_MIN;
-            block = vs_live_get_locked(a, segment->addr + start);
+            const struct vs_map *live = &segment->pool->owner->shard->live;
+            block = (struct vs_block *)(uintptr_t)*vs_map_get(live, segment->addr + start);
         }
     }
     while (addr - block->addr >= block->size)

@@ -125,12 +125,12 @@ static void room_below(const struct vs_counter *counter, uint64_t room[VS_STAT_P
 }
 
 /* *other* may be NULL: a second counter that rises with *counter*. */
-static void share(const struct vs_counter *counter, const struct vs_counter *other,
-                  enum vs_tally_figure figure, struct vs_shard *shards, size_t count,
-                  size_t favoured)
+static void share(struct vs_shards *shards, enum vs_tally_figure figure,
+                  const struct vs_counter *counter, const struct vs_counter *other)
 {
     uint64_t room[VS_STAT_POOLS], room2[VS_STAT_POOLS];
-    unsigned shift = count > 1 ? 64u - (unsigned)__builtin_clzll(count - 1) : 0;
+    uint32_t count = shards->count;
+    unsigned shift = count > 1 ? 32u - (unsigned)__builtin_clz(count - 1) : 0;
     room_below(counter, room);
     if (other)
         room_below(other, room2);
@@ -138,20 +138,19 @@ static void share(const struct vs_counter *counter, const struct vs_counter *oth
         if (other && room2[pool] < room[pool])
             room[pool] = room2[pool];
         uint64_t part = room[pool] >> shift;
-        for (size_t i = 0; i < count; i++)
-            shards[i].tally.room[pool][figure] = part;
-        shards[favoured].tally.room[pool][figure] += room[pool] - part * count;
+        for (uint32_t i = 0; i < count; i++)
+            shards->shard[i].tally.room[pool][figure] = part;
+        shards->shard[shards->favoured].tally.room[pool][figure] += room[pool] - part * count;
     }
 }
 
-void vs_tally_share(const struct vs_counters *c, struct vs_shard *shards, size_t count,
-                    size_t favoured)
+void vs_shards_share_locked(struct vs_shards *shards, const struct vs_counters *c)
 {
-    share(&c->allocation, &c->active, VS_TALLY_BLOCKS, shards, count, favoured);
-    share(&c->allocated_bytes, &c->active_bytes, VS_TALLY_BYTES, shards, count, favoured);
-    share(&c->requested_bytes, NULL, VS_TALLY_REQUESTED, shards, count, favoured);
-    share(&c->inactive_split, NULL, VS_TALLY_SPLIT, shards, count, favoured);
-    share(&c->inactive_split_bytes, NULL, VS_TALLY_SPLIT_BYTES, shards, count, favoured);
-    for (size_t i = 0; i < count; i++)
-        shards[i].open = true;
+    share(shards, VS_TALLY_BLOCKS, &c->allocation, &c->active);
+    share(shards, VS_TALLY_BYTES, &c->allocated_bytes, &c->active_bytes);
+    share(shards, VS_TALLY_REQUESTED, &c->requested_bytes, NULL);
+    share(shards, VS_TALLY_SPLIT, &c->inactive_split, NULL);
+    share(shards, VS_TALLY_SPLIT_BYTES, &c->inactive_split_bytes, NULL);
+    for (uint32_t i = 0; i < shards->count; i++)
+        shards->shard[i].open = true;
 }

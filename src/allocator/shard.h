@@ -94,11 +94,6 @@ static inline void vs_tally_change(struct vs_tally *tally, enum vs_pool_kind kin
 
 /* vs_tally_fold: add what was counted to *counters*; the tally is zero then. */
 void vs_tally_fold(struct vs_tally *tally, struct vs_counters *counters);
-/* vs_tally_share: deal the room below the peaks of *counters* out among the *count*
- * tallies at *stride* bytes from *first* on, all zero, in equal parts; tally number
- * *favoured* gets what does not divide. */
-void vs_tally_share(const struct vs_counters *counters, struct vs_shard *shards, size_t count,
-                    size_t favoured);
 
 /* --- the shards of an allocator --- */
 
@@ -108,6 +103,7 @@ void vs_tally_share(const struct vs_counters *counters, struct vs_shard *shards,
 struct vs_shards {
     struct vs_shard shard[VS_SHARDS_MAX];
     uint32_t count, limit; /* in use, at least 1; at most. Changed under the world */
+    uint32_t favoured;     /* the shard that gets what room does not divide */
     uint32_t next;         /* the shard for the next new stream once all are in use */
     /* atomic; by hash of a stream: its shard's number + 1; 0: none yet. Set once. */
     uint8_t routes[VS_ROUTES];
@@ -139,6 +135,9 @@ void vs_shards_init(struct vs_shards *shards);
 /* vs_shards_gather_locked: the lock of shard 0 is held: take the others' and fold
  * all tallies into *counters*. */
 void vs_shards_gather_locked(struct vs_shards *shards, struct vs_counters *counters);
+/* vs_shards_share_locked: deal the room below the peaks of *counters* out. The
+ * tallies are zero, or what this gave them before with nothing counted since. */
+void vs_shards_share_locked(struct vs_shards *shards, const struct vs_counters *counters);
 /* vs_shards_assign_locked: the shard of *stream*, chosen now when it has none. A
  * shard that comes into use is taken, for it is part of the world from then on. */
 struct vs_shard *vs_shards_assign_locked(struct vs_shards *shards, uint64_t stream);

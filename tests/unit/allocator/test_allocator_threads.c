@@ -13,11 +13,17 @@
 #define THREADS 4
 #define ROUNDS 12000
 #define HELD 24
+#define SHARED 8
+#define STREAMS 9
 #define SPACE (512 * MIB)
 
 static atomic_uchar owners[SPACE / 512];
 static struct fake_device device;
 static struct vs_allocator *allocator;
+
+/* Blocks on their way from one thread to another, which frees them: the one that
+ * put a block here gave up its marks of ownership. */
+static _Atomic uint64_t shared[SHARED];
 
 struct worker {
     unsigned char id;
@@ -45,7 +51,7 @@ static void own(struct worker *w, const struct vs_allocation *a, unsigned char f
 static void allocate(struct worker *w, struct vs_allocation *slot)
 {
     uint64_t bytes = draw(w, 20) ? 1 + draw(w, 64 * KIB) : 1 + draw(w, 3 * MIB);
-    enum vs_err err = vs_allocator_malloc(allocator, bytes, 1 + draw(w, 3), slot);
+    enum vs_err err = vs_allocator_malloc(allocator, bytes, draw(w, STREAMS), slot);
     if (err == VS_ERR_DEVICE_OOM)
         w->ooms++;
     else if (err || slot->requested != bytes || slot->size < bytes)
@@ -65,8 +71,25 @@ static void release(struct worker *w, struct vs_allocation *slot)
     w->unexpected += vs_allocator_find(allocator, slot->addr + slot->size - 1, &found, &live) != VS_OK ||
                      !live || found.addr != slot->addr;
     own(w, slot, w->id, 0);
-    w->unexpected += vs_allocator_free(allocator, slot->addr) != VS_OK;
+    uint64_t addr = slot->addr;
     slot->addr = 0;
+    if (draw(w, 3) == 0)
+        addr = atomic_exchange(&shared[draw(w, SHARED)], addr);
+    w->unexpected += vs_allocator_free(allocator, addr) != VS_OK; /* 0: nothing */
+}
+
+/* Whatever other threads do, what is read at once fits together. */
+static void read_statistics(struct worker *w)
+{
+    struct vs_allocator_stats s;
+    vs_allocator_stats(allocator, &s);
+    for (int pool = 0; pool < VS_STAT_POOLS; pool++) {
+        const struct vs_stat *active = &s.active_bytes[pool], *reserved = &s.reserved_bytes[pool];
+        w->unexpected += active->current > active->peak || active->current > reserved->current ||
+                         s.allocated_bytes[pool].current > active->current ||
+                         active->current != active->allocated - active->freed;
+    }
+    w->unexpected += vs_allocator_cached_bytes(allocator) > SPACE;
 }
 
 static void *work(void *arg)
@@ -80,11 +103,13 @@ static void *work(void *arg)
             allocate(w, slot);
         uint64_t chance = draw(w, 1000);
         if (chance < 20)
-            fake_device_complete(&device, draw(w, 5), draw(w, 2000));
+            fake_device_complete(&device, draw(w, 5), UINT32_MAX);
         else if (chance < 22)
             w->unexpected += vs_allocator_empty_cache(allocator, NULL) != VS_OK;
         else if (chance < 25)
             w->unexpected += vs_allocator_check(allocator) != VS_OK;
+        else if (chance < 28)
+            read_statistics(w);
         else if (chance < 60)
             vs_allocator_sync_end(allocator, vs_allocator_sync_begin(allocator));
     }
@@ -95,19 +120,22 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void four_threads_never_share_a_byte(enum vs_reuse mode)
+static void start(enum vs_reuse mode, uint64_t capacity)
 {
-    static struct worker workers[THREADS];
     struct vs_allocator_config config = {.reuse = mode};
-    pthread_t threads[THREADS];
-    memset(workers, 0, sizeof workers);
-    fake_device_init(&device, 160 * MIB); /* small enough that addresses stay in SPACE */
+    fake_device_init(&device, capacity);
     assert_int_equal(vs_allocator_create(&config, &fake_device_ops, &device, NULL, NULL, &allocator),
                      VS_OK);
+}
+
+static void run(void *(*body)(void *), struct worker *workers)
+{
+    pthread_t threads[THREADS];
+    memset(workers, 0, THREADS * sizeof *workers);
     for (int i = 0; i < THREADS; i++) {
         workers[i].id = (unsigned char)(i + 1);
         workers[i].random = (uint64_t)(i + 77) * 1234567;
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, body, &workers[i]), 0);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
@@ -115,7 +143,18 @@ static void four_threads_never_share_a_byte(enum vs_reuse mode)
         assert_int_equal(workers[i].overlaps, 0);
         assert_int_equal(workers[i].unexpected, 0);
     }
+    for (int i = 0; i < SHARED; i++)
+        assert_int_equal(vs_allocator_free(allocator, atomic_exchange(&shared[i], 0)), VS_OK);
     assert_int_equal(vs_allocator_check(allocator), VS_OK);
+}
+
+static void four_threads_never_share_a_byte(enum vs_reuse mode)
+{
+    static struct worker workers[THREADS];
+    start(mode, 160 * MIB); /* small enough that addresses stay in SPACE */
+    run(work, workers);
+    for (uint64_t stream = 0; stream < 5; stream++)
+        fake_device_complete(&device, stream, UINT32_MAX);
     assert_int_equal(vs_allocator_empty_cache(allocator, NULL), VS_OK);
     struct vs_allocator_stats s;
     vs_allocator_stats(allocator, &s);
@@ -138,11 +177,130 @@ static void threads_with_synchronisation_never_share_a_byte(void **state)
     four_threads_never_share_a_byte(VS_REUSE_AFTER_SYNC);
 }
 
+/* --- the same stream: one lock, many owners --- */
+
+static void *work_on_one_stream(void *arg)
+{
+    struct worker *w = arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct vs_allocation a, b;
+        w->unexpected += vs_allocator_malloc(allocator, 1 + draw(w, 4096), 1, &a) != VS_OK;
+        w->unexpected += vs_allocator_malloc(allocator, 1 + draw(w, 4096), 1, &b) != VS_OK;
+        own(w, &a, 0, w->id);
+        own(w, &b, 0, w->id);
+        own(w, &a, w->id, 0);
+        w->unexpected += vs_allocator_free(allocator, a.addr) != VS_OK;
+        own(w, &b, w->id, 0);
+        w->unexpected += vs_allocator_free(allocator, b.addr) != VS_OK;
+    }
+    return NULL;
+}
+
+static void threads_on_one_stream_count_every_block(void **state)
+{
+    (void)state;
+    static struct worker workers[THREADS];
+    struct vs_allocator_stats s;
+    start(VS_REUSE_STREAM_ORDERED, 160 * MIB);
+    run(work_on_one_stream, workers);
+    vs_allocator_stats(allocator, &s);
+    assert_int_equal(s.allocation[VS_STAT_ALL].allocated, 2 * THREADS * ROUNDS);
+    assert_int_equal(s.allocation[VS_STAT_ALL].current, 0);
+    assert_in_range(s.allocation[VS_STAT_ALL].peak, 2, 2 * THREADS);
+    vs_allocator_destroy(allocator);
+}
+
+/* --- each its own stream: the peak of all together is known --- */
+
+#define STEADY 10
+
+static pthread_barrier_t all_hold;
+
+static void *work_on_own_stream(void *arg)
+{
+    struct worker *w = arg;
+    uint64_t addr[STEADY + 1];
+    for (int i = 0; i < ROUNDS / 4; i++) {
+        struct vs_allocation got;
+        int count = i == ROUNDS / 8 ? STEADY + 1 : 1 + (int)draw(w, STEADY);
+        for (int k = 0; k < count; k++) {
+            w->unexpected += vs_allocator_malloc(allocator, 512, w->id, &got) != VS_OK;
+            addr[k] = got.addr;
+        }
+        if (i == ROUNDS / 8)
+            pthread_barrier_wait(&all_hold); /* the one moment when all hold the most */
+        for (int k = 0; k < count; k++)
+            w->unexpected += vs_allocator_free(allocator, addr[k]) != VS_OK;
+    }
+    return NULL;
+}
+
+static void the_peak_of_several_streams_is_exact(void **state)
+{
+    (void)state;
+    static struct worker workers[THREADS];
+    struct vs_allocator_stats s;
+    start(VS_REUSE_STREAM_ORDERED, 160 * MIB);
+    pthread_barrier_init(&all_hold, NULL, THREADS);
+    run(work_on_own_stream, workers);
+    pthread_barrier_destroy(&all_hold);
+    vs_allocator_stats(allocator, &s);
+    assert_int_equal(s.allocation[VS_STAT_ALL].peak, THREADS * (STEADY + 1));
+    assert_int_equal(s.active_bytes[VS_STAT_SMALL].peak, 512 * THREADS * (STEADY + 1));
+    assert_int_equal(s.requested_bytes[VS_STAT_ALL].peak, 512 * THREADS * (STEADY + 1));
+    assert_int_equal(s.allocation[VS_STAT_ALL].current, 0);
+    vs_allocator_destroy(allocator);
+}
+
+/* --- abandoned at any moment --- */
+
+static void *work_while_abandoned(void *arg)
+{
+    struct worker *w = arg;
+    for (int i = 0; i < ROUNDS / 2; i++) {
+        struct vs_allocation *slot = &w->held[draw(w, HELD)];
+        uint64_t addr = slot->addr;
+        enum vs_err err = VS_OK;
+        slot->addr = 0;
+        if (addr && draw(w, 4) == 0)
+            err = vs_allocator_record_stream(allocator, addr, draw(w, 5));
+        if (addr && (!err || err == VS_ERR_FOREIGN))
+            err = vs_allocator_free(allocator, addr);
+        else if (!err)
+            err = vs_allocator_malloc(allocator, 1 + draw(w, 64 * KIB), draw(w, STREAMS), slot);
+        /* the fake device gives no address twice that was not given back */
+        w->unexpected += err != VS_OK && err != VS_ERR_FOREIGN;
+        if (w->id == 1 && i % 300 == 299)
+            vs_allocator_abandon(allocator);
+        else if (w->id == 2 && i % 100 == 99)
+            w->unexpected += vs_allocator_check(allocator) != VS_OK;
+    }
+    return NULL;
+}
+
+static void abandoning_at_any_moment_leaves_an_empty_allocator(void **state)
+{
+    (void)state;
+    static struct worker workers[THREADS];
+    struct vs_allocator_stats s;
+    start(VS_REUSE_STREAM_ORDERED, 64 * GIB);
+    run(work_while_abandoned, workers);
+    vs_allocator_abandon(allocator);
+    assert_int_equal(vs_allocator_check(allocator), VS_OK);
+    vs_allocator_stats(allocator, &s);
+    assert_int_equal(s.allocation[VS_STAT_ALL].current, 0);
+    assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0);
+    vs_allocator_destroy(allocator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_with_streams_never_share_a_byte),
         cmocka_unit_test(threads_with_synchronisation_never_share_a_byte),
+        cmocka_unit_test(threads_on_one_stream_count_every_block),
+        cmocka_unit_test(the_peak_of_several_streams_is_exact),
+        cmocka_unit_test(abandoning_at_any_moment_leaves_an_empty_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

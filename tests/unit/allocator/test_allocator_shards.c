@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shards seen from one thread: what may take one lock does, and counts the same,
+ * peaks included, as when every call takes all locks. Two allocators on equal
+ * devices are driven alike, one of them kept from its fast paths. */
+#include "allocator_test.h"
+
+#include "allocator/allocator_internal.h"
+
+#define STREAMS FAKE_STREAMS
+#define HELD 600
+
+static uint64_t in_shards(const struct vs_allocator *a)
+{
+    uint64_t requests = 0;
+    for (uint32_t i = 0; i < a->shards.count; i++) {
+        const struct vs_tally *tally = &a->shards.shard[i].tally;
+        requests += tally->up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
+        requests += tally->up[VS_POOL_LARGE][VS_TALLY_BLOCKS];
+    }
+    return requests;
+}
+
+static void a_request_the_cache_serves_takes_one_shard(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t held[8]; /* so that both shards have some room below the peaks */
+    for (int i = 0; i < 8; i++)
+        held[i] = take_on(&f, 1000, i % 2 ? 7 : 0).addr;
+    for (int i = 0; i < 8; i++)
+        give(&f, held[i]);
+    assert_int_equal(f.allocator->shards.count, 2);
+    for (uint64_t stream = 0; stream <= 7; stream += 7) {
+        struct vs_allocation got;
+        uint64_t before = in_shards(f.allocator);
+        assert_int_equal(vs_allocator_malloc(f.allocator, 1000, stream, &got), VS_OK);
+        assert_int_equal(vs_allocator_free(f.allocator, got.addr), VS_OK);
+        assert_int_equal(in_shards(f.allocator), before + 1);
+    }
+    fixture_stop(&f);
+}
+
+static void a_request_that_would_raise_a_peak_takes_the_world(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vs_allocation got;
+    fixture_start(&f, &pytorch_config, GIB);
+    give(&f, take(&f, 1000));
+    assert_int_equal(vs_allocator_malloc(f.allocator, 1000, 0, &got), VS_OK);
+    uint64_t before = in_shards(f.allocator);
+    assert_int_equal(before, 1);
+    assert_int_equal(vs_allocator_malloc(f.allocator, 1000, 0, &got), VS_OK);
+    assert_int_equal(in_shards(f.allocator), 0); /* folded */
+    assert_int_equal(stats_of(&f).allocation[VS_STAT_ALL].peak, 2);
+    fixture_stop(&f);
+}
+
+static void streams_share_shards_when_there_are_many(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    for (uint64_t stream = 0; stream < 100; stream++)
+        take_on(&f, 512, stream * 4096);
+    assert_int_equal(f.allocator->shards.count, f.allocator->shards.limit);
+    assert_true(f.allocator->shards.limit <= VS_SHARDS_MAX);
+    fixture_stop(&f);
+}
+
+static void a_block_is_freed_although_its_page_points_elsewhere(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t addr = take_on(&f, 512, 1).addr;
+    take_on(&f, 512, 2);
+    struct vs_shards *shards = &f.allocator->shards;
+    struct vs_shard *other = vs_shards_of_stream(shards, 2);
+    assert_ptr_not_equal(vs_shards_of_page(shards, addr), other);
+    vs_shards_hint_locked(shards, addr, 512, other);
+    struct vs_allocation found;
+    bool live = false;
+    assert_int_equal(vs_allocator_find(f.allocator, addr + 5, &found, &live), VS_OK);
+    assert_true(live && found.addr == addr);
+    give(&f, addr);
+    assert_int_equal(vs_allocator_free(f.allocator, addr), VS_ERR_STATE);
+    fixture_stop(&f);
+}
+
+static void serials_of_one_stream_rise_by_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    for (uint64_t i = 1; i <= 10000; i++) {
+        struct vs_allocation got;
+        assert_int_equal(vs_allocator_malloc(f.allocator, 512, 3, &got), VS_OK);
+        assert_int_equal(got.serial, i);
+        assert_int_equal(vs_allocator_free(f.allocator, got.addr), VS_OK);
+    }
+    fixture_stop(&f);
+}
+
+/* --- two allocators driven alike --- */
+
+struct pair {
+    struct fixture sharded, plain;
+    struct { uint64_t addr, size; } held[HELD];
+    uint64_t random, fast;
+};
+
+static uint64_t draw(struct pair *p, uint64_t below)
+{
+    p->random = p->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (p->random >> 33) % below;
+}
+
+static uint64_t draw_bytes(struct pair *p)
+{
+    static const uint64_t most[] = {512, 8 * KIB, 700 * KIB, 3 * MIB, 30 * MIB};
+    return 1 + draw(p, most[draw(p, 20) ? draw(p, 3) : 3 + draw(p, 2)]);
+}
+
+static void compare(struct pair *p)
+{
+    struct vs_allocator_stats a, b;
+    assert_int_equal(in_shards(p->plain.allocator), 0);
+    vs_allocator_stats(p->sharded.allocator, &a);
+    vs_allocator_stats(p->plain.allocator, &b);
+    assert_memory_equal(&a, &b, sizeof a);
+    if (draw(p, 8) == 0) {
+        assert_int_equal(vs_allocator_check(p->sharded.allocator), VS_OK);
+        assert_int_equal(vs_allocator_check(p->plain.allocator), VS_OK);
+    }
+}
+
+static void both_take(struct pair *p, unsigned slot)
+{
+    struct vs_allocation a, b;
+    uint64_t bytes = draw_bytes(p), stream = draw(p, STREAMS);
+    stream = draw(p, 3) ? stream % 3 : stream;
+    uint64_t before = in_shards(p->sharded.allocator);
+    enum vs_err err = vs_allocator_malloc(p->sharded.allocator, bytes, stream, &a);
+    p->fast += in_shards(p->sharded.allocator) > before;
+    assert_int_equal(vs_allocator_malloc(p->plain.allocator, bytes, stream, &b), err);
+    if (err) {
+        assert_int_equal(err, VS_ERR_DEVICE_OOM);
+        return;
+    }
+    assert_int_equal(a.addr, b.addr);
+    assert_int_equal(a.size, b.size);
+    assert_int_equal(a.segment, b.segment);
+    p->held[slot].addr = a.addr;
+    p->held[slot].size = a.size;
+}
+
+static void both_give(struct pair *p, unsigned slot)
+{
+    uint64_t addr = p->held[slot].addr;
+    struct vs_allocation found;
+    bool live;
+    assert_int_equal(vs_allocator_find(p->sharded.allocator, addr + draw(p, p->held[slot].size),
+                                       &found, &live), VS_OK);
+    assert_true(live && found.addr == addr && found.size == p->held[slot].size);
+    if (draw(p, 200) == 0) {
+        uint64_t stream = draw(p, FAKE_STREAMS);
+        assert_int_equal(vs_allocator_record_stream(p->sharded.allocator, addr, stream), VS_OK);
+        assert_int_equal(vs_allocator_record_stream(p->plain.allocator, addr, stream), VS_OK);
+    }
+    assert_int_equal(vs_allocator_free(p->sharded.allocator, addr), VS_OK);
+    assert_int_equal(vs_allocator_free(p->plain.allocator, addr), VS_OK);
+    assert_int_not_equal(vs_allocator_free(p->sharded.allocator, addr), VS_OK);
+    p->held[slot].addr = 0;
+}
+
+static void now_and_then(struct pair *p)
+{
+    uint64_t stream = draw(p, FAKE_STREAMS), a = 0, b = 0;
+    switch (draw(p, 900)) {
+    case 0:
+        assert_int_equal(vs_allocator_empty_cache(p->sharded.allocator, &a), VS_OK);
+        assert_int_equal(vs_allocator_empty_cache(p->plain.allocator, &b), VS_OK);
+        assert_int_equal(a, b);
+        break;
+    case 1:
+        vs_allocator_reset_peaks(p->sharded.allocator);
+        vs_allocator_reset_peaks(p->plain.allocator);
+        break;
+    case 2:
+        vs_allocator_reset_accumulated(p->sharded.allocator);
+        vs_allocator_reset_accumulated(p->plain.allocator);
+        break;
+    default:
+        if (draw(p, 3) == 0) {
+            fake_device_complete(&p->sharded.device, stream, 1000000);
+            fake_device_complete(&p->plain.device, stream, 1000000);
+        }
+        if (draw(p, 60) == 0)
+            compare(p);
+    }
+}
+
+static void shards_count_as_one(const struct vs_allocator_config *config, uint64_t seed)
+{
+    static struct pair p;
+    memset(&p, 0, sizeof p);
+    p.random = seed;
+    fixture_start(&p.sharded, config, 900 * MIB);
+    fixture_start(&p.plain, config, 900 * MIB);
+    p.plain.allocator->sharded = false;
+    for (int i = 0; i < 120000; i++) {
+        unsigned held = i / 20000 % 2 ? HELD / 6 : HELD; /* waves: fewer, then more than ever */
+        unsigned slot = (unsigned)draw(&p, held);
+        if (p.held[slot].addr)
+            both_give(&p, slot);
+        else
+            both_take(&p, slot);
+        now_and_then(&p);
+    }
+    compare(&p);
+    assert_true(p.fast > 10000);
+    fixture_stop(&p.sharded);
+    fixture_stop(&p.plain);
+    fake_device_free(&p.sharded.device);
+    fake_device_free(&p.plain.device);
+}
+
+static void peaks_and_all_else_are_as_without_shards(void **state)
+{
+    (void)state;
+    shards_count_as_one(&pytorch_config, 1);
+    shards_count_as_one(&pytorch_config, 2);
+}
+
+static void the_same_with_options(void **state)
+{
+    (void)state;
+    struct vs_allocator_config config = {.max_split_size = 20 * MIB, .memory_fraction = 0.5,
+                                         .total_memory = GIB};
+    shards_count_as_one(&config, 3);
+    config = (struct vs_allocator_config){.roundup_power2_divisions = {4, 4, 4, 4}};
+    shards_count_as_one(&config, 4);
+}
+
+static void the_same_with_expandable_segments(void **state)
+{
+    (void)state;
+    struct vs_allocator_config config = {.expandable_segments = true, .total_memory = GIB};
+    shards_count_as_one(&config, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_the_cache_serves_takes_one_shard),
+        cmocka_unit_test(a_request_that_would_raise_a_peak_takes_the_world),
+        cmocka_unit_test(streams_share_shards_when_there_are_many),
+        cmocka_unit_test(a_block_is_freed_although_its_page_points_elsewhere),
+        cmocka_unit_test(serials_of_one_stream_rise_by_one),
+        cmocka_unit_test(peaks_and_all_else_are_as_without_shards),
+        cmocka_unit_test(the_same_with_options),
+        cmocka_unit_test(the_same_with_expandable_segments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The lock for short sections: exclusion, also when sections are long enough that
+ * waiters sleep; ranks; the child of a fork. */
+#define _GNU_SOURCE
+#include "unit/base/cm.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_quick_lock.h"
+
+#define THREADS 4
+#define ROUNDS 20000
+
+static struct vs_quick_lock lock, sibling[2];
+static uint64_t counted; /* guarded by lock */
+
+static void *count_up(void *arg)
+{
+    uint64_t *errors = arg;
+    errno = ERANGE;
+    for (int i = 0; i < ROUNDS; i++) {
+        vs_quick_acquire(&lock);
+        uint64_t before = counted;
+        if (i % 4000 == 0) {
+            const struct timespec long_enough = {0, 300000};
+            nanosleep(&long_enough, NULL); /* the others go to sleep */
+        }
+        counted = before + 1;
+        vs_quick_release(&lock);
+    }
+    *errors = errno != ERANGE;
+    return NULL;
+}
+
+static void one_thread_at_a_time_is_inside(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    uint64_t errors[THREADS];
+    vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
+    counted = 0;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_up, &errors[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(errors[i], 0); /* errno is the host program's */
+    }
+    assert_int_equal(counted, THREADS * ROUNDS);
+    assert_int_equal(lock.taken, 0);
+    assert_int_equal(lock.sleepers, 0);
+}
+
+static void *enter_and_leave(void *arg)
+{
+    vs_quick_acquire(&lock);
+    *(uint64_t *)arg = vs_clock_ns();
+    vs_quick_release(&lock);
+    return NULL;
+}
+
+static void a_sleeper_is_woken(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint64_t entered = 0;
+    vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
+    vs_quick_acquire(&lock);
+    assert_true(vs_lock_held());
+    assert_int_equal(pthread_create(&thread, NULL, enter_and_leave, &entered), 0);
+    while (!__atomic_load_n(&lock.sleepers, __ATOMIC_ACQUIRE))
+        usleep(100);
+    usleep(2000);
+    uint64_t released = vs_clock_ns();
+    vs_quick_release(&lock);
+    assert_false(vs_lock_held());
+    pthread_join(thread, NULL);
+    assert_true(entered >= released);
+}
+
+static void siblings_are_taken_by_rising_address(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        vs_quick_init(&sibling[i], VS_RANK_ALLOCATOR, "test");
+    vs_quick_acquire(&sibling[0]);
+    vs_quick_acquire_sibling(&sibling[1]);
+    vs_quick_release(&sibling[1]);
+    vs_quick_release(&sibling[0]);
+    assert_false(vs_lock_held());
+}
+
+static void the_child_of_a_fork_finds_it_free_after_a_reset(void **state)
+{
+    (void)state;
+    int status;
+    vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
+    vs_quick_acquire(&lock);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        alarm(10);
+        vs_quick_reset_after_fork(&lock);
+        bool wrong = vs_lock_held();
+        vs_quick_acquire(&lock);
+        vs_quick_release(&lock);
+        _exit(wrong);
+    }
+    vs_quick_release(&lock);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+#ifndef NDEBUG
+static void siblings_against_order(void)
+{
+    vs_quick_acquire(&sibling[1]);
+    vs_quick_acquire_sibling(&sibling[0]);
+}
+
+static void equal_ranks_that_are_no_siblings(void)
+{
+    vs_quick_acquire(&sibling[0]);
+    vs_quick_acquire(&sibling[1]);
+}
+
+static void release_of_what_is_free(void)
+{
+    vs_quick_release(&sibling[0]);
+}
+
+static void aborts(void (*body)(void))
+{
+    int status;
+    for (int i = 0; i < 2; i++)
+        vs_quick_init(&sibling[i], VS_RANK_ALLOCATOR, "test");
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL);
+        close(STDERR_FILENO);
+        body();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void orders_that_could_deadlock_abort(void **state)
+{
+    (void)state;
+    aborts(siblings_against_order);
+    aborts(equal_ranks_that_are_no_siblings);
+    aborts(release_of_what_is_free);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_thread_at_a_time_is_inside),
+        cmocka_unit_test(a_sleeper_is_woken),
+        cmocka_unit_test(siblings_are_taken_by_rising_address),
+        cmocka_unit_test(the_child_of_a_fork_finds_it_free_after_a_reset),
+#ifndef NDEBUG
+        cmocka_unit_test(orders_that_could_deadlock_abort),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
