@@ -268,7 +268,7 @@ enum vs_err vs_allocator_pool_retain(struct vs_allocator *allocator, struct vs_p
 
 /* vs_allocator_pool_begin: from now on requests that *filter* accepts (NULL: all) go to
  * the pool, which has one more user. Several pools may be allocated to at a time; the
- * one that began first is asked first. Errors as for retain; VS_ERR_STATE also when
+ * one that began last is asked first, so that scopes nest. Errors as for retain; VS_ERR_STATE also when
  * this pool is being allocated to already. PyTorch: beginAllocateToPool. */
 enum vs_err vs_allocator_pool_begin(struct vs_allocator *allocator, struct vs_pool_id id,
                                     vs_pool_filter *filter, void *ctx) VS_MUST_CHECK;

@@ -5,8 +5,8 @@
  * beginAllocateToPool, endAllocateToPool, releasePool). A pool has a pair of block
  * pools for each stream, like the default one. It is kept while it has users; one
  * without users is freeable: its memory goes back whenever the cache is emptied,
- * and the pool with the last of it. Requests go to the first pool being allocated
- * to whose filter accepts their stream. While any pool is allocated to, a graph
+ * and the pool with the last of it. Requests go to the pool begun last among
+ * those whose filter accepts their stream. While any pool is allocated to, a graph
  * may be under capture: then nothing may wait for the device or ask it about
  * events, which the other files look up in `captures`. */
 #include "allocator/allocator_internal.h"
@@ -88,10 +88,8 @@ static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_f
         return err;
     }
     *capture = (struct vs_capture){.pool = pool, .filter = filter, .ctx = ctx};
-    struct vs_capture **link = &a->captures;
-    while (*link)
-        link = &(*link)->next;
-    *link = capture;
+    capture->next = a->captures; /* scopes nest: the innermost is asked first */
+    a->captures = capture;
     return VS_OK;
 }
 

@@ -40,9 +40,12 @@ static void queue_recycle_if_unused(struct vs_allocator *a, struct vs_event_queu
 
 enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, uint64_t stream)
 {
-    for (const struct vs_note *n = block->used.uses; n; n = n->next) {
-        if (n->queue->stream == stream)
-            return VS_OK;
+    for (struct vs_note *n = block->used.uses; n; n = n->next) {
+        if (n->queue->stream != stream)
+            continue;
+        /* a use of its own, after one that was part of a graph, needs its event */
+        n->captured = n->captured && a->captures;
+        return VS_OK;
     }
     struct vs_event_queue *queue = queue_of(a, stream);
     if (!queue)

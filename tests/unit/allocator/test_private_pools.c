@@ -55,14 +55,14 @@ static void a_pool_and_the_others_share_no_segment(void **state)
     fixture_stop(&f);
 }
 
-static void the_first_pool_whose_filter_accepts_the_stream_is_used(void **state)
+static void the_pool_begun_last_whose_filter_accepts_the_stream_is_used(void **state)
 {
     (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t three = 3;
-    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &three));
     ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &three));
     take_on(&f, 2 * MIB, 3);
     take_on(&f, 2 * MIB, 4);
     ok(vs_allocator_pool_end(f.allocator, two));
@@ -187,6 +187,27 @@ static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **sta
     assert_int_equal(f.device.recorded[2], 1);
     assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a does not */
     fake_device_complete(&f.device, 2, 1);
+    fixture_stop(&f);
+}
+
+/* Recorded during one capture and again after it, a use was taken for part of the
+ * graph when the block was freed during another, and its memory handed out while
+ * work on the stream could still use it. */
+static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t addr = take(&f, 4 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &(uint64_t){9}));
+    ok(vs_allocator_record_stream(f.allocator, addr, 1));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_record_stream(f.allocator, addr, 1));
+    ok(vs_allocator_pool_begin(f.allocator, two, only_stream, &(uint64_t){9}));
+    give(&f, addr);
+    ok(vs_allocator_pool_end(f.allocator, two));
+    assert_true(take(&f, 4 * MIB) != addr);
+    assert_int_equal(f.device.recorded[1], 1);
     fixture_stop(&f);
 }
 
@@ -604,12 +625,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_and_the_others_share_no_segment),
-        cmocka_unit_test(the_first_pool_whose_filter_accepts_the_stream_is_used),
+        cmocka_unit_test(the_pool_begun_last_whose_filter_accepts_the_stream_is_used),
         cmocka_unit_test(users_are_counted),
         cmocka_unit_test(memory_of_a_pool_goes_only_when_nobody_uses_the_pool),
         cmocka_unit_test(a_retry_takes_what_freeable_pools_hold),
         cmocka_unit_test(events_are_left_alone_during_a_capture),
         cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
+        cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
         cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
         cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
         cmocka_unit_test(emptying_one_pool_waits_for_its_events_only),
