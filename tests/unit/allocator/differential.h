@@ -22,6 +22,7 @@
 #define DIFF_LIVE_MAX 256
 #define DIFF_TICKETS_MAX 4
 #define DIFF_REACH_MAX 32
+#define DIFF_POOLS 4
 
 enum diff_kind {
     STEP_MALLOC,       /* a bytes on stream b; its number is target */
@@ -36,6 +37,12 @@ enum diff_kind {
     STEP_RESET_SUMS,
     STEP_FRACTION,     /* a / 1000 */
     STEP_ABANDON,
+    STEP_POOL_RETAIN,  /* pool a; b: with a source of its own */
+    STEP_POOL_BEGIN,   /* pool a for the streams in the bits of b; 0: all */
+    STEP_POOL_END,
+    STEP_POOL_RELEASE,
+    STEP_POOL_SET,     /* pool a to the flags b */
+    STEP_POOL_EMPTY,
 };
 
 enum diff_failure {
@@ -58,6 +65,8 @@ struct diff_config {
     bool failures;  /* the device fails now and then */
     bool fractions; /* the memory fraction changes on the way */
     bool abandons;
+    bool pools;
+    bool callbacks; /* one frees a block when the cache cannot serve a request */
     bool drawn;     /* the options are drawn for each seed */
     /* must have run at least once over all seeds; ends with MODEL_MECHANISM_COUNT */
     enum model_mechanism reach[DIFF_REACH_MAX];
@@ -74,6 +83,8 @@ struct diff_run {
     uint64_t tickets[DIFF_TICKETS_MAX], begun[DIFF_TICKETS_MAX];
     int ticket_count;
     struct unsafe_ranges ranges;
+    unsigned begun_pools; /* a bit for each */
+    uint64_t called_back; /* what the callback freed; 0: nothing */
     uint64_t seed, random;
     int steps;             /* carried out */
     char difference[512];  /* empty: none yet */
@@ -86,9 +97,12 @@ void diff_start(struct diff_run *run, const struct diff_config *config);
 bool diff_step(struct diff_run *run, const struct diff_step *step);
 void diff_stop(struct diff_run *run);
 
+struct vs_pool_id diff_pool_id(uint64_t pool);
+
 /* --- differential_compare.c --- */
 bool diff_compare(struct diff_run *run);
 bool diff_compare_deep(struct diff_run *run);
+bool diff_compare_oom(struct diff_run *run);
 /* Describe a difference and return false. */
 bool diff_differ(struct diff_run *run, const char *what, uint64_t have, uint64_t want);
 

@@ -77,9 +77,13 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
     config->failures = diff_draw(&random, 2);
     config->fractions = diff_draw(&random, 2);
     config->abandons = diff_draw(&random, 4) == 0;
+    config->pools = diff_draw(&random, 2);
+    config->callbacks = diff_draw(&random, 3) == 0;
     c->expandable_segments = diff_draw(&random, 2);
+    if (diff_draw(&random, 3) == 0)
+        c->large_segment_size = (12 + 2 * diff_draw(&random, 20)) * DIFF_MIB;
     if (diff_draw(&random, 2))
-        c->max_split_size = (20 + diff_draw(&random, 40)) * DIFF_MIB;
+        c->max_split_size = (52 + diff_draw(&random, 40)) * DIFF_MIB;
     if (diff_draw(&random, 2))
         c->max_non_split_rounding = (1 + diff_draw(&random, 40)) * DIFF_MIB;
     if (diff_draw(&random, 2))
@@ -136,6 +140,37 @@ static struct diff_step rare(struct diff_run *r)
     return s;
 }
 
+static uint64_t draw_pool(struct diff_run *r, bool begun)
+{
+    uint64_t pool = 1 + draw(r, DIFF_POOLS);
+    for (int i = 0; i < DIFF_POOLS && begun && !(r->begun_pools & 1u << pool); i++)
+        pool = pool % DIFF_POOLS + 1;
+    return pool;
+}
+
+/* Balanced, so that pools come and go: what begins ends, soon. */
+static struct diff_step pool_step(struct diff_run *r)
+{
+    struct diff_step s = {STEP_POOL_RELEASE, -1, draw_pool(r, false), 0, FAIL_NONE, VS_OK};
+    uint64_t what = draw(r, 20);
+    if (what < 5 && one_in(r, r->begun_pools ? 4 : 1)) {
+        s.kind = STEP_POOL_BEGIN;
+        s.b = draw(r, 2) ? 0 : draw(r, 1u << DIFF_STREAMS);
+    } else if (what < 11) {
+        s.kind = STEP_POOL_END;
+        s.a = draw_pool(r, true);
+    } else if (what < 12) {
+        s.kind = STEP_POOL_RETAIN;
+        s.b = draw(r, 2);
+    } else if (what < 14) {
+        s.kind = STEP_POOL_SET;
+        s.b = one_in(r, 16) ? 4 : draw(r, 4);
+    } else if (what < 15) {
+        s.kind = STEP_POOL_EMPTY;
+    }
+    return s;
+}
+
 static struct diff_step plain(struct diff_run *r)
 {
     struct diff_step s = {STEP_MALLOC, -1, 0, 0, FAIL_NONE, VS_OK};
@@ -167,7 +202,7 @@ static struct diff_step any(struct diff_run *r)
         return (struct diff_step){draw(r, 2) ? STEP_SYNC_BEGIN : STEP_SYNC_END, -1, draw(r, 1000),
                                   0, FAIL_NONE, VS_OK};
     if (what < 160)
-        return probe(r);
+        return r->config->pools && what % 2 ? pool_step(r) : probe(r);
     if (what < 240 && r->live_count)
         return (struct diff_step){STEP_RECORD, live_one(r), draw(r, DIFF_STREAMS + 1), 0,
                                   FAIL_NONE, VS_OK};

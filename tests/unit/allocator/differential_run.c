@@ -21,6 +21,41 @@ static void on_event(void *ctx, const struct vs_allocator_event *event)
         unsafe_ranges_forget(&r->ranges, event->addr, event->size);
 }
 
+static void no_longer_live(struct diff_run *r, int request)
+{
+    r->addr[request] = 0;
+    for (int i = 0; i < r->live_count; i++) {
+        if (r->live[i] == request) {
+            r->live[i] = r->live[--r->live_count];
+            return;
+        }
+    }
+}
+
+/* Sometimes there is something to free. */
+static bool free_one(void *ctx)
+{
+    struct diff_run *r = ctx;
+    r->called_back = 0;
+    if (!r->live_count || r->live[0] % 2)
+        return false;
+    r->called_back = r->addr[r->live[0]];
+    no_longer_live(r, r->live[0]);
+    if (vs_allocator_free(r->real, r->called_back))
+        diff_differ(r, "free in a callback", 1, 0);
+    return true;
+}
+
+static bool free_the_same(void *ctx)
+{
+    struct diff_run *r = ctx;
+    uint64_t addr = r->called_back;
+    r->called_back = 0;
+    if (addr && model_free(r->model, addr))
+        diff_differ(r, "free in a callback", 0, 1);
+    return addr != 0;
+}
+
 void diff_start(struct diff_run *r, const struct diff_config *config)
 {
     static const struct vs_event_sink sink = {on_event};
@@ -37,6 +72,12 @@ void diff_start(struct diff_run *r, const struct diff_config *config)
                                           r, &r->real);
     if (err)
         diff_differ(r, "create", err, VS_OK);
+    if (!config->callbacks || err)
+        return;
+    err = vs_allocator_add_free_callback(r->real, free_one, r);
+    if (err)
+        diff_differ(r, "add_free_callback", err, VS_OK);
+    model_set_free_callback(r->model, free_the_same, r);
 }
 
 void diff_stop(struct diff_run *r)
@@ -68,6 +109,10 @@ static bool step_malloc(struct diff_run *r, const struct diff_step *s)
     if (!same(r, "result of malloc", have, want) || !same(r, "address", a.addr, b.addr) ||
         !same(r, "block size", a.size, b.size) || !same(r, "requested", a.requested, b.requested))
         return false;
+    if (r->called_back)
+        return diff_differ(r, "a callback that only the allocator called", r->called_back, 0);
+    if (have == VS_ERR_DEVICE_OOM)
+        return diff_compare_oom(r);
     if (have || !a.addr)
         return true;
     if (unsafe_ranges_meet(&r->ranges, a.addr, a.size))
@@ -75,17 +120,6 @@ static bool step_malloc(struct diff_run *r, const struct diff_step *s)
     r->addr[s->target] = a.addr;
     r->live[r->live_count++] = s->target;
     return true;
-}
-
-static void no_longer_live(struct diff_run *r, int request)
-{
-    r->addr[request] = 0;
-    for (int i = 0; i < r->live_count; i++) {
-        if (r->live[i] == request) {
-            r->live[i] = r->live[--r->live_count];
-            return;
-        }
-    }
 }
 
 static bool step_free(struct diff_run *r, const struct diff_step *s)
@@ -200,7 +234,81 @@ static bool step_abandon(struct diff_run *r)
     while (r->live_count)
         no_longer_live(r, r->live[0]);
     r->ranges.count = 0;
+    r->begun_pools = 0;
     return true;
+}
+
+/* --- private pools --- */
+
+struct vs_pool_id diff_pool_id(uint64_t pool)
+{
+    return pool % 2 ? (struct vs_pool_id){pool, 0} : (struct vs_pool_id){0, pool};
+}
+
+static bool accepts(void *ctx, uint64_t stream)
+{
+    return (uintptr_t)ctx >> stream & 1;
+}
+
+static bool step_pool_retain(struct diff_run *r, const struct diff_step *s)
+{
+    const struct vs_pool_source have = {fake_device_ops.segment_alloc, fake_device_ops.segment_free,
+                                        &r->device};
+    const struct vs_pool_source want = {have.segment_alloc, have.segment_free, &r->model_device};
+    struct vs_pool_id id = diff_pool_id(s->a);
+    return same(r, "result of pool_retain",
+                vs_allocator_pool_retain(r->real, id, s->b ? &have : NULL),
+                model_pool_retain(r->model, id, s->b ? &want : NULL));
+}
+
+static bool step_pool_begin(struct diff_run *r, const struct diff_step *s)
+{
+    struct vs_pool_id id = diff_pool_id(s->a);
+    vs_pool_filter *filter = s->b ? accepts : NULL;
+    void *ctx = (void *)(uintptr_t)s->b;
+    enum vs_err have = vs_allocator_pool_begin(r->real, id, filter, ctx);
+    if (!have)
+        r->begun_pools |= 1u << s->a;
+    return same(r, "result of pool_begin", have, model_pool_begin(r->model, id, filter, ctx));
+}
+
+static bool step_pool_end(struct diff_run *r, const struct diff_step *s)
+{
+    r->begun_pools &= ~(1u << s->a);
+    return same(r, "result of pool_end", vs_allocator_pool_end(r->real, diff_pool_id(s->a)),
+                model_pool_end(r->model, diff_pool_id(s->a)));
+}
+
+static bool step_pool_empty(struct diff_run *r, const struct diff_step *s)
+{
+    uint64_t have_bytes = 0, want_bytes = 0;
+    return same(r, "result of pool_empty",
+                vs_allocator_pool_empty(r->real, diff_pool_id(s->a), &have_bytes),
+                model_pool_empty(r->model, diff_pool_id(s->a), &want_bytes)) &&
+           same(r, "released bytes", have_bytes, want_bytes);
+}
+
+static bool act_on_pool(struct diff_run *r, const struct diff_step *s)
+{
+    struct vs_pool_id id = diff_pool_id(s->a);
+    switch (s->kind) {
+    case STEP_POOL_RETAIN:
+        return step_pool_retain(r, s);
+    case STEP_POOL_BEGIN:
+        return step_pool_begin(r, s);
+    case STEP_POOL_END:
+        return step_pool_end(r, s);
+    case STEP_POOL_RELEASE:
+        return same(r, "result of pool_release", vs_allocator_pool_release(r->real, id),
+                    model_pool_release(r->model, id));
+    case STEP_POOL_SET:
+        return same(r, "result of pool_set", vs_allocator_pool_set(r->real, id, (unsigned)s->b),
+                    model_pool_set(r->model, id, (unsigned)s->b));
+    case STEP_POOL_EMPTY:
+        return step_pool_empty(r, s);
+    default:
+        return diff_differ(r, "unknown step", s->kind, 0);
+    }
 }
 
 static bool act(struct diff_run *r, const struct diff_step *s)
@@ -234,8 +342,9 @@ static bool act(struct diff_run *r, const struct diff_step *s)
         return step_fraction(r, s);
     case STEP_ABANDON:
         return step_abandon(r);
+    default:
+        return act_on_pool(r, s);
     }
-    return diff_differ(r, "unknown step", s->kind, 0);
 }
 
 static void set_failure(struct fake_device *d, enum diff_failure fail, enum vs_err code)

@@ -71,6 +71,7 @@ int diff_shrink(const struct diff_config *config, struct diff_step *steps, int c
 static const char *const kinds[] = {
     "malloc", "free", "record_stream", "complete", "sync_begin", "sync_end", "probe",
     "empty_cache", "reset_peaks", "reset_accumulated", "set_memory_fraction", "abandon",
+    "pool_retain", "pool_begin", "pool_end", "pool_release", "pool_set", "pool_empty",
 };
 
 static const char *const failures[FAIL_COUNT] = {
@@ -82,9 +83,11 @@ static void print_config(const struct diff_config *config)
 {
     const struct vs_allocator_config *c = &config->allocator;
     printf("  capacity %" PRIu64 ", reuse %d, expandable %d, max_split %" PRIu64
-           ", non_split_rounding %" PRIu64 ", gc %g, fraction %g, divisions",
+           ", non_split_rounding %" PRIu64 ", large_segment %" PRIu64
+           ", gc %g, fraction %g, callbacks %d, divisions",
            config->capacity, c->reuse, c->expandable_segments, c->max_split_size,
-           c->max_non_split_rounding, c->garbage_collection_threshold, c->memory_fraction);
+           c->max_non_split_rounding, c->large_segment_size, c->garbage_collection_threshold,
+           c->memory_fraction, config->callbacks);
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
         printf(" %u", c->roundup_power2_divisions[i]);
     printf("\n");

@@ -41,31 +41,38 @@ static void record_events(struct model *m, uint64_t addr)
         m->pending_count++;
     }
     if (b->uses)
-        m->deferred[m->deferred_count++] = addr; /* again at the next look */
+        m->deferred[m->deferred_count++] = (struct deferred){addr, true};
     else if (!b->event_count)
         model_now_free(m, addr);
 }
 
-/* Uses during a capture are part of its graph and need no event. */
-static void record_deferred(struct model *m)
+/* The events that could not be recorded before, in order: those that the device
+ * refused, or those that waited for the end of a capture. Uses during a capture are
+ * part of its graph and need none. */
+static void record_deferred(struct model *m, bool refused)
 {
     int count = m->deferred_count;
-    static uint64_t addrs[MODEL_PENDING_MAX];
-    memcpy(addrs, m->deferred, (size_t)count * sizeof *addrs);
+    static struct deferred list[MODEL_PENDING_MAX];
+    memcpy(list, m->deferred, (size_t)count * sizeof *list);
     m->deferred_count = 0;
     for (int i = 0; i < count; i++) {
-        struct block *b = &m->blocks[model_index_of(m, addrs[i])];
+        struct block *b = &m->blocks[model_index_of(m, list[i].addr)];
+        if (list[i].refused != refused) {
+            m->deferred[m->deferred_count++] = list[i];
+            continue;
+        }
         m->counts[MODEL_capture_dropped] += (b->uses & b->capture_uses) != 0;
         b->uses &= ~b->capture_uses;
         b->capture_uses = 0;
-        record_events(m, addrs[i]);
+        record_events(m, list[i].addr);
     }
 }
 
 /* Streams by rising value; in each, events in the order they were recorded. */
 void model_look_at_events(struct model *m, bool wait)
 {
-    record_deferred(m);
+    record_deferred(m, true);
+    record_deferred(m, false);
     for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
         for (int p = 0; p < m->pending_count;) {
             bool ready = true;
@@ -82,6 +89,20 @@ void model_look_at_events(struct model *m, bool wait)
                 break;
             event_done(m, p);
         }
+    }
+}
+
+void model_wait_for_pool(struct model *m, uint64_t pool)
+{
+    record_deferred(m, true);
+    record_deferred(m, false);
+    for (int p = 0; p < m->pending_count;) {
+        if (m->blocks[model_index_of(m, m->pending[p].addr)].pool != pool) {
+            p++;
+            continue;
+        }
+        (void)fake_device_ops.event_synchronize(m->device, m->pending[p].event);
+        event_done(m, p);
     }
 }
 
@@ -109,9 +130,13 @@ enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
         return err;
     if (m->config.reuse == VS_REUSE_AFTER_SYNC || stream == b->stream)
         return VS_OK;
-    b->uses |= 1u << stream;
-    if (m->capture_count)
+    /* part of a graph only if it never was a use of its own (PyTorch takes it for part
+     * of the graph as soon as it was that once, and then waits for too little) */
+    if (!m->capture_count)
+        b->capture_uses &= ~(1u << stream);
+    else if (!(b->uses & 1u << stream))
         b->capture_uses |= 1u << stream;
+    b->uses |= 1u << stream;
     return VS_OK;
 }
 
@@ -129,12 +154,11 @@ enum vs_err model_free(struct model *m, uint64_t addr)
         return VS_OK;
     }
     RAN(m, pending);
-    m->deferred[m->deferred_count++] = addr;
-    if (m->capture_count) {
-        RAN(m, capture_deferred);
+    m->counts[MODEL_capture_deferred] += m->capture_count > 0;
+    m->deferred[m->deferred_count++] = (struct deferred){addr, !m->capture_count};
+    if (m->capture_count)
         return VS_OK;
-    }
     b->capture_uses = 0;
-    record_deferred(m); /* and what the device refused before */
+    record_deferred(m, true);
     return VS_OK;
 }

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-static uint64_t handle_bytes(bool large)
+static uint64_t handle_bytes(const struct model *m, bool large)
 {
-    return large ? MODEL_HANDLE_LARGE : MODEL_HANDLE_SMALL;
+    return large ? model_large_segment(m) : 2 * MODEL_MIB;
 }
 
 static bool neighbours(const struct model *m, int low, int high)
@@ -59,7 +59,7 @@ static int index_of_unmapped(const struct model *m, uint64_t addr)
 static enum vs_err new_range(struct model *m, const struct request *q, int *out)
 {
     uint64_t total = m->config.total_memory ? m->config.total_memory : m->device->capacity;
-    uint64_t bytes = model_round_up(total + total / 8, handle_bytes(q->large)), addr;
+    uint64_t bytes = model_round_up(total + total / 8, handle_bytes(m, q->large)), addr;
     if (q->size > bytes)
         return VS_ERR_DEVICE_OOM; /* whatever was free, it could not be mapped */
     enum vs_err err = fake_device_ops.range_reserve(m->device, bytes, &addr);
@@ -99,7 +99,7 @@ static enum vs_err map_handles(struct model *m, uint64_t addr, uint64_t each, si
 static enum vs_err map_block(struct model *m, int i, uint64_t size, int *at)
 {
     struct block b = m->blocks[i], rest = b;
-    uint64_t each = handle_bytes(b.large), bytes = model_round_up(size, each);
+    uint64_t each = handle_bytes(m, b.large), bytes = model_round_up(size, each);
     enum vs_err err = map_handles(m, b.addr, each, bytes / each);
     if (err)
         return err;
@@ -152,25 +152,40 @@ enum vs_err model_grow(struct model *m, const struct request *q, int *out)
     return err;
 }
 
-static void join_unmapped(struct model *m, int i)
+static void drop_range(struct model *m, int i)
 {
-    if (neighbours(m, i, i + 1) && m->blocks[i + 1].unmapped)
-        model_join(m, i);
-    if (neighbours(m, i - 1, i) && m->blocks[i - 1].unmapped)
-        model_join(m, --i);
-    if (!model_alone(&m->blocks[i]))
-        return;
     if (fake_device_ops.range_release(m->device, m->blocks[i].addr, m->blocks[i].size))
         abort();
     RAN(m, range_released);
     model_erase(m, i);
 }
 
+void model_drop_unmapped(struct model *m, uint64_t pool)
+{
+    for (int i = 0; i < m->count;) {
+        const struct block *b = &m->blocks[i];
+        if (b->pool == pool && b->unmapped && model_alone(b))
+            drop_range(m, i);
+        else
+            i++;
+    }
+}
+
+static void join_unmapped(struct model *m, int i)
+{
+    if (neighbours(m, i, i + 1) && m->blocks[i + 1].unmapped)
+        model_join(m, i);
+    if (neighbours(m, i - 1, i) && m->blocks[i - 1].unmapped)
+        model_join(m, --i);
+    if (model_alone(&m->blocks[i]))
+        drop_range(m, i);
+}
+
 /* The whole handles inside block *i*. */
 static bool whole_handles(const struct model *m, int i, uint64_t *from, uint64_t *to)
 {
     const struct block *b = &m->blocks[i];
-    uint64_t each = handle_bytes(b->large), offset = b->addr - b->segment;
+    uint64_t each = handle_bytes(m, b->large), offset = b->addr - b->segment;
     *from = b->segment + model_round_up(offset, each);
     *to = b->segment + (offset + b->size) / each * each;
     return *from < *to;

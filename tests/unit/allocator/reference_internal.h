@@ -12,8 +12,6 @@
 #define MODEL_PENDING_MAX 65536
 #define MODEL_POOLS_MAX 64
 #define MODEL_MIB (UINT64_C(1) << 20)
-#define MODEL_HANDLE_SMALL (2 * MODEL_MIB)
-#define MODEL_HANDLE_LARGE (20 * MODEL_MIB)
 
 struct block {
     uint64_t addr, size, requested;
@@ -34,15 +32,18 @@ struct pending {
 };
 
 struct private_pool {
-    uint64_t id;
-    int use_count;
-    bool use_on_oom, no_split;
+    uint64_t number; /* in blocks */
+    struct vs_pool_id id;
+    uint64_t users;
+    unsigned flags;
+    bool has_source;
+    struct vs_pool_source source;
 };
 
 struct capture {
     uint64_t pool;
-    bool every_stream;
-    uint64_t stream;
+    vs_pool_filter *filter;
+    void *ctx;
 };
 
 struct model {
@@ -52,14 +53,21 @@ struct model {
     int count, capacity;
     struct pending pending[MODEL_PENDING_MAX];
     int pending_count;
-    uint64_t deferred[MODEL_PENDING_MAX]; /* addresses of blocks whose events are unrecorded */
+    struct deferred {
+        uint64_t addr; /* of a block with events to be recorded */
+        bool refused;  /* by the device; otherwise for a capture */
+    } deferred[MODEL_PENDING_MAX];
     int deferred_count;
     struct private_pool pools[MODEL_POOLS_MAX];
     int pool_count;
+    uint64_t pools_made;
     struct capture captures[MODEL_POOLS_MAX];
     int capture_count;
     uint64_t syncs_begun, syncs_done, searches;
     struct vs_allocator_stats stats;
+    vs_free_callback *callback;
+    void *callback_ctx;
+    struct vs_oom_report oom;
     uint64_t counts[MODEL_MECHANISM_COUNT];
 };
 
@@ -88,6 +96,7 @@ uint64_t model_round_up(uint64_t n, uint64_t to);
 bool model_after(const struct block *x, const struct block *y);
 /* Synchronise unless block *i* may be used without. */
 enum vs_err model_make_safe(struct model *m, int i);
+uint64_t model_large_segment(const struct model *m);
 /* The cached block for a request; -1: none. */
 int model_search(struct model *m, const struct request *q);
 
@@ -97,9 +106,13 @@ void model_recount(struct model *m);
 /* --- reference_events.c --- */
 /* Poll, or with *wait* wait for, what is outstanding. */
 void model_look_at_events(struct model *m, bool wait);
+/* Wait for those of one pool's blocks. */
+void model_wait_for_pool(struct model *m, uint64_t pool);
 
 /* --- reference_release.c --- */
 enum vs_err model_release_all(struct model *m, uint64_t *released);
+/* What is free in a pool; the pool with the last of it when it has no users. */
+enum vs_err model_release_private(struct model *m, uint64_t number, uint64_t *released);
 void model_collect_garbage(struct model *m);
 bool model_release_oversize(struct model *m, const struct request *q);
 
@@ -107,13 +120,18 @@ bool model_release_oversize(struct model *m, const struct request *q);
 enum vs_err model_grow(struct model *m, const struct request *q, int *out);
 /* Wait for what model_unmap would have to wait for. */
 enum vs_err model_settle(struct model *m);
+/* Ranges of a pool that hold no memory at all. */
+void model_drop_unmapped(struct model *m, uint64_t pool);
 /* Give the whole handles inside block *i* back; bytes given back. */
 uint64_t model_unmap(struct model *m, int i, enum vs_err *err);
 
 /* --- reference_pools.c --- */
 uint64_t model_pool_for(struct model *m, uint64_t stream);
-struct private_pool *model_pool_find(struct model *m, uint64_t id);
-void model_pools_forget_empty(struct model *m);
+/* NULL: none, or the shared one. */
+struct private_pool *model_pool_numbered(struct model *m, uint64_t number);
+struct vs_pool_id model_pool_id(const struct model *m, uint64_t number);
+/* Forget a pool that has neither users nor memory. */
+void model_pool_forget(struct model *m, uint64_t number);
 /* A block from a pool that may be used before failing; -1: none. */
 int model_pool_fallback(struct model *m, struct request *q);
 

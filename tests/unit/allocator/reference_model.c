@@ -132,8 +132,8 @@ enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out
 void model_abandon(struct model *m)
 {
     m->count = m->pending_count = m->deferred_count = 0;
+    m->pool_count = m->capture_count = 0;
     model_recount(m);
-    model_pools_forget_empty(m);
 }
 
 /* --- the rules of a size --- */
@@ -183,11 +183,16 @@ static uint64_t rounded(struct model *m, uint64_t bytes)
     return model_round_up(bytes, 512);
 }
 
-static uint64_t segment_bytes(const struct request *q)
+uint64_t model_large_segment(const struct model *m)
+{
+    return m->config.large_segment_size ? m->config.large_segment_size : 20 * MODEL_MIB;
+}
+
+static uint64_t segment_bytes(const struct model *m, const struct request *q)
 {
     if (!q->large)
         return 2 * MODEL_MIB;
-    return q->size < 10 * MODEL_MIB ? 20 * MODEL_MIB : model_round_up(q->size, 2 * MODEL_MIB);
+    return q->size < 10 * MODEL_MIB ? model_large_segment(m) : model_round_up(q->size, 2 * MODEL_MIB);
 }
 
 /* --- the cache --- */
@@ -222,7 +227,7 @@ static uint64_t growable_size(const struct model *m, int i)
 static bool may_take(struct model *m, const struct request *q, uint64_t size)
 {
     uint64_t slack =
-        m->config.max_non_split_rounding ? m->config.max_non_split_rounding : 20 * MODEL_MIB;
+        m->config.max_non_split_rounding ? m->config.max_non_split_rounding : model_large_segment(m);
     if (q->size < model_max_split(m)) {
         m->counts[MODEL_oversize_refused] += size >= model_max_split(m);
         return size < model_max_split(m);
@@ -248,11 +253,15 @@ int model_search(struct model *m, const struct request *q)
 
 static enum vs_err new_segment(struct model *m, const struct request *q, int *out)
 {
-    uint64_t bytes = segment_bytes(q), addr;
-    enum vs_err err = fake_device_ops.segment_alloc(m->device, bytes, &addr);
+    uint64_t bytes = segment_bytes(m, q), addr;
+    const struct private_pool *pool = model_pool_numbered(m, q->pool);
+    bool own = pool && pool->has_source;
+    enum vs_err err = own ? pool->source.segment_alloc(pool->source.ctx, bytes, &addr)
+                          : fake_device_ops.segment_alloc(m->device, bytes, &addr);
     if (err)
         return err;
     RAN(m, segment);
+    m->counts[MODEL_pool_source] += own;
     m->stats.num_device_alloc++;
     model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
                                    .segment_size = bytes, .stream = q->stream, .pool = q->pool,
@@ -264,7 +273,7 @@ static enum vs_err new_segment(struct model *m, const struct request *q, int *ou
 
 static enum vs_err grow(struct model *m, const struct request *q, int *out)
 {
-    if (m->stats.reserved_bytes[0].current + segment_bytes(q) > model_allowed(m)) {
+    if (m->stats.reserved_bytes[0].current + segment_bytes(m, q) > model_allowed(m)) {
         RAN(m, fraction_refused);
         return VS_ERR_DEVICE_OOM;
     }
@@ -290,6 +299,57 @@ static enum vs_err retry(struct model *m, const struct request *q, int *out)
     return err;
 }
 
+/* In bytes, as PyTorch's message has them. */
+static void count_oom(struct model *m, const struct request *q)
+{
+    struct vs_oom_report *r = &m->oom;
+    m->stats.num_ooms++;
+    *r = (struct vs_oom_report){
+        .count = m->stats.num_ooms, .requested = q->bytes, .rounded = q->size,
+        .tried = segment_bytes(m, q), .stream = q->stream, .pool_id = model_pool_id(m, q->pool),
+        .device_total = m->device->capacity, .device_free = m->device->capacity - m->device->used,
+        .allowed = model_allowed(m), .allocated = m->stats.allocated_bytes[0].current,
+        .expandable_segments = m->config.expandable_segments};
+    for (int i = 0; i < m->count; i++) {
+        if (m->blocks[i].pool && model_is_free(&m->blocks[i]))
+            r->cached_private += m->blocks[i].size;
+    }
+    r->unallocated = m->stats.reserved_bytes[0].current - r->allocated - r->cached_private;
+}
+
+enum vs_err model_last_oom(const struct model *m, struct vs_oom_report *out)
+{
+    if (!m->oom.count)
+        return VS_ERR_NOT_FOUND;
+    *out = m->oom;
+    return VS_OK;
+}
+
+void model_set_free_callback(struct model *m, vs_free_callback *callback, void *ctx)
+{
+    m->callback = callback;
+    m->callback_ctx = ctx;
+}
+
+static int search_counted(struct model *m, const struct request *q)
+{
+    if (model_allowed(m) != UINT64_MAX && m->config.garbage_collection_threshold > 0 && !q->pool)
+        m->searches += q->large;
+    return model_search(m, q);
+}
+
+/* The cache; then, if a callback freed something, the cache again. */
+static int from_cache(struct model *m, const struct request *q)
+{
+    int i = search_counted(m, q);
+    if (i >= 0 || !m->callback || !m->callback(m->callback_ctx))
+        return i;
+    RAN(m, callback_freed);
+    i = search_counted(m, q);
+    m->counts[MODEL_callback_served] += i >= 0;
+    return i;
+}
+
 static enum vs_err obtain(struct model *m, struct request *q, int *out)
 {
     model_collect_garbage(m);
@@ -301,7 +361,7 @@ static enum vs_err obtain(struct model *m, struct request *q, int *out)
     if (err == VS_ERR_DEVICE_OOM)
         err = retry(m, q, out);
     if (err == VS_ERR_DEVICE_OOM)
-        m->stats.num_ooms++;
+        count_oom(m, q);
     m->counts[err == VS_ERR_DEVICE_OOM ? MODEL_oom : MODEL_error] += err != VS_OK;
     return err;
 }
@@ -326,13 +386,14 @@ enum vs_err model_make_safe(struct model *m, int i)
 
 static bool should_split(struct model *m, const struct request *q, uint64_t left)
 {
-    const struct private_pool *pool = model_pool_find(m, q->pool);
+    const struct private_pool *pool = model_pool_numbered(m, q->pool);
+    bool whole = pool && (pool->flags & VS_POOL_NO_SPLIT);
     bool cut = !q->large || q->expandable
                    ? left >= 512
                    : left > MODEL_MIB && q->size < model_max_split(m);
     m->counts[MODEL_tail] += !cut && left;
-    m->counts[MODEL_no_split] += cut && pool && pool->no_split;
-    return cut && !(pool && pool->no_split);
+    m->counts[MODEL_no_split] += cut && whole;
+    return cut && !whole;
 }
 
 static void take(struct model *m, int i, const struct request *q, struct vs_allocation *out)
@@ -363,20 +424,23 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
     }
     if (!m->capture_count)
         model_look_at_events(m, false);
-    if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
-        RAN(m, oom);
-        m->stats.num_ooms++;
-        return VS_ERR_DEVICE_OOM;
-    }
     if (m->config.reuse == VS_REUSE_AFTER_SYNC)
         stream = 0;
-    struct request q = {.bytes = bytes, .size = rounded(m, bytes), .stream = stream,
-                        .pool = model_pool_for(m, stream),
-                        .expandable = m->config.expandable_segments};
+    struct request q = {.bytes = bytes, .stream = stream};
+    if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
+        RAN(m, oom);
+        q.large = true;
+        q.size = bytes;
+        count_oom(m, &q);
+        m->oom.tried = bytes; /* no size was worked out */
+        return VS_ERR_DEVICE_OOM;
+    }
+    q.size = rounded(m, bytes);
+    q.pool = model_pool_for(m, stream);
+    const struct private_pool *pool = model_pool_numbered(m, q.pool);
+    q.expandable = m->config.expandable_segments && !(pool && pool->has_source);
     q.large = q.size > MODEL_MIB;
-    if (model_allowed(m) != UINT64_MAX && m->config.garbage_collection_threshold > 0 && !q.pool)
-        m->searches += q.large;
-    int i = model_search(m, &q);
+    int i = from_cache(m, &q);
     m->counts[MODEL_hit] += i >= 0;
     enum vs_err err = i >= 0 ? VS_OK : obtain(m, &q, &i);
     if (!err)

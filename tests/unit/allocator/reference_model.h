@@ -31,6 +31,8 @@ struct model;
     X(gc_second_round)  /* one that took another mean age */                             \
     X(gc_free)          /* a segment it gave back */                                     \
     X(fraction_refused) /* refused before the device was asked */                        \
+    X(callback_freed)   /* a callback freed something, and the cache was searched again */ \
+    X(callback_served)  /* with success */                                               \
     X(oversize_one)     /* one oversize block given back sufficed */                     \
     X(oversize_several) /* the largest given back until they sufficed */                 \
     X(oversize_short)   /* given back, and not enough */                                 \
@@ -58,7 +60,9 @@ struct model;
     X(unmap_edge)       /* parts of handles at its ends kept */                          \
     X(unmap_failed)                                                                      \
     X(pool_request)     /* served from a private pool */                                 \
-    X(pool_shared)      /* a pool begun a second time while in use */                    \
+    X(pool_shared)      /* a pool with users got one more */                             \
+    X(pool_source)      /* memory from a pool's own source */                            \
+    X(pool_emptied)     /* one pool's cache emptied */                                   \
     X(pool_segment)     /* memory taken for a private pool */                            \
     X(pool_freeable)    /* a use count that reached 0 */                                 \
     X(pool_release)     /* memory of such a pool given back */                           \
@@ -93,6 +97,20 @@ enum vs_err model_set_memory_fraction(struct model *model, double fraction);
 uint64_t model_sync_begin(struct model *model);
 void model_sync_end(struct model *model, uint64_t ticket);
 void model_abandon(struct model *model);
+
+/* As the functions of the same names. */
+enum vs_err model_pool_retain(struct model *model, struct vs_pool_id id,
+                              const struct vs_pool_source *source);
+enum vs_err model_pool_begin(struct model *model, struct vs_pool_id id, vs_pool_filter *filter,
+                             void *ctx);
+enum vs_err model_pool_end(struct model *model, struct vs_pool_id id);
+enum vs_err model_pool_release(struct model *model, struct vs_pool_id id);
+enum vs_err model_pool_users(struct model *model, struct vs_pool_id id, uint64_t *users);
+enum vs_err model_pool_set(struct model *model, struct vs_pool_id id, unsigned flags);
+enum vs_err model_pool_empty(struct model *model, struct vs_pool_id id, uint64_t *released);
+void model_set_free_callback(struct model *model, vs_free_callback *callback, void *ctx);
+enum vs_err model_last_oom(const struct model *model, struct vs_oom_report *out);
+
 const struct vs_allocator_stats *model_stats(const struct model *model);
 void model_reset_peaks(struct model *model);
 void model_reset_accumulated(struct model *model);

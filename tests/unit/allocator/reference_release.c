@@ -11,7 +11,10 @@
 static enum vs_err release(struct model *m, int i)
 {
     struct block b = m->blocks[i];
-    enum vs_err err = fake_device_ops.segment_free(m->device, b.addr, b.size);
+    const struct private_pool *pool = model_pool_numbered(m, b.pool);
+    enum vs_err err = pool && pool->has_source
+                          ? pool->source.segment_free(pool->source.ctx, b.addr, b.size)
+                          : fake_device_ops.segment_free(m->device, b.addr, b.size);
     if (err) {
         RAN(m, release_failed);
         return err;
@@ -89,13 +92,26 @@ enum vs_err model_release_all(struct model *m, uint64_t *released)
         note(&first, release_pool(m, 0, true, released));
         note(&first, release_pool(m, 0, false, released));
     }
-    for (int p = 0; p < m->pool_count; p++) {
-        if (m->pools[p].use_count)
+    uint64_t last = 0;
+    for (int p = 0; p < m->pool_count;) { /* by rising number; some go */
+        uint64_t number = m->pools[p].number;
+        if (number <= last || m->pools[p].users) {
+            p++;
             continue;
-        note(&first, release_pool(m, m->pools[p].id, false, released));
-        note(&first, release_pool(m, m->pools[p].id, true, released));
+        }
+        last = number;
+        note(&first, model_release_private(m, number, released));
+        p = 0;
     }
-    model_pools_forget_empty(m);
+    return first;
+}
+
+enum vs_err model_release_private(struct model *m, uint64_t number, uint64_t *released)
+{
+    enum vs_err first = release_pool(m, number, false, released);
+    note(&first, release_pool(m, number, true, released));
+    model_drop_unmapped(m, number);
+    model_pool_forget(m, number);
     return first;
 }
 

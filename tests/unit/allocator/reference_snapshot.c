@@ -37,7 +37,7 @@ void model_snapshot(const struct model *m,
         struct vs_segment_info segment = {
             .addr = first->addr, .size = last->addr + last->size - first->addr,
             .stream = first->stream, .pool = first->large ? VS_POOL_LARGE : VS_POOL_SMALL,
-            .expandable = first->expandable};
+            .expandable = first->expandable, .pool_id = model_pool_id(m, first->pool)};
         visit(ctx, &segment, NULL);
         for (int k = i; k < end; k++) {
             const struct block *b = &m->blocks[k];

@@ -238,6 +238,53 @@ static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_m
     differential(__func__, &c);
 }
 
+static void private_pools_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .capacity = 500 * DIFF_MIB, .largest = 26, .pools = true,
+        .reach = REACH(MODEL_pool_request, MODEL_pool_shared, MODEL_pool_segment,
+                       MODEL_pool_freeable, MODEL_pool_release, MODEL_pool_gone,
+                       MODEL_pool_nested, MODEL_pool_source, MODEL_pool_emptied,
+                       MODEL_capture_deferred, MODEL_capture_dropped, MODEL_capture_no_retry,
+                       MODEL_use_on_oom, MODEL_use_on_oom_missed, MODEL_no_split)};
+    differential(__func__, &c);
+}
+
+static void private_pools_of_expandable_segments_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true, .large_segment_size = 12 * DIFF_MIB},
+        .capacity = 400 * DIFF_MIB, .largest = 26, .pools = true, .failures = true,
+        .abandons = true,
+        .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_pool_gone, MODEL_pool_source,
+                       MODEL_capture_deferred, MODEL_no_split, MODEL_map, MODEL_unmap)};
+    differential(__func__, &c);
+}
+
+static void private_pools_and_options_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.max_split_size = 30 * DIFF_MIB, .memory_fraction = 0.9,
+                      .garbage_collection_threshold = 0.4, .large_segment_size = 24 * DIFF_MIB},
+        .capacity = 600 * DIFF_MIB, .largest = 27, .pools = true, .failures = true,
+        .fractions = true, .callbacks = true,
+        .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_gc_free, MODEL_use_on_oom,
+                       MODEL_oversize_one, MODEL_callback_freed, MODEL_callback_served)};
+    differential(__func__, &c);
+}
+
+static void callbacks_that_free_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .capacity = 300 * DIFF_MIB, .largest = 26, .callbacks = true, .failures = true,
+        .reach = REACH(MODEL_callback_freed, MODEL_callback_served, MODEL_retry, MODEL_oom)};
+    differential(__func__, &c);
+}
+
 static void drawn_options_agree_with_the_model(void **state)
 {
     (void)state;
@@ -270,6 +317,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(expandable_segments_and_options_agree_with_the_model),
         cmocka_unit_test(a_device_that_fails_to_map_leaves_both_the_same),
         cmocka_unit_test(expandable_segments_and_reuse_after_synchronisation_agree_with_the_model),
+        cmocka_unit_test(private_pools_agree_with_the_model),
+        cmocka_unit_test(private_pools_of_expandable_segments_agree_with_the_model),
+        cmocka_unit_test(private_pools_and_options_agree_with_the_model),
+        cmocka_unit_test(callbacks_that_free_agree_with_the_model),
         cmocka_unit_test(drawn_options_agree_with_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
