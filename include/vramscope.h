@@ -122,6 +122,7 @@ struct vramscope_segment {
     uint64_t stream; /* handle of the stream it was made for; 0: the default one, or none */
     int device;
     int pool;        /* 0 small, 1 large */
+    int expandable;  /* 1: memory mapped as it is needed; each mapped run counts as one */
 };
 
 enum vramscope_block_state {

@@ -68,8 +68,8 @@ enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
     size_t at = 0;
     for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_segment *segment = &replay->segments.items[i];
-        if (segment->device != account)
-            continue;
+        if (segment->device != account || segment->view)
+            continue; /* the memory of a view is counted where it is reserved */
         while (at < count && blocks[at].addr < segment->addr)
             at++; /* its segment is gone */
         walk_segment(segment, blocks, count, &at, &holes);

@@ -429,6 +429,65 @@ static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event
     return VS_OK;
 }
 
+static enum vs_err apply_map(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index, joined;
+    enum vs_err err = account_for(replay, event->segment_map.device, &index);
+    if (err || index == VS_ACCOUNT_NONE || !event->segment_map.size)
+        return err;
+    struct vs_segment segment = {.addr = event->segment_map.addr,
+                                 .size = event->segment_map.size,
+                                 .context = event->segment_map.context,
+                                 .stream = event->segment_map.stream,
+                                 .pool = event->segment_map.pool,
+                                 .device = index,
+                                 .mapped = true,
+                                 .view = !event->segment_map.reserved};
+    err = vs_segments_map(&replay->segments, &segment, &joined);
+    if (err == VS_ERR_ARG) {
+        replay->unmatched_frees++; /* of what lies there already */
+        return VS_OK;
+    }
+    if (err || segment.view)
+        return err;
+    struct vs_account *account = replay->accounts[index];
+    account->segment_bytes += segment.size;
+    account->reserved += segment.size;
+    account->segment_count += 1 - joined;
+    account->segment_allocs++;
+    replay->changed = index;
+    raise_peaks(replay, account, vs_phases_place(&replay->phases, event->tid));
+    return VS_OK;
+}
+
+static enum vs_err apply_unmap(struct vs_replay *replay, const struct vs_event *event)
+{
+    uint64_t addr = event->segment_unmap.addr, left = event->segment_unmap.size;
+    unsigned found = VS_ACCOUNT_NONE;
+    for (;;) {
+        struct vs_segment taken;
+        int change;
+        enum vs_err err = vs_segments_unmap(&replay->segments, addr, left, &taken, &change);
+        if (err)
+            return err;
+        if (!taken.size)
+            break;
+        found = taken.device;
+        if (taken.view)
+            continue;
+        struct vs_account *account = replay->accounts[taken.device];
+        account->segment_bytes -= taken.size;
+        account->reserved -= taken.size;
+        account->segment_count += (unsigned)change; /* may be one less */
+        replay->changed = taken.device;
+    }
+    if (found != VS_ACCOUNT_NONE)
+        replay->accounts[found]->segment_frees++;
+    else
+        replay->unmatched_frees++;
+    return VS_OK;
+}
+
 static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_event *event)
 {
     bool alloc = event->kind == VS_EVENT_framework_alloc;
@@ -475,6 +534,8 @@ static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event
         if (segment.context != context || segment.device != device)
             continue;
         vs_segments_remove(&replay->segments, segment.addr, &segment);
+        if (segment.view)
+            continue;
         struct vs_account *account = replay->accounts[segment.device];
         account->segment_bytes -= segment.size;
         account->reserved -= segment.size;
@@ -591,6 +652,8 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_framework_oom: return apply_failure(replay, event);
     case VS_EVENT_segment_alloc:
     case VS_EVENT_segment_free: return apply_segment(replay, event);
+    case VS_EVENT_segment_map: return apply_map(replay, event);
+    case VS_EVENT_segment_unmap: return apply_unmap(replay, event);
     case VS_EVENT_framework_alloc:
     case VS_EVENT_framework_free: return apply_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);

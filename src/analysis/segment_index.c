@@ -50,6 +50,103 @@ bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_segmen
     return true;
 }
 
+static enum vs_err insert_at(struct vs_segments *set, size_t at, const struct vs_segment *segment)
+{
+    enum vs_err err = vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
+    if (err)
+        return err;
+    memmove(set->items + at + 1, set->items + at, (set->count - at) * sizeof *set->items);
+    set->items[at] = *segment;
+    set->count++;
+    return VS_OK;
+}
+
+static void erase_at(struct vs_segments *set, size_t at)
+{
+    set->count--;
+    memmove(set->items + at, set->items + at + 1, (set->count - at) * sizeof *set->items);
+}
+
+static bool continues(const struct vs_segment *low, const struct vs_segment *high)
+{
+    return low->mapped && high->mapped && !low->view && !high->view &&
+           low->addr + low->size == high->addr && low->device == high->device &&
+           low->context == high->context && low->stream == high->stream && low->pool == high->pool;
+}
+
+enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_segment *segment,
+                            unsigned *joined)
+{
+    size_t at = upper_bound(set, segment->addr);
+    *joined = 0;
+    if ((at > 0 && segment->addr - set->items[at - 1].addr < set->items[at - 1].size) ||
+        (at < set->count && set->items[at].addr - segment->addr < segment->size))
+        return VS_ERR_ARG;
+    bool before = at > 0 && continues(&set->items[at - 1], segment);
+    bool after = at < set->count && continues(segment, &set->items[at]);
+    *joined = (unsigned)before + (unsigned)after;
+    if (before) {
+        set->items[at - 1].size += segment->size;
+        if (after) {
+            set->items[at - 1].size += set->items[at].size;
+            erase_at(set, at);
+        }
+        return VS_OK;
+    }
+    if (after) {
+        set->items[at].addr = segment->addr;
+        set->items[at].size += segment->size;
+        return VS_OK;
+    }
+    return insert_at(set, at, segment);
+}
+
+/* The first mapped segment with a byte in [addr, end); count when there is none. */
+static size_t first_mapped(const struct vs_segments *set, uint64_t addr, uint64_t end)
+{
+    size_t at = upper_bound(set, addr);
+    if (at > 0 && addr - set->items[at - 1].addr < set->items[at - 1].size)
+        at--;
+    while (at < set->count && set->items[at].addr < end && !set->items[at].mapped)
+        at++;
+    return at < set->count && set->items[at].addr < end ? at : set->count;
+}
+
+enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
+                              struct vs_segment *taken, int *change)
+{
+    uint64_t end = addr + size < addr ? UINT64_MAX : addr + size;
+    size_t at = first_mapped(set, addr, end);
+    *change = 0;
+    *taken = (struct vs_segment){0};
+    if (at == set->count)
+        return VS_OK;
+    struct vs_segment old = set->items[at];
+    uint64_t old_end = old.addr + old.size, from = old.addr > addr ? old.addr : addr;
+    uint64_t to = old_end < end ? old_end : end;
+    struct vs_segment rest = old;
+    rest.addr = to;
+    rest.size = old_end - to;
+    if (from > old.addr && rest.size) {
+        enum vs_err err = insert_at(set, at + 1, &rest);
+        if (err)
+            return err;
+        *change = 1;
+    }
+    if (from > old.addr) {
+        set->items[at].size = from - old.addr;
+    } else if (rest.size) {
+        set->items[at] = rest;
+    } else {
+        erase_at(set, at);
+        *change = -1;
+    }
+    *taken = old;
+    taken->addr = from;
+    taken->size = to - from;
+    return VS_OK;
+}
+
 const struct vs_segment *vs_segments_find(const struct vs_segments *set, uint64_t addr)
 {
     size_t at = upper_bound(set, addr);

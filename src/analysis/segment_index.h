@@ -16,6 +16,8 @@ struct vs_segment {
     uint64_t addr, size;
     uint64_t context, stream, pool;
     unsigned device; /* index in the replay, not the trace's number */
+    bool mapped;     /* address space with memory mapped into it: grows and shrinks */
+    bool view;       /* mapped, of memory that is reserved elsewhere */
 };
 
 /* Zero-initialise. */
@@ -32,6 +34,18 @@ enum vs_err vs_segments_add(struct vs_segments *set, const struct vs_segment *se
 /* vs_segments_remove: take out the segment that starts at *addr*; false when
  * there is none. */
 bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_segment *removed);
+
+/* vs_segments_map: insert *segment*, which is mapped. What follows or precedes it at
+ * once, mapped alike, becomes one with it: *joined* of those there were. VS_ERR_NOMEM;
+ * VS_ERR_ARG where a segment lies already. */
+enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_segment *segment,
+                            unsigned *joined) VS_MUST_CHECK;
+
+/* vs_segments_unmap: take the first mapped part of [addr, addr + size) out; *taken* is
+ * what it was, cut to those bounds (size 0: there is none), *change* by how many
+ * segments there are more now. VS_ERR_NOMEM. */
+enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
+                              struct vs_segment *taken, int *change) VS_MUST_CHECK;
 
 /* vs_segments_find: the segment that contains *addr*, or NULL. Valid until the
  * next add or remove. */

@@ -43,7 +43,8 @@ static void copy_row(void *arg, const struct vs_segment_info *segment,
                                              .size = segment->size,
                                              .stream = segment->stream, /* as keyed, for now */
                                              .device = copy->device,
-                                             .pool = segment->pool}};
+                                             .pool = segment->pool,
+                                             .expandable = segment->expandable}};
     if (block)
         copy->rows[i].block = (struct vramscope_block){.address = block->addr,
                                                        .size = block->size,

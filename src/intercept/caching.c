@@ -128,6 +128,33 @@ static void on_segment(const struct vs_context *context, const struct vs_allocat
     vs_recorder_release(recorder);
 }
 
+/* e->requested: what of it is new to us, or no longer ours. */
+static void on_mapping(const struct vs_context *context, const struct vs_allocator_event *e,
+                       bool map)
+{
+    vs_track_count_reserve(context->device, map ? (int64_t)e->requested : -(int64_t)e->requested);
+    if (!recorded())
+        return;
+    struct vs_event event;
+    if (map)
+        event = (struct vs_event){.kind = VS_EVENT_segment_map,
+                                  .segment_map = {.addr = e->addr,
+                                                  .size = e->size,
+                                                  .reserved = e->requested,
+                                                  .device = context->device,
+                                                  .context = context->id,
+                                                  .stream = stream_of(e),
+                                                  .pool = e->pool,
+                                                  .stack = call.stack}};
+    else
+        event = (struct vs_event){.kind = VS_EVENT_segment_unmap,
+                                  .segment_unmap = {.addr = e->addr,
+                                                    .size = e->size,
+                                                    .reserved = e->requested,
+                                                    .device = context->device}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
 static void on_event(void *arg, const struct vs_allocator_event *e)
 {
     const struct vs_context *context = arg;
@@ -143,6 +170,12 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
         break;
     case VS_ALLOCATOR_SEGMENT_FREE:
         on_segment(context, e, false);
+        break;
+    case VS_ALLOCATOR_SEGMENT_MAP:
+        on_mapping(context, e, true);
+        break;
+    case VS_ALLOCATOR_SEGMENT_UNMAP:
+        on_mapping(context, e, false);
         break;
     default: /* free completed and out of memory: recorded by the caller where it matters */
         break;
@@ -239,8 +272,12 @@ static void drop(void *arg, const struct vs_segment_info *segment,
         on_free(context, &e);
     }
     if (block->addr + block->size == segment->addr + segment->size) {
-        e = (struct vs_allocator_event){.addr = segment->addr, .size = segment->size};
-        on_segment(context, &e, false);
+        e = (struct vs_allocator_event){
+            .addr = segment->addr, .size = segment->size, .requested = segment->size};
+        if (segment->expandable)
+            on_mapping(context, &e, false);
+        else
+            on_segment(context, &e, false);
     }
 }
 

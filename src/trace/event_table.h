@@ -48,6 +48,12 @@ VS_EVENT(22, framework_free, F(addr, A) F(size, U) F(device, U) F(total_allocate
 VS_EVENT(23, framework_oom,
          F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
 VS_EVENT(24, device_sample, F(device, U) F(free_bytes, U) F(total_bytes, U))
+/* memory mapped into and out of address ranges of the caching allocator; reserved = bytes of
+ * it that are new to it or given back: 0 where the same memory is mapped elsewhere as well */
+VS_EVENT(25, segment_map,
+         F(addr, A) F(size, U) F(reserved, U) F(device, U) F(context, U) F(stream, U) F(pool, U)
+         F(stack, STK))
+VS_EVENT(26, segment_unmap, F(addr, A) F(size, U) F(reserved, U) F(device, U))
 
 /* --- activity on the device; start and end in the trace's clock --- */
 VS_EVENT(32, kernel,
