@@ -201,11 +201,14 @@ VRAMSCOPE_API void vramscope_flush(void);
  *     a.set_memory_fraction_fn(address("vramscope_torch_set_memory_fraction"))
  *     a.set_base_alloc_fn(address("vramscope_torch_base_alloc"))
  *     a.set_record_stream_fn(address("vramscope_torch_record_stream"))
+ *     a.set_begin_allocate_to_pool(address("vramscope_torch_begin_allocate_to_pool"))
+ *     a.set_end_allocate_to_pool_fn(address("vramscope_torch_end_allocate_to_pool"))
+ *     a.set_release_pool(address("vramscope_torch_release_pool"))
  *     torch.cuda.memory.change_current_allocator(wrapper)  # before the first tensor
  *
  * *stream* is a cudaStream_t, the default streams included; a stream must outlive the
- * blocks that were allocated for it or used on it. While a stream is captured into a graph it gets no
- * memory here: what a graph uses must stay its own. */
+ * blocks that were allocated for it or used on it. While a stream is captured into a graph it gets
+ * memory from a private pool alone, for what a graph uses must stay its own. */
 
 /* A block of at least *bytes* on *device* for work on *stream*; NULL for 0 bytes, and
  * when there is no memory. Inside PyTorch, which does not look for NULL, the latter is
@@ -229,6 +232,20 @@ VRAMSCOPE_API void vramscope_torch_reset(void);
 
 /* vramscope_set_memory_fraction, in PyTorch's order of arguments. */
 VRAMSCOPE_API void vramscope_torch_set_memory_fraction(double fraction, int device);
+
+/* Private pools, as for captured graphs. From begin to end requests go to the pool:
+ * those on the streams that *streams* accepts, PyTorch's std::function (of the GNU C++
+ * library), copied; or with NULL those of the calling thread. Memory of the pool serves
+ * nobody else until release has been called once for each begin and it is free. */
+struct vramscope_torch_pool {
+    unsigned long long first, second; /* not both 0 */
+};
+VRAMSCOPE_API void vramscope_torch_begin_allocate_to_pool(int device,
+                                                          struct vramscope_torch_pool pool,
+                                                          void *streams);
+VRAMSCOPE_API void vramscope_torch_end_allocate_to_pool(int device,
+                                                        struct vramscope_torch_pool pool);
+VRAMSCOPE_API void vramscope_torch_release_pool(int device, struct vramscope_torch_pool pool);
 
 /* Called by PyTorch with the number of devices; nothing is to be done. */
 VRAMSCOPE_API void vramscope_torch_init(int device_count);

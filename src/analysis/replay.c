@@ -382,6 +382,39 @@ static enum vs_err apply_failure(struct vs_replay *replay, const struct vs_event
     return add_failure(replay, &failure);
 }
 
+/* Take what is mapped in [addr, addr + size) out; *whose* is the device of some of it,
+ * unchanged when nothing was. */
+static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size, unsigned *whose)
+{
+    for (;;) {
+        struct vs_segment taken;
+        int change;
+        enum vs_err err = vs_segments_unmap(&replay->segments, addr, size, &taken, &change);
+        if (err || !taken.size)
+            return err;
+        *whose = taken.device;
+        if (taken.view)
+            continue;
+        struct vs_account *account = replay->accounts[taken.device];
+        account->segment_bytes -= taken.size;
+        account->reserved -= taken.size;
+        account->segment_count += (uint64_t)(int64_t)change; /* may be one less */
+        replay->changed = taken.device;
+    }
+}
+
+static enum vs_err apply_unmap(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned whose = VS_ACCOUNT_NONE;
+    enum vs_err err =
+        unmap(replay, event->segment_unmap.addr, event->segment_unmap.size, &whose);
+    if (whose != VS_ACCOUNT_NONE)
+        replay->accounts[whose]->segment_frees++;
+    else
+        replay->unmatched_frees++;
+    return err;
+}
+
 static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_segment old;
@@ -390,6 +423,8 @@ static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event
             replay->unmatched_frees++;
             return VS_OK;
         }
+        if (old.view)
+            return VS_OK;
         struct vs_account *account = replay->accounts[old.device];
         account->segment_bytes -= old.size;
         account->reserved -= old.size;
@@ -410,10 +445,14 @@ static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event
                                  .device = index};
     if (segment.size == 0)
         return VS_OK; /* nothing, and it would not be told from "none replaced" */
-    err = vs_segments_add(&replay->segments, &segment, &old);
+    unsigned whose = VS_ACCOUNT_NONE;
+    err = unmap(replay, segment.addr, segment.size, &whose);
+    if (!err)
+        err = vs_segments_add(&replay->segments, &segment, &old);
     if (err)
         return err;
-    if (old.size) {
+    replay->unmatched_frees += whose != VS_ACCOUNT_NONE;
+    if (old.size && !old.view) {
         replay->accounts[old.device]->segment_bytes -= old.size;
         replay->accounts[old.device]->reserved -= old.size;
         replay->accounts[old.device]->segment_count--;
@@ -453,38 +492,10 @@ static enum vs_err apply_map(struct vs_replay *replay, const struct vs_event *ev
     struct vs_account *account = replay->accounts[index];
     account->segment_bytes += segment.size;
     account->reserved += segment.size;
-    account->segment_count += 1 - joined;
+    account->segment_count += UINT64_C(1) - joined; /* may be one less */
     account->segment_allocs++;
     replay->changed = index;
     raise_peaks(replay, account, vs_phases_place(&replay->phases, event->tid));
-    return VS_OK;
-}
-
-static enum vs_err apply_unmap(struct vs_replay *replay, const struct vs_event *event)
-{
-    uint64_t addr = event->segment_unmap.addr, left = event->segment_unmap.size;
-    unsigned found = VS_ACCOUNT_NONE;
-    for (;;) {
-        struct vs_segment taken;
-        int change;
-        enum vs_err err = vs_segments_unmap(&replay->segments, addr, left, &taken, &change);
-        if (err)
-            return err;
-        if (!taken.size)
-            break;
-        found = taken.device;
-        if (taken.view)
-            continue;
-        struct vs_account *account = replay->accounts[taken.device];
-        account->segment_bytes -= taken.size;
-        account->reserved -= taken.size;
-        account->segment_count += (unsigned)change; /* may be one less */
-        replay->changed = taken.device;
-    }
-    if (found != VS_ACCOUNT_NONE)
-        replay->accounts[found]->segment_frees++;
-    else
-        replay->unmatched_frees++;
     return VS_OK;
 }
 

@@ -26,7 +26,7 @@ static void add_up(const struct vs_replay *replay, unsigned account, struct sums
     }
     for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_segment *segment = &replay->segments.items[i];
-        if (segment->device == account) {
+        if (segment->device == account && !segment->view) {
             sums->segments += segment->size;
             sums->segment_count++;
         }

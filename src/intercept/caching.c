@@ -68,20 +68,41 @@ static struct vs_event free_event(const struct vs_context *context,
 }
 
 static struct vs_event segment_event(const struct vs_context *context,
-                                     const struct vs_allocator_event *e, bool alloc)
+                                     const struct vs_allocator_event *e,
+                                     enum vs_allocator_event_kind kind)
 {
-    if (!alloc)
+    uint64_t device = context->device;
+    switch (kind) {
+    case VS_ALLOCATOR_SEGMENT_ALLOC:
+        return (struct vs_event){.kind = VS_EVENT_segment_alloc,
+                                 .segment_alloc = {.addr = e->addr,
+                                                   .size = e->size,
+                                                   .device = device,
+                                                   .context = context->id,
+                                                   .stream = stream_of(e),
+                                                   .pool = e->pool,
+                                                   .stack = call.stack}};
+    case VS_ALLOCATOR_SEGMENT_FREE:
         return (struct vs_event){
             .kind = VS_EVENT_segment_free,
-            .segment_free = {.addr = e->addr, .size = e->size, .device = context->device}};
-    return (struct vs_event){.kind = VS_EVENT_segment_alloc,
-                             .segment_alloc = {.addr = e->addr,
-                                               .size = e->size,
-                                               .device = context->device,
-                                               .context = context->id,
-                                               .stream = stream_of(e),
-                                               .pool = e->pool,
-                                               .stack = call.stack}};
+            .segment_free = {.addr = e->addr, .size = e->size, .device = device}};
+    case VS_ALLOCATOR_SEGMENT_MAP:
+        return (struct vs_event){.kind = VS_EVENT_segment_map,
+                                 .segment_map = {.addr = e->addr,
+                                                 .size = e->size,
+                                                 .reserved = e->requested,
+                                                 .device = device,
+                                                 .context = context->id,
+                                                 .stream = stream_of(e),
+                                                 .pool = e->pool,
+                                                 .stack = call.stack}};
+    default:
+        return (struct vs_event){.kind = VS_EVENT_segment_unmap,
+                                 .segment_unmap = {.addr = e->addr,
+                                                   .size = e->size,
+                                                   .reserved = e->requested,
+                                                   .device = device}};
+    }
 }
 
 /* Without a recording (record=off, or its file could not be written) memory is
@@ -114,45 +135,21 @@ static void on_free(const struct vs_context *context, const struct vs_allocator_
     vs_recorder_release(recorder);
 }
 
+/* e->requested: the bytes that were taken from the device, or given back to it. */
 static void on_segment(const struct vs_context *context, const struct vs_allocator_event *e,
-                       bool alloc)
+                       enum vs_allocator_event_kind kind)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
+    bool grows = kind == VS_ALLOCATOR_SEGMENT_ALLOC || kind == VS_ALLOCATOR_SEGMENT_MAP;
     if (recorder)
-        event = segment_event(context, e, alloc);
+        event = segment_event(context, e, kind);
     vs_recorder_acquire(recorder);
-    vs_track_count_reserve_locked(context->device, alloc ? (int64_t)e->size : -(int64_t)e->size);
+    vs_track_count_reserve_locked(context->device,
+                                  grows ? (int64_t)e->requested : -(int64_t)e->requested);
     if (recorder)
         vs_recorder_event_locked(recorder, &event);
     vs_recorder_release(recorder);
-}
-
-/* e->requested: what of it is new to us, or no longer ours. */
-static void on_mapping(const struct vs_context *context, const struct vs_allocator_event *e,
-                       bool map)
-{
-    vs_track_count_reserve(context->device, map ? (int64_t)e->requested : -(int64_t)e->requested);
-    if (!recorded())
-        return;
-    struct vs_event event;
-    if (map)
-        event = (struct vs_event){.kind = VS_EVENT_segment_map,
-                                  .segment_map = {.addr = e->addr,
-                                                  .size = e->size,
-                                                  .reserved = e->requested,
-                                                  .device = context->device,
-                                                  .context = context->id,
-                                                  .stream = stream_of(e),
-                                                  .pool = e->pool,
-                                                  .stack = call.stack}};
-    else
-        event = (struct vs_event){.kind = VS_EVENT_segment_unmap,
-                                  .segment_unmap = {.addr = e->addr,
-                                                    .size = e->size,
-                                                    .reserved = e->requested,
-                                                    .device = context->device}};
-    vs_recorder_event(vs_process_recorder(), &event);
 }
 
 static void on_event(void *arg, const struct vs_allocator_event *e)
@@ -166,16 +163,10 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
         on_free(context, e);
         break;
     case VS_ALLOCATOR_SEGMENT_ALLOC:
-        on_segment(context, e, true);
-        break;
     case VS_ALLOCATOR_SEGMENT_FREE:
-        on_segment(context, e, false);
-        break;
     case VS_ALLOCATOR_SEGMENT_MAP:
-        on_mapping(context, e, true);
-        break;
     case VS_ALLOCATOR_SEGMENT_UNMAP:
-        on_mapping(context, e, false);
+        on_segment(context, e, e->kind);
         break;
     default: /* free completed and out of memory: recorded by the caller where it matters */
         break;
@@ -274,10 +265,8 @@ static void drop(void *arg, const struct vs_segment_info *segment,
     if (block->addr + block->size == segment->addr + segment->size) {
         e = (struct vs_allocator_event){
             .addr = segment->addr, .size = segment->size, .requested = segment->size};
-        if (segment->expandable)
-            on_mapping(context, &e, false);
-        else
-            on_segment(context, &e, false);
+        on_segment(context, &e,
+                   segment->expandable ? VS_ALLOCATOR_SEGMENT_UNMAP : VS_ALLOCATOR_SEGMENT_FREE);
     }
 }
 

@@ -36,9 +36,16 @@ static void version_1_reads_as_it_always_did(void **state)
     check_version("v1");
 }
 
+static void version_1_1_reads_as_it_always_did(void **state)
+{
+    (void)state;
+    check_version("v1_1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_1_1_reads_as_it_always_did),
         cmocka_unit_test(version_1_reads_as_it_always_did),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -35,7 +35,7 @@ static uint64_t address(void)
 static struct vs_event random_event(void)
 {
     uint64_t device = below(3), context = 1 + below(3);
-    switch (below(16)) {
+    switch (below(18)) {
     case 0: case 1: case 2: case 3: case 4: case 5:
         return (struct vs_event){.kind = VS_EVENT_alloc,
                                  .alloc = {.addr = address(), .requested = below(5 * MIB),
@@ -59,6 +59,16 @@ static struct vs_event random_event(void)
             return (struct vs_event){.kind = VS_EVENT_context,
                                      .context = {.context = context, .device = device}};
         return (struct vs_event){.kind = VS_EVENT_range_pop};
+    case 15: {
+        uint64_t size = below(30) * MIB;
+        return (struct vs_event){.kind = VS_EVENT_segment_map,
+                                 .segment_map = {.addr = address(), .size = size,
+                                                 .reserved = below(3) ? size : 0,
+                                                 .device = device, .context = context}};
+    }
+    case 16:
+        return (struct vs_event){.kind = VS_EVENT_segment_unmap,
+                                 .segment_unmap = {.addr = address(), .size = below(60) * MIB}};
     default:
         return (struct vs_event){.kind = VS_EVENT_range_push};
     }
@@ -121,10 +131,69 @@ static void the_walker_sees_a_sum_that_is_off(void **state)
     vs_builder_remove(&b);
 }
 
+static struct vs_event map(uint64_t addr, uint64_t size, uint64_t reserved)
+{
+    return (struct vs_event){
+        .kind = VS_EVENT_segment_map,
+        .segment_map = {.addr = addr, .size = size, .reserved = reserved, .context = 1}};
+}
+
+static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_reader *reader;
+    struct vs_replay *replay;
+    char why[VS_READER_WHY_MAX];
+    const uint64_t base = UINT64_C(0x7f0000000000), view = base + 1000 * MIB;
+    struct vs_event unmap = {.kind = VS_EVENT_segment_unmap};
+    struct vs_event events[] = {
+        map(base, 2 * MIB, 2 * MIB),
+        map(base + 4 * MIB, 2 * MIB, 2 * MIB),
+        map(base + 2 * MIB, 2 * MIB, 2 * MIB), /* one of three */
+        /* in two of the mappings, and in another mapping of the same memory */
+        {.kind = VS_EVENT_alloc,
+         .alloc = {.addr = base + MIB, .requested = 2 * MIB, .size = 2 * MIB, .context = 1}},
+        map(view, 2 * MIB, 0),
+        {.kind = VS_EVENT_alloc,
+         .alloc = {.addr = view, .requested = MIB, .size = MIB, .context = 1}},
+    };
+    vs_builder_open(&b, "caching");
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        assert_int_equal(vs_replay_event(replay, &events[i]), VS_OK);
+    const struct vs_account *account = replay->accounts[0];
+    assert_int_equal(account->reserved, 6 * MIB);
+    assert_int_equal(account->segment_count, 1);
+    assert_int_equal(account->allocated, 3 * MIB);
+    assert_int_equal(account->block_bytes, 3 * MIB);
+    unmap.segment_unmap.addr = base + 4 * MIB; /* the end of it */
+    unmap.segment_unmap.size = MIB;
+    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    assert_int_equal(account->reserved, 5 * MIB);
+    assert_int_equal(account->segment_count, 2);
+    unmap.segment_unmap.addr = base;
+    unmap.segment_unmap.size = 2000 * MIB;
+    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    assert_int_equal(account->reserved, 0);
+    assert_int_equal(account->segment_count, 0);
+    assert_int_equal(replay->segments.count, 0);
+    assert_int_equal(replay->unmatched_frees, 0);
+    assert_true(vs_replay_check(replay));
+    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    assert_int_equal(replay->unmatched_frees, 1);
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_agree_with_what_is_live_whatever_comes),
+        cmocka_unit_test(mapped_memory_is_reserved_once_and_given_back_in_any_parts),
         cmocka_unit_test(the_walker_sees_a_sum_that_is_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
