@@ -139,6 +139,11 @@ struct vs_allocator_config {
     /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory,
      * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;
+    /* Address space of each expandable segment: bytes, or a share of the device's memory;
+     * both 0, or more than that: 9/8 of the device's memory. A request above it is out
+     * of memory. */
+    uint64_t expandable_reserve_bytes;
+    double expandable_reserve_fraction;
     /* Blocks of at least this size are never split nor served to smaller
      * requests. 0: unlimited. At least the large segment size otherwise. */
     uint64_t max_split_size;

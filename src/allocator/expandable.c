@@ -318,8 +318,19 @@ static bool has_room(const struct vs_block *block, uint64_t bytes)
     return room >= bytes;
 }
 
-/* As much address space as makes room for all memory of the device, and an eighth
- * more to move within. */
+/* Unless configured otherwise, as much address space as makes room for all memory of
+ * the device, and an eighth more to move within. */
+static uint64_t range_bytes(const struct vs_allocator_config *config, uint64_t total)
+{
+    uint64_t most = total + total / 8, bytes = most;
+    double share = config->expandable_reserve_fraction;
+    if (config->expandable_reserve_bytes)
+        bytes = config->expandable_reserve_bytes;
+    else if (share > 0 && share < 1)
+        bytes = (uint64_t)(share * (double)total);
+    return bytes < most ? bytes : most;
+}
+
 static enum vs_err new_range(struct vs_allocator *a, const struct vs_request *request,
                              struct vs_block **out)
 {
@@ -332,7 +343,7 @@ static enum vs_err new_range(struct vs_allocator *a, const struct vs_request *re
     uint64_t handle = VS_SMALL_SEGMENT;
     if (request->kind == VS_POOL_LARGE)
         handle = a->config.large_segment_size ? a->config.large_segment_size : VS_LARGE_SEGMENT;
-    uint64_t bytes = round_up(total + total / 8, handle);
+    uint64_t bytes = round_up(range_bytes(&a->config, total), handle);
     if (request->rounded > bytes)
         return VS_ERR_DEVICE_OOM;
     struct vs_segment *range;

@@ -23,6 +23,8 @@ static bool config_valid(const struct vs_allocator_config *config)
         return false;
     if (!(config->garbage_collection_threshold >= 0 && config->garbage_collection_threshold < 1))
         return false;
+    if (!(config->expandable_reserve_fraction >= 0))
+        return false;
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++) {
         uint32_t divisions = config->roundup_power2_divisions[i];
         if (divisions & (divisions - 1))

@@ -414,6 +414,29 @@ static void an_allocator_abandoned_during_the_synchronisation_releases_nothing(v
     fake_device_free(&f.device);
 }
 
+static void the_address_space_of_a_range_can_be_limited(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = expandable;
+    c.expandable_reserve_fraction = 0.05;
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    uint64_t a = take(&f, 50 * MIB);
+    assert_int_equal(f.device.memory.ranges[0].bytes, 60 * MIB);
+    assert_true(take(&f, 20 * MIB) >= a + 60 * MIB); /* no room: another range */
+    refuse(&f, 61 * MIB, VS_ERR_DEVICE_OOM);
+    fixture_stop(&f);
+    c.expandable_reserve_bytes = 16 * GIB; /* never more than 9/8 of the device */
+    fixture_start(&f, &c, GIB);
+    take(&f, 50 * MIB);
+    assert_int_equal(f.device.memory.ranges[0].bytes, 1160 * MIB);
+    fixture_stop(&f);
+    struct vs_allocator *allocator;
+    c.expandable_reserve_fraction = -1;
+    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &allocator),
+                     VS_ERR_ARG);
+}
+
 static void what_expandable_segments_need_is_checked(void **state)
 {
     (void)state;
@@ -489,6 +512,7 @@ int main(void)
         cmocka_unit_test(unmapping_waits_for_a_synchronisation_that_began_after_the_free),
         cmocka_unit_test(a_block_freed_during_the_synchronisation_stays_mapped),
         cmocka_unit_test(an_allocator_abandoned_during_the_synchronisation_releases_nothing),
+        cmocka_unit_test(the_address_space_of_a_range_can_be_limited),
         cmocka_unit_test(what_expandable_segments_need_is_checked),
         cmocka_unit_test(random_use_keeps_every_invariant),
     };
