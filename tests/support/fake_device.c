@@ -20,6 +20,16 @@ void fake_device_free(struct fake_device *d)
     pthread_mutex_destroy(&d->mu);
 }
 
+void fake_device_fail_after(struct fake_device *d, uint64_t count)
+{
+    pthread_mutex_lock(&d->mu);
+    d->allocs_before = d->allocs + count;
+    d->frees_before = d->frees + count;
+    d->creates_before = d->creates + count;
+    d->unmaps_before = d->unmaps + count;
+    pthread_mutex_unlock(&d->mu);
+}
+
 void fake_device_complete(struct fake_device *d, uint64_t stream, uint64_t count)
 {
     pthread_mutex_lock(&d->mu);
@@ -31,7 +41,7 @@ void fake_device_complete(struct fake_device *d, uint64_t stream, uint64_t count
 static enum vs_err place(struct fake_device *d, size_t bytes, uint64_t *addr)
 {
     d->allocs++;
-    if (d->fail_alloc)
+    if (d->fail_alloc && d->allocs > d->allocs_before)
         return d->fail_alloc;
     if (d->used + bytes > d->capacity || d->segment_count == FAKE_SEGMENTS_MAX)
         return VS_ERR_DEVICE_OOM;
@@ -62,7 +72,7 @@ static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
 static enum vs_err unplace(struct fake_device *d, uint64_t addr, size_t bytes)
 {
     d->frees++;
-    if (d->fail_free)
+    if (d->fail_free && d->frees > d->frees_before)
         return d->fail_free;
     for (size_t i = 0; i < d->segment_count; i++) {
         if (d->segments[i].addr != addr || d->segments[i].size != bytes)
@@ -176,7 +186,7 @@ static enum vs_err memory_create(void *ctx, uint64_t bytes, uint64_t *handle)
     struct fake_device *d = ctx;
     pthread_mutex_lock(&d->mu);
     d->creates++;
-    enum vs_err err = d->fail_create;
+    enum vs_err err = d->creates > d->creates_before ? d->fail_create : VS_OK;
     if (!err && d->used + bytes > d->capacity)
         err = VS_ERR_DEVICE_OOM;
     if (!err)
@@ -218,7 +228,7 @@ static enum vs_err memory_unmap(void *ctx, uint64_t addr, uint64_t bytes)
     uint64_t returned = 0;
     pthread_mutex_lock(&d->mu);
     d->unmaps++;
-    enum vs_err err = d->fail_unmap;
+    enum vs_err err = d->unmaps > d->unmaps_before ? d->fail_unmap : VS_OK;
     if (!err)
         err = fake_memory_unmap(&d->memory, addr, bytes, &returned);
     d->used -= returned;

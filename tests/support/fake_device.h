@@ -29,6 +29,8 @@ struct fake_device {
     /* what the operations shall return instead of working; VS_OK: work */
     enum vs_err fail_alloc, fail_free, fail_sync, fail_record, fail_query;
     enum vs_err fail_create, fail_map, fail_unmap;
+    /* fail_alloc, fail_free, fail_create, fail_unmap: only from the call after this many */
+    uint64_t allocs_before, frees_before, creates_before, unmaps_before;
     struct fake_memory memory;
     /* called by synchronize, unlocked, before it returns; may be NULL */
     void (*on_sync)(void *arg);
@@ -39,6 +41,9 @@ void fake_device_init(struct fake_device *device, uint64_t capacity);
 /* Frees what its virtual memory took from the host; only tests that use it need it. */
 void fake_device_free(struct fake_device *device);
 extern const struct vs_device_ops fake_device_ops; /* ctx: struct fake_device */
+
+/* Failures that were asked for begin after *count* more calls of each operation. */
+void fake_device_fail_after(struct fake_device *device, uint64_t count);
 
 /* The first *count* events ever recorded on *stream* are complete from now on. */
 void fake_device_complete(struct fake_device *device, uint64_t stream, uint64_t count);

@@ -23,6 +23,7 @@
 #define DIFF_TICKETS_MAX 4
 #define DIFF_REACH_MAX 32
 #define DIFF_POOLS 4
+#define DIFF_EVENTS_MAX 1024 /* of one step; more are counted only */
 
 enum diff_kind {
     STEP_MALLOC,       /* a bytes on stream b; its number is target */
@@ -56,6 +57,7 @@ struct diff_step {
     uint64_t a, b;
     enum diff_failure fail; /* the device does so during this step */
     enum vs_err code;
+    uint64_t after; /* this many calls, where the device can count them */
 };
 
 struct diff_config {
@@ -66,6 +68,7 @@ struct diff_config {
     bool fractions; /* the memory fraction changes on the way */
     bool abandons;
     bool pools;
+    bool restless; /* the cache is emptied again and again, on one stream */
     bool callbacks; /* one frees a block when the cache cannot serve a request */
     bool drawn;     /* the options are drawn for each seed */
     /* must have run at least once over all seeds; ends with MODEL_MECHANISM_COUNT */
@@ -82,6 +85,10 @@ struct diff_run {
     int requests; /* numbers given so far */
     uint64_t tickets[DIFF_TICKETS_MAX], begun[DIFF_TICKETS_MAX];
     int ticket_count;
+    struct diff_events {
+        struct vs_allocator_event event[DIFF_EVENTS_MAX];
+        int count;
+    } events, model_events; /* what the sinks were told in this step */
     struct unsafe_ranges ranges;
     unsigned begun_pools; /* a bit for each */
     uint64_t called_back; /* what the callback freed; 0: nothing */
@@ -102,6 +109,7 @@ struct vs_pool_id diff_pool_id(uint64_t pool);
 /* --- differential_compare.c --- */
 bool diff_compare(struct diff_run *run);
 bool diff_compare_deep(struct diff_run *run);
+bool diff_compare_events(struct diff_run *run);
 bool diff_compare_oom(struct diff_run *run);
 /* Describe a difference and return false. */
 bool diff_differ(struct diff_run *run, const char *what, uint64_t have, uint64_t want);

@@ -194,6 +194,27 @@ bool diff_compare_oom(struct diff_run *r)
     return true;
 }
 
+bool diff_compare_events(struct diff_run *r)
+{
+    for (int i = 0; i < r->events.count && i < r->model_events.count && i < DIFF_EVENTS_MAX; i++) {
+        const struct vs_allocator_event *have = &r->events.event[i];
+        const struct vs_allocator_event *want = &r->model_events.event[i];
+#define EQUAL(field)                                                                     \
+    if (have->field != want->field)                                                      \
+        return diff_differ(r, "event's " #field, have->field, want->field);
+        EQUAL(kind)
+        EQUAL(pool)
+        EQUAL(addr)
+        EQUAL(requested)
+        EQUAL(size)
+        EQUAL(stream)
+#undef EQUAL
+    }
+    return r->events.count == r->model_events.count ||
+           diff_differ(r, "events told", (uint64_t)r->events.count,
+                       (uint64_t)r->model_events.count);
+}
+
 static bool same_users(struct diff_run *r)
 {
     for (uint64_t pool = 1; pool <= DIFF_POOLS; pool++) {

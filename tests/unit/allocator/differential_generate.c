@@ -39,6 +39,10 @@ static uint64_t draw_size(struct diff_run *r)
         return VS_ALLOCATOR_REQUEST_MAX + draw(r, 2);
     case 2:
         return DIFF_MIB * (draw(r, 2) ? 10 : 20) - draw(r, 2) * 512;
+    case 3:
+    case 4:
+    case 5:
+        return DIFF_MIB * (1 + draw(r, UINT64_C(1) << (largest - 21)));
     default:
         break;
     }
@@ -100,7 +104,7 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
 
 static struct diff_step probe(struct diff_run *r)
 {
-    struct diff_step s = {STEP_PROBE, -1, 0, 0, FAIL_NONE, VS_OK};
+    struct diff_step s = {STEP_PROBE, -1, 0, 0, FAIL_NONE, VS_OK, 0};
     if (r->live_count && !one_in(r, 3)) {
         s.target = live_one(r);
         s.a = draw(r, 4096) * 512 - DIFF_MIB;
@@ -114,7 +118,7 @@ static struct diff_step probe(struct diff_run *r)
 /* Seldom enough that the run gets somewhere. */
 static struct diff_step rare(struct diff_run *r)
 {
-    struct diff_step s = {STEP_EMPTY, -1, 0, 0, FAIL_NONE, VS_OK};
+    struct diff_step s = {STEP_EMPTY, -1, 0, 0, FAIL_NONE, VS_OK, 0};
     switch (draw(r, 8)) {
     case 0:
     case 1:
@@ -127,7 +131,7 @@ static struct diff_step rare(struct diff_run *r)
     case 4:
         if (r->config->fractions) {
             s.kind = STEP_FRACTION;
-            s.a = one_in(r, 8) ? 1001 : draw(r, 1001);
+            s.a = one_in(r, 8) ? 1001 : draw(r, 2) ? 250 * (1 + draw(r, 4)) : draw(r, 1001);
         }
         break;
     case 5:
@@ -151,7 +155,7 @@ static uint64_t draw_pool(struct diff_run *r, bool begun)
 /* Balanced, so that pools come and go: what begins ends, soon. */
 static struct diff_step pool_step(struct diff_run *r)
 {
-    struct diff_step s = {STEP_POOL_RELEASE, -1, draw_pool(r, false), 0, FAIL_NONE, VS_OK};
+    struct diff_step s = {STEP_POOL_RELEASE, -1, draw_pool(r, false), 0, FAIL_NONE, VS_OK, 0};
     uint64_t what = draw(r, 20);
     if (what < 5 && one_in(r, r->begun_pools ? 4 : 1)) {
         s.kind = STEP_POOL_BEGIN;
@@ -173,14 +177,14 @@ static struct diff_step pool_step(struct diff_run *r)
 
 static struct diff_step plain(struct diff_run *r)
 {
-    struct diff_step s = {STEP_MALLOC, -1, 0, 0, FAIL_NONE, VS_OK};
+    struct diff_step s = {STEP_MALLOC, -1, 0, 0, FAIL_NONE, VS_OK, 0};
     bool room = r->live_count < DIFF_LIVE_MAX && r->requests < DIFF_STEPS_MAX;
     /* phases of filling and draining; how full differs from seed to seed */
     int full = r->requests / 500 % 4 == 3 ? 15 : 40 + (int)(r->seed % 5) * 40;
     if (room && (!r->live_count || (r->live_count < full && !one_in(r, 3)) || one_in(r, 20))) {
         s.target = r->requests++;
         s.a = draw_size(r);
-        s.b = draw(r, 3) ? 0 : draw(r, DIFF_STREAMS);
+        s.b = draw(r, 3) || r->config->restless ? 0 : draw(r, DIFF_STREAMS);
     } else if (r->live_count) {
         s.kind = STEP_FREE;
         s.target = live_one(r);
@@ -193,19 +197,19 @@ static struct diff_step plain(struct diff_run *r)
 static struct diff_step any(struct diff_run *r)
 {
     uint64_t what = draw(r, 1000);
-    if (what < 10 || (r->seed % 3 == 0 && what >= 960))
-        return rare(r); /* some runs empty the cache again and again */
+    if (what < 10 || (r->config->restless && what >= 950))
+        return rare(r);
     if (what < 60)
         return (struct diff_step){STEP_COMPLETE, -1, draw(r, DIFF_STREAMS + 1), draw(r, 1000),
-                                  FAIL_NONE, VS_OK};
+                                  FAIL_NONE, VS_OK, 0};
     if (what < 110 && r->config->allocator.reuse == VS_REUSE_AFTER_SYNC)
         return (struct diff_step){draw(r, 2) ? STEP_SYNC_BEGIN : STEP_SYNC_END, -1, draw(r, 1000),
-                                  0, FAIL_NONE, VS_OK};
+                                  0, FAIL_NONE, VS_OK, 0};
     if (what < 160)
         return r->config->pools && what % 2 ? pool_step(r) : probe(r);
     if (what < 240 && r->live_count)
         return (struct diff_step){STEP_RECORD, live_one(r), draw(r, DIFF_STREAMS + 1), 0,
-                                  FAIL_NONE, VS_OK};
+                                  FAIL_NONE, VS_OK, 0};
     return plain(r);
 }
 
@@ -234,6 +238,7 @@ struct diff_step diff_next(struct diff_run *r)
     if (r->config->failures && one_in(r, s.kind == STEP_EMPTY ? 3 : 10)) {
         s.fail = draw_failure(r, s.kind);
         s.code = s.fail ? codes[draw(r, 3)] : VS_OK;
+        s.after = s.fail && one_in(r, 2) ? 1 + draw(r, 4) : 0;
     }
     return s;
 }

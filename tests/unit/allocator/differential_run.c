@@ -14,11 +14,25 @@ static void on_sync(void *arg)
         unsafe_ranges_cover(&r->ranges, ++r->ranges.time);
 }
 
+static void note_event(struct diff_events *events, const struct vs_allocator_event *event)
+{
+    if (events->count < DIFF_EVENTS_MAX)
+        events->event[events->count] = *event;
+    events->count++;
+}
+
 static void on_event(void *ctx, const struct vs_allocator_event *event)
 {
     struct diff_run *r = ctx;
-    if (event->kind == VS_ALLOCATOR_SEGMENT_FREE)
+    if (event->kind == VS_ALLOCATOR_SEGMENT_FREE || event->kind == VS_ALLOCATOR_SEGMENT_UNMAP)
         unsafe_ranges_forget(&r->ranges, event->addr, event->size);
+    note_event(&r->events, event);
+}
+
+static void on_model_event(void *ctx, const struct vs_allocator_event *event)
+{
+    struct diff_run *r = ctx;
+    note_event(&r->model_events, event);
 }
 
 static void no_longer_live(struct diff_run *r, int request)
@@ -67,7 +81,7 @@ void diff_start(struct diff_run *r, const struct diff_config *config)
         r->device.on_sync = on_sync;
         r->device.on_sync_arg = r;
     }
-    r->model = model_new(&config->allocator, &r->model_device);
+    r->model = model_new(&config->allocator, &r->model_device, on_model_event, r);
     enum vs_err err = vs_allocator_create(&config->allocator, &fake_device_ops, &r->device, &sink,
                                           r, &r->real);
     if (err)
@@ -347,8 +361,10 @@ static bool act(struct diff_run *r, const struct diff_step *s)
     }
 }
 
-static void set_failure(struct fake_device *d, enum diff_failure fail, enum vs_err code)
+static void set_failure(struct fake_device *d, enum diff_failure fail, enum vs_err code,
+                        uint64_t after)
 {
+    fake_device_fail_after(d, after);
     d->fail_alloc = fail == FAIL_ALLOC ? code : VS_OK;
     d->fail_free = fail == FAIL_FREE ? code : VS_OK;
     d->fail_sync = fail == FAIL_SYNC ? code : VS_OK;
@@ -361,11 +377,12 @@ static void set_failure(struct fake_device *d, enum diff_failure fail, enum vs_e
 
 bool diff_step(struct diff_run *r, const struct diff_step *s)
 {
-    set_failure(&r->device, s->fail, s->code);
-    set_failure(&r->model_device, s->fail, s->code);
-    bool ok = act(r, s) && diff_compare(r);
-    set_failure(&r->device, FAIL_NONE, VS_OK);
-    set_failure(&r->model_device, FAIL_NONE, VS_OK);
+    set_failure(&r->device, s->fail, s->code, s->after);
+    set_failure(&r->model_device, s->fail, s->code, s->after);
+    r->events.count = r->model_events.count = 0;
+    bool ok = act(r, s) && diff_compare_events(r) && diff_compare(r);
+    set_failure(&r->device, FAIL_NONE, VS_OK, 0);
+    set_failure(&r->model_device, FAIL_NONE, VS_OK, 0);
     r->steps++;
     if (ok && (r->thorough || r->steps % 16 == 0))
         ok = diff_compare_deep(r);

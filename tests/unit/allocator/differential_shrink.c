@@ -105,7 +105,8 @@ void diff_print(const struct diff_config *config, const struct diff_step *steps,
             printf(" #%d", s->target);
         printf(" %" PRIu64 " %" PRIu64, s->a, s->b);
         if (s->fail)
-            printf("  (%s fails with %s)", failures[s->fail], vs_err_name(s->code));
+            printf("  (%s fails with %s after %" PRIu64 " calls)", failures[s->fail],
+                   vs_err_name(s->code), s->after);
         printf("\n");
     }
     steps_to_difference(config, steps, count);

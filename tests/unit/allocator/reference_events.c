@@ -96,13 +96,16 @@ void model_wait_for_pool(struct model *m, uint64_t pool)
 {
     record_deferred(m, true);
     record_deferred(m, false);
-    for (int p = 0; p < m->pending_count;) {
-        if (m->blocks[model_index_of(m, m->pending[p].addr)].pool != pool) {
-            p++;
-            continue;
+    for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
+        for (int p = 0; p < m->pending_count;) {
+            if (m->pending[p].stream != stream ||
+                m->blocks[model_index_of(m, m->pending[p].addr)].pool != pool) {
+                p++;
+                continue;
+            }
+            (void)fake_device_ops.event_synchronize(m->device, m->pending[p].event);
+            event_done(m, p);
         }
-        (void)fake_device_ops.event_synchronize(m->device, m->pending[p].event);
-        event_done(m, p);
     }
 }
 
@@ -149,6 +152,7 @@ enum vs_err model_free(struct model *m, uint64_t addr)
     b->busy = false;
     b->waiting = true;
     model_recount(m);
+    model_tell(m, VS_ALLOCATOR_FREE, b, addr, b->requested, b->size);
     if (!b->uses) {
         model_now_free(m, addr);
         return VS_OK;

@@ -104,6 +104,7 @@ static enum vs_err map_block(struct model *m, int i, uint64_t size, int *at)
     if (err)
         return err;
     RAN(m, map);
+    model_tell(m, VS_ALLOCATOR_SEGMENT_MAP, &b, b.addr, bytes, bytes);
     m->blocks[i].unmapped = false;
     m->blocks[i].size = bytes;
     m->blocks[i].unsafe_until = 0;
@@ -192,11 +193,14 @@ static bool whole_handles(const struct model *m, int i, uint64_t *from, uint64_t
 }
 
 /* Under VS_REUSE_AFTER_SYNC what is to be unmapped is waited for once. */
-enum vs_err model_settle(struct model *m)
+enum vs_err model_settle(struct model *m, uint64_t pool)
 {
     uint64_t from, to;
     for (int i = 0; i < m->count; i++) {
         const struct block *b = &m->blocks[i];
+        const struct private_pool *own = model_pool_numbered(m, b->pool);
+        if (pool ? b->pool != pool : own && own->users)
+            continue;
         if (b->expandable && model_is_free(b) && b->unsafe_until > m->syncs_done &&
             whole_handles(m, i, &from, &to))
             return model_make_safe(m, i);
@@ -219,6 +223,7 @@ uint64_t model_unmap(struct model *m, int i, enum vs_err *err)
         return 0;
     }
     RAN(m, unmap);
+    model_tell(m, VS_ALLOCATOR_SEGMENT_UNMAP, &b, from, to - from, to - from);
     m->counts[MODEL_pool_release] += b.pool != 0;
     m->counts[MODEL_unmap_edge] += from > b.addr || to < b.addr + b.size;
     model_erase(m, i);

@@ -49,6 +49,8 @@ struct capture {
 struct model {
     struct vs_allocator_config config;
     struct fake_device *device;
+    void (*event)(void *ctx, const struct vs_allocator_event *event);
+    void *event_ctx;
     struct block *blocks;
     int count, capacity;
     struct pending pending[MODEL_PENDING_MAX];
@@ -80,6 +82,9 @@ struct request {
 };
 
 /* --- reference_model.c --- */
+/* Of memory: block *b*'s kind and stream; *requested* and *size* as the event has them. */
+void model_tell(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
+                uint64_t addr, uint64_t requested, uint64_t size);
 int model_index_of(const struct model *m, uint64_t addr);
 void model_insert(struct model *m, struct block block);
 void model_erase(struct model *m, int i);
@@ -118,8 +123,9 @@ bool model_release_oversize(struct model *m, const struct request *q);
 
 /* --- reference_expandable.c --- */
 enum vs_err model_grow(struct model *m, const struct request *q, int *out);
-/* Wait for what model_unmap would have to wait for. */
-enum vs_err model_settle(struct model *m);
+/* Wait for what model_unmap would have to wait for in a pool; 0: in the shared one and
+ * those without users. */
+enum vs_err model_settle(struct model *m, uint64_t pool);
 /* Ranges of a pool that hold no memory at all. */
 void model_drop_unmapped(struct model *m, uint64_t pool);
 /* Give the whole handles inside block *i* back; bytes given back. */

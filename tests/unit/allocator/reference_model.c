@@ -13,13 +13,16 @@ const char *const model_mechanism_names[MODEL_MECHANISM_COUNT] = {
 #undef MODEL_NAME
 };
 
-struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device)
+struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device,
+                        void (*event)(void *ctx, const struct vs_allocator_event *event), void *ctx)
 {
     struct model *m = calloc(1, sizeof *m);
     if (!m)
         abort();
     m->config = *config;
     m->device = device;
+    m->event = event;
+    m->event_ctx = ctx;
     m->stats.max_split_size = config->max_split_size ? (int64_t)config->max_split_size : -1;
     return m;
 }
@@ -34,6 +37,15 @@ void model_delete(struct model *m)
 const uint64_t *model_counts(const struct model *m)
 {
     return m->counts;
+}
+
+void model_tell(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
+                uint64_t addr, uint64_t requested, uint64_t size)
+{
+    const struct vs_allocator_event event = {
+        .kind = kind, .pool = b->large ? VS_POOL_LARGE : VS_POOL_SMALL, .addr = addr,
+        .requested = requested, .size = size, .stream = b->stream};
+    m->event(m->event_ctx, &event);
 }
 
 /* --- the array --- */
@@ -100,6 +112,7 @@ void model_now_free(struct model *m, uint64_t addr)
 {
     int i = model_index_of(m, addr);
     struct block *b = &m->blocks[i];
+    model_tell(m, VS_ALLOCATOR_FREE_COMPLETED, b, b->addr, b->requested, b->size);
     b->busy = b->waiting = false;
     b->requested = 0;
     b->uses = b->capture_uses = 0;
@@ -268,6 +281,7 @@ static enum vs_err new_segment(struct model *m, const struct request *q, int *ou
                                    .large = q->large});
     model_recount(m);
     *out = model_index_of(m, addr);
+    model_tell(m, VS_ALLOCATOR_SEGMENT_ALLOC, &m->blocks[*out], addr, bytes, bytes);
     return VS_OK;
 }
 
@@ -314,6 +328,8 @@ static void count_oom(struct model *m, const struct request *q)
         if (m->blocks[i].pool && model_is_free(&m->blocks[i]))
             r->cached_private += m->blocks[i].size;
     }
+    const struct block kind = {.large = q->large, .stream = q->stream};
+    model_tell(m, VS_ALLOCATOR_OOM, &kind, r->device_free, q->bytes, q->size);
     r->unallocated = m->stats.reserved_bytes[0].current - r->allocated - r->cached_private;
 }
 
@@ -413,6 +429,7 @@ static void take(struct model *m, int i, const struct request *q, struct vs_allo
     }
     model_recount(m);
     m->counts[MODEL_pool_request] += q->pool != 0;
+    model_tell(m, VS_ALLOCATOR_ALLOC, b, b->addr, q->bytes, b->size);
     *out = (struct vs_allocation){.addr = b->addr, .requested = q->bytes, .size = b->size};
 }
 

@@ -84,7 +84,10 @@ enum model_mechanism {
 
 extern const char *const model_mechanism_names[MODEL_MECHANISM_COUNT];
 
-struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device);
+/* *event*: told what an allocator's sink is told. */
+struct model *model_new(const struct vs_allocator_config *config, struct fake_device *device,
+                        void (*event)(void *ctx, const struct vs_allocator_event *event),
+                        void *ctx);
 void model_delete(struct model *model);
 
 enum vs_err model_malloc(struct model *model, uint64_t bytes, uint64_t stream,

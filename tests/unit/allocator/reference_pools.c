@@ -201,5 +201,7 @@ enum vs_err model_pool_empty(struct model *m, struct vs_pool_id id, uint64_t *re
     RAN(m, pool_emptied);
     m->stats.num_sync_all_streams++;
     model_wait_for_pool(m, pool->number);
-    return model_release_private(m, pool->number, released);
+    enum vs_err settled = model_settle(m, pool->number);
+    enum vs_err err = model_release_private(m, pool->number, released);
+    return settled ? settled : err;
 }

@@ -20,6 +20,7 @@ static enum vs_err release(struct model *m, int i)
         return err;
     }
     RAN(m, release);
+    model_tell(m, VS_ALLOCATOR_SEGMENT_FREE, &b, b.addr, b.size, b.size);
     m->counts[MODEL_pool_release] += b.pool != 0;
     m->stats.num_device_free++;
     model_erase(m, i);
@@ -88,7 +89,7 @@ enum vs_err model_release_all(struct model *m, uint64_t *released)
     if (!m->capture_count) {
         m->stats.num_sync_all_streams++;
         model_look_at_events(m, true);
-        note(&first, model_settle(m));
+        note(&first, model_settle(m, 0));
         note(&first, release_pool(m, 0, true, released));
         note(&first, release_pool(m, 0, false, released));
     }
