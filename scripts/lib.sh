@@ -13,6 +13,7 @@ VS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VS_JOBS=${VS_JOBS:-$(nproc 2>/dev/null || echo 2)}
 VS_INSTALL=${VS_INSTALL:-yes} # "no": report what is missing instead of installing it
 VS_CMAKE_ARGS=()              # set by vs_setup: where the CUDA headers are
+VS_TARGETS=()                 # what vs_build builds; empty: everything
 
 # NVIDIA's header packages, used only where no CUDA headers are installed. They
 # belong to one release of CUDA; change them together.
@@ -86,6 +87,17 @@ vs_packages() {
     [ ${#missing[@]} -eq 0 ] ||
         vs_die "still missing after apt-get: ${missing[*]}" \
             "Perhaps CC, PKG_CONFIG_PATH or PATH points past what was installed."
+}
+
+# vs_mimalloc: the floor of the allocator's benchmark, which does without it too.
+vs_mimalloc() {
+    local name
+    for name in libmimalloc.so.3 libmimalloc.so.2 libmimalloc.so; do
+        if python3 -c "import ctypes; ctypes.CDLL('$name')" 2>/dev/null; then return 0; fi
+    done
+    if [ "$VS_INSTALL" = yes ] && command -v apt-get >/dev/null; then
+        (vs_apt_install libmimalloc2.0) || vs_say "going on without mimalloc"
+    fi
 }
 
 # --- CUDA headers ------------------------------------------------------------
@@ -188,7 +200,8 @@ vs_build() {
     (cd "$VS_ROOT" && cmake --preset "$preset" "${VS_CMAKE_ARGS[@]}" "$@") >"$log" 2>&1 ||
         { cat "$log" >&2 && vs_die "cmake could not configure the preset $preset (log: $log)"; }
     grep '^-- CUDA headers' "$log" || true
-    cmake --build "$VS_ROOT/build/$preset" --parallel "$VS_JOBS" ||
+    cmake --build "$VS_ROOT/build/$preset" --parallel "$VS_JOBS" \
+        ${VS_TARGETS[@]:+--target "${VS_TARGETS[@]}"} ||
         vs_die "the build in build/$preset failed; the compiler's message stands above"
 }
 

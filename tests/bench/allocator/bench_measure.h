@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs a load on a contender with one to four threads and measures it: wall time over
+ * all pairs, or the time of each single call. The threads are made once and kept, so
+ * that an allocator's own per-thread state is warm. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stdbool.h>
+
+#include "bench_contender.h"
+#include "bench_loads.h"
+
+#define BENCH_THREADS 4
+
+struct bench_setup {
+    int threads;       /* 1 to BENCH_THREADS, each running the whole load */
+    bool stream_each;  /* thread n works on stream n; otherwise all on stream 0 */
+    size_t laps;       /* over the load, each */
+};
+
+struct bench_calls { /* ns: what half and 99.9 % of the calls stay below */
+    double take_p50, take_p999, give_p50, give_p999;
+};
+
+/* Wall time in ns of all laps over the number of pairs of all threads. */
+double bench_pairs_ns(const struct bench_contender *contender, void *self,
+                      const struct bench_load *load, const struct bench_setup *setup);
+/* The same where each thread hands the blocks it takes to the next one, which gives
+ * them back. *load*: only its requests are used, at most so many as a queue holds wait. */
+double bench_handoff_ns(const struct bench_contender *contender, void *self,
+                        const struct bench_load *load, const struct bench_setup *setup);
+/* Each call between two readings of the clock, whose own cost is included. */
+void bench_calls_ns(const struct bench_contender *contender, void *self,
+                    const struct bench_load *load, const struct bench_setup *setup,
+                    struct bench_calls *out);
+
+/* One lap in the calling thread, on stream 0; for counting instructions. */
+void bench_lap(const struct bench_contender *contender, void *self, const struct bench_load *load);
+
+#endif
