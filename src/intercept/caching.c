@@ -42,29 +42,29 @@ static uint64_t stream_of(const struct vs_allocator_event *e)
     return e->stream ? vs_stream_key_id(e->stream) : 0;
 }
 
-static struct vs_event alloc_event(const struct vs_context *context,
-                                   const struct vs_allocator_event *e)
+static void fill_alloc(struct vs_event *event, const struct vs_context *context,
+                       const struct vs_allocator_event *e)
 {
-    return (struct vs_event){.kind = VS_EVENT_alloc,
-                             .alloc = {.addr = e->addr,
-                                       .requested = e->requested,
-                                       .size = e->size,
-                                       .family = VS_FAMILY_DEVICE,
-                                       .device = context->device,
-                                       .context = context->id,
-                                       .stream = stream_of(e),
-                                       .api = vs_process_api(call.api),
-                                       .stack = call.stack}};
+    vs_event_begin(event, VS_EVENT_alloc);
+    event->alloc = (struct vs_event_alloc){.addr = e->addr,
+                                           .requested = e->requested,
+                                           .size = e->size,
+                                           .family = VS_FAMILY_DEVICE,
+                                           .device = context->device,
+                                           .context = context->id,
+                                           .stream = stream_of(e),
+                                           .api = vs_process_api(call.api),
+                                           .stack = call.stack};
 }
 
-static struct vs_event free_event(const struct vs_context *context,
-                                  const struct vs_allocator_event *e)
+static void fill_free(struct vs_event *event, const struct vs_context *context,
+                      const struct vs_allocator_event *e)
 {
-    return (struct vs_event){.kind = VS_EVENT_free,
-                             .free = {.addr = e->addr,
-                                      .device = context->device,
-                                      .stream = stream_of(e),
-                                      .api = vs_process_api(call.api)}};
+    vs_event_begin(event, VS_EVENT_free);
+    event->free = (struct vs_event_free){.addr = e->addr,
+                                         .device = context->device,
+                                         .stream = stream_of(e),
+                                         .api = vs_process_api(call.api)};
 }
 
 static struct vs_event segment_event(const struct vs_context *context,
@@ -112,7 +112,7 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
     struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
     if (recorder)
-        event = alloc_event(context, e);
+        fill_alloc(&event, context, e);
     vs_recorder_acquire(recorder);
     vs_track_count_alloc_locked(context->device, e->size, e->requested);
     if (recorder)
@@ -127,7 +127,7 @@ static void on_free(const struct vs_context *context, const struct vs_allocator_
     struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
     if (recorder)
-        event = free_event(context, e);
+        fill_free(&event, context, e);
     vs_recorder_acquire(recorder);
     vs_track_count_free_locked(context->device, e->size, e->requested);
     if (recorder)

@@ -132,16 +132,17 @@ static void enter_locked(const struct vs_live *live)
 
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
 {
-    struct vs_event event = {.kind = VS_EVENT_alloc,
-                             .alloc = {.addr = live->addr,
-                                       .requested = live->requested,
-                                       .size = live->size,
-                                       .family = live->family,
-                                       .device = live->device,
-                                       .context = live->context,
-                                       .stream = stream,
-                                       .api = vs_process_api(api),
-                                       .stack = vs_process_stack()}};
+    struct vs_event event;
+    vs_event_begin(&event, VS_EVENT_alloc);
+    event.alloc = (struct vs_event_alloc){.addr = live->addr,
+                                          .requested = live->requested,
+                                          .size = live->size,
+                                          .family = live->family,
+                                          .device = live->device,
+                                          .context = live->context,
+                                          .stream = stream,
+                                          .api = vs_process_api(api),
+                                          .stack = vs_process_stack()};
     vs_lock_acquire(&lock);
     enter_locked(live);
     record(live, &event);
@@ -160,11 +161,12 @@ bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_li
         was = entry->live;
         entry->next_free = free_entries;
         free_entries = entry;
-        struct vs_event event = {.kind = VS_EVENT_free,
-                                 .free = {.addr = addr,
-                                          .device = was.device,
-                                          .stream = stream,
-                                          .api = vs_process_api(api)}};
+        struct vs_event event;
+        vs_event_begin(&event, VS_EVENT_free);
+        event.free = (struct vs_event_free){.addr = addr,
+                                            .device = was.device,
+                                            .stream = stream,
+                                            .api = vs_process_api(api)};
         record(&was, &event);
     }
     vs_lock_release(&lock);

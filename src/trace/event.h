@@ -17,19 +17,34 @@ enum vs_event_kind {
 
 #define VS_EVENT_FIELDS_MAX 16
 
+/* struct vs_event_<kind>: the fields of one kind. */
+#define F(field, codec) uint64_t field;
+#define VS_EVENT(code, name, list) struct vs_event_##name { list };
+#include "trace/event_table.h"
+#undef VS_EVENT
+#undef F
+
 struct vs_event {
     uint32_t kind;   /* enum vs_event_kind */
     uint32_t tid;    /* kernel thread id of the caller; 0 = let the recorder fill it in */
     uint64_t time_ns; /* vs_clock_ns(); 0 = let the recorder fill it in. Never decreases in a file */
     union {
         uint64_t fields[VS_EVENT_FIELDS_MAX];
-#define F(field, codec) uint64_t field;
-#define VS_EVENT(code, name, list) struct { list } name;
+#define VS_EVENT(code, name, list) struct vs_event_##name name;
 #include "trace/event_table.h"
 #undef VS_EVENT
-#undef F
     };
 };
+
+/* vs_event_begin: an event of *kind* whose fields the caller fills next: all of that
+ * kind, none of the others. For hot paths: an initialiser of the whole struct writes
+ * all sixteen fields. */
+static inline void vs_event_begin(struct vs_event *event, enum vs_event_kind kind)
+{
+    event->kind = kind;
+    event->tid = 0;
+    event->time_ns = 0;
+}
 
 /* Families of memory; the values are in the file. */
 enum vs_family {
