@@ -145,9 +145,6 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
     encode_fields(&e, event, info);
     r->last_address = e.last_address;
     r->last_t = e.last_t;
-    r->encoded_bytes += (uint64_t)(e.p - first);
-    r->events++;
     r->active->events++;
-    r->active->last_ns = event->time_ns;
     vs_window_publish_locked(r, e.p);
 }

@@ -19,6 +19,14 @@ static uint64_t key_of(uint64_t hash)
     return hash ? hash : 1; /* 0 is not a key of vs_map */
 }
 
+/* The definition between the cursor and *end* is complete. */
+static void publish_definition_locked(struct vs_recorder *r, unsigned char *end)
+{
+    r->active->definitions++;
+    r->active->definition_bytes += (size_t)(end - r->cursor);
+    vs_window_publish_locked(r, end);
+}
+
 uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t length)
 {
     uint64_t key = key_of(XXH3_64bits(text, length));
@@ -38,8 +46,7 @@ uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t
     *p++ = VS_DEFINE_STRING;
     p = vs_put_varint(p, length);
     memcpy(p, text, length);
-    r->active->definitions++;
-    vs_window_publish_locked(r, p + length);
+    publish_definition_locked(r, p + length);
     return ++r->strings;
 }
 
@@ -75,8 +82,7 @@ static uint64_t add_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t
     p = vs_put_varint(p, id - parent);
     p = vs_put_varint(p, module_code);
     p = vs_put_varint(p, module ? pc - module->base : pc);
-    r->active->definitions++;
-    vs_window_publish_locked(r, p);
+    publish_definition_locked(r, p);
     r->stack_nodes = id;
     return id;
 }
@@ -125,7 +131,6 @@ void vs_intern_kinds_locked(struct vs_recorder *r)
         p = put_text(p, info->name);
         for (unsigned i = 0; i < info->field_count; i++)
             p = put_text(p, info->fields[i].name);
-        r->active->definitions++;
-        vs_window_publish_locked(r, p);
+        publish_definition_locked(r, p);
     }
 }

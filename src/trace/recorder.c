@@ -12,6 +12,7 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
+#include "base/vs_quick_lock.h"
 #include "trace/compress.h"
 #include "trace/recorder_internal.h"
 
@@ -140,16 +141,22 @@ void vs_recorder_event(struct vs_recorder *r, struct vs_event *event)
 }
 
 /* Without a recorder there is an order of things all the same. */
-static struct vs_lock unrecorded = VS_LOCK_INIT(VS_RANK_RECORDER, "unrecorded");
+static struct vs_quick_lock unrecorded = {.rank = VS_RANK_RECORDER, .name = "unrecorded"};
 
 void vs_recorder_acquire(struct vs_recorder *r)
 {
-    vs_lock_acquire(r ? &r->lock : &unrecorded);
+    if (r)
+        vs_lock_acquire(&r->lock);
+    else
+        vs_quick_acquire(&unrecorded);
 }
 
 void vs_recorder_release(struct vs_recorder *r)
 {
-    vs_lock_release(r ? &r->lock : &unrecorded);
+    if (r)
+        vs_lock_release(&r->lock);
+    else
+        vs_quick_release(&unrecorded);
 }
 
 uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t length)
@@ -346,8 +353,10 @@ void vs_recorder_stats(struct vs_recorder *r, struct vs_recorder_stats *stats)
         return;
     vs_lock_acquire(&r->lock);
     size_t slots = r->string_ids.capacity + r->stack_ids.capacity + r->node_ids.capacity;
-    stats->events = r->events;
+    stats->events = vs_window_events_locked(r);
     stats->bytes_encoded = r->encoded_bytes;
+    if (r->active)
+        stats->bytes_encoded += vs_window_event_bytes_locked(r);
     stats->bytes_written = r->file_bytes;
     stats->strings = r->strings;
     stats->stack_nodes = r->stack_nodes;

@@ -33,9 +33,10 @@ struct vs_window {
     unsigned char *data;         /* window_bytes */
     struct vs_live_window *live; /* what a recovering reader sees */
     enum vs_window_state state;
-    uint64_t sequence, first_event, base_ns, last_ns;
-    size_t used;
+    uint64_t sequence, first_event, base_ns, last_ns; /* last_ns: once sealed */
+    size_t used; /* once sealed */
     uint32_t events, definitions;
+    size_t definition_bytes;
     uint64_t strings_after, nodes_after; /* totals when it was sealed */
 };
 
@@ -73,7 +74,8 @@ struct vs_recorder {
     struct vs_ticks ticks;
     uint32_t last_tid;
     uint64_t sequence, written_sequence; /* last handed out, last in the file */
-    uint64_t events, encoded_bytes, file_bytes, strings, stack_nodes;
+    uint64_t events, encoded_bytes; /* in the windows sealed so far; bytes of events alone */
+    uint64_t file_bytes, strings, stack_nodes;
     bool failed;      /* the file could not be written; FILE.live is kept */
     bool closed;      /* vs_recorder_close has begun */
     bool quit;        /* the background thread ends when nothing is left */
@@ -142,9 +144,23 @@ static inline void vs_window_publish_locked(struct vs_recorder *r, unsigned char
 {
     struct vs_window *w = r->active;
     r->cursor = end;
-    w->used = (size_t)(end - w->data);
     /* pairs with the reader's acquire: a record counts only when it is whole */
-    atomic_store_explicit(&w->live->used, w->used, memory_order_release);
+    atomic_store_explicit(&w->live->used, (uint64_t)(end - w->data), memory_order_release);
+}
+/* vs_window_used_locked: bytes in the active window; there is one. */
+static inline size_t vs_window_used_locked(const struct vs_recorder *r)
+{
+    return (size_t)(r->cursor - r->active->data);
+}
+/* vs_window_event_bytes_locked: likewise, of events, without definitions. */
+static inline size_t vs_window_event_bytes_locked(const struct vs_recorder *r)
+{
+    return vs_window_used_locked(r) - r->active->definition_bytes;
+}
+/* vs_window_events_locked: events recorded so far. */
+static inline uint64_t vs_window_events_locked(const struct vs_recorder *r)
+{
+    return r->events + (r->active ? r->active->events : 0);
 }
 /* vs_window_seal_locked: hand the active window over, if it holds anything. */
 void vs_window_seal_locked(struct vs_recorder *r);

@@ -124,6 +124,7 @@ static void activate_locked(struct vs_recorder *r, struct vs_window *w)
     w->base_ns = w->last_ns = r->last_ns;
     w->used = 0;
     w->events = w->definitions = 0;
+    w->definition_bytes = 0;
     /* `used` is 0 before the new sequence shows, and everything else is there
      * before `used` grows again (vs_window_publish_locked); a reader between
      * these stores sees an empty window */
@@ -143,9 +144,13 @@ static void activate_locked(struct vs_recorder *r, struct vs_window *w)
 void vs_window_seal_locked(struct vs_recorder *r)
 {
     struct vs_window *w = r->active;
-    if (!w || !w->used)
+    if (!w || !vs_window_used_locked(r))
         return;
     w->state = VS_WINDOW_FULL;
+    w->used = vs_window_used_locked(r);
+    w->last_ns = r->last_ns;
+    r->events += w->events;
+    r->encoded_bytes += vs_window_event_bytes_locked(r);
     w->strings_after = r->strings;
     w->nodes_after = r->stack_nodes;
     r->active = NULL;

@@ -290,7 +290,7 @@ enum vs_err vs_writer_finish(struct vs_recorder *r)
 static void say_failed_locked(struct vs_recorder *r, int error)
 {
     char events[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
-    uint64_t kept = r->live_on_disk ? r->events : r->writer.events;
+    uint64_t kept = r->live_on_disk ? vs_window_events_locked(r) : r->writer.events;
     vs_log(VS_LOG_ERROR,
            "cannot write %s: %s; recording has stopped, the program goes on; %s events (%s) are "
            "kept",
@@ -332,7 +332,7 @@ void vs_writer_drain_locked(struct vs_recorder *r)
  * nothing stays unwritten for longer than flush_ms. */
 static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
 {
-    uint64_t now_sequence = r->active && r->active->used ? r->active->sequence : 0;
+    uint64_t now_sequence = r->active && vs_window_used_locked(r) ? r->active->sequence : 0;
     if (now_sequence && now_sequence == *seen) {
         vs_window_seal_locked(r);
         return;
