@@ -310,11 +310,13 @@ static bool available(const struct vs_block *block)
     return block && (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_UNMAPPED);
 }
 
-static bool has_room(const struct vs_block *block, uint64_t bytes)
+/* Is there room from *block* on? *end*: the first block that does not belong to it. */
+static bool has_room(const struct vs_block *block, uint64_t bytes, const struct vs_block **end)
 {
     uint64_t room = 0;
     for (; room < bytes && available(block); block = block->next)
         room += block->size;
+    *end = block;
     return room >= bytes;
 }
 
@@ -359,13 +361,16 @@ static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *re
                              struct vs_block **out)
 {
     const struct vs_address_index *unmapped = &request->pool->unmapped;
-    for (struct vs_block *block = vs_address_index_at(unmapped, 0); block;
-         block = vs_address_index_at(unmapped, block->addr + 1)) {
+    for (struct vs_block *block = vs_address_index_at(unmapped, 0); block;) {
         struct vs_block *start = available(block->prev) ? block->prev : block;
-        if (has_room(start, request->rounded)) {
+        const struct vs_block *end;
+        if (has_room(start, request->rounded, &end)) {
             *out = start;
             return VS_OK;
         }
+        /* starting later in the same stretch leaves less: go on behind it */
+        uint64_t range_end = block->segment->addr + block->segment->size;
+        block = vs_address_index_at(unmapped, end ? end->addr : range_end);
     }
     return new_range(a, request, out);
 }

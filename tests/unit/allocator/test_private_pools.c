@@ -621,6 +621,91 @@ static void random_use_keeps_every_invariant(void **state)
     }
 }
 
+/* --- threads: for ThreadSanitizer, and no block may be given to two --- */
+
+#define WORKERS 3
+#define WORKER_ROUNDS 4000
+
+struct worker {
+    struct vs_allocator *allocator;
+    uint64_t stream, random;
+    int unexpected;
+};
+
+static void *allocate_and_free(void *arg)
+{
+    struct worker *w = arg;
+    uint64_t held[8] = {0};
+    for (int i = 0; i < WORKER_ROUNDS; i++) {
+        uint64_t r = random_next(&w->random), *slot = &held[r % 8];
+        w->unexpected += vs_allocator_free(w->allocator, *slot) != VS_OK;
+        *slot = 0;
+        struct vs_allocation got;
+        uint64_t bytes = (r >> 8) % (UINT64_C(1) << (10 + (r >> 3) % 14)) + 1;
+        enum vs_err err = vs_allocator_malloc(w->allocator, bytes, w->stream, &got);
+        if (!err)
+            *slot = got.addr;
+        else
+            w->unexpected += err != VS_ERR_DEVICE_OOM;
+        if (!err && r % 16 == 0)
+            w->unexpected += vs_allocator_record_stream(w->allocator, got.addr, 7) != VS_OK;
+    }
+    for (int i = 0; i < 8; i++)
+        w->unexpected += vs_allocator_free(w->allocator, held[i]) != VS_OK;
+    return NULL;
+}
+
+static bool of_stream_one(void *ctx, uint64_t stream)
+{
+    (void)ctx;
+    return stream == 1;
+}
+
+static bool nothing_to_free(void *ctx)
+{
+    (void)ctx;
+    return false;
+}
+
+static void pools_begin_and_end_while_others_allocate(void **state)
+{
+    (void)state;
+    for (int expandable = 0; expandable < 2; expandable++) {
+        struct vs_allocator_config c = {.expandable_segments = expandable};
+        struct fixture f;
+        fixture_start(&f, &c, GIB);
+        ok(vs_allocator_add_free_callback(f.allocator, nothing_to_free, NULL));
+        struct worker workers[WORKERS];
+        pthread_t threads[WORKERS];
+        for (int i = 0; i < WORKERS; i++) {
+            workers[i] = (struct worker){.allocator = f.allocator, .stream = (uint64_t)i,
+                                         .random = (uint64_t)i};
+            assert_int_equal(pthread_create(&threads[i], NULL, allocate_and_free, &workers[i]), 0);
+        }
+        uint64_t random = 5;
+        for (int round = 0; round < 60; round++) {
+            struct vs_pool_id id = {2, (uint64_t)round % 3};
+            if (vs_allocator_pool_begin(f.allocator, id, of_stream_one, NULL) == VS_OK) {
+                for (uint64_t spin = random_next(&random) % 2000; spin-- > 0;)
+                    assert_int_equal(vs_allocator_cached_bytes(f.allocator) >> 40, 0);
+                assert_int_equal(vs_allocator_pool_end(f.allocator, id), VS_OK);
+                assert_int_equal(vs_allocator_pool_release(f.allocator, id), VS_OK);
+            }
+            fake_device_complete(&f.device, 7, UINT64_C(1) << 40);
+            vs_allocator_empty_cache(f.allocator, NULL);
+            assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+        }
+        for (int i = 0; i < WORKERS; i++) {
+            pthread_join(threads[i], NULL);
+            assert_int_equal(workers[i].unexpected, 0);
+        }
+        empty(&f);
+        empty(&f);
+        assert_int_equal(reserved(&f), 0);
+        fixture_stop(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +731,7 @@ int main(void)
         cmocka_unit_test(a_failed_request_is_described),
         cmocka_unit_test(the_size_of_large_segments_can_be_chosen),
         cmocka_unit_test(random_use_keeps_every_invariant),
+        cmocka_unit_test(pools_begin_and_end_while_others_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
