@@ -747,6 +747,40 @@ static void the_public_interface_is_usable_from_cpp(void **state)
 #endif
 }
 
+#ifdef VS_API_CPP
+static void checked(void)
+{
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,check=fail", 1);
+}
+
+static void checked_and_not_preloaded(void)
+{
+    checked();
+    not_preloaded();
+}
+#endif
+
+static void memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(void **state)
+{
+    (void)state;
+#ifdef VS_API_CPP
+    struct outcome o;
+    struct count c;
+    for (int i = 0; i < 2; i++) {
+        run_with(&o, OBSERVE, i ? checked_and_not_preloaded : checked, VS_ENTRY_VICTIM, "");
+        assert_string_equal(o.out, "ok\n");
+        assert_int_equal(o.status, 0);
+        count_trace(&c, o.trace);
+        assert_non_null(strstr(c.apis, "[vramscope_torch_alloc]"));
+        assert_int_equal(c.requested_live, 1); /* left alive on purpose */
+        assert_true(c.segments > 0 && c.segment_frees > 0);
+        assert_true(c.failed >= 1);
+    }
+#else
+    skip(); /* no C++ compiler */
+#endif
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -799,6 +833,7 @@ int main(void)
         cmocka_unit_test(the_public_interface_agrees_with_what_the_program_did),
         cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
         cmocka_unit_test(the_public_interface_is_usable_from_cpp),
+        cmocka_unit_test(memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

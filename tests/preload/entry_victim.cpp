@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory in stream order as PyTorch asks for it: streams, other streams' uses, and a
+// graph with a private pool whose streams a std::function names. Says "ok" or the
+// first line that was wrong.
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "vramscope.h"
+
+static constexpr size_t MIB = size_t{1} << 20;
+
+#define CHECK(condition)                                       \
+    do {                                                       \
+        if (!(condition)) {                                    \
+            std::printf("line %d: %s\n", __LINE__, #condition); \
+            std::exit(1);                                      \
+        }                                                      \
+    } while (0)
+
+static int64_t figure(const char *key)
+{
+    int64_t value = -99;
+    CHECK(vramscope_get_statistic(0, key, &value) == 0);
+    return value;
+}
+
+static void *get(size_t bytes, cudaStream_t stream)
+{
+    return vramscope_torch_alloc(bytes, 0, stream);
+}
+
+static void put(void *p, cudaStream_t stream)
+{
+    vramscope_torch_free(p, 0, 0, stream);
+}
+
+static bool holds(const void *p, unsigned char value)
+{
+    std::vector<unsigned char> host(MIB);
+    CHECK(cudaMemcpy(host.data(), p, MIB, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (unsigned char byte : host)
+        if (byte != value)
+            return false;
+    return true;
+}
+
+static void streams(cudaStream_t s, cudaStream_t t)
+{
+    void *a = get(3 * MIB, s);
+    CHECK(a && figure("allocation.all.current") == 1);
+    put(a, s);
+    CHECK(get(3 * MIB, s) == a); /* the same stream, at once */
+    put(a, s);
+    void *other = get(3 * MIB, t); /* another stream has memory of its own */
+    CHECK(other && other != a);
+    put(other, t);
+    CHECK(get(3 * MIB, s) == a);
+    CHECK(cudaMemsetAsync(a, 1, 3 * MIB, t) == cudaSuccess);
+    vramscope_torch_record_stream(a, t);
+    put(a, s); /* t may still use it */
+    CHECK(cudaStreamSynchronize(t) == cudaSuccess);
+    CHECK(get(3 * MIB, s) == a);
+    size_t bytes = 0;
+    CHECK(vramscope_torch_base_alloc(static_cast<char *>(a) + 5, &bytes) == a && bytes == 20 * MIB);
+    put(a, s);
+    CHECK(get(0, s) == nullptr);
+    put(nullptr, s);
+    CHECK(get(size_t{1} << 50, s) == nullptr && get(1, nullptr) != nullptr);
+    CHECK(vramscope_torch_alloc(1, 63, s) == nullptr);
+    CHECK(figure("allocation.all.current") == 1 && figure("num_ooms") >= 1);
+    vramscope_torch_reset();
+    CHECK(figure("reserved_bytes.all.current") == static_cast<int64_t>(2 * MIB));
+}
+
+static void graph(cudaStream_t s, cudaStream_t t)
+{
+    const vramscope_torch_pool pool = {0, 7};
+    int asked = 0;
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    std::function<bool(cudaStream_t)> filter = [&asked, s](cudaStream_t stream) {
+        asked++;
+        return stream == s;
+    };
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(get(MIB, s) == nullptr); /* nobody would keep it for the graph */
+    vramscope_torch_begin_allocate_to_pool(0, pool, &filter);
+    filter = nullptr; /* it was copied */
+    void *first = get(MIB, s);
+    CHECK(first && asked > 0);
+    CHECK(cudaMemsetAsync(first, 5, MIB, s) == cudaSuccess);
+    put(first, s);
+    void *second = get(MIB, s);
+    CHECK(second == first); /* within the graph it goes round */
+    CHECK(cudaMemsetAsync(second, 6, MIB, s) == cudaSuccess);
+    put(second, s);
+    void *outside = get(MIB, t); /* not of the capture */
+    CHECK(outside && outside != second);
+    CHECK(cudaStreamEndCapture(s, &made) == cudaSuccess);
+    vramscope_torch_end_allocate_to_pool(0, pool);
+    CHECK(cudaGraphInstantiate(&exec, made, 0) == cudaSuccess);
+    void *after = get(MIB, s); /* the graph's memory is free, and yet its own */
+    CHECK(after && after != second);
+    CHECK(cudaMemsetAsync(after, 9, MIB, s) == cudaSuccess);
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaGraphLaunch(exec, s) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(holds(second, 6) && holds(after, 9));
+    put(after, s);
+    put(outside, t);
+    vramscope_torch_reset();
+    int64_t kept = figure("reserved_bytes.all.current");
+    CHECK(cudaGraphExecDestroy(exec) == cudaSuccess && cudaGraphDestroy(made) == cudaSuccess);
+    vramscope_torch_release_pool(0, pool);
+    vramscope_torch_reset();
+    CHECK(figure("reserved_bytes.all.current") < kept);
+}
+
+int main()
+{
+    cudaStream_t s, t;
+    CHECK(cudaFree(nullptr) == cudaSuccess);
+    CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) == cudaSuccess);
+    CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking) == cudaSuccess);
+    streams(s, t);
+    graph(s, t);
+    std::puts("ok");
+    return 0;
+}
