@@ -18,6 +18,7 @@
 #include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
+#include "intercept/vmm_ops.h"
 
 /* What the event sink needs to know of the call it is in. */
 static _Thread_local struct {
@@ -189,11 +190,30 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
     return allocator;
 }
 
+/* The program shares memory with other processes, and was refused. */
+static _Atomic bool sharing; /* atomic; never taken back */
+
+bool vs_caching_export(const struct vs_cached_block *block)
+{
+    /* the driver would export the whole segment: the importer would see other memory */
+    if (block->live && !block->mapped && block->addr == block->segment)
+        return true;
+    if (block->live) {
+        atomic_store_explicit(&sharing, true, memory_order_relaxed);
+        vs_log_once(VS_LOG_WARN,
+                    "cudaIpcGetMemHandle refused for memory inside %s; memory from now on can be "
+                    "shared. Run with --allocator=observe to share all",
+                    block->mapped ? "mapped cached memory" : "a cached segment");
+    }
+    return false;
+}
+
 bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *api, CUdeviceptr *ptr,
                       CUresult *result)
 {
     if (!vs_process_caching() || !bytes || !ptr || atomic_load(&vs_capture_count) ||
-        vs_process_state() != VS_PROCESS_ACTIVE)
+        vs_process_state() != VS_PROCESS_ACTIVE ||
+        atomic_load_explicit(&sharing, memory_order_relaxed))
         return false;
     struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC);
     if (!allocator)
@@ -310,6 +330,7 @@ static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cach
                                  .segment = found.segment,
                                  .serial = (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
                                  .live = live,
+                                 .mapped = vs_vmm_owns(found.addr),
                                  .context = c};
     return true;
 }

@@ -70,6 +70,8 @@ VS_DRIVER_HOOK(cuPointerGetAttributes,
                (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr),
                (count, attributes, data, ptr))
 VS_DRIVER_HOOK(cuIpcGetMemHandle, (CUipcMemHandle *handle, CUdeviceptr ptr), (handle, ptr))
+VS_DRIVER_HOOK(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle *handle, void *addr),
+               (handle, addr))
 VS_DRIVER_HOOK(cuMemGetHandleForAddressRange,
                (void *handle, CUdeviceptr ptr, size_t bytes, CUmemRangeHandleType type,
                 unsigned long long flags),

@@ -69,6 +69,12 @@ static bool own_attribute(void *data, CUpointer_attribute attribute,
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
         *(unsigned long long *)data = block->serial;
         return true;
+    case CU_POINTER_ATTRIBUTE_CONTEXT: /* mapped memory has none of its own */
+        *(CUcontext *)data = block->context->handle;
+        return true;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        *(unsigned *)data = !block->mapped && block->addr == block->segment;
+        return true;
     default:
         return false;
     }
@@ -105,14 +111,18 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 {
     struct vs_cached_block block;
-    if (cached(ptr, &block) && (!block.live || block.addr != block.segment)) {
-        /* the driver would export the segment: the importer would see other memory */
-        vs_log_once(VS_LOG_WARN,
-                    "cudaIpcGetMemHandle refused for memory inside a cached segment; run with "
-                    "--allocator=observe to share memory between processes");
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (cached(ptr, &block) && !vs_caching_export(&block))
+        return block.live ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     return VS_REAL(cuIpcGetMemHandle, handle, ptr);
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    struct vs_cached_block block;
+    /* of memory from cuMemAlloc there is none, and ours holds other blocks as well */
+    if (cached((CUdeviceptr)(uintptr_t)addr, &block))
+        return CUDA_ERROR_INVALID_VALUE;
+    return VS_REAL(cuMemRetainAllocationHandle, handle, addr);
 }
 
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t bytes,
