@@ -193,10 +193,11 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
 /* The program shares memory with other processes, and was refused. */
 static _Atomic bool sharing; /* atomic; never taken back */
 
-bool vs_caching_export(const struct vs_cached_block *block)
+bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr)
 {
     /* the driver would export the whole segment: the importer would see other memory */
-    if (block->live && !block->mapped && block->addr == block->segment)
+    if (!block->mapped && (block->ordered ? ptr == block->segment
+                                          : block->live && block->addr == block->segment))
         return true;
     if (block->live) {
         atomic_store_explicit(&sharing, true, memory_order_relaxed);
@@ -330,6 +331,7 @@ static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cach
                                  .segment = found.segment,
                                  .serial = (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
                                  .live = live,
+                                 .ordered = i == 1,
                                  .mapped = vs_vmm_owns(found.addr),
                                  .context = c};
     return true;

@@ -27,15 +27,16 @@ struct vs_cached_block {
     uint64_t serial; /* unique per allocation, never reused */
     bool live; /* false: free, waiting in the cache */
     bool mapped; /* virtual memory, which no other process can open by cuIpcOpenMemHandle */
+    bool ordered; /* from the stream-ordered entry points, which tell of segments */
     struct vs_context *context;
 };
 /* vs_caching_find: also for pointers inside a block. */
 bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
 
-/* vs_caching_export: may *block* be handed to another process as the driver exports it?
+/* vs_caching_export: may *ptr*, in *block*, be handed to another process as the driver exports it?
  * If not, it is said once, and from now on the program's memory comes from the driver
  * directly, so that its later exports succeed. */
-bool vs_caching_export(const struct vs_cached_block *block);
+bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr);
 
 /* vs_caching_context_gone: the context's memory no longer exists: record its
  * blocks and segments as freed by *api* and forget them, without any device

@@ -37,7 +37,6 @@ struct driver {
     CUresult (*record)(CUevent, CUstream);
     CUresult (*query)(CUevent);
     CUresult (*synchronize)(CUevent);
-    CUresult (*stream_synchronize)(CUstream);
     CUresult (*stream_wait)(CUstream, CUevent, unsigned);
     CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
     /* may be absent */
@@ -67,7 +66,6 @@ static bool find_driver_locked(void)
                   {"cuEventRecord", &driver.record, true},
                   {"cuEventQuery", &driver.query, true},
                   {"cuEventSynchronize", &driver.synchronize, true},
-                  {"cuStreamSynchronize", &driver.stream_synchronize, true},
                   {"cuStreamWaitEvent", &driver.stream_wait, true},
                   {"cuStreamIsCapturing", &driver.is_capturing, true},
                   {"cuThreadExchangeStreamCaptureMode", &driver.exchange, false},
@@ -325,21 +323,19 @@ static void event_release(void *arg, uint64_t value)
         event_give((struct event *)(uintptr_t)value);
 }
 
+/* The program may have ended the stream of memory that is cached since, and its handle
+ * may be another's by now: the context is waited for instead. That is what giving back
+ * plain device memory costs as well. */
 static enum vs_err stream_synchronize(void *arg, uint64_t key)
 {
     struct vs_entered entered;
-    const struct stream *stream = reachable(key);
+    const struct stream *stream = find_stream(key);
     if (vs_process_state() == VS_PROCESS_EXITING)
         return VS_ERR_STATE;
     enum vs_err err = vs_context_enter(stream ? stream->context : arg, &entered);
     if (err)
         return err;
-    if (!stream)
-        err = wait_for_all();
-    else if (vs_stream_capturing(stream->handle))
-        err = VS_ERR_STATE;
-    else
-        err = vs_err_of_driver(driver.stream_synchronize(stream->handle));
+    err = wait_for_all();
     vs_context_leave(&entered);
     return err;
 }

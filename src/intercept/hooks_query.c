@@ -111,7 +111,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 {
     struct vs_cached_block block;
-    if (cached(ptr, &block) && !vs_caching_export(&block))
+    if (cached(ptr, &block) && !vs_caching_export(&block, ptr))
         return block.live ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     return VS_REAL(cuIpcGetMemHandle, handle, ptr);
 }

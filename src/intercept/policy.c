@@ -7,7 +7,10 @@
 #include "intercept/policy.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
+#include "allocator/alloc_conf.h"
+#include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/device_ops.h"
 #include "intercept/process.h"
@@ -26,26 +29,90 @@ static bool possible(const struct vs_context *context, const struct vs_device_op
     return true;
 }
 
+/* --- the text of PyTorch's options --- */
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PROCESS, "policy");
+static struct {
+    bool read, set;
+    struct vs_alloc_conf conf;
+} texts[2]; /* guarded by lock; by enum vs_reuse */
+
+static void warn(void *ctx, const char *message)
+{
+    (void)ctx;
+    vs_log(VS_LOG_WARN, "allocator options: %s", message);
+}
+
+/* Ours counts first. PyTorch's own variables are for programs that PyTorch would have
+ * read them in: those that take its place by the stream-ordered entry points. */
+static const char *conf_text(enum vs_reuse reuse)
+{
+    const char *text = vs_process_options()->text[VS_OPT_alloc_conf];
+    if (*text || reuse != VS_REUSE_STREAM_ORDERED)
+        return text;
+    text = vs_environment("PYTORCH_ALLOC_CONF");
+    return text ? text : vs_environment("PYTORCH_CUDA_ALLOC_CONF");
+}
+
+static void read_text_locked(enum vs_reuse reuse)
+{
+    struct vs_alloc_conf_messages messages = {.warn = warn};
+    const char *text = conf_text(reuse);
+    texts[reuse].read = true;
+    if (!text || !*text)
+        return;
+    texts[reuse].set =
+        vs_alloc_conf_parse(text, strlen(text), &texts[reuse].conf, &messages) == VS_OK;
+    if (!texts[reuse].set)
+        vs_log(VS_LOG_WARN, "allocator options '%.200s' are ignored: %s", text, messages.error);
+    else if (texts[reuse].conf.backend != VS_BACKEND_NATIVE)
+        vs_log(VS_LOG_WARN, "allocator options: the backend cudaMallocAsync is the driver's; "
+                            "memory comes from vramscope's own cache");
+}
+
+static void apply_text(enum vs_reuse reuse, struct vs_allocator_config *config)
+{
+    vs_lock_acquire(&lock);
+    if (!texts[reuse].read)
+        read_text_locked(reuse);
+    if (texts[reuse].set)
+        *config = texts[reuse].conf.config;
+    vs_lock_release(&lock);
+}
+
+/* --- what this device can do of it --- */
+
 static void choose_policy(const struct vs_context *context, const struct vs_device_ops *ops,
                           struct vs_allocator_config *config)
 {
-    if (!vs_option_is(vs_process_options(), VS_OPT_policy, "compact"))
-        return;
     struct vs_allocator_config wish = *config;
-    wish.policy = VS_POLICY_COMPACT;
-    if (ops->range_reserve && possible(context, ops, &wish))
-        *config = wish;
-    else
+    if (vs_option_is(vs_process_options(), VS_OPT_policy, "compact")) {
+        wish.policy = VS_POLICY_COMPACT;
+        wish.expandable_segments = false; /* it has its own way of growing */
+        if (ops->range_reserve && possible(context, ops, &wish)) {
+            *config = wish;
+            return;
+        }
         vs_log_once(VS_LOG_WARN, "the policy compact needs virtual memory, which device %u does not "
                                  "offer; using pytorch", context->device);
+    }
+    if (config->expandable_segments && !(ops->range_reserve && possible(context, ops, config))) {
+        vs_log_once(VS_LOG_WARN, "expandable_segments needs virtual memory, which device %u does not "
+                                 "offer; segments have fixed sizes", context->device);
+        config->expandable_segments = false;
+    }
 }
 
 void vs_policy_config(const struct vs_context *context, const struct vs_device_ops *ops,
                       enum vs_reuse reuse, struct vs_allocator_config *config)
 {
-    *config = (struct vs_allocator_config){.reuse = reuse};
+    double fraction = atomic_load(&fractions[context->device]);
+    *config = (struct vs_allocator_config){0};
+    apply_text(reuse, config);
+    config->reuse = reuse;
+    if (fraction != 0)
+        config->memory_fraction = fraction;
     choose_policy(context, ops, config);
-    config->memory_fraction = atomic_load(&fractions[context->device]);
 }
 
 enum vs_err vs_policy_set_fraction(uint32_t device, double fraction)

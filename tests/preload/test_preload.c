@@ -131,7 +131,8 @@ static void run(struct outcome *o, enum front front, const char *program, const 
 
 /* What a trace says, counted by hand rather than by the analysis. */
 struct count {
-    uint64_t allocs[VS_FAMILY_COUNT], frees, failed, segments, segment_frees;
+    uint64_t allocs[VS_FAMILY_COUNT], frees, failed, segments, segment_frees, maps, unmaps;
+    uint64_t reserved; /* by the cache */
     uint64_t requested_live, requested_peak; /* device family */
     uint64_t kernels, copies, copy_bytes, sets;
     uint64_t live; /* all families */
@@ -204,8 +205,22 @@ static void count_one(struct count *c, const struct vs_reader *r, const struct v
     case VS_EVENT_alloc: count_alloc(c, r, e); break;
     case VS_EVENT_free: count_free(c, e); break;
     case VS_EVENT_alloc_failed: c->failed++; break;
-    case VS_EVENT_segment_alloc: c->segments++; break;
-    case VS_EVENT_segment_free: c->segment_frees++; break;
+    case VS_EVENT_segment_alloc:
+        c->segments++;
+        c->reserved += e->segment_alloc.size;
+        break;
+    case VS_EVENT_segment_free:
+        c->segment_frees++;
+        c->reserved -= e->segment_free.size;
+        break;
+    case VS_EVENT_segment_map:
+        c->maps++;
+        c->reserved += e->segment_map.reserved;
+        break;
+    case VS_EVENT_segment_unmap:
+        c->unmaps++;
+        c->reserved -= e->segment_unmap.reserved;
+        break;
     case VS_EVENT_kernel: c->kernels++; break;
     case VS_EVENT_memcpy:
         c->copies++;
@@ -781,6 +796,101 @@ static void memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(void
 #endif
 }
 
+/* --- other ways of placing memory --- */
+
+static void expandable(void)
+{
+    setenv("VRAMSCOPE_ALLOC_CONF", "expandable_segments:True", 1);
+}
+
+static void expandable_with_an_unknown_key(void)
+{
+    setenv("VRAMSCOPE_ALLOC_CONF", "no_such_key:1,expandable_segments:True", 1);
+}
+
+static void unreadable_conf(void)
+{
+    setenv("VRAMSCOPE_ALLOC_CONF", "max_split_size_mb:many", 1);
+}
+
+static void conf_of_pytorch(void)
+{
+    setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", 1);
+}
+
+static const char *const ordinary_modes[] = {"device", "families", "oom",     "query",
+                                             "reset",  "threads",  "atexit",  "destructor",
+                                             "_exit",  "fork",     "copies",  "nearly-full",
+                                             "silent-fork"};
+
+static void expandable_segments_look_the_same_to_programs(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    struct count c;
+    for (size_t m = 0; m < sizeof ordinary_modes / sizeof *ordinary_modes; m++) {
+        for (int b = 0; b < 2; b++) {
+            run(&alone, ALONE, builds[b], ordinary_modes[m]);
+            run_with(&with, CACHING, expandable, builds[b], ordinary_modes[m]);
+            assert_same(&with, &alone);
+            count_trace(&c, with.trace);
+            assert_true(c.maps > 0);
+            assert_int_equal(c.segments, 0);
+        }
+    }
+    run_with(&with, CACHING, expandable, VS_REUSE_VICTIM, "");
+    assert_string_equal(with.out, "bytes overwritten: 0\n");
+    run_with(&with, CACHING, expandable, VS_DRIVER_VICTIM, "");
+    assert_int_equal(with.status, 0);
+}
+
+static void memory_of_expandable_segments_goes_back_with_its_context(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct count c;
+    run_with(&o, CACHING, expandable, VS_VICTIM_SHARED, "resets");
+    assert_string_equal(o.out, "40 resets\n");
+    count_trace(&c, o.trace);
+    assert_int_equal(c.maps, 40);
+    assert_int_equal(c.unmaps, 40);
+    assert_int_equal(c.reserved, 0);
+}
+
+static void what_the_cache_is_told_wrongly_costs_a_line(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct count c;
+    run_with(&o, CACHING, expandable_with_an_unknown_key, VS_VICTIM_SHARED, "device");
+    assert_non_null(strstr(o.err, "no_such_key"));
+    assert_ptr_equal(strchr(o.err, '\n'), o.err + strlen(o.err) - 1);
+    count_trace(&c, o.trace);
+    assert_true(c.maps > 0);
+    run_with(&o, CACHING, unreadable_conf, VS_VICTIM_SHARED, "device");
+    assert_non_null(strstr(o.err, "max_split_size_mb"));
+    assert_ptr_equal(strchr(o.err, '\n'), o.err + strlen(o.err) - 1);
+    count_trace(&c, o.trace);
+    assert_int_equal(c.maps, 0);
+    assert_true(c.segments > 0);
+}
+
+static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct count c;
+    run_with(&o, CACHING, conf_of_pytorch, VS_VICTIM_SHARED, "device");
+    count_trace(&c, o.trace);
+    assert_int_equal(c.maps, 0);
+#ifdef VS_API_CPP
+    run_with(&o, CACHING, conf_of_pytorch, VS_ENTRY_VICTIM, "streams");
+    assert_string_equal(o.out, "ok\n");
+    count_trace(&c, o.trace);
+    assert_true(c.maps > 0);
+#endif
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -833,6 +943,10 @@ int main(void)
         cmocka_unit_test(the_public_interface_agrees_with_what_the_program_did),
         cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
         cmocka_unit_test(the_public_interface_is_usable_from_cpp),
+        cmocka_unit_test(expandable_segments_look_the_same_to_programs),
+        cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
+        cmocka_unit_test(what_the_cache_is_told_wrongly_costs_a_line),
+        cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),
         cmocka_unit_test(memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

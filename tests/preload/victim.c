@@ -185,6 +185,19 @@ static int mode_reset(void)
     return 0;
 }
 
+/* more than the device has, unless each reset gives back what was there */
+static int mode_resets(void)
+{
+    for (int i = 0; i < 40; i++) {
+        void *p;
+        check(cudaMalloc(&p, 60 * MIB), "cudaMalloc");
+        check(cudaMemset(p, 1, 60 * MIB), "cudaMemset");
+        check(cudaDeviceReset(), "cudaDeviceReset");
+    }
+    puts("40 resets");
+    return 0;
+}
+
 static void *thread_body(void *arg)
 {
     unsigned seed = (unsigned)(size_t)arg;
@@ -521,7 +534,8 @@ int main(int argc, char **argv)
     } modes[] = {
         {"device", mode_device},     {"families", mode_families},
         {"oom", mode_oom},           {"query", mode_query},
-        {"reset", mode_reset},       {"threads", mode_threads},
+        {"reset", mode_reset},       {"resets", mode_resets},
+        {"threads", mode_threads},
         {"atexit", mode_atexit},     {"destructor", mode_destructor},
         {"_exit", mode_underscore_exit}, {"fork", mode_fork},
         {"fork-first", mode_fork_first}, {"nvtx", mode_nvtx},
