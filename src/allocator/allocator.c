@@ -11,6 +11,7 @@
 
 #include "allocator/allocator_internal.h"
 #include "allocator/block_ops.h"
+#include "allocator/compact.h"
 
 #define CACHE_LINE ((size_t)64)
 #define SLAB_BYTES ((size_t)8192)
@@ -95,6 +96,10 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
                         int64_t split_bytes)
 {
     struct vs_pool *pool = block->segment->pool;
+    if (block->segment->view) {
+        vs_view_return_locked(a, block);
+        return;
+    }
     uint64_t before = vs_block_merge(block, block->prev);
     uint64_t after = vs_block_merge(block, block->next);
     vs_block_set_state(block, VS_BLOCK_FREE);
@@ -142,6 +147,8 @@ struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_
     /* ages are those of the default pool, the only one that is collected */
     if (a->limited && a->config.garbage_collection_threshold > 0 && !request->pool->owner->home)
         a->searches[request->kind]++;
+    if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
+        return vs_compact_search_locked(a, request);
     struct vs_block *block = vs_free_index_at(&request->pool->index, request->rounded, 0);
     if (block && block->segment->handle_bytes)
         block = vs_expandable_fit_locked(request, block);
@@ -286,15 +293,16 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
         return VS_ERR_DEVICE_OOM;
     }
     request.rounded = vs_round_request(&a->config, bytes);
-    request.kind = vs_pool_of(request.rounded);
     struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
+    request.expandable =
+        a->config.expandable_segments && !(home && home->source.segment_alloc);
+    request.kind = request.expandable ? vs_request_kind(&a->config, request.rounded)
+                                      : vs_pool_of(request.rounded);
     struct vs_stream_pools *pools =
         home ? vs_private_stream_pin_locked(a, home, stream) : vs_stream_pin_locked(a, stream);
     if (!pools)
         return VS_ERR_NOMEM;
     request.pool = &pools->pool[request.kind];
-    request.expandable =
-        a->config.expandable_segments && !(home && home->source.segment_alloc);
     uint64_t generation = a->generation;
     enum vs_err err = serve(a, &request, generation, out);
     if (a->generation == generation) {

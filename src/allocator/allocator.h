@@ -398,6 +398,8 @@ enum vs_block_state {
     VS_BLOCK_PENDING, /* freed, waiting for events of other streams */
     VS_BLOCK_TAKEN,   /* chosen for a request that is synchronising before reuse */
     VS_BLOCK_UNMAPPED, /* addresses without memory; never in a snapshot */
+    VS_BLOCK_LENT,     /* part of a block elsewhere, in a segment that is a view */
+    VS_BLOCK_DORMANT,  /* a view that no block uses; never in a snapshot */
 };
 
 struct vs_segment_info {
@@ -405,6 +407,7 @@ struct vs_segment_info {
     enum vs_pool_kind pool;
     bool expandable; /* mapped on demand */
     struct vs_pool_id pool_id;
+    bool view;       /* memory that other segments have as VS_BLOCK_LENT; not reserved again */
 };
 
 struct vs_block_info {

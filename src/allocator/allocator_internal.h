@@ -15,9 +15,11 @@
 #include "allocator/address_index.h"
 #include "allocator/allocator.h"
 #include "allocator/free_index.h"
+#include "allocator/landmarks.h"
 #include "allocator/placement.h"
 #include "allocator/shard.h"
 #include "allocator/statistics.h"
+#include "allocator/views.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 
@@ -47,8 +49,8 @@ struct vs_block {
     struct vs_segment *segment;
     struct vs_block *prev, *next; /* neighbours by address in the segment */
     union {
-        struct { /* VS_BLOCK_FREE, VS_BLOCK_TAKEN, VS_BLOCK_UNMAPPED */
-            struct vs_block *left, *right; /* free index; UNMAPPED: address index */
+        struct { /* not handed out: all other states */
+            struct vs_block *left, *right; /* free index; UNMAPPED: address index; LENT: views.h */
             uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
         } idle;
         struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
@@ -80,6 +82,7 @@ struct vs_stream_pools {
     uint64_t segments;
     uint64_t pins;   /* requests under way, those of fast paths apart */
     struct vs_pool pool[2];
+    struct vs_views views; /* VS_POLICY_COMPACT */
 };
 
 struct vs_private_pool {
@@ -109,6 +112,8 @@ struct vs_segment {
     struct vs_block *first;
     uint64_t handle_bytes; /* of each handle mapped into a range; 0: one device allocation */
     uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
+    struct vs_landmarks *landmarks; /* of a range of VS_POLICY_COMPACT; otherwise NULL */
+    struct vs_view *view;  /* NULL unless it is one: pages at home in a range, mapped again */
     uint64_t *starts;   /* one bit per 512 bytes where a live block starts; NULL unless 2 MiB small */
     uint64_t idle_since; /* searches of the pool kind when it became one free block */
 };
@@ -171,6 +176,7 @@ struct vs_allocator {
     struct vs_arena arena;
     struct vs_node_list free_segments, free_starts, free_streams, free_notes, free_queues;
     struct vs_node_list free_private_pools, free_captures;
+    struct vs_node_list free_views;
     struct vs_counters counters; /* complete under the world only */
     struct vs_shards shards;
 };
@@ -287,6 +293,8 @@ static inline void vs_block_absorb(struct vs_block *block, const struct vs_block
 static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
+    if (block->segment->landmarks)
+        vs_landmarks_set(block->segment->landmarks, block, block);
     if (index->bins[bin]) {
         vs_free_index_insert(index, block);
         return;
@@ -299,6 +307,8 @@ static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *
 static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
+    if (block->segment->landmarks)
+        vs_landmarks_set(block->segment->landmarks, block, NULL);
     if (index->bins[bin] != block || block->idle.left || block->idle.right) {
         vs_free_index_remove(index, block);
         return;
@@ -342,7 +352,7 @@ static inline bool vs_request_splits(const struct vs_allocator *allocator,
                                      const struct vs_request *request, uint64_t size)
 {
     const struct vs_private_pool *home = request->pool->owner->home;
-    if (home && home->flags & VS_POOL_NO_SPLIT)
+    if (allocator->config.policy == VS_POLICY_PYTORCH && home && home->flags & VS_POOL_NO_SPLIT)
         return false;
     if (request->expandable)
         return size - request->rounded >= VS_BLOCK_MIN;
@@ -453,6 +463,8 @@ void vs_range_drop_unmapped_locked(struct vs_allocator *allocator,
                                    const struct vs_private_pool *pool);
 /* Host memory of range->handles. */
 size_t vs_range_handles_bytes(const struct vs_segment *range);
+/* The range loses what it has of host memory besides its node. */
+void vs_range_tables_unmap(struct vs_segment *range);
 
 /* vs_expandable_grow_locked: a TAKEN block of at least the request, in the lowest
  * room of the pool's ranges. On failure what could be mapped stays cached. */

@@ -34,6 +34,14 @@ size_t vs_range_handles_bytes(const struct vs_segment *range)
     return (size_t)(range->size / range->handle_bytes) * sizeof *range->handles;
 }
 
+void vs_range_tables_unmap(struct vs_segment *range)
+{
+    vs_pages_unmap(range->handles, vs_range_handles_bytes(range));
+    vs_landmarks_free(range->landmarks);
+    range->handles = NULL;
+    range->landmarks = NULL;
+}
+
 enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t handle_bytes,
                                 uint64_t bytes, struct vs_segment **out)
 {
@@ -46,7 +54,10 @@ enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, ui
     if (!err) {
         range->handle_bytes = handle_bytes;
         range->handles = vs_pages_map(vs_range_handles_bytes(range));
-        if (!range->handles) {
+        if (a->config.policy == VS_POLICY_COMPACT)
+            range->landmarks = vs_landmarks_new(addr, bytes);
+        if (!range->handles || (a->config.policy == VS_POLICY_COMPACT && !range->landmarks)) {
+            vs_range_tables_unmap(range);
             vs_segment_leave_locked(a, range);
             err = VS_ERR_NOMEM;
         }
@@ -71,7 +82,7 @@ static enum vs_err range_drop(struct vs_allocator *a, struct vs_segment *range)
     if (err)
         return err; /* kept, and used again */
     vs_address_index_remove(&range->pool->unmapped, range->first);
-    vs_pages_unmap(range->handles, vs_range_handles_bytes(range));
+    vs_range_tables_unmap(range);
     vs_segment_leave_locked(a, range);
     return VS_OK;
 }
@@ -406,6 +417,8 @@ enum vs_err vs_expandable_grow_locked(struct vs_allocator *a, const struct vs_re
 struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, struct vs_block *block)
 {
     const struct vs_free_index *index = &request->pool->index;
+    if (block->segment->landmarks)
+        return block; /* the compact policy's: nothing but the size counts */
     if (!request->expandable) {
         while (block && block->segment->handle_bytes)
             block = vs_free_index_at(index, block->size, block->addr + 1);
@@ -447,7 +460,7 @@ bool vs_expandable_unsettled_locked(const struct vs_allocator *a, const struct v
             whole_handles(block, &addr))
             return true;
     }
-    return false;
+    return vs_views_unsettled_locked(a, &pool->owner->views);
 }
 
 void vs_range_destroy(struct vs_allocator *a, const struct vs_segment *range)

@@ -103,7 +103,7 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
     struct vs_request request = {.requested = bytes, .stream = stream,
                                  .expandable = a->config.expandable_segments};
     request.rounded = vs_round_request(&a->config, bytes);
-    request.kind = vs_pool_of(request.rounded);
+    request.kind = vs_request_kind(&a->config, request.rounded);
     vs_quick_acquire(&shard->lock);
     struct vs_stream_pools *pools = pools_of(a, shard, stream);
     bool done = false;
@@ -150,7 +150,7 @@ static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64
     struct vs_tally *tally = &shard->tally;
     uint64_t size = block->size, requested = block->used.requested;
     struct split_change change = change_by_caching(block);
-    if (!pool->owner->plain || block->used.uses || size >= a->max_split ||
+    if (!pool->owner->plain || block->used.uses || block->segment->view || size >= a->max_split ||
         !room_for_split(tally, kind, change))
         return false;
     vs_map_remove(&shard->live, addr, NULL);

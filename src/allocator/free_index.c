@@ -130,7 +130,8 @@ static bool check_node(const struct vs_block *node, unsigned bin, const struct v
     const struct vs_block *left = node->idle.left, *right = node->idle.right;
     if (!check_node(left, bin, last, count))
         return false;
-    if (node->state != VS_BLOCK_FREE || vs_free_bin(node->size) != bin ||
+    if ((node->state != VS_BLOCK_FREE && node->state != VS_BLOCK_DORMANT) ||
+        vs_free_bin(node->size) != bin ||
         (*last && !before(*last, node->size, node->addr)) ||
         (left && priority(left) > priority(node)) || (right && priority(right) > priority(node)))
         return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
+#include "allocator/compact.h"
 #include "base/vs_log.h"
 
 typedef void visitor(void *ctx, const struct vs_segment_info *segment,
@@ -13,6 +14,8 @@ typedef void visitor(void *ctx, const struct vs_segment_info *segment,
 /* Each run of mapped blocks: the whole of a segment that is one device allocation. */
 static void visit_runs(const struct vs_segment *s, visitor *visit, void *ctx)
 {
+    if (s->view && s->first->state == VS_BLOCK_DORMANT)
+        return;
     for (const struct vs_block *b = s->first; b;) {
         if (b->state == VS_BLOCK_UNMAPPED) {
             b = b->next;
@@ -23,6 +26,7 @@ static void visit_runs(const struct vs_segment *s, visitor *visit, void *ctx)
             .stream = s->pool->owner->stream,
             .pool = s->pool->kind,
             .expandable = s->handle_bytes != 0,
+            .view = s->view != NULL,
         };
         if (s->pool->owner->home)
             run.pool_id = s->pool->owner->home->id;
@@ -53,6 +57,7 @@ void vs_allocator_snapshot(struct vs_allocator *a,
 struct recount {
     struct vs_allocator_stats stats; /* current fields only */
     uint64_t blocks, free, unmapped, live, notes;
+    uint64_t lent, lent_to_views; /* blocks at home, and what views own of them */
 };
 
 static void add(struct vs_stat stat[VS_STAT_POOLS], enum vs_pool_kind kind, uint64_t amount)
@@ -130,6 +135,8 @@ static const char *check_block(struct vs_allocator *a, const struct vs_block *b,
         return check_unmapped_block(b, r);
     if (b->segment->handle_bytes)
         add(r->stats.reserved_bytes, b->segment->pool->kind, b->size);
+    if (b->state == VS_BLOCK_LENT || b->state == VS_BLOCK_DORMANT)
+        return NULL; /* compact_check.c */
     bool used = b->state == VS_BLOCK_LIVE || b->state == VS_BLOCK_PENDING;
     return used ? check_used_block(a, b, r) : check_free_block(a, b, r);
 }
@@ -140,7 +147,10 @@ static const char *check_segment(struct vs_allocator *a, size_t i, struct recoun
     uint64_t starts[VS_STARTS_WORDS] = {0};
     if (i && a->segments[i - 1]->addr + a->segments[i - 1]->size > s->addr)
         return "segments overlap or are out of order";
-    if (!s->handle_bytes) {
+    const char *compact = vs_compact_check_segment(s, &r->lent, &r->lent_to_views);
+    if (compact)
+        return compact;
+    if (!s->handle_bytes && !s->view) {
         add(r->stats.segment, s->pool->kind, 1);
         add(r->stats.reserved_bytes, s->pool->kind, s->size);
         r->stats.oversize_segments.current += s->size >= a->max_split;
@@ -196,6 +206,9 @@ static const char *check_streams(const struct vs_allocator *a, const struct vs_s
                 return "an address index is out of order";
             c->unmapped += count;
         }
+        const char *views = vs_compact_check_views(&p->views);
+        if (views)
+            return views;
         c->segments += p->segments;
         c->streams += !home;
     }
@@ -210,7 +223,7 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
         broken = check_streams(a, p->streams, p, &c);
     if (broken)
         return broken;
-    if (c.indexed != r->free || c.unmapped != r->unmapped || c.segments != a->segment_count ||
+    if (c.indexed != r->free || r->lent != r->lent_to_views || c.unmapped != r->unmapped || c.segments != a->segment_count ||
         c.streams != a->stream_table.count)
         return "pools and segments count differently";
     for (const struct vs_capture *capture = a->captures; capture; capture = capture->next) {

@@ -9,8 +9,8 @@
 
 static bool config_valid(const struct vs_allocator_config *config)
 {
-    if (config->policy != VS_POLICY_PYTORCH)
-        return false; /* not here yet */
+    if (config->policy != VS_POLICY_PYTORCH && config->policy != VS_POLICY_COMPACT)
+        return false;
     if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
         return false;
     uint64_t large = config->large_segment_size;
@@ -89,21 +89,32 @@ static void reset_tables(struct vs_allocator *a)
     a->free_segments = a->free_starts = (struct vs_node_list){0};
     a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
     a->free_private_pools = a->free_captures = (struct vs_node_list){0};
+    a->free_views = (struct vs_node_list){0};
     vs_shards_forget_locked(&a->shards);
 }
 
 static void unmap_tables(struct vs_allocator *a)
 {
     for (size_t i = 0; i < a->segment_count; i++) {
-        const struct vs_segment *s = a->segments[i];
+        struct vs_segment *s = a->segments[i];
         if (s->handle_bytes)
-            vs_pages_unmap(s->handles, vs_range_handles_bytes(s));
+            vs_range_tables_unmap(s);
     }
     for (uint32_t i = 0; i < a->shards.count; i++)
         vs_map_free(&a->shards.shard[i].live);
     vs_map_free(&a->stream_table);
     vs_pages_unmap(a->segments, a->segment_capacity * sizeof *a->segments);
     vs_arena_free_all(&a->arena);
+}
+
+/* What the compact policy makes of a configuration: ranges for everything, and none
+ * of the options by which PyTorch's rules are tuned. */
+static void set_compact(struct vs_allocator_config *config)
+{
+    config->expandable_segments = true;
+    config->max_split_size = 0;
+    config->garbage_collection_threshold = 0;
+    memset(config->roundup_power2_divisions, 0, sizeof config->roundup_power2_divisions);
 }
 
 enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
@@ -113,11 +124,17 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
 {
     if (!config_valid(config) || !ops_valid(ops, config))
         return VS_ERR_ARG;
+    if (config->policy == VS_POLICY_COMPACT &&
+        (!ops->range_reserve ||
+         (config->reuse == VS_REUSE_STREAM_ORDERED && !ops->stream_synchronize)))
+        return VS_ERR_UNSUPPORTED;
     struct vs_allocator *a = vs_pages_map(sizeof *a);
     if (!a)
         return VS_ERR_NOMEM;
     a->config = *config;
-    a->max_split = config->max_split_size ? config->max_split_size : UINT64_MAX;
+    if (config->policy == VS_POLICY_COMPACT)
+        set_compact(&a->config);
+    a->max_split = a->config.max_split_size ? a->config.max_split_size : UINT64_MAX;
     a->non_split_rounding = config->max_non_split_rounding ? config->max_non_split_rounding
                             : config->large_segment_size   ? config->large_segment_size
                                                            : VS_NON_SPLIT_ROUNDING;
@@ -153,8 +170,8 @@ void vs_allocator_destroy(struct vs_allocator *a)
     vs_events_drop_locked(a);
     for (size_t i = 0; i < a->segment_count; i++) {
         struct vs_segment *s = a->segments[i];
-        if (s->handle_bytes) {
-            vs_range_destroy(a, s);
+        if (s->handle_bytes || s->view) {
+            (s->view ? vs_view_destroy : vs_range_destroy)(a, s);
             continue;
         }
         /* a device that cannot take it back has lost it already */

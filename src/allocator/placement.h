@@ -56,6 +56,13 @@ static inline enum vs_pool_kind vs_pool_of(uint64_t rounded)
     return rounded <= VS_SMALL_MAX ? VS_POOL_SMALL : VS_POOL_LARGE;
 }
 
+/* The pool for a request: VS_POLICY_COMPACT has but one. */
+static inline enum vs_pool_kind vs_request_kind(const struct vs_allocator_config *config,
+                                                uint64_t rounded)
+{
+    return config->policy == VS_POLICY_COMPACT ? VS_POOL_LARGE : vs_pool_of(rounded);
+}
+
 /* get_allocation_size: bytes of the segment made for a rounded request. */
 static inline uint64_t vs_segment_size(uint64_t rounded)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
+#include "allocator/compact.h"
 
 #define SEGMENTS_MIN ((size_t)512)
 
@@ -357,7 +358,10 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
     for (struct vs_stream_pools *pools = *list, *next_pools; pools; pools = next_pools) {
         next_pools = pools->next;
         pools->pins++;
-        enum vs_err err = vs_expandable_release_locked(a, &pools->pool[kind], released);
+        /* a page that is mapped twice does not go back by one unmapping */
+        enum vs_err err = vs_views_drop_locked(a, pools, 0);
+        if (!err)
+            err = vs_expandable_release_locked(a, &pools->pool[kind], released);
         if (err && !first_error)
             first_error = err;
         vs_stream_unpin_locked(a, pools);
@@ -481,6 +485,8 @@ static void collect_garbage(struct vs_allocator *a)
 enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *request,
                                      struct vs_block **out)
 {
+    if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
+        return vs_compact_obtain_locked(a, request, out);
     if (a->limited && a->config.garbage_collection_threshold > 0)
         collect_garbage(a);
     enum vs_err err = grow(a, request, out);
