@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The compact policy by hand: each mechanism in the smallest case that shows it. */
+#include "physical_owners.h"
+
+static const struct vs_allocator_config compact_config = {
+    .policy = VS_POLICY_COMPACT, .reuse = VS_REUSE_STREAM_ORDERED};
+static const struct vs_allocator_config compact_sync_config = {
+    .policy = VS_POLICY_COMPACT, .reuse = VS_REUSE_AFTER_SYNC};
+
+static void start(struct fixture *f)
+{
+    fixture_start(f, &compact_config, GIB);
+}
+
+static void stop(struct fixture *f)
+{
+    fixture_stop(f);
+    assert_int_equal(f->device.used, 0);
+    assert_int_equal(f->device.memory.mapping_count, 0);
+    fake_device_free(&f->device);
+}
+
+/* *count* blocks of *bytes* each, every second one given back: holes apart. */
+static void punch(struct fixture *f, uint64_t bytes, size_t count, uint64_t *addrs)
+{
+    for (size_t i = 0; i < count; i++)
+        addrs[i] = take(f, bytes);
+    for (size_t i = 0; i < count; i += 2)
+        give(f, addrs[i]);
+}
+
+static uint64_t handle_of(struct fixture *f, uint64_t addr)
+{
+    uint64_t handle, offset;
+    assert_true(fake_memory_at(&f->device.memory, addr, &handle, &offset));
+    return handle;
+}
+
+static void without_virtual_memory_the_policy_is_refused(void **state)
+{
+    (void)state;
+    struct vs_device_ops ops = fake_device_ops;
+    struct vs_allocator *allocator;
+    struct fake_device device;
+    fake_device_init(&device, GIB);
+    ops.range_reserve = NULL;
+    ops.range_release = NULL;
+    ops.memory_create = NULL;
+    ops.memory_release = NULL;
+    ops.memory_map = NULL;
+    ops.memory_unmap = NULL;
+    assert_int_equal(vs_allocator_create(&compact_config, &ops, &device, NULL, NULL, &allocator),
+                     VS_ERR_UNSUPPORTED);
+    ops = fake_device_ops;
+    ops.stream_synchronize = NULL;
+    assert_int_equal(vs_allocator_create(&compact_config, &ops, &device, NULL, NULL, &allocator),
+                     VS_ERR_UNSUPPORTED);
+    fake_device_free(&device);
+}
+
+static void memory_grows_by_the_page_and_is_packed_to_512_bytes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    uint64_t a = take(&f, 5 * MIB / 2 + 1), b = take(&f, MIB);
+    assert_int_equal(b, a + 5 * MIB / 2 + 512);
+    assert_int_equal(f.device.used, 4 * MIB);
+    assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 4 * MIB);
+    give(&f, a);
+    give(&f, b);
+    assert_int_equal(f.device.used, 4 * MIB); /* cached */
+    stop(&f);
+}
+
+static void free_pages_that_lie_apart_serve_one_request(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    for (int i = 0; i < 4; i++)
+        a[i] = take(&f, 4 * MIB);
+    uint64_t first = handle_of(&f, a[0]), third = handle_of(&f, a[2]);
+    uint64_t creates = f.device.creates;
+    give(&f, a[0]);
+    give(&f, a[2]);
+    uint64_t b = take(&f, 8 * MIB);
+    assert_int_equal(f.device.creates, creates);
+    assert_int_equal(f.device.used, 16 * MIB);
+    assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 16 * MIB);
+    assert_int_equal(handle_of(&f, b), first);
+    assert_int_equal(handle_of(&f, b + 4 * MIB), third);
+    stop(&f);
+}
+
+static void a_freed_view_gives_its_pages_back_at_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    uint64_t view = take(&f, 8 * MIB);
+    give(&f, view);
+    uint64_t maps = f.device.maps;
+    assert_int_equal(take(&f, 4 * MIB), a[0]);
+    assert_int_equal(take(&f, 4 * MIB), a[2]);
+    assert_int_equal(f.device.maps, maps);
+    assert_int_equal(f.device.stream_syncs, 0);
+    stop(&f);
+}
+
+static void a_view_serves_again_without_a_driver_call(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    uint64_t view = take(&f, 8 * MIB);
+    give(&f, view);
+    uint64_t maps = f.device.maps;
+    assert_int_equal(take(&f, 8 * MIB), view);
+    give(&f, view);
+    assert_int_equal(take(&f, 7 * MIB), view); /* its last page is still used */
+    assert_int_equal(f.device.maps, maps);
+    stop(&f);
+}
+
+static void a_view_that_a_request_would_leave_a_page_of_does_not_serve(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[6];
+    start(&f);
+    punch(&f, 4 * MIB, 6, a);
+    uint64_t view = take(&f, 12 * MIB);
+    give(&f, view);
+    uint64_t got = take(&f, 8 * MIB);
+    assert_int_not_equal(got, view);
+    assert_int_equal(f.device.used, 24 * MIB);
+    stop(&f);
+}
+
+static void a_view_whose_memory_is_taken_does_not_serve(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    uint64_t view = take(&f, 8 * MIB);
+    give(&f, view);
+    assert_int_equal(take(&f, 512), a[0]);
+    assert_int_not_equal(take(&f, 8 * MIB), view);
+    stop(&f);
+}
+
+static void only_missing_pages_are_created(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[3];
+    start(&f);
+    for (int i = 0; i < 3; i++)
+        a[i] = take(&f, 4 * MIB);
+    give(&f, a[0]);
+    take(&f, 10 * MIB);
+    assert_int_equal(f.device.used, 18 * MIB);
+    stop(&f);
+}
+
+static void the_rest_of_a_page_stays_free_at_home(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    take(&f, 7 * MIB);
+    assert_int_equal(take(&f, MIB), a[2] + 3 * MIB);
+    assert_int_equal(f.device.used, 16 * MIB);
+    stop(&f);
+}
+
+static void the_part_of_a_page_goes_where_a_part_is_free(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    /* pages: A A | B B (1 MiB free) | C C | D D */
+    uint64_t a = take(&f, 4 * MIB), b = take(&f, 3 * MIB), gap = take(&f, MIB);
+    uint64_t c = take(&f, 4 * MIB);
+    take(&f, 4 * MIB);
+    give(&f, a);
+    give(&f, gap);
+    give(&f, c);
+    (void)b;
+    /* 1 MiB at the end of B's page and C's two pages: one piece at home */
+    assert_int_equal(take(&f, 5 * MIB), gap);
+    assert_int_equal(f.device.used, 16 * MIB);
+    assert_int_equal(take(&f, 4 * MIB), a);
+    stop(&f);
+}
+
+static void a_block_may_begin_in_the_middle_of_a_page(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    uint64_t a = take(&f, 4 * MIB), b = take(&f, 3 * MIB), gap = take(&f, MIB);
+    take(&f, 4 * MIB);
+    uint64_t c = take(&f, 4 * MIB);
+    take(&f, 4 * MIB);
+    (void)b;
+    give(&f, a);
+    give(&f, gap);
+    give(&f, c);
+    uint64_t creates = f.device.creates;
+    uint64_t view = take(&f, 9 * MIB);
+    assert_int_equal(view % VS_PAGE_BYTES, MIB);
+    assert_int_equal(handle_of(&f, view), handle_of(&f, gap));
+    assert_int_equal(handle_of(&f, view + MIB), handle_of(&f, a));
+    assert_int_equal(handle_of(&f, view + 5 * MIB), handle_of(&f, c));
+    assert_int_equal(f.device.creates, creates);
+    give(&f, view);
+    assert_int_equal(take(&f, 9 * MIB), view);
+    stop(&f);
+}
+
+/* An iteration whose requests overlap differently each time round the sizes. */
+static void iterate(struct fixture *f, const uint64_t *sizes, size_t count)
+{
+    uint64_t addrs[64];
+    for (size_t i = 0; i < count; i++)
+        addrs[i] = take(f, sizes[i]);
+    for (size_t i = 1; i < count; i += 2)
+        give(f, addrs[i]);
+    for (size_t i = 1; i + 2 < count; i += 4)
+        addrs[i] = take(f, sizes[i] + sizes[i + 2]);
+    for (size_t i = 0; i < count; i += 2)
+        give(f, addrs[i]);
+    for (size_t i = 1; i + 2 < count; i += 4)
+        give(f, addrs[i]);
+}
+
+/* The round after which iterating over sizes drawn with *seed* calls the driver no more. */
+static int settles_after(uint64_t seed)
+{
+    struct fixture f;
+    uint64_t sizes[40], before = 0;
+    int last = 0;
+    start(&f);
+    take(&f, 5 * MIB / 2);
+    for (size_t i = 0; i < 40; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        sizes[i] = ((seed >> 40) % 24 + 1) * 700 * KIB;
+    }
+    for (int round = 0; round < 24; round++) {
+        iterate(&f, sizes, 40);
+        uint64_t calls = f.device.maps + f.device.creates + f.device.unmaps;
+        if (calls != before)
+            last = round;
+        before = calls;
+    }
+    assert_int_equal(f.device.stream_syncs, 0);
+    stop(&f);
+    return last;
+}
+
+static void a_repeating_sequence_soon_calls_the_driver_no_more(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 32; seed++)
+        assert_true(settles_after(seed) <= 3);
+}
+
+static void emptying_the_cache_keeps_only_pages_in_use(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[6], released;
+    start(&f);
+    punch(&f, 4 * MIB, 6, a);
+    uint64_t dormant = take(&f, 12 * MIB);
+    give(&f, dormant);
+    uint64_t view = take(&f, 7 * MIB);
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
+    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+    assert_int_equal(released, 4 * MIB);
+    assert_int_equal(f.device.used, 20 * MIB);
+    handle_of(&f, view);
+    handle_of(&f, view + 6 * MIB);
+    give(&f, view);
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
+    assert_int_equal(released, 8 * MIB);
+    assert_int_equal(f.device.used, 12 * MIB);
+    /* where they were there is room again */
+    assert_int_equal(take(&f, 4 * MIB), a[0]);
+    stop(&f);
+}
+
+static void memory_short_makes_other_streams_give_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &compact_config, 32 * MIB);
+    uint64_t a = take_on(&f, 20 * MIB, 1).addr;
+    give(&f, a);
+    take_on(&f, 28 * MIB, 2);
+    assert_int_equal(f.device.used, 28 * MIB);
+    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
+    refuse(&f, 6 * MIB, VS_ERR_DEVICE_OOM);
+    assert_int_equal(stats_of(&f).num_ooms, 1);
+    take(&f, 4 * MIB);
+    stop(&f);
+}
+
+static void a_view_waits_for_the_latest_free_among_its_pages(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    fixture_start(&f, &compact_sync_config, GIB);
+    for (int i = 0; i < 4; i++)
+        a[i] = take(&f, 4 * MIB);
+    give(&f, a[0]);
+    uint64_t ticket = vs_allocator_sync_begin(f.allocator);
+    give(&f, a[2]);
+    vs_allocator_sync_end(f.allocator, ticket);
+    uint64_t syncs = f.device.syncs;
+    take(&f, 8 * MIB);
+    assert_int_equal(f.device.syncs, syncs + 1);
+    stop(&f);
+}
+
+static void a_view_of_safe_pages_does_not_wait(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    fixture_start(&f, &compact_sync_config, GIB);
+    punch(&f, 4 * MIB, 4, a);
+    vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
+    uint64_t syncs = f.device.syncs, view = take(&f, 8 * MIB);
+    assert_int_equal(f.device.syncs, syncs);
+    give(&f, view);
+    assert_int_equal(take(&f, 8 * MIB), view); /* freed by itself: not safe */
+    assert_int_equal(f.device.syncs, syncs + 1);
+    stop(&f);
+}
+
+static void pages_return_when_the_device_does_not_synchronise(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    fixture_start(&f, &compact_sync_config, GIB);
+    punch(&f, 4 * MIB, 4, a);
+    f.device.fail_sync = VS_ERR_DEVICE;
+    refuse(&f, 8 * MIB, VS_ERR_DEVICE);
+    f.device.fail_sync = VS_OK;
+    assert_int_equal(take(&f, 4 * MIB), a[0]);
+    stop(&f);
+}
+
+static void a_device_that_does_not_map_changes_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    f.device.fail_map = VS_ERR_DEVICE;
+    refuse(&f, 8 * MIB, VS_ERR_DEVICE);
+    f.device.fail_map = VS_OK;
+    assert_int_equal(f.device.used, 16 * MIB);
+    uint64_t view = take(&f, 8 * MIB);
+    assert_int_equal(f.device.used, 16 * MIB);
+    give(&f, view);
+    stop(&f);
+}
+
+static void another_streams_use_of_a_view_keeps_its_pages(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[4];
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    uint64_t view = take(&f, 8 * MIB);
+    assert_int_equal(vs_allocator_record_stream(f.allocator, view, 3), VS_OK);
+    give(&f, view);
+    take(&f, 4 * MIB);
+    assert_int_equal(f.device.used, 20 * MIB); /* new memory */
+    fake_device_complete(&f.device, 3, 1);
+    assert_int_equal(take(&f, 8 * MIB), view);
+    stop(&f);
+}
+
+static void dormant_views_are_bounded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[200];
+    fixture_start(&f, &compact_config, 4 * GIB);
+    punch(&f, 2 * MIB, 200, a);
+    /* ever new pairs of pages: each makes a view of its own */
+    for (uint64_t i = 0; i < 3 * VS_PAGE_BYTES / 4096 && i < 700; i++) {
+        uint64_t view = take(&f, 4 * MIB + 2 * MIB * (i % 60) - 512 * (i / 60));
+        give(&f, view);
+    }
+    assert_true(f.device.memory.range_count <= 1 + 256);
+    assert_int_equal(f.device.used, 400 * MIB);
+    stop(&f);
+}
+
+struct seen {
+    uint64_t reserved, live, lent, views;
+};
+
+static void look(void *ctx, const struct vs_segment_info *segment,
+                 const struct vs_block_info *block)
+{
+    struct seen *seen = ctx;
+    if (!block) {
+        if (segment->view)
+            seen->views++;
+        else
+            seen->reserved += segment->size;
+    } else if (block->state == VS_BLOCK_LIVE) {
+        seen->live += block->size;
+    } else if (block->state == VS_BLOCK_LENT) {
+        seen->lent += block->size;
+    }
+}
+
+static void a_snapshot_counts_each_page_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct seen seen = {0};
+    uint64_t a[6];
+    start(&f);
+    punch(&f, 4 * MIB, 6, a);
+    uint64_t dormant = take(&f, 12 * MIB);
+    give(&f, dormant);
+    take(&f, 7 * MIB);
+    vs_allocator_snapshot(f.allocator, look, &seen);
+    assert_int_equal(seen.reserved, 24 * MIB);
+    assert_int_equal(seen.views, 1);
+    assert_int_equal(seen.lent, 7 * MIB);
+    assert_int_equal(seen.live, 12 * MIB + 7 * MIB);
+    stop(&f);
+}
+
+static void a_view_is_found_by_any_of_its_addresses(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vs_allocation found;
+    uint64_t a[4];
+    bool live;
+    start(&f);
+    punch(&f, 4 * MIB, 4, a);
+    uint64_t view = take(&f, 8 * MIB);
+    assert_int_equal(vs_allocator_find(f.allocator, view + 5 * MIB, &found, &live), VS_OK);
+    assert_true(live && found.addr == view && found.size == 8 * MIB);
+    assert_int_equal(vs_allocator_free(f.allocator, view + 512), VS_ERR_ARG);
+    assert_int_equal(vs_allocator_free(f.allocator, a[0]), VS_ERR_STATE); /* lent */
+    give(&f, view);
+    assert_int_equal(vs_allocator_free(f.allocator, view), VS_ERR_STATE);
+    stop(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_virtual_memory_the_policy_is_refused),
+        cmocka_unit_test(memory_grows_by_the_page_and_is_packed_to_512_bytes),
+        cmocka_unit_test(free_pages_that_lie_apart_serve_one_request),
+        cmocka_unit_test(a_freed_view_gives_its_pages_back_at_once),
+        cmocka_unit_test(a_view_serves_again_without_a_driver_call),
+        cmocka_unit_test(a_view_that_a_request_would_leave_a_page_of_does_not_serve),
+        cmocka_unit_test(a_view_whose_memory_is_taken_does_not_serve),
+        cmocka_unit_test(only_missing_pages_are_created),
+        cmocka_unit_test(the_rest_of_a_page_stays_free_at_home),
+        cmocka_unit_test(the_part_of_a_page_goes_where_a_part_is_free),
+        cmocka_unit_test(a_block_may_begin_in_the_middle_of_a_page),
+        cmocka_unit_test(a_repeating_sequence_soon_calls_the_driver_no_more),
+        cmocka_unit_test(emptying_the_cache_keeps_only_pages_in_use),
+        cmocka_unit_test(memory_short_makes_other_streams_give_back),
+        cmocka_unit_test(a_view_waits_for_the_latest_free_among_its_pages),
+        cmocka_unit_test(a_view_of_safe_pages_does_not_wait),
+        cmocka_unit_test(pages_return_when_the_device_does_not_synchronise),
+        cmocka_unit_test(a_device_that_does_not_map_changes_nothing),
+        cmocka_unit_test(another_streams_use_of_a_view_keeps_its_pages),
+        cmocka_unit_test(dormant_views_are_bounded),
+        cmocka_unit_test(a_snapshot_counts_each_page_once),
+        cmocka_unit_test(a_view_is_found_by_any_of_its_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

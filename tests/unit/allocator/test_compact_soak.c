@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Random programs under the compact policy, with an owner for every 512 bytes of
+ * physical memory: no byte belongs to two blocks, whatever their addresses. Streams,
+ * uses on other streams, a device that is too small, one that fails at random, caches
+ * emptied at random. Every invariant is walked every few steps.
+ *
+ *   test_compact_soak [STEPS [SEED]] */
+#include <stdio.h>
+
+#include "physical_owners.h"
+
+#define BLOCKS 400
+
+struct soak {
+    struct fake_device device;
+    struct vs_allocator *allocator;
+    struct physical_owners owners;
+    struct { uint64_t addr, size; } blocks[BLOCKS];
+    uint64_t random, streams, largest, live, live_peak, reserved_peak, refused;
+    size_t count;
+    bool faults;
+};
+
+static uint64_t steps = 6000, seed = 1;
+
+static uint64_t below(struct soak *s, uint64_t n)
+{
+    s->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = s->random;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ (z >> 31)) % n;
+}
+
+static uint64_t any_size(struct soak *s)
+{
+    switch (below(s, 6)) {
+    case 0: return 1 + below(s, 4096);
+    case 1: return 1 + below(s, MIB);
+    case 2: return VS_PAGE_BYTES * (1 + below(s, 4));
+    case 3: return 1 + below(s, 4 * MIB);
+    case 4: return s->largest / 4 + 512 * below(s, 8); /* the same sizes again and again */
+    default: return 1 + below(s, s->largest);
+    }
+}
+
+static void request(struct soak *s)
+{
+    struct vs_allocation got;
+    uint64_t size = any_size(s), stream = below(s, s->streams);
+    enum vs_err err = vs_allocator_malloc(s->allocator, size, stream, &got);
+    if (err) {
+        assert_true(err == VS_ERR_DEVICE_OOM || (s->faults && err == VS_ERR_DEVICE));
+        s->refused++;
+        return;
+    }
+    s->blocks[s->count].addr = got.addr;
+    s->blocks[s->count++].size = size;
+    s->live += size;
+    if (s->live > s->live_peak)
+        s->live_peak = s->live;
+    if (s->streams > 1 && below(s, 4) == 0)
+        assert_int_equal(
+            vs_allocator_record_stream(s->allocator, got.addr, below(s, s->streams)), VS_OK);
+}
+
+static void give_back(struct soak *s)
+{
+    size_t i = (size_t)below(s, s->count);
+    assert_int_equal(vs_allocator_free(s->allocator, s->blocks[i].addr), VS_OK);
+    s->live -= s->blocks[i].size;
+    s->blocks[i] = s->blocks[--s->count];
+}
+
+/* One operation of the device fails until the next step. */
+static void break_something(struct soak *s)
+{
+    struct fake_device *d = &s->device;
+    d->fail_create = d->fail_map = d->fail_unmap = d->fail_sync = VS_OK;
+    if (!s->faults || below(s, 8))
+        return;
+    switch (below(s, 4)) {
+    case 0: d->fail_create = below(s, 2) ? VS_ERR_DEVICE : VS_ERR_DEVICE_OOM; break;
+    case 1: d->fail_map = VS_ERR_DEVICE; break;
+    case 2: d->fail_unmap = VS_ERR_DEVICE; break;
+    default: d->fail_sync = VS_ERR_DEVICE;
+    }
+}
+
+static void step(struct soak *s)
+{
+    uint64_t what = below(s, 100), stream = below(s, s->streams);
+    break_something(s);
+    if (what == 0 && below(s, 4) == 0) {
+        uint64_t released;
+        enum vs_err err = vs_allocator_empty_cache(s->allocator, &released);
+        assert_true(err == VS_OK || s->faults);
+    } else if (what < 4) {
+        fake_device_complete(&s->device, stream, s->device.recorded[stream]);
+    } else if (s->count == BLOCKS || (s->count && below(s, 100) < 49)) {
+        give_back(s);
+    } else {
+        request(s);
+    }
+    assert_int_equal(s->owners.reserved, s->device.used);
+    if (s->device.used > s->reserved_peak)
+        s->reserved_peak = s->device.used;
+}
+
+static void run(enum vs_reuse reuse, uint64_t streams, uint64_t capacity, uint64_t largest,
+                bool faults)
+{
+    const struct vs_allocator_config config = {.policy = VS_POLICY_COMPACT, .reuse = reuse};
+    struct soak *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->random = seed;
+    s->streams = streams;
+    s->largest = largest;
+    s->faults = faults;
+    s->owners = (struct physical_owners){.device = &s->device,
+                                         .after_sync = reuse == VS_REUSE_AFTER_SYNC};
+    fake_device_init(&s->device, capacity);
+    assert_int_equal(vs_allocator_create(&config, &fake_device_ops, &s->device, &physical_sink,
+                                         &s->owners, &s->allocator),
+                     VS_OK);
+    for (uint64_t i = 0; i < steps; i++) {
+        step(s);
+        if (i % 16 == 0 || i > steps - 100)
+            assert_int_equal(vs_allocator_check(s->allocator), VS_OK);
+    }
+    s->device.fail_create = s->device.fail_map = s->device.fail_unmap = VS_OK;
+    s->device.fail_sync = VS_OK;
+    while (s->count)
+        give_back(s);
+    uint64_t released;
+    assert_int_equal(vs_allocator_empty_cache(s->allocator, &released), VS_OK);
+    assert_int_equal(vs_allocator_check(s->allocator), VS_OK);
+    assert_int_equal(s->device.used, 0);
+    assert_int_equal(s->owners.live, 0);
+    assert_int_equal(s->device.memory.mapping_count, 0);
+    /* a range made for a request that then failed stays for the next one */
+    assert_true(s->device.memory.range_count <= streams);
+    vs_allocator_destroy(s->allocator);
+    printf("%10.4f reserved over live at the peak, %5.1f MiB; %llu refused, %llu maps\n",
+           (double)s->reserved_peak / (double)s->live_peak, (double)s->live_peak / MIB,
+           (unsigned long long)s->refused, (unsigned long long)s->device.maps);
+    physical_free(&s->owners);
+    fake_device_free(&s->device);
+    free(s);
+}
+
+static void no_byte_has_two_owners_on_one_stream(void **state)
+{
+    (void)state;
+    run(VS_REUSE_STREAM_ORDERED, 1, 8 * GIB, 24 * MIB, false);
+}
+
+static void no_byte_has_two_owners_on_several_streams(void **state)
+{
+    (void)state;
+    run(VS_REUSE_STREAM_ORDERED, 4, 8 * GIB, 16 * MIB, false);
+}
+
+static void no_byte_has_two_owners_when_the_device_is_small(void **state)
+{
+    (void)state;
+    run(VS_REUSE_STREAM_ORDERED, 3, 192 * MIB, 32 * MIB, false);
+}
+
+static void memory_is_reused_after_a_synchronisation_only(void **state)
+{
+    (void)state;
+    run(VS_REUSE_AFTER_SYNC, 1, 8 * GIB, 24 * MIB, false);
+}
+
+static void memory_is_reused_after_a_synchronisation_on_a_small_device(void **state)
+{
+    (void)state;
+    run(VS_REUSE_AFTER_SYNC, 1, 192 * MIB, 32 * MIB, false);
+}
+
+static void nothing_is_lost_when_the_device_fails(void **state)
+{
+    (void)state;
+    run(VS_REUSE_STREAM_ORDERED, 3, 256 * MIB, 24 * MIB, true);
+}
+
+static void nothing_is_lost_when_the_device_fails_to_synchronise(void **state)
+{
+    (void)state;
+    run(VS_REUSE_AFTER_SYNC, 1, 256 * MIB, 24 * MIB, true);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        steps = strtoull(argv[1], NULL, 10);
+    if (argc > 2)
+        seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_byte_has_two_owners_on_one_stream),
+        cmocka_unit_test(no_byte_has_two_owners_on_several_streams),
+        cmocka_unit_test(no_byte_has_two_owners_when_the_device_is_small),
+        cmocka_unit_test(memory_is_reused_after_a_synchronisation_only),
+        cmocka_unit_test(memory_is_reused_after_a_synchronisation_on_a_small_device),
+        cmocka_unit_test(nothing_is_lost_when_the_device_fails),
+        cmocka_unit_test(nothing_is_lost_when_the_device_fails_to_synchronise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
