@@ -140,6 +140,7 @@ static uint64_t random_size(void)
 static void the_free_index_gives_what_a_linear_scan_gives(void **state)
 {
     (void)state;
+    static struct vs_segment segment;
     static struct vs_block blocks[SET];
     struct vs_block *set[SET];
     struct vs_free_index index = {0};
@@ -152,6 +153,7 @@ static void the_free_index_gives_what_a_linear_scan_gives(void **state)
             if (b->addr && b->state == VS_BLOCK_FREE)
                 continue;
             *b = (struct vs_block){.addr = FAKE_BASE + 512 * (uint64_t)step,
+                                   .segment = &segment,
                                    .size = random_size(), .state = VS_BLOCK_FREE};
             set[n++] = b;
             (rand() % 2 ? vs_free_insert : vs_free_index_insert)(&index, b);
