@@ -68,6 +68,7 @@ struct diff_config {
     bool fractions; /* the memory fraction changes on the way */
     bool abandons;
     bool pools;
+    bool alone;    /* no stream uses another's memory, and so nothing waits for events */
     bool restless; /* the cache is emptied again and again, on one stream */
     bool callbacks; /* one frees a block when the cache cannot serve a request */
     bool drawn;     /* the options are drawn for each seed */

@@ -82,6 +82,7 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
     config->fractions = diff_draw(&random, 2);
     config->abandons = diff_draw(&random, 4) == 0;
     config->pools = diff_draw(&random, 2);
+    config->alone = diff_draw(&random, 4) == 0;
     config->callbacks = diff_draw(&random, 3) == 0;
     c->expandable_segments = diff_draw(&random, 2);
     if (diff_draw(&random, 3) == 0)
@@ -199,6 +200,8 @@ static struct diff_step any(struct diff_run *r)
     uint64_t what = draw(r, 1000);
     if (what < 10 || (r->config->restless && what >= 950))
         return rare(r);
+    if (r->config->alone && what < 240)
+        return what < 20 ? probe(r) : plain(r);
     if (what < 60)
         return (struct diff_step){STEP_COMPLETE, -1, draw(r, DIFF_STREAMS + 1), draw(r, 1000),
                                   FAIL_NONE, VS_OK, 0};

@@ -24,7 +24,7 @@
 static int steps_wanted = 40000;
 static uint64_t first_seed = 20260101;
 static bool brief;
-static long steps_before; /* of runs that have ended */
+static long steps_before; /* of this configuration's runs that have ended */
 
 /* For whoever has to know where a crash happened. */
 static struct {
@@ -98,6 +98,7 @@ static void differential(const char *test, const struct diff_config *given)
     int done = 0;
     at.test = test;
     at.seed = first_seed;
+    steps_before = 0;
     for (int steps; done < steps_wanted; done += steps, at.seed++) {
         struct diff_config config = *given;
         if (config.drawn)
@@ -124,6 +125,29 @@ static void the_default_configuration_agrees_with_the_model(void **state)
         .reach = REACH(MODEL_hit, MODEL_split, MODEL_tail, MODEL_merge, MODEL_segment,
                        MODEL_pending, MODEL_event_done, MODEL_event_not_ready, MODEL_retry,
                        MODEL_retry_served, MODEL_oom, MODEL_release)};
+    differential(__func__, &c);
+}
+
+/* Here most steps take the paths that need the lock of one stream only. */
+static void streams_that_share_nothing_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.max_split_size = 60 * DIFF_MIB}, .capacity = 900 * DIFF_MIB, .largest = 26,
+        .alone = true,
+        .reach = REACH(MODEL_hit, MODEL_split, MODEL_tail, MODEL_merge, MODEL_segment,
+                       MODEL_retry)};
+    differential(__func__, &c);
+}
+
+static void expandable_streams_that_share_nothing_agree_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true}, .capacity = 900 * DIFF_MIB, .largest = 26,
+        .alone = true,
+        .reach = REACH(MODEL_hit, MODEL_split, MODEL_merge, MODEL_map, MODEL_larger_preferred,
+                       MODEL_retry)};
     differential(__func__, &c);
 }
 
@@ -326,6 +350,8 @@ int main(int argc, char **argv)
     brief = argc > 4 && strcmp(argv[4], "brief") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_default_configuration_agrees_with_the_model),
+        cmocka_unit_test(streams_that_share_nothing_agree_with_the_model),
+        cmocka_unit_test(expandable_streams_that_share_nothing_agree_with_the_model),
         cmocka_unit_test(max_split_size_agrees_with_the_model),
         cmocka_unit_test(rounding_to_divisions_agrees_with_the_model),
         cmocka_unit_test(fraction_and_garbage_collection_agree_with_the_model),
