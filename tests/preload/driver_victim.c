@@ -19,6 +19,74 @@ static void check(CUresult r, const char *what)
 
 void library_victim_start(void);
 
+static CUresult exported(CUdeviceptr p)
+{
+    CUipcMemHandle handle;
+    return cuIpcGetMemHandle(&handle, p);
+}
+
+/* What libraries ask about memory before they share it or send from it. Everything but
+ * the sharing is as if it came from the driver. */
+static int questions(CUcontext context)
+{
+    CUdeviceptr a, b, start;
+    CUcontext owner;
+    CUmemGenericAllocationHandle handle;
+    unsigned long long id_a, id_b;
+    unsigned type, mapped, share_a, share_b, on = 1;
+    size_t bytes;
+    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_MAPPED, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR};
+    void *values[] = {&owner, &type, &mapped, &bytes, &start};
+    check(cuMemAlloc(&a, 5000), "cuMemAlloc");
+    check(cuMemAlloc(&b, 7000), "cuMemAlloc");
+    for (int i = 0; i < 2; i++) {
+        CUdeviceptr p = i ? b : a;
+        check(cuPointerGetAttributes(5, names, values, p + 300), "cuPointerGetAttributes");
+        printf("context %d type %u mapped %u size %zu start %d\n", owner == context, type, mapped,
+               bytes, start == p);
+    }
+    check(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, b), "context");
+    check(cuPointerGetAttribute(&id_a, CU_POINTER_ATTRIBUTE_BUFFER_ID, a), "buffer id");
+    check(cuPointerGetAttribute(&id_b, CU_POINTER_ATTRIBUTE_BUFFER_ID, b), "buffer id");
+    printf("owner %d ids differ %d\n", owner == context, id_a != id_b);
+    check(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, b), "sync memops");
+    printf("handle %d\n", cuMemRetainAllocationHandle(&handle, (void *)a));
+    CUpointer_attribute share = CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE;
+    check(cuPointerGetAttribute(&share_a, share, a), "capable");
+    check(cuPointerGetAttribute(&share_b, share, b), "capable");
+    CUresult first = exported(a), second = exported(b);
+    printf("as told %d %d\n", share_a == (first == CUDA_SUCCESS),
+           share_b == (second == CUDA_SUCCESS));
+    fprintf(stderr, "exported %d %d", (int)first, (int)second);
+    check(cuMemFree(b), "cuMemFree");
+    check(cuMemAlloc(&b, 7000), "cuMemAlloc");
+    fprintf(stderr, " then %d\n", (int)exported(b)); /* a program that shares, shares again */
+    check(cuMemFree(a), "cuMemFree");
+    check(cuMemFree(b), "cuMemFree");
+    return 0;
+}
+
+/* May device 1 use memory of device 0, allocated before and after it was let in? */
+static int peers(CUcontext context, CUdevice other)
+{
+    CUcontext accessor;
+    CUdeviceptr before, after;
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = other};
+    unsigned long long flags[3] = {9, 9, 9};
+    check(cuMemAlloc(&before, MIB), "cuMemAlloc");
+    check(cuMemGetAccess(&flags[0], &location, before), "cuMemGetAccess");
+    check(cuCtxCreate(&accessor, NULL, 0, other), "cuCtxCreate");
+    check(cuCtxEnablePeerAccess(context, 0), "cuCtxEnablePeerAccess");
+    check(cuMemGetAccess(&flags[1], &location, before), "cuMemGetAccess");
+    check(cuCtxPopCurrent(&accessor), "cuCtxPopCurrent");
+    check(cuMemAlloc(&after, 30 * MIB), "cuMemAlloc");
+    check(cuMemGetAccess(&flags[2], &location, after), "cuMemGetAccess");
+    printf("access %llu then %llu, of new memory %llu\n", flags[0], flags[1], flags[2]);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "library") == 0) {
@@ -32,6 +100,10 @@ int main(int argc, char **argv)
     check(cuInit(0), "cuInit");
     check(cuDeviceGet(&device, 0), "cuDeviceGet");
     check(cuCtxCreate(&context, NULL, 0, device), "cuCtxCreate");
+    if (argc > 1 && strcmp(argv[1], "questions") == 0)
+        return questions(context);
+    if (argc > 1 && strcmp(argv[1], "peers") == 0)
+        return peers(context, 1);
     check(cuMemAlloc(&a, 3 * MIB + 100), "cuMemAlloc");
     check(cuMemAlloc(&b, 1000), "cuMemAlloc");
     check(cuMemGetAddressRange(&base, &bytes, a + 17), "cuMemGetAddressRange");

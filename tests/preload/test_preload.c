@@ -891,6 +891,41 @@ static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
 #endif
 }
 
+static void libraries_get_the_drivers_answers_about_cached_memory(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    run(&alone, ALONE, VS_DRIVER_VICTIM, "questions");
+    assert_int_equal(alone.status, 0);
+    assert_string_equal(alone.err, "exported 0 0 then 0\n");
+    run(&with, CACHING, VS_DRIVER_VICTIM, "questions");
+    assert_string_equal(with.out, alone.out);
+    assert_non_null(strstr(with.err, "exported 0 801 then 0\n")); /* the first begins its segment */
+    assert_non_null(strstr(with.err, "--allocator=observe"));
+    run_with(&with, CACHING, expandable, VS_DRIVER_VICTIM, "questions");
+    assert_string_equal(with.out, alone.out);
+    assert_non_null(strstr(with.err, "exported 801 801 then 0\n"));
+}
+
+static void expandable_on_two_devices(void)
+{
+    expandable();
+    two_devices();
+}
+
+static void mapped_memory_is_open_to_peers_let_in_before_and_after(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run_with(&o, CACHING, expandable_on_two_devices, VS_DRIVER_VICTIM, "peers");
+    assert_string_equal(o.out, "access 0 then 3, of new memory 3\n");
+    static const char *const modes[] = {"peer", "devices"};
+    for (int m = 0; m < 2; m++) {
+        run_with(&o, CACHING, expandable_on_two_devices, VS_REUSE_VICTIM, modes[m]);
+        assert_string_equal(o.out, "bytes overwritten: 0\n");
+    }
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -947,6 +982,8 @@ int main(void)
         cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
         cmocka_unit_test(what_the_cache_is_told_wrongly_costs_a_line),
         cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),
+        cmocka_unit_test(libraries_get_the_drivers_answers_about_cached_memory),
+        cmocka_unit_test(mapped_memory_is_open_to_peers_let_in_before_and_after),
         cmocka_unit_test(memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
