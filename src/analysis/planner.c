@@ -177,6 +177,11 @@ enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
     return err;
 }
 
+uint64_t vs_planner_peak(const struct vs_planner *p)
+{
+    return p->peak_bytes;
+}
+
 /* --- one stream --- */
 
 /* How long the blocks made at *place* of the period live: the longest of all

@@ -30,6 +30,8 @@ enum vs_err vs_planner_alloc(struct vs_planner *planner, uint64_t block, uint64_
 enum vs_err vs_planner_free(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
 /* Another stream uses the block, too. */
 enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
+/* The most bytes alive at once so far, as asked for. */
+uint64_t vs_planner_peak(const struct vs_planner *planner);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
 
 struct vs_plan_summary_stream {

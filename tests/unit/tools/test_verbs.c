@@ -186,8 +186,8 @@ static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
     write_file(&b, "cut.vst", whole, n / 2);
     static const char *const names[] = {"empty.vst", "text.vst", "cut.vst", ".", "missing.vst"};
     static const char *const verbs[] = {"report", "oom", "check --max-peak 1GiB",
-                                        "export -f chrome -o t.json"};
-    for (size_t v = 0; v < 4; v++) {
+                                        "export -f chrome -o t.json", "plan -o t.vsplan"};
+    for (size_t v = 0; v < 5; v++) {
         for (size_t i = 0; i < 5; i++) {
             char start[64];
             snprintf(start, sizeof start, "vramscope %.*s: %s", (int)strcspn(verbs[v], " "),
@@ -420,10 +420,10 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 {
     (void)state;
     struct outcome o;
-    static const char *const verbs[] = {"report", "oom", "check", "export", "options"};
+    static const char *const verbs[] = {"report", "oom", "check", "export", "plan", "options"};
     run(&o, scratch, "--help");
     assert_int_equal(o.code, 0);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 6; i++)
         assert_contains(o.out, verbs[i]);
     for (size_t i = 0; i < 5; i++) {
         char start[64];
@@ -451,8 +451,8 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"run", "report", "oom", "check", "export", "doctor",
-                                        "options"};
+    static const char *const verbs[] = {"run", "report", "oom", "check", "export", "plan",
+                                        "doctor", "options"};
     static char page[32768];
     struct outcome o;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
@@ -477,6 +477,48 @@ static void man_pages_know_every_option_of_the_help(void **state)
             p += length;
         }
     }
+}
+
+static void plan_writes_a_plan_of_what_repeats(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
+    for (unsigned step = 0; step < 20; step++) {
+        for (unsigned i = 1; i < 25; i++)
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(10 * i), i * MIB, i * MIB);
+        for (unsigned i = 24; i > 0; i--)
+            vs_builder_free(&b, 0, A(10 * i));
+    }
+    vs_builder_alloc(&b, 0, VS_FAMILY_PINNED, A(900), GIB, GIB); /* not the device's */
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "plan trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.err, "");
+    static const char *const parts[] = {"481 requests", "1 first and then 24 again and again",
+                                        "308.0 MiB", "0.00 % more", "plan: trace.vsplan"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_contains(o.out, parts[i]);
+    run(&o, b.dir, "plan --json --whole trace.vst"); /* replaces the plan */
+    assert_int_equal(o.code, 0);
+    struct json_object *json = json_tokener_parse(o.out);
+    assert_non_null(json);
+    json_object_put(json);
+    assert_contains(o.out, "\"prologue\":481,\"period\":0");
+    run(&o, b.dir, "plan -o trace.vst trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "is not a plan; it is left alone");
+    run(&o, b.dir, "plan --device 1 trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "on that device");
+    run(&o, b.dir, "plan -o missing/plan trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_int_equal(lines_in(o.err), 1);
+    remove_file(&b, "trace.vsplan");
+    vs_builder_remove(&b);
 }
 
 static void options_tell_value_source_and_variable(void **state)
@@ -524,6 +566,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
+        cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
         cmocka_unit_test(options_tell_value_source_and_variable),
     };
     if (!mkdtemp(scratch))

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A plan is written beside its place and renamed, so that a program
+ * that maps the old one keeps it. */
+#include "plan_tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "allocator/plan_format.h"
+#include "command.h"
+
+static bool build(const char *who, const struct vs_plan_request *request, struct vs_reader *reader,
+                  struct vs_plan_result *out)
+{
+    struct vs_plan_trace trace;
+    char text[VS_READER_WHY_MAX];
+    enum vs_err err = vs_plan_trace_read(reader, request->device, &trace);
+    bool usable = err || vs_tool_usable(who, request->trace, vs_reader_condition(reader, text),
+                                        text, request->partial, "--partial");
+    if (!err && usable) {
+        out->identity = trace.identity;
+        out->identity.program = out->program;
+        memcpy(out->program, trace.program, sizeof out->program);
+        out->framework = trace.framework;
+        out->unmatched = trace.unmatched;
+        err = vs_planner_build(trace.planner, &trace.identity, request->whole, &out->bytes,
+                               &out->size, &out->summary);
+    }
+    vs_planner_close(trace.planner);
+    if (err == VS_ERR_NOT_FOUND)
+        vs_tool_fail(who, "%s: no device memory was asked for%s, so there is nothing to plan",
+                     request->trace, request->device == VS_PLAN_DEVICE_ANY ? "" : " on that device");
+    else if (err)
+        vs_tool_fail(who, "%s: %s while planning it", request->trace, vs_err_text(err));
+    return usable && !err;
+}
+
+bool vs_tool_plan(const char *who, const struct vs_plan_request *request,
+                  struct vs_plan_result *out)
+{
+    struct vs_reader *reader;
+    memset(out, 0, sizeof *out);
+    if (!vs_tool_open(who, request->trace, &reader))
+        return false;
+    bool built = build(who, request, reader, out);
+    vs_reader_close(reader);
+    return built;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* A slip of the keyboard must not cost a file: only plans are replaced. */
+static bool may_replace(const char *path)
+{
+    struct stat st;
+    uint64_t magic = 0;
+    if (stat(path, &st))
+        return errno == ENOENT;
+    FILE *file = S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    if (!file)
+        return false;
+    size_t n = fread(&magic, sizeof magic, 1, file);
+    fclose(file);
+    return st.st_size == 0 || (n == 1 && magic == VS_PLAN_MAGIC);
+}
+
+bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_result *plan)
+{
+    char beside[PATH_MAX];
+    if (!may_replace(path)) {
+        vs_tool_fail(who, "%s exists and is not a plan; it is left alone", path);
+        return false;
+    }
+    int length = snprintf(beside, sizeof beside, "%s.XXXXXX", path);
+    int fd = length < (int)sizeof beside ? mkstemp(beside) : (errno = ENAMETOOLONG, -1);
+    bool written = fd >= 0 && write_all(fd, plan->bytes, plan->size) && fchmod(fd, 0644) == 0;
+    written = fd >= 0 && close(fd) == 0 && written && rename(beside, path) == 0;
+    if (written)
+        return true;
+    vs_tool_fail(who, "cannot write %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        unlink(beside);
+    return false;
+}
