@@ -27,6 +27,8 @@ struct bench_contender {
 
 /* Ours by PyTorch's rules, on a device without memory that answers at once. */
 extern const struct bench_contender bench_ours;
+/* Our policies on that device, which has virtual memory; the last followed by NULL. */
+extern const struct bench_contender *const bench_policies[];
 /* Does nothing at all: what the benchmark itself costs. */
 extern const struct bench_contender bench_nothing;
 /* The floor: mimalloc where its library is found, otherwise the C library's malloc.

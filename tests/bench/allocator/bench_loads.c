@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "support/replay_log.h"
+#include "support/workloads.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
@@ -255,6 +256,48 @@ void bench_load_lengths(struct bench_load *load)
         give(load, weights[i]);
 }
 
+/* At the end of a program whose blocks live on. */
+static void give_rest(struct bench_load *load)
+{
+    char *held = calloc(load->slots + 1, 1);
+    if (!held)
+        abort();
+    for (size_t i = 0; i < load->count; i++)
+        held[load->ops[i].slot] = load->ops[i].bytes != 0;
+    for (uint64_t slot = 0; slot < load->slots; slot++) {
+        if (held[slot])
+            give(load, slot);
+    }
+    free(held);
+}
+
+/* --- generated programs --- */
+
+const char *const bench_programs[] = {"varlen", "serving", "moe", "fragmentation", NULL};
+
+void bench_load_program(struct bench_load *load, const char *name)
+{
+    struct request_log log = {0};
+    char title[48];
+    snprintf(title, sizeof title, "program %s", name);
+    begin(load, title);
+    if (!workload_make(name, 1, &log))
+        abort();
+    uint64_t *slots = calloc(log.id_count, sizeof *slots);
+    if (!slots)
+        abort();
+    for (size_t i = 0; i < log.count; i++) {
+        const struct request *r = &log.requests[i];
+        if (r->kind == REQUEST_ALLOC)
+            slots[r->id] = take(load, r->size);
+        else if (r->kind == REQUEST_FREE)
+            give(load, slots[r->id]);
+    }
+    free(slots);
+    request_log_clear(&log);
+    give_rest(load);
+}
+
 /* --- recorded traces --- */
 
 static void trace_ops(struct bench_load *load, const struct replay_log *log, struct vs_map *live)
@@ -276,20 +319,6 @@ static void trace_ops(struct bench_load *load, const struct replay_log *log, str
         if (e->kind == REPLAY_FREE && vs_map_remove(live, e->addr, &slot))
             give(load, slot);
     }
-}
-
-static void give_rest(struct bench_load *load)
-{
-    char *held = calloc(load->slots + 1, 1);
-    if (!held)
-        abort();
-    for (size_t i = 0; i < load->count; i++)
-        held[load->ops[i].slot] = load->ops[i].bytes != 0;
-    for (uint64_t slot = 0; slot < load->slots; slot++) {
-        if (held[slot])
-            give(load, slot);
-    }
-    free(held);
 }
 
 void bench_load_trace(struct bench_load *load, const char *path)

@@ -33,6 +33,9 @@ void bench_load_lengths(struct bench_load *load);
 /* What snapshot_to_events.py wrote, the blocks that lived before included. Exits with
  * a message when the file cannot be used. */
 void bench_load_trace(struct bench_load *load, const char *path);
+/* A program of support/workloads.h with its first seed, on one stream. */
+extern const char *const bench_programs[]; /* the last followed by NULL */
+void bench_load_program(struct bench_load *load, const char *name);
 void bench_load_free(struct bench_load *load);
 
 #endif

@@ -31,6 +31,20 @@ static void *ours_open(void)
     return open_with(&config);
 }
 
+static void *expandable_open(void)
+{
+    static const struct vs_allocator_config config = {.reuse = VS_REUSE_STREAM_ORDERED,
+                                                      .expandable_segments = true};
+    return open_with(&config);
+}
+
+static void *compact_open(void)
+{
+    static const struct vs_allocator_config config = {.reuse = VS_REUSE_STREAM_ORDERED,
+                                                      .policy = VS_POLICY_COMPACT};
+    return open_with(&config);
+}
+
 static void ours_close(void *self)
 {
     struct ours *o = self;
@@ -57,6 +71,17 @@ static void ours_give(void *self, uint64_t addr, uint64_t bytes, unsigned stream
 const struct bench_contender bench_ours = {
     "ours", "vramscope's allocator, policy pytorch, on a device that answers at once", ours_open,
     ours_close, ours_take, ours_give};
+
+static const struct bench_contender pytorch = {"pytorch",  "PyTorch's rules",
+                                               ours_open,  ours_close,
+                                               ours_take,  ours_give};
+static const struct bench_contender expandable = {"expandable", "PyTorch's expandable segments",
+                                                  expandable_open, ours_close,
+                                                  ours_take,       ours_give};
+static const struct bench_contender compact = {"compact",    "our own rules",
+                                               compact_open, ours_close,
+                                               ours_take,    ours_give};
+const struct bench_contender *const bench_policies[] = {&pytorch, &expandable, &compact, NULL};
 
 static void *nothing_open(void)
 {
