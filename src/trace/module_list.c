@@ -18,6 +18,7 @@
 #include <xxhash.h>
 
 #include "trace/recorder_internal.h"
+#include "trace/walk.h"
 
 #define BUILD_ID_BYTES_MAX 64
 #define MODULES_MAX 65536u
@@ -198,8 +199,10 @@ static void drop_vanished_locked(struct vs_recorder *r, const struct gathering *
         }
     }
     r->module_count = kept;
-    if (dropped)
-        vs_map_free(&r->stack_ids); /* the same addresses may mean other code from here on */
+    if (dropped) { /* the same addresses may mean other code from here on */
+        vs_map_free(&r->stack_ids);
+        vs_walk_forget();
+    }
 }
 
 static void add_new_locked(struct vs_recorder *r, const struct found *f)

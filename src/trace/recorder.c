@@ -15,6 +15,7 @@
 #include "base/vs_quick_lock.h"
 #include "trace/compress.h"
 #include "trace/recorder_internal.h"
+#include "trace/walk.h"
 
 /* and for the lock: exit() may be called by a handler that interrupted us */
 #define CLOSE_LOCK_NS UINT64_C(2000000000)
@@ -87,6 +88,8 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
         return VS_ERR_NOMEM;
     vs_encode_forget_thread(); /* this may be the child of a fork */
     vs_lock_init(&r->lock, VS_RANK_RECORDER, "recorder");
+    static _Atomic uint32_t opened;
+    r->number = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) + 1;
     vs_ticks_init(&r->ticks);
     r->writer.fd = -1;
     r->pid = getpid();
@@ -196,32 +199,62 @@ static size_t keep_program_frames(const struct vs_recorder *r, void **pcs, size_
     return kept;
 }
 
+/* The frames of the stack that begins at *start*, by rules where they cover it. */
+static size_t capture(struct vs_recorder *r, struct vs_walk_owner owner,
+                      const struct vs_walk_start *start, void **pcs, size_t max,
+                      struct vs_trail **trail)
+{
+    size_t wanted = r->depth_max + owner.skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
+    if (wanted < max)
+        max = wanted;
+    size_t count = vs_walk_stack(owner, start, pcs, max, trail);
+    if (!count)
+        count = vs_unwind_capture(pcs, max);
+    return keep_program_frames(r, pcs, count, (const void *)(uintptr_t)start->pc, owner.skip);
+}
+
+/* A stack that this thread has not seen lately. */
+static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
+                                                    struct vs_walk_owner owner,
+                                                    const struct vs_walk_start *start)
+{
+    void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
+    struct vs_trail *trail;
+    int saved_errno = errno;
+    size_t count = capture(r, owner, start, pcs, sizeof pcs / sizeof pcs[0], &trail);
+    uint64_t hash = vs_intern_stack_hash(pcs, count), id = 0;
+    if (count) {
+        vs_lock_acquire(&r->lock);
+        id = vs_intern_stack_find_locked(r, hash);
+        vs_lock_release(&r->lock);
+    }
+    if (id == VS_STACK_MISS) {
+        uint32_t epoch = vs_walk_epoch();
+        vs_module_list_refresh(r);
+        if (vs_walk_epoch() != epoch) { /* the rules may have been those of other code */
+            count = capture(r, owner, start, pcs, sizeof pcs / sizeof pcs[0], &trail);
+            hash = vs_intern_stack_hash(pcs, count);
+        }
+        vs_lock_acquire(&r->lock);
+        id = count ? vs_intern_stack_add_locked(r, hash, pcs, count) : 0;
+        vs_lock_release(&r->lock);
+    }
+    vs_walk_keep(trail, id);
+    errno = saved_errno;
+    return id;
+}
+
 __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsigned skip)
 {
     if (is_stopped(r) || !r->depth_max)
         return 0;
-    int saved_errno = errno;
-    void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
-    size_t max = r->depth_max + skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
-    if (max > sizeof pcs / sizeof pcs[0])
-        max = sizeof pcs / sizeof pcs[0];
-    size_t count = vs_unwind_capture(pcs, max);
-    count = keep_program_frames(r, pcs, count, __builtin_return_address(0), skip);
-    uint64_t id = 0;
-    if (count) {
-        uint64_t hash = vs_intern_stack_hash(pcs, count);
-        vs_lock_acquire(&r->lock);
-        id = vs_intern_stack_find_locked(r, hash);
-        vs_lock_release(&r->lock);
-        if (id == VS_STACK_MISS) {
-            vs_module_list_refresh(r);
-            vs_lock_acquire(&r->lock);
-            id = vs_intern_stack_add_locked(r, hash, pcs, count);
-            vs_lock_release(&r->lock);
-        }
-    }
-    errno = saved_errno;
-    return id;
+    const uint64_t *frame = __builtin_frame_address(0);
+    struct vs_walk_start start = {.pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
+                                  .sp = (uint64_t)(uintptr_t)(frame + 2),
+                                  .fp = frame[0]};
+    struct vs_walk_owner owner = {r->number, skip};
+    uint64_t id = vs_walk_known(owner, &start);
+    return id ? id : new_stack(r, owner, &start);
 }
 
 void vs_recorder_flush(struct vs_recorder *r)

@@ -2,7 +2,8 @@
  *
  * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
  * window and hand-over), writer.c (background thread and file), intern.c
- * (strings, stacks), module_list.c (loaded objects) and unwind.c (capture).
+ * (strings, stacks), module_list.c (loaded objects), walk.c and cfi.c (stacks by frame
+ * rules) and unwind.c (the other stacks).
  *
  * One lock, rank RECORDER, guards everything but the writer's part. A function
  * called with it held is named _locked; those that reserve room may let go of it
@@ -97,6 +98,7 @@ struct vs_recorder {
     bool modules_busy;          /* somebody is writing `module` events */
 
     /* immutable after open */
+    uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
     size_t window_bytes;
     uint64_t own_start, own_end; /* pcs of the library that contains us; 0,0 = the program */

@@ -11,7 +11,7 @@
  *   hit      a working set; the program synchronises between the rounds, untimed, so
  *            that a cache has no need to
  * DEPTH: frames between the allocation and its thread's start, which go through one
- * of eight call sites in turn. More threads: wall time over all pairs. */
+ * of eight call sites in no fixed order. More threads: wall time over all pairs. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <pthread.h>
@@ -99,8 +99,11 @@ static unsigned run_round(CUdeviceptr *set)
 {
     if (how == HOW_MALLOC)
         return set_of_malloc((void **)set);
-    for (unsigned j = 0; j < BLOCKS; j++)
-        from_site(j, &set[j]);
+    static _Thread_local unsigned random = 1;
+    for (unsigned j = 0; j < BLOCKS; j++) {
+        random = random * 1664525u + 1013904223u;
+        from_site(random >> 16, &set[j]);
+    }
     for (unsigned j = 0; how == HOW_HIT && j < BLOCKS; j++) {
         if (cuMemFree(set[j]))
             failed = true;
