@@ -123,12 +123,14 @@ struct vramscope_segment {
     int device;
     int pool;        /* 0 small, 1 large */
     int expandable;  /* 1: memory mapped as it is needed; each mapped run counts as one */
+    int view;        /* 1: memory of other segments, mapped here as well; not reserved again */
 };
 
 enum vramscope_block_state {
     VRAMSCOPE_BLOCK_FREE = 0,   /* cached */
     VRAMSCOPE_BLOCK_LIVE = 1,   /* the program has it */
-    VRAMSCOPE_BLOCK_PENDING = 2 /* freed, but a stream may still use it */
+    VRAMSCOPE_BLOCK_PENDING = 2, /* freed, but a stream may still use it */
+    VRAMSCOPE_BLOCK_LENT = 3     /* used by a block in a view */
 };
 
 struct vramscope_block {

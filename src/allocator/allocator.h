@@ -97,7 +97,8 @@ struct vs_allocator_event {
     enum vs_allocator_event_kind kind;
     enum vs_pool_kind pool;
     uint64_t addr;      /* block or segment; OOM: bytes free on the device */
-    uint64_t requested; /* bytes asked for; segments: those taken from the device or given back */
+    uint64_t requested; /* bytes asked for; segments: those taken from the device or given back,
+                           0 where memory of other segments is mapped a second time */
     uint64_t size;      /* bytes of the block or segment; OOM: the rounded request */
     uint64_t stream;    /* the stream the memory belongs to */
 };

@@ -245,6 +245,8 @@ static enum vs_err establish(struct vs_allocator *a, struct vs_pool *pool, struc
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
     view->segment->view = view;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, view->addr, 0, bytes,
+                             pool->owner->stream);
     return VS_OK;
 }
 
@@ -288,6 +290,9 @@ static enum vs_err drop(struct vs_allocator *a, struct vs_views *views, struct v
     enum vs_err ignored =
         a->ops.range_release(a->ops_ctx, view->addr, view->pages * VS_PAGE_BYTES);
     (void)ignored;
+    const struct vs_pool *pool = view->segment->pool;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, view->addr, 0,
+                             view->pages * VS_PAGE_BYTES, pool->owner->stream);
     dormant_remove(views, view);
     vs_segment_leave_locked(a, view->segment);
     vs_node_give_locked(&a->free_views, view);

@@ -46,6 +46,17 @@ static void walk_segment(const struct vs_segment *segment, const struct extent *
         holes->empty_bytes += segment->size;
 }
 
+/* Blocks in views use memory that looked free where it is reserved; which holes it was
+ * in is not known, so the largest is an upper bound then. */
+static void take_lent(struct vs_holes *holes, uint64_t lent)
+{
+    holes->free_bytes -= lent < holes->free_bytes ? lent : holes->free_bytes;
+    if (holes->largest > holes->free_bytes)
+        holes->largest = holes->free_bytes;
+    if (holes->empty_bytes > holes->free_bytes)
+        holes->empty_bytes = holes->free_bytes;
+}
+
 enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
                             struct vs_holes *out)
 {
@@ -66,15 +77,22 @@ enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
         qsort(blocks, count, sizeof *blocks, by_addr);
     struct vs_holes holes = {0};
     size_t at = 0;
+    uint64_t lent = 0;
     for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_segment *segment = &replay->segments.items[i];
-        if (segment->device != account || segment->view)
-            continue; /* the memory of a view is counted where it is reserved */
+        if (segment->device != account)
+            continue;
         while (at < count && blocks[at].addr < segment->addr)
             at++; /* its segment is gone */
+        if (segment->view) {
+            for (; at < count && blocks[at].addr - segment->addr < segment->size; at++)
+                lent += blocks[at].size;
+            continue;
+        }
         walk_segment(segment, blocks, count, &at, &holes);
     }
     free(blocks);
+    take_lent(&holes, lent);
     *out = holes;
     return VS_OK;
 }

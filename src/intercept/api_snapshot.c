@@ -29,6 +29,7 @@ static int state_of(enum vs_block_state state)
 {
     return state == VS_BLOCK_LIVE      ? VRAMSCOPE_BLOCK_LIVE
            : state == VS_BLOCK_PENDING ? VRAMSCOPE_BLOCK_PENDING
+           : state == VS_BLOCK_LENT    ? VRAMSCOPE_BLOCK_LENT
                                        : VRAMSCOPE_BLOCK_FREE;
 }
 
@@ -44,7 +45,8 @@ static void copy_row(void *arg, const struct vs_segment_info *segment,
                                              .stream = segment->stream, /* as keyed, for now */
                                              .device = copy->device,
                                              .pool = segment->pool,
-                                             .expandable = segment->expandable}};
+                                             .expandable = segment->expandable,
+                                             .view = segment->view}};
     if (block)
         copy->rows[i].block = (struct vramscope_block){.address = block->addr,
                                                        .size = block->size,

@@ -284,10 +284,11 @@ static void drop(void *arg, const struct vs_segment_info *segment,
         on_free(context, &e);
     }
     if (block->addr + block->size == segment->addr + segment->size) {
-        e = (struct vs_allocator_event){
-            .addr = segment->addr, .size = segment->size, .requested = segment->size};
-        on_segment(context, &e,
-                   segment->expandable ? VS_ALLOCATOR_SEGMENT_UNMAP : VS_ALLOCATOR_SEGMENT_FREE);
+        bool mapped = segment->expandable || segment->view;
+        e = (struct vs_allocator_event){.addr = segment->addr,
+                                        .size = segment->size,
+                                        .requested = segment->view ? 0 : segment->size};
+        on_segment(context, &e, mapped ? VS_ALLOCATOR_SEGMENT_UNMAP : VS_ALLOCATOR_SEGMENT_FREE);
     }
 }
 

@@ -844,6 +844,36 @@ static void expandable_segments_look_the_same_to_programs(void **state)
     assert_int_equal(with.status, 0);
 }
 
+static void compact(void)
+{
+    setenv("VRAMSCOPE_POLICY", "compact", 1);
+}
+
+static void compact_placement_looks_the_same_to_programs(void **state)
+{
+    (void)state;
+    struct outcome alone, with;
+    struct count c;
+    for (size_t m = 0; m < sizeof ordinary_modes / sizeof *ordinary_modes; m++) {
+        for (int b = 0; b < 2; b++) {
+            run(&alone, ALONE, builds[b], ordinary_modes[m]);
+            run_with(&with, CACHING, compact, builds[b], ordinary_modes[m]);
+            assert_same(&with, &alone);
+            count_trace(&c, with.trace);
+            assert_true(c.maps > 0);
+            assert_int_equal(c.segments, 0);
+        }
+    }
+    run_with(&with, CACHING, compact, VS_REUSE_VICTIM, "");
+    assert_string_equal(with.out, "bytes overwritten: 0\n");
+    run_with(&with, CACHING, compact, VS_DRIVER_VICTIM, "");
+    assert_int_equal(with.status, 0);
+    run_with(&with, CACHING, compact, VS_VICTIM_SHARED, "resets");
+    assert_string_equal(with.out, "40 resets\n");
+    count_trace(&c, with.trace);
+    assert_int_equal(c.reserved, 0);
+}
+
 static void memory_of_expandable_segments_goes_back_with_its_context(void **state)
 {
     (void)state;
@@ -979,6 +1009,7 @@ int main(void)
         cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
         cmocka_unit_test(the_public_interface_is_usable_from_cpp),
         cmocka_unit_test(expandable_segments_look_the_same_to_programs),
+        cmocka_unit_test(compact_placement_looks_the_same_to_programs),
         cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
         cmocka_unit_test(what_the_cache_is_told_wrongly_costs_a_line),
         cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),

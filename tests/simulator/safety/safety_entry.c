@@ -97,7 +97,8 @@ static void run_seed(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    int64_t allocated, live;
+    int64_t allocated, live, peak;
+    struct vramscope_device_stats stats;
     if (argc != 3) {
         fprintf(stderr, "usage: safety_entry FIRST-SEED COUNT\n");
         return 2;
@@ -109,6 +110,10 @@ int main(int argc, char **argv)
     REQUIRE(vramscope_get_statistic(0, "allocation.all.allocated", &allocated) == 0);
     REQUIRE(vramscope_get_statistic(0, "allocation.all.current", &live) == 0);
     REQUIRE(allocated > 0 && live == 0);
+    /* the figures of the device and of its allocator come from different counters */
+    REQUIRE(vramscope_get_statistic(0, "reserved_bytes.all.peak", &peak) == 0);
+    REQUIRE(vramscope_get_device_stats(0, &stats) == 0);
+    REQUIRE(stats.reserved_peak == (uint64_t)peak && stats.allocated == 0);
     printf("%llu seeds\n", (unsigned long long)count);
     return 0;
 }

@@ -82,10 +82,10 @@ static inline void physical_event(void *ctx, const struct vs_allocator_event *e)
         o->live -= e->size;
         break;
     case VS_ALLOCATOR_SEGMENT_MAP:
-        o->reserved += e->size;
+        o->reserved += e->requested;
         break;
     case VS_ALLOCATOR_SEGMENT_UNMAP:
-        o->reserved -= e->size;
+        o->reserved -= e->requested;
         break;
     default:
         break;

@@ -169,6 +169,9 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
     assert_int_equal(account->segment_count, 1);
     assert_int_equal(account->allocated, 3 * MIB);
     assert_int_equal(account->block_bytes, 3 * MIB);
+    struct vs_holes holes;
+    assert_int_equal(vs_replay_holes(replay, 0, &holes), VS_OK);
+    assert_int_equal(holes.free_bytes, 3 * MIB); /* what the view's block uses is not free */
     unmap.segment_unmap.addr = base + 4 * MIB; /* the end of it */
     unmap.segment_unmap.size = MIB;
     assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
