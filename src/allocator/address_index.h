@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct vs_block;
+#include "allocator/block_store.h"
 
 /* Zero-initialise. */
 struct vs_address_index {
-    struct vs_block *root;
+    vs_block_ref root;
 };
 
 /* The block is in no index; its address stays fixed while it is in this one, its

@@ -51,10 +51,7 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
         return VS_OK;
     }
     vs_block_set_state(block, VS_BLOCK_LIVE);
-    block->used.requested = layout->requested;
-    block->used.uses = NULL;
-    block->used.events = 0;
-    block->used.serial = vs_serial_next(a, vs_block_shard(block));
+    vs_block_set_used(block, layout->requested, vs_serial_next(a, vs_block_shard(block)));
     vs_block_mark_start(block, true);
     vs_allocator_count_alloc_locked(a, pool->kind, block->size, layout->requested);
     return vs_live_put_locked(block);

@@ -37,11 +37,13 @@ bool vs_block_reserve_locked(struct vs_allocator *a, struct vs_node_list *list)
 {
     if (list->head)
         return true;
-    void *node = vs_node_take_locked(a, list, sizeof(struct vs_block));
-    if (!node)
+    const size_t count = (VS_SLAB_BYTES - sizeof(char *)) / sizeof(struct vs_block);
+    struct vs_block *nodes = vs_slab_take(&a->slabs);
+    if (!nodes)
         return false;
-    vs_node_give_locked(list, node);
-    a->blocks_made += SLAB_BYTES / sizeof(struct vs_block);
+    for (size_t i = count; i-- > 0;)
+        vs_node_give_locked(list, &nodes[i]);
+    a->blocks_made += count;
     return true;
 }
 
@@ -73,19 +75,29 @@ uint64_t vs_block_count_locked(const struct vs_allocator *a)
 
 struct vs_block *vs_live_get_locked(struct vs_allocator *a, uint64_t addr)
 {
-    const uint64_t *value = vs_map_get(&vs_shards_of_page(&a->shards, addr)->live, addr);
-    for (uint32_t i = 0; !value && i < a->shards.count; i++)
-        value = vs_map_get(&a->shards.shard[i].live, addr);
-    return value ? (struct vs_block *)(uintptr_t)*value : NULL;
+    struct vs_block *block = vs_live_find(&vs_shards_of_page(&a->shards, addr)->live, addr);
+    for (uint32_t i = 0; !block && i < a->shards.count; i++)
+        block = vs_live_find(&a->shards.shard[i].live, addr);
+    return block;
 }
 
 struct vs_block *vs_live_remove_locked(struct vs_allocator *a, uint64_t addr)
 {
-    uint64_t value;
-    bool found = vs_map_remove(&vs_shards_of_page(&a->shards, addr)->live, addr, &value);
-    for (uint32_t i = 0; !found && i < a->shards.count; i++)
-        found = vs_map_remove(&a->shards.shard[i].live, addr, &value);
-    return found ? (struct vs_block *)(uintptr_t)value : NULL;
+    struct vs_block *block = vs_live_get_locked(a, addr);
+    if (block) {
+        struct vs_live_index *live = &vs_block_shard(block)->live;
+        vs_live_unlink(live, vs_live_link(live, addr));
+    }
+    return block;
+}
+
+enum vs_err vs_live_put_locked(struct vs_block *block)
+{
+    struct vs_live_index *live = &vs_block_shard(block)->live;
+    enum vs_err err = vs_live_reserve(live);
+    if (!err)
+        vs_live_insert(live, block);
+    return err;
 }
 
 /* --- caching: free blocks and their neighbours --- */
@@ -218,7 +230,8 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
             return VS_ERR_NOMEM;
         }
     }
-    enum vs_err err = vs_live_put_locked(block);
+    struct vs_live_index *live = &vs_block_shard(block)->live;
+    enum vs_err err = vs_live_reserve(live);
     if (err) {
         if (rest)
             vs_block_give(vs_block_shard(block), rest);
@@ -233,6 +246,7 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
         vs_counter_decrease(&a->counters.inactive_split_bytes, request->kind, block->size);
     }
     vs_block_occupy(block, request->requested, vs_serial_next(a, vs_block_shard(block)), out);
+    vs_live_insert(live, block);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
                              block->size, request->stream);
     vs_allocator_count_alloc_locked(a, request->kind, block->size, request->requested);
@@ -356,7 +370,7 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
         vs_counter_decrease(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
                              block->size, pool->owner->stream);
-    if (block->used.uses)
+    if (block->used.has_uses)
         vs_uses_to_events_locked(a, block);
     else
         vs_block_complete_free_locked(a, block);

@@ -14,6 +14,7 @@
 
 #include "allocator/address_index.h"
 #include "allocator/allocator.h"
+#include "allocator/block_store.h"
 #include "allocator/free_index.h"
 #include "allocator/landmarks.h"
 #include "allocator/placement.h"
@@ -26,7 +27,7 @@
 struct vs_segment;
 struct vs_event_queue;
 
-/* Another stream's use of a block: on the block while it is live; after the free
+/* Another stream's use of a block: in vs_allocator.uses while the block is live; after the free
  * on the stream's queue with its event, or on the deferred list without one. */
 struct vs_note {
     struct vs_note *next;
@@ -36,7 +37,7 @@ struct vs_note {
     bool captured; /* first recorded during a capture */
 };
 
-/* 64 bytes, one cache line. */
+/* 56 bytes: with its share of the pointer table a live one takes less than 64. */
 struct vs_block {
     uint64_t addr;
     union {
@@ -50,18 +51,27 @@ struct vs_block {
     struct vs_block *prev, *next; /* neighbours by address in the segment */
     union {
         struct { /* not handed out: all other states */
-            struct vs_block *left, *right; /* free index; UNMAPPED: address index; LENT: views.h */
+            vs_block_ref left, right; /* free index; UNMAPPED: address index; LENT: views.h */
             uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
         } idle;
         struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
-            uint64_t requested;
-            struct vs_note *uses;
-            uint64_t events : 20; /* still to complete */
-            uint64_t serial : 44; /* of the allocation, from 1 */
+            union {
+                struct {
+                    uint64_t requested : 49;
+                    uint64_t has_uses : 1;     /* notes of it are in vs_allocator.uses */
+                    uint64_t serial_high : 14; /* of the allocation's number: vs_block_serial */
+                };
+                uint64_t requested_and_more;
+            };
+            uint32_t serial_low;
+            union {
+                vs_block_ref chain; /* LIVE: the next one in the pointer table */
+                uint32_t events;    /* PENDING: still to complete */
+            };
         } used;
     };
 };
-_Static_assert(sizeof(struct vs_block) == 64, "a block is one cache line");
+_Static_assert(sizeof(struct vs_block) == 56, "metadata of a live block stays within 64 bytes");
 
 /* Free blocks of one kind and stream. */
 struct vs_pool {
@@ -153,6 +163,7 @@ struct vs_allocator {
 
     struct vs_segment **segments; /* by rising address */
     size_t segment_count, segment_capacity;
+    struct vs_slabs slabs;       /* of blocks */
     uint64_t blocks_made;        /* nodes, in use or recycled */
     uint64_t serial;             /* atomic; allocation numbers given to shards so far */
 
@@ -163,6 +174,7 @@ struct vs_allocator {
     struct vs_capture *captures; /* not empty: a graph may be under capture */
 
     struct vs_event_queue *queues;
+    struct vs_map uses;          /* address of a live block to its list of struct vs_note */
     struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
     struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
     uint64_t pending_notes;      /* queued, deferred or held */
@@ -261,6 +273,18 @@ static inline void vs_block_set(struct vs_block *block, uint64_t size, enum vs_b
     block->size_and_state = word;
 }
 
+/* The number of a LIVE or PENDING block's allocation. */
+static inline uint64_t vs_block_serial(const struct vs_block *block)
+{
+    return (uint64_t)block->used.serial_high << 32 | block->used.serial_low;
+}
+
+static inline void vs_block_set_used(struct vs_block *block, uint64_t requested, uint64_t serial)
+{
+    block->used.requested_and_more = requested | serial >> 32 << 50;
+    block->used.serial_low = (uint32_t)serial;
+}
+
 static inline void vs_block_set_state(struct vs_block *block, enum vs_block_state state)
 {
     vs_block_set(block, block->size, state);
@@ -299,9 +323,9 @@ static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *
         vs_free_index_insert(index, block);
         return;
     }
-    index->bins[bin] = block;
+    index->bins[bin] = vs_ref_of(block);
     index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
-    block->idle.left = block->idle.right = NULL;
+    block->idle.left = block->idle.right = 0;
 }
 
 static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *block)
@@ -309,11 +333,11 @@ static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *
     unsigned bin = vs_free_bin(block->size);
     if (block->segment->landmarks)
         vs_landmarks_set(block->segment->landmarks, block, NULL);
-    if (index->bins[bin] != block || block->idle.left || block->idle.right) {
+    if (index->bins[bin] != vs_ref_of(block) || block->idle.left || block->idle.right) {
         vs_free_index_remove(index, block);
         return;
     }
-    index->bins[bin] = NULL;
+    index->bins[bin] = 0;
     index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
 
@@ -369,10 +393,7 @@ static inline struct vs_shard *vs_block_shard(const struct vs_block *block)
 /* The live block that starts at *addr*, or NULL. */
 struct vs_block *vs_live_get_locked(struct vs_allocator *allocator, uint64_t addr);
 struct vs_block *vs_live_remove_locked(struct vs_allocator *allocator, uint64_t addr);
-static inline enum vs_err vs_live_put_locked(struct vs_block *block)
-{
-    return vs_map_put(&vs_block_shard(block)->live, block->addr, (uint64_t)(uintptr_t)block);
-}
+enum vs_err vs_live_put_locked(struct vs_block *block);
 
 /* A number for an allocation of *shard*; its lock suffices. */
 static inline uint64_t vs_serial_next(struct vs_allocator *allocator, struct vs_shard *shard)

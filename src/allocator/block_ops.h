@@ -23,6 +23,45 @@ static inline void vs_block_give(struct vs_shard *shard, struct vs_block *block)
     vs_node_give_locked(&shard->free_blocks, block);
 }
 
+/* --- the pointer table of a shard --- */
+
+/* Where the block that starts at *addr* hangs; 0 there when there is none. */
+static inline vs_block_ref *vs_live_link(const struct vs_live_index *table, uint64_t addr)
+{
+    static vs_block_ref none;
+    if (!table->count)
+        return &none;
+    vs_block_ref *link = vs_live_head(table, addr);
+    for (struct vs_block *block; (block = vs_block_of(*link)); link = &block->used.chain) {
+        if (block->addr == addr)
+            break;
+    }
+    return link;
+}
+
+static inline struct vs_block *vs_live_find(const struct vs_live_index *table, uint64_t addr)
+{
+    return vs_block_of(*vs_live_link(table, addr));
+}
+
+/* After vs_live_reserve; the block is LIVE. */
+static inline void vs_live_insert(struct vs_live_index *table, struct vs_block *block)
+{
+    vs_block_ref *head = vs_live_head(table, block->addr);
+    block->used.chain = *head;
+    *head = vs_ref_of(block);
+    table->count++;
+}
+
+/* *link*: from vs_live_link, not 0 there. */
+static inline void vs_live_unlink(struct vs_live_index *table, vs_block_ref *link)
+{
+    *link = vs_block_of(*link)->used.chain;
+    table->count--;
+}
+
+/* --- nodes --- */
+
 static inline void vs_block_recycle(struct vs_block *block)
 {
     vs_block_give(vs_block_shard(block), block);
@@ -85,10 +124,7 @@ static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, u
                                    struct vs_allocation *out)
 {
     vs_block_set_state(block, VS_BLOCK_LIVE);
-    block->used.requested = requested;
-    block->used.uses = NULL;
-    block->used.events = 0;
-    block->used.serial = serial;
+    vs_block_set_used(block, requested, serial);
     vs_block_mark_start(block, true);
     *out = (struct vs_allocation){.addr = block->addr,
                                   .requested = requested,
@@ -106,7 +142,7 @@ static inline void vs_block_describe(const struct vs_block *block, struct vs_all
                                   .requested = *live ? block->used.requested : 0,
                                   .size = block->size,
                                   .segment = block->segment->addr,
-                                  .serial = *live ? block->used.serial : 0};
+                                  .serial = *live ? vs_block_serial(block) : 0};
 }
 
 #endif

@@ -18,11 +18,11 @@ static const char *check_lent(const struct vs_view *view)
         if (size > left)
             size = left;
         if (!lent || lent->state != VS_BLOCK_LENT || lent->addr != e->addr + skip ||
-            lent->size != size || !size || lent->idle.right != block ||
+            lent->size != size || !size || vs_block_of(lent->idle.right) != block ||
             lent->segment != e->range)
             return "a view does not own what is lent to it";
         left -= size;
-        lent = lent->idle.left;
+        lent = vs_block_of(lent->idle.left);
     }
     if (left || lent)
         return "a view owns more or less than its block";
@@ -48,7 +48,7 @@ static const char *check_view(const struct vs_segment *s, uint64_t *lent_to)
     }
     if (block->size > capacity || capacity - block->size >= VS_PAGE_BYTES)
         return "a view has a page that its block does not use";
-    for (const struct vs_block *lent = view->lent; lent; lent = lent->idle.left)
+    for (const struct vs_block *lent = view->lent; lent; lent = vs_block_of(lent->idle.left))
         ++*lent_to;
     return check_lent(view);
 }

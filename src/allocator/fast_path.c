@@ -75,7 +75,7 @@ static bool malloc_in_shard(struct vs_allocator *a, struct vs_shard *shard,
         !vs_tally_has_room(tally, kind, VS_TALLY_BYTES, size) ||
         !vs_tally_has_room(tally, kind, VS_TALLY_REQUESTED, request->requested) ||
         !room_for_split(tally, kind, change) ||
-        vs_map_put(&shard->live, block->addr, (uint64_t)(uintptr_t)block))
+        vs_live_reserve(&shard->live))
         return false;
     vs_free_remove(index, block);
     if (cut) {
@@ -84,6 +84,7 @@ static bool malloc_in_shard(struct vs_allocator *a, struct vs_shard *shard,
         vs_free_insert(index, rest);
     }
     vs_block_occupy(block, request->requested, vs_serial_next(a, shard), out);
+    vs_live_insert(&shard->live, block);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, kind, block->addr, request->requested, size,
                              request->stream);
     vs_tally_raise(tally, kind, VS_TALLY_BLOCKS, 1);
@@ -141,19 +142,19 @@ static struct split_change change_by_caching(const struct vs_block *block)
 
 static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr)
 {
-    const uint64_t *value = vs_map_get(&shard->live, addr);
-    if (!value)
+    vs_block_ref *link = vs_live_link(&shard->live, addr);
+    struct vs_block *block = vs_block_of(*link);
+    if (!block)
         return false;
-    struct vs_block *block = (struct vs_block *)(uintptr_t)*value;
     struct vs_pool *pool = block->segment->pool;
     enum vs_pool_kind kind = pool->kind;
     struct vs_tally *tally = &shard->tally;
     uint64_t size = block->size, requested = block->used.requested;
     struct split_change change = change_by_caching(block);
-    if (!pool->owner->plain || block->used.uses || block->segment->view || size >= a->max_split ||
+    if (!pool->owner->plain || block->used.has_uses || block->segment->view || size >= a->max_split ||
         !room_for_split(tally, kind, change))
         return false;
-    vs_map_remove(&shard->live, addr, NULL);
+    vs_live_unlink(&shard->live, link);
     vs_block_mark_start(block, false);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, kind, addr, requested, size,
                              pool->owner->stream);
@@ -191,8 +192,7 @@ bool vs_fast_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *o
 {
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
     vs_quick_acquire(&shard->lock);
-    const uint64_t *value = vs_map_get(&shard->live, addr);
-    const struct vs_block *block = value ? (const struct vs_block *)(uintptr_t)*value : NULL;
+    const struct vs_block *block = vs_live_find(&shard->live, addr);
     if (!block) { /* inside a block, perhaps; the segments change under the world only */
         const struct vs_segment *segment = vs_segment_find_locked(a, addr);
         if (segment && segment->pool->owner->shard == shard)

@@ -21,47 +21,51 @@ static bool before(const struct vs_block *block, uint64_t size, uint64_t addr)
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct vs_block **link = &index->bins[bin];
+    vs_block_ref *link = &index->bins[bin];
     index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
     uint64_t mine = priority(block);
-    while (*link && priority(*link) >= mine)
-        link = before(*link, block->size, block->addr) ? &(*link)->idle.right : &(*link)->idle.left;
+    struct vs_block *node = vs_block_of(*link);
+    while (node && priority(node) >= mine) {
+        link = before(node, block->size, block->addr) ? &node->idle.right : &node->idle.left;
+        node = vs_block_of(*link);
+    }
     /* what hung here is split into what lies before and after the new block */
-    struct vs_block *rest = *link, **less = &block->idle.left, **more = &block->idle.right;
-    *link = block;
+    struct vs_block *rest = node;
+    vs_block_ref *less = &block->idle.left, *more = &block->idle.right;
+    *link = vs_ref_of(block);
     while (rest) {
         if (before(rest, block->size, block->addr)) {
-            *less = rest;
+            *less = vs_ref_of(rest);
             less = &rest->idle.right;
-            rest = *less;
+            rest = vs_block_of(*less);
         } else {
-            *more = rest;
+            *more = vs_ref_of(rest);
             more = &rest->idle.left;
-            rest = *more;
+            rest = vs_block_of(*more);
         }
     }
-    *less = *more = NULL;
+    *less = *more = 0;
 }
 
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct vs_block **link = &index->bins[bin];
-    while (*link != block)
-        link = before(*link, block->size, block->addr) ? &(*link)->idle.right : &(*link)->idle.left;
-    struct vs_block *less = block->idle.left, *more = block->idle.right;
+    vs_block_ref *link = &index->bins[bin];
+    for (struct vs_block *node = vs_block_of(*link); node != block; node = vs_block_of(*link))
+        link = before(node, block->size, block->addr) ? &node->idle.right : &node->idle.left;
+    struct vs_block *less = vs_block_of(block->idle.left), *more = vs_block_of(block->idle.right);
     while (less && more) {
         if (priority(less) >= priority(more)) {
-            *link = less;
+            *link = vs_ref_of(less);
             link = &less->idle.right;
-            less = *link;
+            less = vs_block_of(*link);
         } else {
-            *link = more;
+            *link = vs_ref_of(more);
             link = &more->idle.left;
-            more = *link;
+            more = vs_block_of(*link);
         }
     }
-    *link = less ? less : more;
+    *link = vs_ref_of(less ? less : more);
     if (!index->bins[bin])
         index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
@@ -69,13 +73,13 @@ void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
 struct vs_block *vs_free_index_at(const struct vs_free_index *index, uint64_t size, uint64_t addr)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = NULL, *node = index->bins[bin];
+    struct vs_block *best = NULL, *node = vs_block_of(index->bins[bin]);
     while (node) {
         if (before(node, size, addr)) {
-            node = node->idle.right;
+            node = vs_block_of(node->idle.right);
         } else {
             best = node;
-            node = node->idle.left;
+            node = vs_block_of(node->idle.left);
         }
     }
     if (best || bin == VS_FREE_BINS - 1)
@@ -87,9 +91,9 @@ struct vs_block *vs_free_index_at(const struct vs_free_index *index, uint64_t si
             return NULL;
         bits = index->occupied[word];
     }
-    node = index->bins[word * 64 + (unsigned)__builtin_ctzll(bits)];
+    node = vs_block_of(index->bins[word * 64 + (unsigned)__builtin_ctzll(bits)]);
     while (node->idle.left)
-        node = node->idle.left;
+        node = vs_block_of(node->idle.left);
     return node;
 }
 
@@ -97,13 +101,13 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index, uint64_
                                       uint64_t addr)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = NULL, *node = index->bins[bin];
+    struct vs_block *best = NULL, *node = vs_block_of(index->bins[bin]);
     while (node) {
         if (before(node, size, addr)) {
             best = node;
-            node = node->idle.right;
+            node = vs_block_of(node->idle.right);
         } else {
-            node = node->idle.left;
+            node = vs_block_of(node->idle.left);
         }
     }
     if (best)
@@ -115,9 +119,9 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index, uint64_
             return NULL;
         bits = index->occupied[word];
     }
-    node = index->bins[word * 64 + vs_floor_log2(bits)];
+    node = vs_block_of(index->bins[word * 64 + vs_floor_log2(bits)]);
     while (node->idle.right)
-        node = node->idle.right;
+        node = vs_block_of(node->idle.right);
     return node;
 }
 
@@ -127,7 +131,8 @@ static bool check_node(const struct vs_block *node, unsigned bin, const struct v
 {
     if (!node)
         return true;
-    const struct vs_block *left = node->idle.left, *right = node->idle.right;
+    const struct vs_block *left = vs_block_of(node->idle.left);
+    const struct vs_block *right = vs_block_of(node->idle.right);
     if (!check_node(left, bin, last, count))
         return false;
     if ((node->state != VS_BLOCK_FREE && node->state != VS_BLOCK_DORMANT) ||
@@ -146,8 +151,8 @@ bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count)
     *count = 0;
     for (unsigned bin = 0; bin < VS_FREE_BINS; bin++) {
         bool marked = index->occupied[bin / 64] >> (bin % 64) & 1;
-        if (marked != (index->bins[bin] != NULL) ||
-            !check_node(index->bins[bin], bin, &last, count))
+        if (marked != (index->bins[bin] != 0) ||
+            !check_node(vs_block_of(index->bins[bin]), bin, &last, count))
             return false;
     }
     return true;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct vs_block;
+#include "allocator/block_store.h"
 
 #define VS_FREE_BINS 192
 #define VS_FREE_WORDS (VS_FREE_BINS / 64)
@@ -20,7 +20,7 @@ struct vs_block;
 /* Zero-initialise. */
 struct vs_free_index {
     uint64_t occupied[VS_FREE_WORDS];
-    struct vs_block *bins[VS_FREE_BINS];
+    vs_block_ref bins[VS_FREE_BINS];
 };
 
 /* The bin of a size: multiples of 512 B, below 2^56. */

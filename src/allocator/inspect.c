@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
+#include "allocator/block_ops.h"
 #include "allocator/compact.h"
 #include "base/vs_log.h"
 
@@ -90,9 +91,8 @@ static const char *check_used_block(struct vs_allocator *a, const struct vs_bloc
                                     struct recount *r)
 {
     enum vs_pool_kind kind = b->segment->pool->kind;
-    const uint64_t *value = vs_map_get(&vs_block_shard(b)->live, b->addr);
     bool live = b->state == VS_BLOCK_LIVE;
-    if (live != (value && (uintptr_t)*value == (uintptr_t)b) ||
+    if (live != (vs_live_find(&vs_block_shard(b)->live, b->addr) == b) ||
         live != (vs_live_get_locked(a, b->addr) == b))
         return "the pointer table and a block's state differ";
     if (b->used.requested == 0 || b->used.requested > b->size)
@@ -105,8 +105,8 @@ static const char *check_used_block(struct vs_allocator *a, const struct vs_bloc
         add(r->stats.allocated_bytes, kind, b->size);
         r->live++;
         r->stats.oversize_allocations.current += b->size >= a->max_split;
-        if (b->used.events)
-            return "a live block waits for events";
+        if (b->used.has_uses != (vs_map_get(&a->uses, b->addr) != NULL))
+            return "a live block's uses by other streams are miscounted";
     } else {
         r->notes += b->used.events;
         if (!b->used.events)

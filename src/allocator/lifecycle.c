@@ -73,7 +73,8 @@ static enum vs_err set_fraction(struct vs_allocator *a, double fraction)
 /* The tables as at the start; what they pointed to is not touched. */
 static void reset_tables(struct vs_allocator *a)
 {
-    a->stream_table = (struct vs_map){0};
+    a->stream_table = a->uses = (struct vs_map){0};
+    a->slabs = (struct vs_slabs){0};
     a->segments = NULL;
     a->segment_count = a->segment_capacity = 0;
     a->blocks_made = a->reserved_bytes = a->pending_notes = 0;
@@ -101,7 +102,9 @@ static void unmap_tables(struct vs_allocator *a)
             vs_range_tables_unmap(s);
     }
     for (uint32_t i = 0; i < a->shards.count; i++)
-        vs_map_free(&a->shards.shard[i].live);
+        vs_live_free(&a->shards.shard[i].live);
+    vs_slabs_give(&a->slabs);
+    vs_map_free(&a->uses);
     vs_map_free(&a->stream_table);
     vs_pages_unmap(a->segments, a->segment_capacity * sizeof *a->segments);
     vs_arena_free_all(&a->arena);
@@ -196,6 +199,7 @@ void vs_allocator_abandon(struct vs_allocator *a)
 void vs_allocator_fork_child(struct vs_allocator *a)
 {
     vs_shards_reset_after_fork(&a->shards);
+    vs_block_store_reset_after_fork();
     a->generation++;
     reset_tables(a);
     memset(&a->counters, 0, sizeof a->counters);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "allocator/allocator_internal.h"
+#include "allocator/block_ops.h"
 #include "allocator/compact.h"
 
 #define SEGMENTS_MIN ((size_t)512)
@@ -120,8 +121,7 @@ struct vs_block *vs_segment_block_at_locked(const struct vs_segment *segment, ui
             bits = segment->starts[--word];
         if (bits) {
             uint64_t start = (word * 64 + vs_floor_log2(bits)) * VS_BLOCK_MIN;
-            const struct vs_map *live = &segment->pool->owner->shard->live;
-            block = (struct vs_block *)(uintptr_t)*vs_map_get(live, segment->addr + start);
+            block = vs_live_find(&segment->pool->owner->shard->live, segment->addr + start);
         }
     }
     while (addr - block->addr >= block->size)

@@ -78,7 +78,7 @@ void vs_shards_forget_locked(struct vs_shards *shards)
         shards->shard[i].last = NULL;
         shards->shard[i].free_blocks = (struct vs_node_list){0};
         shards->shard[i].blocks = 0;
-        shards->shard[i].live = (struct vs_map){0};
+        shards->shard[i].live = (struct vs_live_index){0};
     }
 }
 

@@ -17,7 +17,8 @@
 #define VS_SHARD_H
 
 #include "allocator/allocator.h"
-#include "base/vs_map.h"
+#include "allocator/live_index.h"
+#include "allocator/live_index.h"
 #include "base/vs_quick_lock.h"
 
 struct vs_counters;
@@ -54,7 +55,7 @@ struct vs_shard {
     uint64_t serial, serial_end;  /* allocation numbers not given yet */
     struct vs_node_list free_blocks;
     uint64_t blocks;              /* taken less recycled here; the sum over shards is what exists */
-    struct vs_map live;           /* address to struct vs_block */
+    struct vs_live_index live;
     struct vs_tally tally;
 } __attribute__((aligned(128)));
 

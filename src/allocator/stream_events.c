@@ -2,7 +2,7 @@
  *
  * Blocks used on other streams than their own (PyTorch: record_stream,
  * insert_events, process_events, synchronize_and_free_events). While a block is
- * live its uses hang on it as notes; when it is freed every note gets an event on
+ * live its uses are notes in a table by its address; when it is freed every note gets an event on
  * its stream and queues there, first in first out; the free completes with the
  * last event. Where the device will not record an event yet (stream capture), the
  * note waits on the deferred list and its block stays pending: memory is never
@@ -38,9 +38,17 @@ static void queue_recycle_if_unused(struct vs_allocator *a, struct vs_event_queu
     vs_node_give_locked(&a->free_queues, queue);
 }
 
+static struct vs_note *uses_of(const struct vs_allocator *a, const struct vs_block *block)
+{
+    return block->used.has_uses
+        ? (struct vs_note *)(uintptr_t)*vs_map_get(&a->uses, block->addr)
+        : NULL;
+}
+
 enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, uint64_t stream)
 {
-    for (struct vs_note *n = block->used.uses; n; n = n->next) {
+    struct vs_note *uses = uses_of(a, block);
+    for (struct vs_note *n = uses; n; n = n->next) {
         if (n->queue->stream != stream)
             continue;
         /* a use of its own, after one that was part of a graph, needs its event */
@@ -51,16 +59,18 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
     if (!queue)
         return VS_ERR_NOMEM;
     struct vs_note *note = vs_node_take_locked(a, &a->free_notes, sizeof *note);
-    if (!note) {
+    if (!note || vs_map_put(&a->uses, block->addr, (uint64_t)(uintptr_t)note)) {
+        if (note)
+            vs_node_give_locked(&a->free_notes, note);
         queue_recycle_if_unused(a, queue);
         return VS_ERR_NOMEM;
     }
-    *note = (struct vs_note){.next = block->used.uses,
+    *note = (struct vs_note){.next = uses,
                              .queue = queue,
                              .block = block,
                              .captured = a->captures != NULL};
     queue->refs++;
-    block->used.uses = note;
+    block->used.has_uses = 1;
     return VS_OK;
 }
 
@@ -84,7 +94,8 @@ void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
 {
     struct vs_note ***tail = a->captures ? &a->held_tail : &a->deferred_tail;
     vs_block_set_state(block, VS_BLOCK_PENDING);
-    for (struct vs_note *note = block->used.uses, *next; note; note = next) {
+    block->used.events = 0;
+    for (struct vs_note *note = uses_of(a, block), *next; note; note = next) {
         next = note->next;
         note->next = NULL;
         **tail = note;
@@ -92,7 +103,8 @@ void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
         a->pending_notes++;
         block->used.events++;
     }
-    block->used.uses = NULL;
+    vs_map_remove(&a->uses, block->addr, NULL);
+    block->used.has_uses = 0;
     if (!a->captures)
         record_deferred(a);
 }

@@ -56,7 +56,7 @@ struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_p
 static void give_home(struct vs_allocator *a, struct vs_block *lent, uint64_t safe_after)
 {
     for (struct vs_block *next; lent; lent = next) {
-        next = lent->idle.left;
+        next = vs_block_of(lent->idle.left);
         vs_block_set_state(lent, VS_BLOCK_TAKEN);
         if (safe_after > lent->idle.safe_after)
             lent->idle.safe_after = safe_after;
@@ -69,7 +69,7 @@ static void give_home(struct vs_allocator *a, struct vs_block *lent, uint64_t sa
 static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *pieces, size_t count,
                              uint64_t *safe_after)
 {
-    struct vs_block *first = NULL, **link = &first;
+    struct vs_block *first = NULL, *last = NULL;
     *safe_after = 0;
     for (size_t i = 0; i < count; i++) {
         struct vs_block *block = vs_piece_carve_locked(a, &pieces[i]);
@@ -78,11 +78,14 @@ static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *piec
             return NULL;
         }
         vs_block_set_state(block, VS_BLOCK_LENT);
-        block->idle.left = block->idle.right = NULL;
+        block->idle.left = block->idle.right = 0;
         if (block->idle.safe_after > *safe_after)
             *safe_after = block->idle.safe_after;
-        *link = block;
-        link = &block->idle.left;
+        if (last)
+            last->idle.left = vs_ref_of(block);
+        else
+            first = block;
+        last = block;
     }
     return first;
 }
@@ -126,8 +129,8 @@ static struct vs_block *occupy(struct vs_view *view, uint64_t bytes, struct vs_b
     struct vs_block *block = view->segment->first;
     set_size(view, bytes, VS_BLOCK_TAKEN);
     view->lent = lent;
-    for (; lent; lent = lent->idle.left)
-        lent->idle.right = block;
+    for (; lent; lent = vs_block_of(lent->idle.left))
+        lent->idle.right = vs_ref_of(block);
     block->idle.safe_after = safe_after;
     return block;
 }

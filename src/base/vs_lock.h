@@ -20,6 +20,7 @@ enum vs_lock_rank {
     VS_RANK_PROCESS = 10,   /* intercept: start and stop of recording */
     VS_RANK_TRACKER = 20,   /* intercept: live pointer table */
     VS_RANK_ALLOCATOR = 30, /* allocator: one per shard of an allocator */
+    VS_RANK_BLOCKS = 32,    /* allocator: nodes of blocks, of all allocators */
     VS_RANK_DEVICE = 35,    /* intercept: device operations under the allocator */
     VS_RANK_COLLECTOR = 40, /* intercept: CUPTI buffers and names */
     VS_RANK_RECORDER = 50,  /* trace: event order, windows, interning */

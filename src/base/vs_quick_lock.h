@@ -26,6 +26,8 @@ struct vs_quick_lock {
     enum vs_lock_rank rank; /* immutable after init */
 };
 
+#define VS_QUICK_LOCK_INIT(rank_, name_) {.name = (name_), .rank = (rank_)}
+
 void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const char *name);
 /* As vs_lock_reset_after_fork. */
 void vs_quick_reset_after_fork(struct vs_quick_lock *lock);

@@ -32,7 +32,7 @@ a collection has one round                | segments.c       | s/while (a->reser
 too few oversize bytes are enough         | segments.c       | s/return released >= size;/return true;/
 the retry is not counted                  | segments.c       | s/a->counters.num_alloc_retries++;//
 ages are not renewed                      | allocator.c      | s/block->segment->idle_since = a->searches\[pool->kind\];//
-a used block is cached at once            | allocator.c      | s/if (block->used.uses)$/if (false)/
+a used block is cached at once            | allocator.c      | s/if (block->used.has_uses)$/if (false)/
 a free counts as covered by a running sync | allocator.c     | s/VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0/VS_REUSE_AFTER_SYNC ? a->sync_started : 0/
 the same, on the fast path                | fast_path.c      | s/VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0/VS_REUSE_AFTER_SYNC ? a->sync_started : 0/
 a merge keeps the older mark              | block_ops.h      | s/if (other->idle.safe_after > block->idle.safe_after)/if (other->idle.safe_after < block->idle.safe_after)/

@@ -104,6 +104,41 @@ static void serials_of_one_stream_rise_by_one(void **state)
     fixture_stop(&f);
 }
 
+/* --- what live blocks cost --- */
+
+static uint64_t metadata_bytes(const struct vs_allocator *a)
+{
+    uint64_t bytes = sizeof *a + a->arena.bytes_mapped + a->slabs.count * VS_SLAB_BYTES +
+                     a->segment_capacity * sizeof *a->segments;
+    for (uint32_t i = 0; i < a->shards.count; i++) {
+        const struct vs_live_index *live = &a->shards.shard[i].live;
+        if (live->heads)
+            bytes += sizeof *live->heads << (64 - live->shift);
+    }
+    return bytes;
+}
+
+#define MANY 1310721
+
+static void a_live_block_costs_at_most_64_bytes_of_host_memory(void **state)
+{
+    (void)state;
+    static uint64_t addr[MANY];
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 64 * GIB);
+    for (uint64_t i = 0; i < MANY; i++) {
+        struct vs_allocation got;
+        assert_int_equal(vs_allocator_malloc(f.allocator, 512, 0, &got), VS_OK);
+        addr[i] = got.addr;
+        /* the worst are the moments at which the pointer table has just grown */
+        if (i + 1 == 655361 || i + 1 == 1000000 || i + 1 == MANY)
+            assert_true(metadata_bytes(f.allocator) <= 64 * (i + 1));
+    }
+    for (uint64_t i = 0; i < MANY; i++)
+        assert_int_equal(vs_allocator_free(f.allocator, addr[i]), VS_OK);
+    fixture_stop(&f);
+}
+
 /* --- two allocators driven alike --- */
 
 struct pair {
@@ -260,6 +295,7 @@ int main(void)
         cmocka_unit_test(streams_share_shards_when_there_are_many),
         cmocka_unit_test(a_block_is_freed_although_its_page_points_elsewhere),
         cmocka_unit_test(serials_of_one_stream_rise_by_one),
+        cmocka_unit_test(a_live_block_costs_at_most_64_bytes_of_host_memory),
         cmocka_unit_test(peaks_and_all_else_are_as_without_shards),
         cmocka_unit_test(the_same_with_options),
         cmocka_unit_test(the_same_with_expandable_segments),

@@ -141,7 +141,10 @@ static void the_free_index_gives_what_a_linear_scan_gives(void **state)
 {
     (void)state;
     static struct vs_segment segment;
-    static struct vs_block blocks[SET];
+    struct vs_slabs slabs = {0};
+    struct vs_block *blocks = vs_slab_take(&slabs);
+    assert_true(blocks && SET * sizeof *blocks < VS_SLAB_BYTES);
+    memset(blocks, 0, SET * sizeof *blocks);
     struct vs_block *set[SET];
     struct vs_free_index index = {0};
     size_t n = 0, next = 0;
@@ -174,6 +177,7 @@ static void the_free_index_gives_what_a_linear_scan_gives(void **state)
         assert_true(vs_free_index_check(&index, &count));
         assert_int_equal(count, n);
     }
+    vs_slabs_give(&slabs);
 }
 
 int main(void)
