@@ -133,9 +133,21 @@ enum vs_err vs_policy_set_fraction(uint32_t device, double fraction)
     return first_error;
 }
 
+/* What holds for cudaMalloc: what the program set, else what the options say. */
+static double fraction_of(uint32_t device)
+{
+    struct vs_allocator_config config = {0};
+    double fraction = atomic_load(&fractions[device]);
+    if (fraction == 0) {
+        apply_text(VS_REUSE_AFTER_SYNC, &config);
+        fraction = config.memory_fraction;
+    }
+    return fraction;
+}
+
 bool vs_policy_allows(const struct vs_context *context, uint64_t bytes)
 {
-    double fraction = atomic_load(&fractions[context->device]);
+    double fraction = fraction_of(context->device);
     uint64_t free_bytes, total_bytes;
     struct vs_device_counters counters;
     if (fraction == 0 || fraction == 1 ||

@@ -187,6 +187,19 @@ static void mode_fraction(void)
     CHECK(vramscope_get_last_failure(0, NULL) == -1 && vramscope_get_last_failure(70, &failure) == -1);
 }
 
+/* The options allow an eighth of the device. */
+static void mode_limited(void)
+{
+    void *p = NULL;
+    uint64_t total;
+    CHECK(cudaMalloc(&p, MIB) == cudaSuccess);
+    CHECK(vramscope_get_memory_info(0, NULL, &total) == 0);
+    CHECK(cudaMalloc(&p, total / 4) == cudaErrorMemoryAllocation);
+    CHECK(vramscope_set_memory_fraction(0, 0.5) == 0); /* what the program says counts more */
+    CHECK(cudaMalloc(&p, total / 4) == cudaSuccess);
+    CHECK(cudaFree(p) == cudaSuccess);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
@@ -203,6 +216,8 @@ int main(int argc, char **argv)
         mode_snapshot();
     else if (strcmp(mode, "fraction") == 0)
         mode_fraction();
+    else if (strcmp(mode, "limited") == 0)
+        mode_limited();
     else
         return 2;
     puts("ok");

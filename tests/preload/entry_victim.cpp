@@ -4,10 +4,12 @@
 // graph with a private pool whose streams a std::function names. Says "ok" or the
 // first line that was wrong.
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <new>
 #include <vector>
 
 #include "vramscope.h"
@@ -122,13 +124,33 @@ static void graph(cudaStream_t s, cudaStream_t t)
     CHECK(figure("reserved_bytes.all.current") < kept);
 }
 
+/* With PyTorch's library in the process, no memory is an exception. */
+static void inside_pytorch(const char *libc10, cudaStream_t s)
+{
+    bool thrown = false;
+    CHECK(dlopen(libc10, RTLD_NOW));
+    try {
+        get(size_t{1} << 50, s);
+    } catch (const std::bad_alloc &) {
+        thrown = true;
+    }
+    CHECK(thrown);
+    CHECK(get(0, s) == nullptr);
+    void *p = get(MIB, s); /* it goes on after that */
+    CHECK(p);
+    put(p, s);
+}
+
 int main(int argc, char **argv)
 {
     cudaStream_t s, t;
     CHECK(cudaFree(nullptr) == cudaSuccess);
     CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) == cudaSuccess);
     CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking) == cudaSuccess);
-    streams(s, t);
+    if (argc > 1 && *argv[1] == '/')
+        inside_pytorch(argv[1], s);
+    else
+        streams(s, t);
     if (argc < 2 || !*argv[1])
         graph(s, t);
     std::puts("ok");
