@@ -294,7 +294,8 @@ static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uin
     return hand_out(a, request, block, out);
 }
 
-static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream,
+/* *plain*: from a device allocation, not from a range. */
+static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream, bool plain,
                                  struct vs_allocation *out)
 {
     if (a->pending_notes && !a->captures)
@@ -309,7 +310,7 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     request.rounded = vs_round_request(&a->config, bytes);
     struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
     request.expandable =
-        a->config.expandable_segments && !(home && home->source.segment_alloc);
+        a->config.expandable_segments && !plain && !(home && home->source.segment_alloc);
     request.kind = request.expandable ? vs_request_kind(&a->config, request.rounded)
                                       : vs_pool_of(request.rounded);
     struct vs_stream_pools *pools =
@@ -326,8 +327,8 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     return err;
 }
 
-enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
-                                struct vs_allocation *out)
+static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stream, bool plain,
+                             struct vs_allocation *out)
 {
     if (bytes == 0) {
         *out = (struct vs_allocation){0};
@@ -337,12 +338,24 @@ enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t s
         stream = 0;
     else if (stream == UINT64_MAX)
         return VS_ERR_ARG;
-    if (vs_fast_malloc(a, bytes, stream, out))
+    if (!plain && vs_fast_malloc(a, bytes, stream, out))
         return VS_OK;
     vs_world_acquire(a);
-    enum vs_err err = malloc_locked(a, bytes, stream, out);
+    enum vs_err err = malloc_locked(a, bytes, stream, plain, out);
     vs_world_release(a);
     return err;
+}
+
+enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                struct vs_allocation *out)
+{
+    return serve_any(a, bytes, stream, false, out);
+}
+
+enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                           struct vs_allocation *out)
+{
+    return serve_any(a, bytes, stream, true, out);
 }
 
 /* --- frees --- */
@@ -370,6 +383,8 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
         vs_counter_decrease(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
                              block->size, pool->owner->stream);
+    if (block->segment->view)
+        vs_view_settle_locked(a, block);
     if (block->used.has_uses)
         vs_uses_to_events_locked(a, block);
     else

@@ -209,6 +209,13 @@ void vs_allocator_destroy(struct vs_allocator *allocator);
 enum vs_err vs_allocator_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
                                 struct vs_allocation *out) VS_MUST_CHECK;
 
+/* vs_allocator_malloc_exportable: the same, inside one allocation of the device
+ * (ops->segment_alloc), so that it can be shared by the driver's legacy IPC; for
+ * expandable segments and the compact policy, whose other blocks cannot. Placed,
+ * cached and given back by PyTorch's rules. */
+enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *allocator, size_t bytes,
+                                           uint64_t stream, struct vs_allocation *out) VS_MUST_CHECK;
+
 /* vs_allocator_free: give a block back. *addr*: exactly as vs_allocator_malloc
  * gave it; 0 does nothing. *Returns* VS_ERR_FOREIGN when the address is in none
  * of our segments (the caller forwards it); VS_ERR_STATE when it is in cached

@@ -16,6 +16,7 @@
 
 #define EDGE_TRIES 2048
 #define HOLE_TRIES 8   /* for the last hole */
+#define BORROW_MIN (2 * VS_PAGE_BYTES)
 #define ROOM_TRIES 16  /* places without memory looked at */
 #define RANGE_BYTES_UNKNOWN (UINT64_C(1) << 40) /* addresses for a device of unknown size */
 
@@ -151,6 +152,21 @@ static void gather(const struct vs_pool *pool, uint64_t bytes, struct plan *plan
     plan->missing = bytes / VS_PAGE_BYTES;
 }
 
+/* Whole free pages of other streams for what is missing. Small requests are left
+ * alone: each would be a view. Only what private pools do not have is shared, and
+ * nothing while a graph may be under capture, when nothing can be waited for. */
+static void borrow(const struct vs_allocator *a, const struct vs_request *request,
+                   struct plan *plan)
+{
+    const struct vs_stream_pools *mine = request->pool->owner;
+    if (request->rounded < BORROW_MIN || mine->home || a->captures || !a->ops.event_record)
+        return;
+    for (const struct vs_stream_pools *s = a->streams; s && plan->missing; s = s->next) {
+        if (s != mine)
+            gather(&s->pool[VS_POOL_LARGE], plan->missing * VS_PAGE_BYTES, plan);
+    }
+}
+
 static void make_plan(const struct vs_pool *pool, uint64_t bytes, struct plan *plan)
 {
     uint64_t part = bytes % VS_PAGE_BYTES;
@@ -254,18 +270,20 @@ static enum vs_err carry_out(struct vs_allocator *a, struct vs_pool *pool, struc
 {
     struct vs_piece pieces[VS_EXTENTS_MAX];
     size_t count = arrange(plan, pieces);
-    if (count > 1)
+    if (count > 1 || pieces[0].range->pool != pool)
         return vs_view_make_locked(a, pool, pieces, count, out);
     *out = vs_piece_carve_locked(a, &pieces[0]);
     return *out ? VS_OK : VS_ERR_NOMEM;
 }
 
-/* One attempt. New pages stay cached when what follows them fails. */
-static enum vs_err assemble(struct vs_allocator *a, const struct vs_request *request,
-                            struct vs_block **out)
+/* One plan. New pages stay cached when what follows them fails. */
+static enum vs_err try_plan(struct vs_allocator *a, const struct vs_request *request,
+                            bool may_borrow, struct vs_block **out)
 {
     struct plan plan;
     make_plan(request->pool, request->rounded, &plan);
+    if (may_borrow)
+        borrow(a, request, &plan);
     if (!plan.missing)
         return carry_out(a, request->pool, &plan, out);
     struct vs_block *room;
@@ -284,6 +302,14 @@ static enum vs_err assemble(struct vs_allocator *a, const struct vs_request *req
     }
     plan.pieces[plan.count++] = (struct vs_piece){range, addr, bytes};
     return carry_out(a, request->pool, &plan, out);
+}
+
+/* One attempt: without the memory of other streams when they cannot be waited for. */
+static enum vs_err assemble(struct vs_allocator *a, const struct vs_request *request,
+                            struct vs_block **out)
+{
+    enum vs_err err = try_plan(a, request, true, out);
+    return err == VS_ERR_STATE ? try_plan(a, request, false, out) : err;
 }
 
 enum vs_err vs_compact_obtain_locked(struct vs_allocator *a, struct vs_request *request,

@@ -38,7 +38,7 @@ static const char *check_view(const struct vs_segment *s, uint64_t *lent_to)
     for (uint32_t i = 0; i < view->extent_count; i++)
         pages += view->extents[i].pages;
     if (view->segment != s || block->next || s->addr - view->addr >= VS_PAGE_BYTES ||
-        view->extent_count < 2 || pages != view->pages)
+        view->extent_count < (view->borrowed ? 1 : 2) || pages != view->pages)
         return "a view is not what its segment says";
     if (block->state == VS_BLOCK_DORMANT) {
         if (view->lent || block->size != capacity ||

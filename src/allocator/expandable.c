@@ -417,7 +417,7 @@ enum vs_err vs_expandable_grow_locked(struct vs_allocator *a, const struct vs_re
 struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, struct vs_block *block)
 {
     const struct vs_free_index *index = &request->pool->index;
-    if (block->segment->landmarks)
+    if (request->expandable && block->segment->landmarks)
         return block; /* the compact policy's: nothing but the size counts */
     if (!request->expandable) {
         while (block && block->segment->handle_bytes)

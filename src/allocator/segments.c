@@ -332,6 +332,21 @@ static struct vs_block *next_free(const struct vs_pool *pool, const struct vs_bl
     return vs_free_index_at(&pool->index, block->size, block->addr + 1);
 }
 
+/* Drop the dormant views of every stream in *list*. */
+static enum vs_err drop_views(struct vs_allocator *a, struct vs_stream_pools *list)
+{
+    enum vs_err first_error = VS_OK;
+    for (struct vs_stream_pools *pools = list, *next; pools; pools = next) {
+        next = pools->next;
+        pools->pins++;
+        enum vs_err err = vs_views_drop_locked(a, pools, 0);
+        if (err && !first_error)
+            first_error = err;
+        vs_stream_unpin_locked(a, pools);
+    }
+    return first_error;
+}
+
 /* release_blocks: every wholly free segment of one kind, by rising (stream, size,
  * address). */
 enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_stream_pools **list,
@@ -355,13 +370,14 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
         }
         vs_stream_unpin_locked(a, pools);
     }
+    /* a page that is mapped twice does not go back by one unmapping */
+    enum vs_err dropped = drop_views(a, *list);
+    if (dropped)
+        return first_error ? first_error : dropped;
     for (struct vs_stream_pools *pools = *list, *next_pools; pools; pools = next_pools) {
         next_pools = pools->next;
         pools->pins++;
-        /* a page that is mapped twice does not go back by one unmapping */
-        enum vs_err err = vs_views_drop_locked(a, pools, 0);
-        if (!err)
-            err = vs_expandable_release_locked(a, &pools->pool[kind], released);
+        enum vs_err err = vs_expandable_release_locked(a, &pools->pool[kind], released);
         if (err && !first_error)
             first_error = err;
         vs_stream_unpin_locked(a, pools);

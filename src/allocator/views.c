@@ -90,6 +90,47 @@ static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *piec
     return first;
 }
 
+/* --- borrowing --- */
+
+/* Later work of *stream* waits for what *lender* has enqueued so far. */
+static enum vs_err wait_for(struct vs_allocator *a, uint64_t stream, uint64_t lender)
+{
+    uint64_t event;
+    enum vs_err err = a->ops.event_record(a->ops_ctx, lender, &event);
+    if (err)
+        return err;
+    err = a->ops.stream_wait ? a->ops.stream_wait(a->ops_ctx, stream, event)
+                             : a->ops.event_synchronize(a->ops_ctx, event);
+    a->ops.event_release(a->ops_ctx, event);
+    return err;
+}
+
+/* The same for all streams that pages are borrowed from; runs of one are one wait. */
+static enum vs_err wait_for_lenders(struct vs_allocator *a, const struct vs_pool *pool,
+                                    const struct vs_view *view)
+{
+    const struct vs_stream_pools *last = pool->owner;
+    for (uint32_t i = 0; i < view->extent_count; i++) {
+        const struct vs_stream_pools *owner = view->extents[i].range->pool->owner;
+        if (owner == pool->owner || owner == last)
+            continue;
+        enum vs_err err = wait_for(a, pool->owner->stream, owner->stream);
+        if (err)
+            return err;
+        last = owner;
+    }
+    return VS_OK;
+}
+
+void vs_view_settle_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    uint64_t stream = block->segment->pool->owner->stream;
+    if (!block->segment->view->borrowed || !vs_uses_add_locked(a, block, stream))
+        return;
+    enum vs_err ignored = a->ops.stream_synchronize(a->ops_ctx, stream);
+    (void)ignored; /* a device that has failed runs nothing any more */
+}
+
 /* --- dormant views --- */
 
 static void dormant_add(struct vs_views *views, struct vs_view *view)
@@ -178,6 +219,10 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
             struct vs_block *lent = lend(a, pieces, view->extent_count, &safe_after);
             if (!lent)
                 return NULL;
+            if (view->borrowed && wait_for_lenders(a, pool, view)) {
+                give_home(a, lent, 0);
+                return NULL;
+            }
             dormant_remove(views, view);
             return occupy(view, bytes, lent, safe_after);
         }
@@ -188,10 +233,12 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
 
 /* --- making and dropping --- */
 
-/* What the pieces cover at home, in whole pages. */
-static uint64_t lay_out(struct vs_view *view, const struct vs_piece *pieces, size_t count)
+/* The pages the pieces lie in, at home. */
+static void lay_out(struct vs_view *view, const struct vs_pool *pool,
+                    const struct vs_piece *pieces, size_t count)
 {
     view->extent_count = (uint32_t)count;
+    view->borrowed = false;
     view->pages = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t begin = pieces[i].addr - pieces[i].range->addr;
@@ -200,8 +247,8 @@ static uint64_t lay_out(struct vs_view *view, const struct vs_piece *pieces, siz
         view->extents[i] = (struct vs_extent){
             pieces[i].range, pieces[i].range->addr + first * VS_PAGE_BYTES, pages};
         view->pages += pages;
+        view->borrowed |= pieces[i].range->pool != pool;
     }
-    return view->pages * VS_PAGE_BYTES;
 }
 
 /* Map the pages of every extent, all or nothing. */
@@ -269,10 +316,12 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
     for (size_t i = 0; i < count; i++)
         bytes += pieces[i].bytes;
     *view = (struct vs_view){0};
-    lay_out(view, pieces, count);
+    lay_out(view, pool, pieces, count);
     enum vs_err err = VS_ERR_NOMEM;
     struct vs_block *lent = lend(a, pieces, count, &safe_after);
     if (lent)
+        err = view->borrowed ? wait_for_lenders(a, pool, view) : VS_OK;
+    if (!err)
         err = establish(a, pool, view, (pieces[0].addr - pieces[0].range->addr) % VS_PAGE_BYTES);
     if (err) {
         give_home(a, lent, 0);

@@ -13,6 +13,10 @@
  * call to the driver. That costs nothing but addresses. Work on one stream is
  * ordered whatever addresses it uses, so two mappings of a page need no wait.
  *
+ * Pages may be another stream's, borrowed: then the view's stream waits for what the
+ * other has enqueued so far before the block is handed out, and when it is freed
+ * they go back with an event of the stream that used them (vs_uses_add_locked).
+ *
  * A view is a segment of one block: LIVE, PENDING or TAKEN of the size asked for, or
  * DORMANT of all that is mapped. It counts neither as segment nor as reserved.
  * The caller holds the world. */
@@ -53,6 +57,7 @@ struct vs_view {
     struct vs_view *older, *newer; /* among the dormant ones, by when they became so */
     struct vs_segment *segment;
     struct vs_block *lent;         /* what its block owns at home: linked by idle.left, in order */
+    bool borrowed;                 /* some of its pages are another stream's */
     uint32_t extent_count;
     struct vs_extent extents[VS_EXTENTS_MAX];
 };
@@ -64,9 +69,9 @@ struct vs_views {
     uint64_t count;
 };
 
-/* vs_view_make_locked: a TAKEN block over *pieces*, free memory of *pool*'s ranges,
- * together the bytes wanted; *count* in 2..VS_EXTENTS_MAX. The device's error or
- * VS_ERR_NOMEM: the pieces are free again. */
+/* vs_view_make_locked: a TAKEN block over *pieces*, free memory of *pool*'s ranges and of
+ * those of other streams, together the bytes wanted; *count* in 1..VS_EXTENTS_MAX. The
+ * device's error or VS_ERR_NOMEM: the pieces are free again. */
 enum vs_err vs_view_make_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                 const struct vs_piece *pieces, size_t count,
                                 struct vs_block **out);
@@ -79,6 +84,10 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *allocator, struct vs_p
 /* vs_view_return_locked: the block of a view, whose idle fields are set, owns nothing
  * any more; its view is dormant. */
 void vs_view_return_locked(struct vs_allocator *allocator, struct vs_block *block);
+
+/* vs_view_settle_locked: a block with borrowed pages is about to be freed: note that its
+ * own stream used it, or without host memory wait for it. */
+void vs_view_settle_locked(struct vs_allocator *allocator, struct vs_block *block);
 
 /* vs_views_drop_locked: unmap all but *keep* of the dormant views of a stream, oldest first, after
  * a wait for the stream; under VS_REUSE_AFTER_SYNC those that are safe. The first

@@ -309,12 +309,93 @@ static void memory_short_makes_other_streams_give_back(void **state)
     fixture_start(&f, &compact_config, 32 * MIB);
     uint64_t a = take_on(&f, 20 * MIB, 1).addr;
     give(&f, a);
-    take_on(&f, 28 * MIB, 2);
+    for (int i = 0; i < 14; i++)
+        take_on(&f, 2 * MIB, 2); /* too small to be borrowed for */
     assert_int_equal(f.device.used, 28 * MIB);
     assert_int_equal(stats_of(&f).num_alloc_retries, 1);
     refuse(&f, 6 * MIB, VS_ERR_DEVICE_OOM);
     assert_int_equal(stats_of(&f).num_ooms, 1);
     take(&f, 4 * MIB);
+    stop(&f);
+}
+
+static void free_pages_of_another_stream_are_borrowed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    uint64_t a = take_on(&f, 20 * MIB, 1).addr;
+    give(&f, a);
+    uint64_t b = take_on(&f, 17 * MIB, 2).addr;
+    assert_int_equal(f.device.used, 20 * MIB);
+    assert_int_equal(handle_of(&f, b), handle_of(&f, a));
+    assert_int_equal(f.device.stream_waits, 1);
+    assert_int_equal(take_on(&f, MIB, 1).addr, a + 17 * MIB);
+    /* given back only when the work of stream 2 is done */
+    give(&f, b);
+    uint64_t c = take_on(&f, 16 * MIB, 1).addr;
+    assert_int_equal(f.device.used, 34 * MIB);
+    give(&f, c);
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take_on(&f, 16 * MIB, 1).addr, c);
+    assert_int_equal(take_on(&f, 17 * MIB, 1).addr, a);
+    stop(&f);
+}
+
+static void a_borrowed_view_waits_again_when_it_serves_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    give(&f, take_on(&f, 20 * MIB, 1).addr);
+    uint64_t b = take_on(&f, 20 * MIB, 2).addr;
+    give(&f, b);
+    fake_device_complete(&f.device, 2, 1);
+    uint64_t maps = f.device.maps;
+    assert_int_equal(take_on(&f, 20 * MIB, 2).addr, b);
+    assert_int_equal(f.device.maps, maps);
+    assert_int_equal(f.device.stream_waits, 2);
+    stop(&f);
+}
+
+static void a_stream_that_cannot_be_waited_for_lends_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    give(&f, take_on(&f, 20 * MIB, 1).addr);
+    f.device.fail_record = VS_ERR_STATE;
+    take_on(&f, 20 * MIB, 2);
+    f.device.fail_record = VS_OK;
+    assert_int_equal(f.device.used, 40 * MIB);
+    assert_int_equal(f.device.stream_waits, 0);
+    stop(&f);
+}
+
+static void an_exportable_block_is_in_an_allocation_of_the_device(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vs_allocation got;
+    start(&f);
+    take(&f, 4 * MIB);
+    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 12 * MIB, 0, &got), VS_OK);
+    assert_int_equal(f.device.segment_count, 1);
+    assert_int_equal(got.addr, f.device.segments[0].addr);
+    assert_int_equal(got.segment, got.addr);
+    give(&f, got.addr);
+    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 12 * MIB, 0, &got), VS_OK);
+    assert_int_equal(f.device.allocs, 1);
+    give(&f, got.addr);
+    uint64_t released;
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
+    assert_int_equal(f.device.segment_count, 0);
+    assert_int_equal(released, 12 * MIB);
+    /* memory of ranges is not taken for it */
+    give(&f, take(&f, 16 * MIB));
+    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
+    assert_int_equal(f.device.segment_count, 1);
+    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     stop(&f);
 }
 
@@ -492,6 +573,10 @@ int main(void)
         cmocka_unit_test(a_repeating_sequence_soon_calls_the_driver_no_more),
         cmocka_unit_test(emptying_the_cache_keeps_only_pages_in_use),
         cmocka_unit_test(memory_short_makes_other_streams_give_back),
+        cmocka_unit_test(free_pages_of_another_stream_are_borrowed),
+        cmocka_unit_test(a_borrowed_view_waits_again_when_it_serves_again),
+        cmocka_unit_test(a_stream_that_cannot_be_waited_for_lends_nothing),
+        cmocka_unit_test(an_exportable_block_is_in_an_allocation_of_the_device),
         cmocka_unit_test(a_view_waits_for_the_latest_free_among_its_pages),
         cmocka_unit_test(a_view_of_safe_pages_does_not_wait),
         cmocka_unit_test(pages_return_when_the_device_does_not_synchronise),
