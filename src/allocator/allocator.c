@@ -112,8 +112,9 @@ static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t 
         vs_view_return_locked(a, block);
         return;
     }
-    uint64_t before = vs_block_merge(block, block->prev);
-    uint64_t after = vs_block_merge(block, block->next);
+    struct vs_shard *shard = pool->owner->shard;
+    uint64_t before = vs_block_merge(shard, block, block->prev);
+    uint64_t after = vs_block_merge(shard, block, block->next);
     vs_block_set_state(block, VS_BLOCK_FREE);
     vs_free_insert(&pool->index, block);
     if (block->segment->handle_bytes)
@@ -205,7 +206,7 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     struct vs_pool *pool = block->segment->pool;
     vs_block_cut(block, rest, size);
     /* a neighbour freed while this request synchronised found a TAKEN block here */
-    if (vs_block_merge(rest, rest->next) && !block->segment->handle_bytes)
+    if (vs_block_merge(pool->owner->shard, rest, rest->next) && !block->segment->handle_bytes)
         vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
     vs_free_insert(&pool->index, rest);
     if (block->segment->handle_bytes)

@@ -62,11 +62,6 @@ static inline void vs_live_unlink(struct vs_live_index *table, vs_block_ref *lin
 
 /* --- nodes --- */
 
-static inline void vs_block_recycle(struct vs_block *block)
-{
-    vs_block_give(vs_block_shard(block), block);
-}
-
 /* A block became live, or is live no longer. */
 static inline void vs_block_mark_start(struct vs_block *block, bool live)
 {
@@ -87,8 +82,10 @@ static inline bool vs_block_joins(const struct vs_block *other)
     return other && other->state == VS_BLOCK_FREE;
 }
 
-/* try_merge_blocks: swallow *other* when it is free. Returns its bytes or 0. */
-static inline uint64_t vs_block_merge(struct vs_block *block, struct vs_block *other)
+/* try_merge_blocks: swallow *other* when it is free. Returns its bytes or 0. *shard* is
+ * that of both. */
+static inline uint64_t vs_block_merge(struct vs_shard *shard, struct vs_block *block,
+                                      struct vs_block *other)
 {
     if (!vs_block_joins(other))
         return 0;
@@ -97,7 +94,7 @@ static inline uint64_t vs_block_merge(struct vs_block *block, struct vs_block *o
         block->idle.safe_after = other->idle.safe_after;
     uint64_t size = other->size;
     vs_block_absorb(block, other);
-    vs_block_recycle(other);
+    vs_block_give(shard, other);
     return size;
 }
 
@@ -105,14 +102,13 @@ static inline uint64_t vs_block_merge(struct vs_block *block, struct vs_block *o
  * *rest*, a FREE block that is in no index yet. */
 static inline void vs_block_cut(struct vs_block *block, struct vs_block *rest, uint64_t size)
 {
-    *rest = (struct vs_block){
-        .addr = block->addr + size,
-        .size_and_state = (block->size - size) | (uint64_t)VS_BLOCK_FREE << 56,
-        .segment = block->segment,
-        .prev = block,
-        .next = block->next,
-        .idle.safe_after = block->idle.safe_after,
-    };
+    /* field by field: clearing the rest of a node costs more than all this */
+    rest->addr = block->addr + size;
+    vs_block_set(rest, block->size - size, VS_BLOCK_FREE);
+    rest->segment = block->segment;
+    rest->prev = block;
+    rest->next = block->next;
+    rest->idle.safe_after = block->idle.safe_after;
     if (rest->next)
         rest->next->prev = rest;
     block->next = rest;

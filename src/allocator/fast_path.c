@@ -161,8 +161,8 @@ static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, kind, addr, requested, size,
                              pool->owner->stream);
     block->idle.safe_after = a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
-    vs_block_merge(block, block->prev);
-    vs_block_merge(block, block->next);
+    vs_block_merge(shard, block, block->prev);
+    vs_block_merge(shard, block, block->next);
     vs_block_set_state(block, VS_BLOCK_FREE);
     vs_free_insert(&pool->index, block);
     if (!block->segment->handle_bytes && !vs_block_is_split(block))
