@@ -193,6 +193,16 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
 /* The program shares memory with other processes, and was refused. */
 static _Atomic bool sharing; /* atomic; never taken back */
 
+void vs_caching_share(void)
+{
+    atomic_store_explicit(&sharing, true, memory_order_relaxed);
+}
+
+bool vs_caching_sharing(void)
+{
+    return atomic_load_explicit(&sharing, memory_order_relaxed);
+}
+
 bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr)
 {
     /* the driver would export the whole segment: the importer would see other memory */
@@ -200,7 +210,7 @@ bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr)
                                           : block->live && block->addr == block->segment))
         return true;
     if (block->live) {
-        atomic_store_explicit(&sharing, true, memory_order_relaxed);
+        vs_caching_share();
         vs_log_once(VS_LOG_WARN,
                     "cudaIpcGetMemHandle refused for memory inside %s; memory from now on can be "
                     "shared. Run with --allocator=observe to share all",
@@ -214,7 +224,7 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
 {
     if (!vs_process_caching() || !bytes || !ptr || atomic_load(&vs_capture_count) ||
         vs_process_state() != VS_PROCESS_ACTIVE ||
-        atomic_load_explicit(&sharing, memory_order_relaxed))
+        vs_caching_sharing())
         return false;
     struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC);
     if (!allocator)

@@ -38,6 +38,11 @@ bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
  * directly, so that its later exports succeed. */
 bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr);
 
+/* vs_caching_share, _sharing: the program shares memory with other processes: from now
+ * on what it is given can be exported. */
+void vs_caching_share(void);
+bool vs_caching_sharing(void);
+
 /* vs_caching_context_gone: the context's memory no longer exists: record its
  * blocks and segments as freed by *api* and forget them, without any device
  * call. */

@@ -21,6 +21,7 @@
 #include "intercept/process.h"
 #include "intercept/torch_pool.h"
 #include "intercept/tracker.h"
+#include "intercept/vmm_ops.h"
 #include "vramscope.h"
 
 /* --- out of memory, inside PyTorch --- */
@@ -53,6 +54,13 @@ static void *no_memory(void)
 
 /* --- requests --- */
 
+static enum vs_err take(struct vs_allocator *allocator, size_t bytes, uint64_t key,
+                        struct vs_allocation *out)
+{
+    return vs_caching_sharing() ? vs_allocator_malloc_exportable(allocator, bytes, key, out)
+                                : vs_allocator_malloc(allocator, bytes, key, out);
+}
+
 static enum vs_err request(struct vs_context *context, size_t bytes, CUstream stream,
                            struct vs_allocation *out)
 {
@@ -66,9 +74,9 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
     }
     uint64_t key = vs_stream_key(context, stream);
     vs_caching_begin("vramscope_torch_alloc", vs_process_recorder() ? vs_process_stack() : 0);
-    enum vs_err err = vs_allocator_malloc(allocator, bytes, key, out);
+    enum vs_err err = take(allocator, bytes, key, out);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
-        err = vs_allocator_malloc(allocator, bytes, key, out);
+        err = take(allocator, bytes, key, out);
     if (err)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, vs_stream_key_id(key),
                         "vramscope_torch_alloc",
@@ -193,10 +201,13 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
     size_t size = 0;
     bool live;
     vs_thread.inside++;
-    if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live) &&
-        VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
-        base = found.addr;
-        size = found.size;
+    if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
+        if (VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
+            base = found.addr;
+            size = found.size;
+        }
+        if (vs_vmm_owns(found.addr)) /* PyTorch asks when it is about to share it, which fails */
+            vs_caching_share();
     }
     vs_thread.inside--;
     if (bytes)

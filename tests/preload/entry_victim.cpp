@@ -71,6 +71,13 @@ static void streams(cudaStream_t s, cudaStream_t t)
     char *base = static_cast<char *>(vramscope_torch_base_alloc(static_cast<char *>(a) + 5, &bytes));
     CHECK(base && base <= a && base + bytes >= static_cast<char *>(a) + 3 * MIB);
     put(a, s);
+    /* whoever asks is about to share: what follows can be */
+    void *shared = get(5 * MIB, s);
+    cudaIpcMemHandle_t handle;
+    base = static_cast<char *>(vramscope_torch_base_alloc(shared, &bytes));
+    CHECK(base && base <= shared && base + bytes >= static_cast<char *>(shared) + 5 * MIB);
+    CHECK(cudaIpcGetMemHandle(&handle, base) == cudaSuccess);
+    put(shared, s);
     CHECK(get(0, s) == nullptr);
     put(nullptr, s);
     CHECK(get(size_t{1} << 50, s) == nullptr && get(1, nullptr) != nullptr);
