@@ -99,6 +99,16 @@ struct diff_run {
     bool thorough;         /* snapshot and invariants after every step */
 };
 
+/* Is the model compared with our allocator, or with another behind its functions that
+ * has a part of them only: PyTorch's own? That one is asked only what it defines. */
+extern const bool diff_subject_is_ours;
+
+/* --- differential_suite.c --- */
+/* As main's; sets what diff_suite does. */
+void diff_suite_arguments(int argc, char **argv);
+/* A cmocka test's body: *test* is its name. */
+void diff_suite(const char *test, const struct diff_config *config);
+
 /* --- differential_run.c --- */
 void diff_start(struct diff_run *run, const struct diff_config *config);
 /* false: a difference, described in run->difference. */

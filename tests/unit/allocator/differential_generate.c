@@ -32,7 +32,10 @@ static uint64_t draw_size(struct diff_run *r)
     int largest = r->config->largest;
     uint64_t power = UINT64_C(1) << (draw(r, 3) ? draw(r, 21)
                                                 : 20 + draw(r, (uint64_t)largest - 20));
-    switch (draw(r, 64)) {
+    uint64_t special = draw(r, 64);
+    if (!diff_subject_is_ours && special < 2)
+        special = 63;
+    switch (special) {
     case 0:
         return 0;
     case 1:
@@ -106,6 +109,8 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
 static struct diff_step probe(struct diff_run *r)
 {
     struct diff_step s = {STEP_PROBE, -1, 0, 0, FAIL_NONE, VS_OK, 0};
+    if (!diff_subject_is_ours)
+        return (struct diff_step){STEP_RESET_PEAKS, -1, 0, 0, FAIL_NONE, VS_OK, 0};
     if (r->live_count && !one_in(r, 3)) {
         s.target = live_one(r);
         s.a = draw(r, 4096) * 512 - DIFF_MIB;
@@ -133,6 +138,8 @@ static struct diff_step rare(struct diff_run *r)
         if (r->config->fractions) {
             s.kind = STEP_FRACTION;
             s.a = one_in(r, 8) ? 1001 : draw(r, 2) ? 250 * (1 + draw(r, 4)) : draw(r, 1001);
+            if (!diff_subject_is_ours)
+                s.a = 1 + s.a % 999; /* 0 and 1 have no meaning of their own */
         }
         break;
     case 5:
@@ -166,12 +173,19 @@ static struct diff_step pool_step(struct diff_run *r)
         s.a = draw_pool(r, true);
     } else if (what < 12) {
         s.kind = STEP_POOL_RETAIN;
-        s.b = draw(r, 2);
+        s.b = draw(r, 2) && diff_subject_is_ours;
     } else if (what < 14) {
         s.kind = STEP_POOL_SET;
         s.b = one_in(r, 16) ? 4 : draw(r, 4);
+        if (!diff_subject_is_ours) {
+            s.b &= VS_POOL_USE_ON_OOM; /* the other cannot be taken back */
+            s.a = 1;                   /* of several it asks any first */
+        }
     } else if (what < 15) {
-        s.kind = STEP_POOL_EMPTY;
+        /* there the order in which it waits for events is open */
+        s.kind = diff_subject_is_ours ? STEP_POOL_EMPTY : STEP_POOL_END;
+    } else if (!diff_subject_is_ours && r->config->allocator.expandable_segments) {
+        s.kind = STEP_POOL_END; /* there PyTorch miscounts what a pool without users has */
     }
     return s;
 }
@@ -210,9 +224,11 @@ static struct diff_step any(struct diff_run *r)
                                   0, FAIL_NONE, VS_OK, 0};
     if (what < 160)
         return r->config->pools && what % 2 ? pool_step(r) : probe(r);
-    if (what < 240 && r->live_count)
-        return (struct diff_step){STEP_RECORD, live_one(r), draw(r, DIFF_STREAMS + 1), 0,
-                                  FAIL_NONE, VS_OK, 0};
+    /* PyTorch remembers uses of a capture beyond the life of their block */
+    if (what < 240 && r->live_count && (diff_subject_is_ours || !r->begun_pools))
+        return (struct diff_step){STEP_RECORD, live_one(r),
+                                  diff_subject_is_ours ? draw(r, DIFF_STREAMS + 1) : DIFF_STREAMS,
+                                  0, FAIL_NONE, VS_OK, 0};
     return plain(r);
 }
 

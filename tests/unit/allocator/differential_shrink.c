@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SHRINK_SECONDS 20
 #define PRINTED_MAX 150
@@ -17,7 +19,7 @@ static struct diff_run run;
 static bool thorough;
 
 /* The steps up to the first difference; 0: none differs. */
-static int steps_to_difference(const struct diff_config *config, const struct diff_step *steps,
+static int steps_here(const struct diff_config *config, const struct diff_step *steps,
                                int count)
 {
     int failed = 0;
@@ -27,6 +29,34 @@ static int steps_to_difference(const struct diff_config *config, const struct di
         failed = diff_step(&run, &steps[i]) ? 0 : i + 1;
     diff_stop(&run);
     return run.difference[0] && !failed ? count : failed;
+}
+
+/* In a process of its own, where what is compared cannot begin anew. */
+static int steps_to_difference(const struct diff_config *config, const struct diff_step *steps,
+                               int count)
+{
+    struct {
+        int steps;
+        char difference[sizeof run.difference];
+    } found = {0};
+    int ends[2];
+    if (diff_subject_is_ours)
+        return steps_here(config, steps, count);
+    if (pipe(ends))
+        return 0;
+    pid_t child = fork();
+    if (!child) {
+        found.steps = steps_here(config, steps, count);
+        memcpy(found.difference, run.difference, sizeof found.difference);
+        _exit(write(ends[1], &found, sizeof found) != sizeof found);
+    }
+    close(ends[1]);
+    if (read(ends[0], &found, sizeof found) != sizeof found)
+        found.steps = 0;
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    memcpy(run.difference, found.difference, sizeof found.difference);
+    return found.steps;
 }
 
 /* Without *size* steps from *from* on, if that still differs: the new length. */

@@ -68,7 +68,8 @@ static enum vs_err new_range(struct model *m, const struct request *q, int *out)
     RAN(m, range);
     model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
                                    .segment_size = bytes, .stream = q->stream, .pool = q->pool,
-                                   .large = q->large, .expandable = true, .unmapped = true});
+                                   .large = q->large, .age = model_age(m), .expandable = true,
+                                   .unmapped = true});
     *out = index_of_unmapped(m, addr);
     return VS_OK;
 }

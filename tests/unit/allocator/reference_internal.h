@@ -17,6 +17,7 @@ struct block {
     uint64_t addr, size, requested;
     uint64_t segment, segment_size; /* the device allocation, or the whole range */
     uint64_t stream, pool;          /* pool: 0, or the number of a private one */
+    uint64_t age;                   /* of the segment; 0 unless it decides */
     uint64_t unsafe_until;          /* synchronisation number */
     uint64_t born_free;             /* search number when it became free */
     uint32_t uses, capture_uses;    /* a bit for each other stream */
@@ -62,7 +63,8 @@ struct model {
     int deferred_count;
     struct private_pool pools[MODEL_POOLS_MAX];
     int pool_count;
-    uint64_t pools_made;
+    uint64_t pools_made, segments_made;
+    bool as_pytorch;
     struct capture captures[MODEL_POOLS_MAX];
     int capture_count;
     uint64_t syncs_begun, syncs_done, searches;
@@ -97,13 +99,17 @@ bool model_alone(const struct block *b);
 uint64_t model_max_split(const struct model *m);
 uint64_t model_allowed(const struct model *m);
 uint64_t model_round_up(uint64_t n, uint64_t to);
-/* In the order in which a pool of free blocks is kept: stream, size, address. */
+/* In the order in which a pool of free blocks is kept: stream, size, and among equals
+ * the address, or the segment's age before it. */
 bool model_after(const struct block *x, const struct block *y);
 /* Synchronise unless block *i* may be used without. */
 enum vs_err model_make_safe(struct model *m, int i);
 uint64_t model_large_segment(const struct model *m);
 /* The cached block for a request; -1: none. */
 int model_search(struct model *m, const struct request *q);
+
+/* The age of a segment made now. */
+uint64_t model_age(struct model *m);
 
 /* --- reference_statistics.c --- */
 void model_recount(struct model *m);

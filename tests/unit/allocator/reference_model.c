@@ -105,7 +105,9 @@ bool model_after(const struct block *x, const struct block *y)
 {
     if (x->stream != y->stream)
         return x->stream > y->stream;
-    return x->size != y->size ? x->size > y->size : x->addr > y->addr;
+    if (x->size != y->size)
+        return x->size > y->size;
+    return x->age != y->age ? x->age > y->age : x->addr > y->addr;
 }
 
 void model_now_free(struct model *m, uint64_t addr)
@@ -264,6 +266,16 @@ int model_search(struct model *m, const struct request *q)
 
 /* --- memory from the device --- */
 
+uint64_t model_age(struct model *m)
+{
+    return m->as_pytorch ? ++m->segments_made : 0;
+}
+
+void model_follow_pytorch(struct model *m)
+{
+    m->as_pytorch = true;
+}
+
 static enum vs_err new_segment(struct model *m, const struct request *q, int *out)
 {
     uint64_t bytes = segment_bytes(m, q), addr;
@@ -278,7 +290,7 @@ static enum vs_err new_segment(struct model *m, const struct request *q, int *ou
     m->stats.num_device_alloc++;
     model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
                                    .segment_size = bytes, .stream = q->stream, .pool = q->pool,
-                                   .large = q->large});
+                                   .large = q->large, .age = model_age(m)});
     model_recount(m);
     *out = model_index_of(m, addr);
     model_tell(m, VS_ALLOCATOR_SEGMENT_ALLOC, &m->blocks[*out], addr, bytes, bytes);

@@ -89,6 +89,11 @@ struct model *model_new(const struct vs_allocator_config *config, struct fake_de
                         void (*event)(void *ctx, const struct vs_allocator_event *event),
                         void *ctx);
 void model_delete(struct model *model);
+/* Where we do something else than PyTorch does by now, do what PyTorch does: of
+ * equally large blocks that of the oldest segment is taken, not the lowest (since May
+ * 2026, pull request 183591); address space without memory outlives its pool. To be
+ * called before the first request. */
+void model_follow_pytorch(struct model *model);
 
 enum vs_err model_malloc(struct model *model, uint64_t bytes, uint64_t stream,
                          struct vs_allocation *out);

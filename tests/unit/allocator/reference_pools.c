@@ -145,11 +145,18 @@ uint64_t model_pool_for(struct model *m, uint64_t stream)
     return pool;
 }
 
+/* PyTorch begins the pool for the search, which fails when it is begun already. */
+static bool cannot_be_searched(struct model *m, const struct private_pool *pool)
+{
+    return m->as_pytorch && capture_of(m, pool->id) >= 0;
+}
+
 int model_pool_fallback(struct model *m, struct request *q)
 {
     bool any = false;
     for (int p = 0; p < m->pool_count && !q->pool; p++) {
-        if (!(m->pools[p].flags & VS_POOL_USE_ON_OOM) || !m->pools[p].users)
+        if (!(m->pools[p].flags & VS_POOL_USE_ON_OOM) || !m->pools[p].users ||
+            cannot_be_searched(m, &m->pools[p]))
             continue;
         struct request in_pool = *q;
         in_pool.pool = m->pools[p].number;
@@ -171,7 +178,7 @@ int model_pool_fallback(struct model *m, struct request *q)
 static bool holds_memory(const struct model *m, uint64_t number)
 {
     for (int i = 0; i < m->count; i++) {
-        if (m->blocks[i].pool == number)
+        if (m->blocks[i].pool == number && !m->blocks[i].unmapped)
             return true;
     }
     return false;

@@ -111,7 +111,8 @@ enum vs_err model_release_private(struct model *m, uint64_t number, uint64_t *re
 {
     enum vs_err first = release_pool(m, number, false, released);
     note(&first, release_pool(m, number, true, released));
-    model_drop_unmapped(m, number);
+    if (!m->as_pytorch)
+        model_drop_unmapped(m, number);
     model_pool_forget(m, number);
     return first;
 }
@@ -204,7 +205,7 @@ bool model_release_oversize(struct model *m, const struct request *q)
     for (int i = 0; i < m->count; i++) {
         const struct block *b = &m->blocks[i];
         if (oversize_for(m, b, q) && b->size >= size &&
-            (one < 0 || b->size < m->blocks[one].size))
+            (one < 0 || model_after(&m->blocks[one], b)))
             one = i;
     }
     if (one < 0)

@@ -10,110 +10,10 @@
  * Arguments: [STEPS [SEED [PATTERN [brief]]]]: steps for each configuration, in
  * runs of at most 5000 of which each has its own seed; configurations by name.
  * brief: end at the first difference and say only how many steps it took. */
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "allocator_test.h"
 #include "differential.h"
 
-#define RUN_STEPS 5000
-
-static int steps_wanted = 40000;
-static uint64_t first_seed = 20260101;
-static bool brief;
-static long steps_before; /* of this configuration's runs that have ended */
-
-/* For whoever has to know where a crash happened. */
-static struct {
-    const char *test;
-    uint64_t seed;
-    int step;
-} at;
-
-static struct sigaction handlers_before[NSIG];
-
-static void on_crash(int signal)
-{
-    char text[200];
-    int n = snprintf(text, sizeof text, "signal %d in %s, seed %" PRIu64 ", step %d\n", signal,
-                     at.test, at.seed, at.step);
-    ssize_t written = write(2, text, (size_t)n);
-    (void)written;
-    sigaction(signal, &handlers_before[signal], NULL); /* and again, as without us */
-}
-
-static void report(const struct diff_config *config, struct diff_step *steps, int count,
-                   const char *difference)
-{
-    if (brief) {
-        printf("found after %ld steps by %s: %s\n", steps_before, at.test, difference);
-        exit(1);
-    }
-    printf("%s: seed %" PRIu64 ", step %d: %s\n", at.test, at.seed, count, difference);
-    fflush(stdout);
-    count = diff_shrink(config, steps, count);
-    printf("the shortest sequence found:\n");
-    diff_print(config, steps, count);
-    print_error("again: test_allocator_differential %d %" PRIu64 " '*%s*'\n", RUN_STEPS, at.seed,
-                at.test);
-}
-
-static void one_run(const struct diff_config *config, int steps, uint64_t *counts)
-{
-    static struct diff_run run;
-    static struct diff_step taken[DIFF_STEPS_MAX];
-    diff_start(&run, config);
-    run.seed = at.seed;
-    run.random = at.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    int count = 0;
-    while (count < steps && !run.difference[0]) {
-        at.step = count;
-        taken[count] = diff_next(&run);
-        diff_step(&run, &taken[count++]);
-    }
-    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++)
-        counts[i] += model_counts(run.model)[i];
-    diff_stop(&run);
-    steps_before += count;
-    if (run.difference[0])
-        report(config, taken, count, run.difference);
-    assert_true(!run.difference[0]);
-}
-
-static void print_counts(const uint64_t *counts)
-{
-    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++) {
-        if (counts[i])
-            printf(" %s %" PRIu64, model_mechanism_names[i], counts[i]);
-    }
-    printf("\n");
-}
-
-static void differential(const char *test, const struct diff_config *given)
-{
-    uint64_t counts[MODEL_MECHANISM_COUNT] = {0};
-    int done = 0;
-    at.test = test;
-    at.seed = first_seed;
-    steps_before = 0;
-    for (int steps; done < steps_wanted; done += steps, at.seed++) {
-        struct diff_config config = *given;
-        if (config.drawn)
-            diff_draw_config(&config, at.seed);
-        steps = steps_wanted - done < RUN_STEPS ? steps_wanted - done : RUN_STEPS;
-        one_run(&config, steps, counts);
-    }
-    print_counts(counts);
-    if (steps_wanted < 40000)
-        return; /* too few to reach everything */
-    for (int i = 0; given->reach[i] != MODEL_MECHANISM_COUNT; i++) {
-        if (!counts[given->reach[i]])
-            fail_msg("%s never ran", model_mechanism_names[given->reach[i]]);
-    }
-}
+const bool diff_subject_is_ours = true;
 
 #define REACH(...) {__VA_ARGS__, MODEL_MECHANISM_COUNT}
 
@@ -125,7 +25,7 @@ static void the_default_configuration_agrees_with_the_model(void **state)
         .reach = REACH(MODEL_hit, MODEL_split, MODEL_tail, MODEL_merge, MODEL_segment,
                        MODEL_pending, MODEL_event_done, MODEL_event_not_ready, MODEL_retry,
                        MODEL_retry_served, MODEL_oom, MODEL_release)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 /* Here most steps take the paths that need the lock of one stream only. */
@@ -137,7 +37,7 @@ static void streams_that_share_nothing_agree_with_the_model(void **state)
         .alone = true,
         .reach = REACH(MODEL_hit, MODEL_split, MODEL_tail, MODEL_merge, MODEL_segment,
                        MODEL_retry)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void expandable_streams_that_share_nothing_agree_with_the_model(void **state)
@@ -148,7 +48,7 @@ static void expandable_streams_that_share_nothing_agree_with_the_model(void **st
         .alone = true,
         .reach = REACH(MODEL_hit, MODEL_split, MODEL_merge, MODEL_map, MODEL_larger_preferred,
                        MODEL_retry)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void max_split_size_agrees_with_the_model(void **state)
@@ -160,7 +60,7 @@ static void max_split_size_agrees_with_the_model(void **state)
         .reach = REACH(MODEL_oversize_refused, MODEL_rounding_refused, MODEL_oversize_one,
                        MODEL_oversize_several, MODEL_oversize_short, MODEL_retry_served,
                        MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void rounding_to_divisions_agrees_with_the_model(void **state)
@@ -172,7 +72,7 @@ static void rounding_to_divisions_agrees_with_the_model(void **state)
                                                    4}},
         .capacity = 500 * DIFF_MIB, .largest = 27,
         .reach = REACH(MODEL_division, MODEL_split, MODEL_oversize_one, MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void fraction_and_garbage_collection_agree_with_the_model(void **state)
@@ -183,7 +83,7 @@ static void fraction_and_garbage_collection_agree_with_the_model(void **state)
         .capacity = 600 * DIFF_MIB, .largest = 27, .fractions = true,
         .reach = REACH(MODEL_gc_round, MODEL_gc_second_round, MODEL_gc_free,
                        MODEL_fraction_refused, MODEL_retry_served, MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void all_options_together_agree_with_the_model(void **state)
@@ -197,7 +97,7 @@ static void all_options_together_agree_with_the_model(void **state)
         .abandons = true,
         .reach = REACH(MODEL_gc_free, MODEL_fraction_refused, MODEL_division,
                        MODEL_oversize_refused, MODEL_release_failed, MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void reuse_after_synchronisation_agrees_with_the_model(void **state)
@@ -208,7 +108,7 @@ static void reuse_after_synchronisation_agrees_with_the_model(void **state)
         .failures = true,
         .reach = REACH(MODEL_reuse_sync, MODEL_reuse_sync_failed, MODEL_hit, MODEL_merge,
                        MODEL_retry, MODEL_release_failed, MODEL_oom, MODEL_error)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void a_failing_device_leaves_both_the_same(void **state)
@@ -219,7 +119,7 @@ static void a_failing_device_leaves_both_the_same(void **state)
         .capacity = 500 * DIFF_MIB, .largest = 27, .failures = true, .abandons = true,
         .reach = REACH(MODEL_release_failed, MODEL_record_failed, MODEL_query_failed, MODEL_error,
                        MODEL_oom, MODEL_oversize_one, MODEL_oversize_several)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void expandable_segments_agree_with_the_model(void **state)
@@ -231,7 +131,7 @@ static void expandable_segments_agree_with_the_model(void **state)
                        MODEL_map_filled, MODEL_map_failed, MODEL_larger_preferred, MODEL_unmap,
                        MODEL_unmap_edge, MODEL_retry_served, MODEL_oom, MODEL_split,
                        MODEL_merge)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void gaps_in_expandable_segments_are_filled_as_in_the_model(void **state)
@@ -241,7 +141,7 @@ static void gaps_in_expandable_segments_are_filled_as_in_the_model(void **state)
         .allocator = {.expandable_segments = true}, .capacity = 500 * DIFF_MIB, .largest = 28,
         .restless = true, .failures = true,
         .reach = REACH(MODEL_map_filled, MODEL_map_joined, MODEL_map_twice, MODEL_unmap_edge)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void expandable_segments_and_options_agree_with_the_model(void **state)
@@ -256,7 +156,7 @@ static void expandable_segments_and_options_agree_with_the_model(void **state)
         .reach = REACH(MODEL_map, MODEL_grown_free, MODEL_oversize_refused,
                        MODEL_rounding_refused, MODEL_fraction_refused,
                        MODEL_division, MODEL_unmap, MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void a_device_that_fails_to_map_leaves_both_the_same(void **state)
@@ -267,7 +167,7 @@ static void a_device_that_fails_to_map_leaves_both_the_same(void **state)
         .failures = true, .abandons = true,
         .reach = REACH(MODEL_map_failed, MODEL_unmap_failed, MODEL_record_failed,
                        MODEL_error, MODEL_unmap, MODEL_range_released)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_model(void **state)
@@ -277,7 +177,7 @@ static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_m
         .allocator = {.expandable_segments = true, .reuse = VS_REUSE_AFTER_SYNC},
         .capacity = 300 * DIFF_MIB, .largest = 26, .failures = true,
         .reach = REACH(MODEL_map, MODEL_reuse_sync, MODEL_reuse_sync_failed, MODEL_unmap)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void private_pools_agree_with_the_model(void **state)
@@ -290,7 +190,7 @@ static void private_pools_agree_with_the_model(void **state)
                        MODEL_pool_nested, MODEL_pool_source, MODEL_pool_emptied,
                        MODEL_capture_deferred, MODEL_capture_dropped, MODEL_capture_no_retry,
                        MODEL_use_on_oom, MODEL_use_on_oom_missed, MODEL_no_split)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void private_pools_of_expandable_segments_agree_with_the_model(void **state)
@@ -302,7 +202,7 @@ static void private_pools_of_expandable_segments_agree_with_the_model(void **sta
         .abandons = true,
         .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_pool_gone, MODEL_pool_source,
                        MODEL_capture_deferred, MODEL_no_split, MODEL_map, MODEL_unmap)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void private_pools_and_options_agree_with_the_model(void **state)
@@ -315,7 +215,7 @@ static void private_pools_and_options_agree_with_the_model(void **state)
         .fractions = true, .callbacks = true,
         .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_gc_free, MODEL_use_on_oom,
                        MODEL_oversize_one, MODEL_callback_freed, MODEL_callback_served)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void callbacks_that_free_agree_with_the_model(void **state)
@@ -324,30 +224,19 @@ static void callbacks_that_free_agree_with_the_model(void **state)
     static const struct diff_config c = {
         .capacity = 300 * DIFF_MIB, .largest = 26, .callbacks = true, .failures = true,
         .reach = REACH(MODEL_callback_freed, MODEL_callback_served, MODEL_retry, MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 static void drawn_options_agree_with_the_model(void **state)
 {
     (void)state;
     static const struct diff_config c = {.drawn = true, .reach = REACH(MODEL_hit, MODEL_oom)};
-    differential(__func__, &c);
+    diff_suite(__func__, &c);
 }
 
 int main(int argc, char **argv)
 {
-    static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE};
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
-        struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_NODEFER};
-        sigaction(crashes[i], &action, &handlers_before[crashes[i]]);
-    }
-    if (argc > 1)
-        steps_wanted = atoi(argv[1]);
-    if (argc > 2)
-        first_seed = strtoull(argv[2], NULL, 0);
-    if (argc > 3)
-        cmocka_set_test_filter(argv[3]);
-    brief = argc > 4 && strcmp(argv[4], "brief") == 0;
+    diff_suite_arguments(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_default_configuration_agrees_with_the_model),
         cmocka_unit_test(streams_that_share_nothing_agree_with_the_model),

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs one configuration of the differential test over its seeds: what it reached
+ * is counted, a difference shrunk and printed. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "allocator_test.h"
+#include "differential.h"
+
+#define RUN_STEPS 5000
+
+static int steps_wanted = 40000;
+static uint64_t first_seed = 20260101;
+static bool brief;
+static long steps_before; /* of this configuration's runs that have ended */
+
+/* For whoever has to know where a crash happened. */
+static struct {
+    const char *test;
+    uint64_t seed;
+    int step;
+} at;
+
+static struct sigaction handlers_before[NSIG];
+
+static void on_crash(int signal)
+{
+    char text[200];
+    int n = snprintf(text, sizeof text, "signal %d in %s, seed %" PRIu64 ", step %d\n", signal,
+                     at.test, at.seed, at.step);
+    ssize_t written = write(2, text, (size_t)n);
+    (void)written;
+    sigaction(signal, &handlers_before[signal], NULL); /* and again, as without us */
+}
+
+static void report(const struct diff_config *config, struct diff_step *steps, int count,
+                   const char *difference)
+{
+    if (brief) {
+        printf("found after %ld steps by %s: %s\n", steps_before, at.test, difference);
+        exit(1);
+    }
+    printf("%s: seed %" PRIu64 ", step %d: %s\n", at.test, at.seed, count, difference);
+    fflush(stdout);
+    count = diff_shrink(config, steps, count);
+    printf("the shortest sequence found:\n");
+    diff_print(config, steps, count);
+    print_error("again: test_allocator_differential %d %" PRIu64 " '*%s*'\n", RUN_STEPS, at.seed,
+                at.test);
+}
+
+static void one_run(const struct diff_config *config, int steps, uint64_t *counts)
+{
+    static struct diff_run run;
+    static struct diff_step taken[DIFF_STEPS_MAX];
+    diff_start(&run, config);
+    run.seed = at.seed;
+    run.random = at.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    int count = 0;
+    while (count < steps && !run.difference[0]) {
+        at.step = count;
+        taken[count] = diff_next(&run);
+        diff_step(&run, &taken[count++]);
+    }
+    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++)
+        counts[i] += model_counts(run.model)[i];
+    diff_stop(&run);
+    steps_before += count;
+    if (run.difference[0])
+        report(config, taken, count, run.difference);
+    assert_true(!run.difference[0]);
+}
+
+static void print_counts(const uint64_t *counts)
+{
+    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++) {
+        if (counts[i])
+            printf(" %s %" PRIu64, model_mechanism_names[i], counts[i]);
+    }
+    printf("\n");
+}
+
+void diff_suite(const char *test, const struct diff_config *given)
+{
+    uint64_t counts[MODEL_MECHANISM_COUNT] = {0};
+    int done = 0;
+    at.test = test;
+    at.seed = first_seed;
+    steps_before = 0;
+    for (int steps; done < steps_wanted; done += steps, at.seed++) {
+        struct diff_config config = *given;
+        if (config.drawn)
+            diff_draw_config(&config, at.seed);
+        steps = steps_wanted - done < RUN_STEPS ? steps_wanted - done : RUN_STEPS;
+        one_run(&config, steps, counts);
+    }
+    print_counts(counts);
+    if (steps_wanted < 40000)
+        return; /* too few to reach everything */
+    for (int i = 0; given->reach[i] != MODEL_MECHANISM_COUNT; i++) {
+        if (!counts[given->reach[i]])
+            fail_msg("%s never ran", model_mechanism_names[given->reach[i]]);
+    }
+}
+
+void diff_suite_arguments(int argc, char **argv)
+{
+    static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_NODEFER};
+        sigaction(crashes[i], &action, &handlers_before[crashes[i]]);
+    }
+    if (argc > 1)
+        steps_wanted = atoi(argv[1]);
+    if (argc > 2)
+        first_seed = strtoull(argv[2], NULL, 0);
+    if (argc > 3)
+        cmocka_set_test_filter(argv[3]);
+    brief = argc > 4 && strcmp(argv[4], "brief") == 0;
+}
