@@ -482,6 +482,8 @@ void vs_allocator_reset_peaks(struct vs_allocator *a)
 {
     vs_world_acquire(a);
     vs_statistics_reset_peaks(&a->counters);
+    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
+        vs_counter_reset_peak(&pool->reserved_bytes);
     vs_world_release(a);
 }
 
@@ -489,6 +491,8 @@ void vs_allocator_reset_accumulated(struct vs_allocator *a)
 {
     vs_world_acquire(a);
     vs_statistics_reset_accumulated(&a->counters);
+    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
+        vs_counter_reset_accumulated(&pool->reserved_bytes);
     vs_world_release(a);
 }
 

@@ -396,6 +396,12 @@ void vs_allocator_reset_peaks(struct vs_allocator *allocator);
 /* allocated, freed and the num_* counters become 0. */
 void vs_allocator_reset_accumulated(struct vs_allocator *allocator);
 
+/* vs_allocator_pool_reserved: reserved_bytes of one private pool, which the figures of
+ * vs_allocator_stats contain. The resets apply to it. VS_ERR_NOT_FOUND. PyTorch:
+ * reserved_bytes_by_private_pools. */
+enum vs_err vs_allocator_pool_reserved(struct vs_allocator *allocator, struct vs_pool_id id,
+                                       struct vs_stat out[VS_STAT_POOLS]) VS_MUST_CHECK;
+
 /* vs_allocator_cached_bytes: reserved and in no active block: what the device's
  * free figure leaves out. */
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *allocator);

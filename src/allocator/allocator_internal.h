@@ -102,6 +102,7 @@ struct vs_private_pool {
     unsigned flags;               /* enum vs_pool_flag */
     struct vs_pool_source source; /* segment_alloc NULL: the device */
     struct vs_stream_pools *streams;
+    struct vs_counter reserved_bytes; /* its share of the allocator's */
 };
 
 /* Requests being sent to a private pool. */
@@ -457,6 +458,25 @@ enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uin
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
 /* The block of *segment* that holds *addr*; the lock of its shard suffices. */
 struct vs_block *vs_segment_block_at_locked(const struct vs_segment *segment, uint64_t addr);
+
+/* Memory of *pool* taken from the device, and given back. */
+static inline void vs_reserved_raise_locked(struct vs_allocator *allocator,
+                                            const struct vs_pool *pool, uint64_t bytes)
+{
+    allocator->reserved_bytes += bytes;
+    vs_counter_increase(&allocator->counters.reserved_bytes, pool->kind, bytes);
+    if (pool->owner->home)
+        vs_counter_increase(&pool->owner->home->reserved_bytes, pool->kind, bytes);
+}
+
+static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
+                                            const struct vs_pool *pool, uint64_t bytes)
+{
+    allocator->reserved_bytes -= bytes;
+    vs_counter_decrease(&allocator->counters.reserved_bytes, pool->kind, bytes);
+    if (pool->owner->home)
+        vs_counter_decrease(&pool->owner->home->reserved_bytes, pool->kind, bytes);
+}
 
 /* --- expandable.c: ranges; the caller holds the world --- */
 

@@ -154,8 +154,7 @@ static void count_mapped(struct vs_allocator *a, const struct vs_segment *range,
 {
     const struct vs_pool *pool = range->pool;
     vs_shards_hint_locked(&a->shards, addr, bytes, pool->owner->shard);
-    a->reserved_bytes += bytes;
-    vs_counter_increase(&a->counters.reserved_bytes, pool->kind, bytes);
+    vs_reserved_raise_locked(a, pool, bytes);
     a->counters.num_device_alloc++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, addr, bytes, bytes,
                              pool->owner->stream);
@@ -165,8 +164,7 @@ static void count_unmapped(struct vs_allocator *a, const struct vs_segment *rang
                            uint64_t bytes)
 {
     const struct vs_pool *pool = range->pool;
-    a->reserved_bytes -= bytes;
-    vs_counter_decrease(&a->counters.reserved_bytes, pool->kind, bytes);
+    vs_reserved_lower_locked(a, pool, bytes);
     a->counters.num_device_free++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, addr, bytes, bytes,
                              pool->owner->stream);

@@ -140,6 +140,17 @@ enum vs_err vs_allocator_pool_users(struct vs_allocator *a, struct vs_pool_id id
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
+enum vs_err vs_allocator_pool_reserved(struct vs_allocator *a, struct vs_pool_id id,
+                                       struct vs_stat out[VS_STAT_POOLS])
+{
+    vs_world_acquire(a);
+    const struct vs_private_pool *pool = find(a, id);
+    if (pool)
+        vs_counter_export(&pool->reserved_bytes, out);
+    vs_world_release(a);
+    return pool ? VS_OK : VS_ERR_NOT_FOUND;
+}
+
 enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, unsigned flags)
 {
     if (flags & ~(unsigned)(VS_POOL_USE_ON_OOM | VS_POOL_NO_SPLIT))

@@ -236,9 +236,8 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     if (err)
         return err;
     vs_shards_hint_locked(&a->shards, addr, size, pool->owner->shard);
-    a->reserved_bytes += size;
+    vs_reserved_raise_locked(a, pool, size);
     vs_counter_increase(&a->counters.segment, pool->kind, 1);
-    vs_counter_increase(&a->counters.reserved_bytes, pool->kind, size);
     if (size >= a->max_split)
         vs_counter_increase(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
     return VS_OK;
@@ -307,9 +306,8 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
     a->counters.num_device_free++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
                              segment->size, pool->owner->stream);
-    a->reserved_bytes -= segment->size;
+    vs_reserved_lower_locked(a, pool, segment->size);
     vs_counter_decrease(&a->counters.segment, pool->kind, 1);
-    vs_counter_decrease(&a->counters.reserved_bytes, pool->kind, segment->size);
     if (segment->size >= a->max_split)
         vs_counter_decrease(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
     vs_segment_leave_locked(a, segment);

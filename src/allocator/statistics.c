@@ -26,14 +26,19 @@ static struct vs_stat export_all(const struct vs_counter *c)
     };
 }
 
+void vs_counter_export(const struct vs_counter *counter, struct vs_stat out[VS_STAT_POOLS])
+{
+    out[VS_STAT_ALL] = export_all(counter);
+    out[VS_STAT_SMALL] = export_pool(counter, VS_POOL_SMALL);
+    out[VS_STAT_LARGE] = export_pool(counter, VS_POOL_LARGE);
+}
+
 void vs_statistics_export(const struct vs_counters *counters, uint64_t max_split,
                           struct vs_allocator_stats *out)
 {
     memset(out, 0, sizeof *out);
-#define VS_EXPORT(name)                                                      \
-    out->name[VS_STAT_ALL] = export_all(&counters->name);                    \
-    out->name[VS_STAT_SMALL] = export_pool(&counters->name, VS_POOL_SMALL);  \
-    out->name[VS_STAT_LARGE] = export_pool(&counters->name, VS_POOL_LARGE);
+#define VS_EXPORT(name) \
+    vs_counter_export(&counters->name, out->name);
     VS_ALLOCATOR_POOL_STATS(VS_EXPORT)
 #undef VS_EXPORT
     out->oversize_allocations = export_all(&counters->oversize_allocations);
@@ -56,14 +61,14 @@ static void for_each(struct vs_counters *counters, void (*apply)(struct vs_count
     apply(&counters->oversize_segments);
 }
 
-static void reset_peak(struct vs_counter *c)
+void vs_counter_reset_peak(struct vs_counter *c)
 {
     for (int pool = 0; pool < 2; pool++)
         c->peak[VS_STAT_SMALL + pool] = c->up[pool] - c->down[pool];
     c->peak[VS_STAT_ALL] = vs_counter_level(c);
 }
 
-static void reset_accumulated(struct vs_counter *c)
+void vs_counter_reset_accumulated(struct vs_counter *c)
 {
     memcpy(c->up_base, c->up, sizeof c->up);
     memcpy(c->down_base, c->down, sizeof c->down);
@@ -76,12 +81,12 @@ static void forget(struct vs_counter *c)
 
 void vs_statistics_reset_peaks(struct vs_counters *counters)
 {
-    for_each(counters, reset_peak);
+    for_each(counters, vs_counter_reset_peak);
 }
 
 void vs_statistics_reset_accumulated(struct vs_counters *counters)
 {
-    for_each(counters, reset_accumulated);
+    for_each(counters, vs_counter_reset_accumulated);
     counters->num_alloc_retries = counters->num_ooms = counters->num_sync_all_streams = 0;
     counters->num_device_alloc = counters->num_device_free = counters->num_reuse_syncs = 0;
 }

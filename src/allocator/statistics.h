@@ -63,6 +63,9 @@ static inline void vs_counter_change(struct vs_counter *counter, enum vs_pool_ki
 /* In the public form; *max_split* as in struct vs_allocator. */
 void vs_statistics_export(const struct vs_counters *counters, uint64_t max_split,
                           struct vs_allocator_stats *out);
+void vs_counter_export(const struct vs_counter *counter, struct vs_stat out[VS_STAT_POOLS]);
+void vs_counter_reset_peak(struct vs_counter *counter);
+void vs_counter_reset_accumulated(struct vs_counter *counter);
 void vs_statistics_reset_peaks(struct vs_counters *counters);
 void vs_statistics_reset_accumulated(struct vs_counters *counters);
 /* Everything in use is gone: levels become 0, counted as decreases. */

@@ -419,6 +419,37 @@ static void a_snapshot_names_the_pool_of_each_segment(void **state)
     fixture_stop(&f);
 }
 
+static void reserved_bytes_are_counted_for_each_pool(void **state)
+{
+    (void)state;
+    const struct vs_allocator_config expandable = {.expandable_segments = true};
+    const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+        fixture_start(&f, configs[i], GIB);
+        struct vs_stat s[VS_STAT_POOLS];
+        fails(vs_allocator_pool_reserved(f.allocator, one, s), VS_ERR_NOT_FOUND);
+        take(&f, 2 * MIB);
+        ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+        uint64_t a = take(&f, 20 * MIB);
+        take(&f, 512);
+        ok(vs_allocator_pool_end(f.allocator, one));
+        ok(vs_allocator_pool_reserved(f.allocator, one, s));
+        assert_stat(s[VS_STAT_ALL], 22 * MIB, 22 * MIB, 22 * MIB, 0);
+        assert_stat(s[VS_STAT_SMALL], 2 * MIB, 2 * MIB, 2 * MIB, 0);
+        give(&f, a);
+        ok(vs_allocator_pool_release(f.allocator, one));
+        assert_int_equal(empty(&f), 20 * MIB);
+        ok(vs_allocator_pool_reserved(f.allocator, one, s));
+        assert_stat(s[VS_STAT_ALL], 2 * MIB, 22 * MIB, 22 * MIB, 20 * MIB);
+        vs_allocator_reset_peaks(f.allocator);
+        vs_allocator_reset_accumulated(f.allocator);
+        ok(vs_allocator_pool_reserved(f.allocator, one, s));
+        assert_stat(s[VS_STAT_ALL], 2 * MIB, 2 * MIB, 0, 0);
+        fixture_stop(&f);
+    }
+}
+
 static void an_abandoned_allocator_has_no_pools(void **state)
 {
     (void)state;
@@ -725,6 +756,7 @@ int main(void)
         cmocka_unit_test(a_pool_may_have_a_source_of_its_own),
         cmocka_unit_test(a_pool_has_expandable_segments_of_its_own),
         cmocka_unit_test(a_snapshot_names_the_pool_of_each_segment),
+        cmocka_unit_test(reserved_bytes_are_counted_for_each_pool),
         cmocka_unit_test(an_abandoned_allocator_has_no_pools),
         cmocka_unit_test(callbacks_free_memory_before_the_device_is_asked),
         cmocka_unit_test(an_allocator_abandoned_in_a_callback_fails_the_request),
