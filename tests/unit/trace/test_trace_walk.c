@@ -117,8 +117,10 @@ static void every_kind_of_frame_is_walked_as_libunwind_does(void **state)
         realigned(bytes);
     }
     qsort(numbers, 6, sizeof *numbers, from_the_c_library);
-    assert_int_equal(pthread_create(&thread, NULL, on_a_thread, NULL), 0);
-    pthread_join(thread, NULL);
+    if (THREAD_STACK_DEPTH) {
+        assert_int_equal(pthread_create(&thread, NULL, on_a_thread, NULL), 0);
+        pthread_join(thread, NULL);
+    }
     assert_true(compared > 50);
     assert_int_equal(walked, compared);
 }
