@@ -3,7 +3,7 @@
  * Times allocate-and-free pairs of a driver program and prints two figures in ns: the
  * best of many short rounds, and their median. Knows nothing of vramscope;
  * bench_preload.sh runs it without and with the library in front.
- * Usage: bench_pairs HOW [DEPTH [THREADS [BYTES]]]
+ * Usage: bench_pairs HOW [DEPTH [THREADS [BYTES [BLOCKS]]]]
  *   malloc   the C library's pair of 512 bytes: a floor
  *   calls    the chain of calls alone
  *   resync   one block, freed and asked for again at once: with a cache, every pair
@@ -22,8 +22,8 @@
 #include <time.h>
 
 #define ROUNDS 400
-#define BLOCKS 64 /* of each thread */
-#define REPEATS 4 /* of the set in a round of `malloc` and `calls` */
+#define BLOCKS_MAX 1024
+#define REPEATS 4 /* of the set in a round of `malloc` */
 #define THREADS_MAX 16
 
 enum how { HOW_MALLOC, HOW_CALLS, HOW_RESYNC, HOW_HIT };
@@ -31,6 +31,7 @@ enum how { HOW_MALLOC, HOW_CALLS, HOW_RESYNC, HOW_HIT };
 static enum how how;
 static size_t bytes = (size_t)20 << 20;
 static int depth = 1, threads = 1;
+static unsigned blocks = 64; /* of each thread */
 static CUcontext context;
 static pthread_barrier_t barrier;
 static double times[ROUNDS]; /* written by the first thread */
@@ -85,13 +86,13 @@ static void from_site(unsigned site, CUdeviceptr *p)
 static unsigned set_of_malloc(void **set)
 {
     for (int i = 0; i < REPEATS; i++) {
-        for (int j = 0; j < BLOCKS; j++)
+        for (unsigned j = 0; j < blocks; j++)
             set[j] = malloc(512);
         __asm__ volatile("" ::: "memory");
-        for (int j = 0; j < BLOCKS; j++)
+        for (unsigned j = 0; j < blocks; j++)
             free(set[j]);
     }
-    return REPEATS * BLOCKS;
+    return REPEATS * blocks;
 }
 
 /* One round; gives how many pairs it made. */
@@ -100,21 +101,21 @@ static unsigned run_round(CUdeviceptr *set)
     if (how == HOW_MALLOC)
         return set_of_malloc((void **)set);
     static _Thread_local unsigned random = 1;
-    for (unsigned j = 0; j < BLOCKS; j++) {
+    for (unsigned j = 0; j < blocks; j++) {
         random = random * 1664525u + 1013904223u;
         from_site(random >> 16, &set[j]);
     }
-    for (unsigned j = 0; how == HOW_HIT && j < BLOCKS; j++) {
+    for (unsigned j = 0; how == HOW_HIT && j < blocks; j++) {
         if (cuMemFree(set[j]))
             failed = true;
     }
-    return BLOCKS;
+    return blocks;
 }
 
 static void *work(void *arg)
 {
     int self = *(const int *)arg;
-    CUdeviceptr set[BLOCKS] = {0};
+    CUdeviceptr set[BLOCKS_MAX] = {0};
     if (cuCtxSetCurrent(context))
         failed = true;
     run_round(set); /* fills the cache */
@@ -148,7 +149,8 @@ static bool parse(int argc, char **argv)
     depth = argc > 2 ? atoi(argv[2]) : depth;
     threads = argc > 3 ? atoi(argv[3]) : threads;
     bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
-    return known && threads >= 1 && threads <= THREADS_MAX;
+    blocks = argc > 5 ? (unsigned)atoi(argv[5]) : blocks;
+    return known && blocks >= 1 && blocks <= BLOCKS_MAX && threads >= 1 && threads <= THREADS_MAX;
 }
 
 int main(int argc, char **argv)
@@ -157,7 +159,8 @@ int main(int argc, char **argv)
     pthread_t ids[THREADS_MAX];
     int numbers[THREADS_MAX];
     if (!parse(argc, argv)) {
-        fprintf(stderr, "usage: bench_pairs malloc|calls|resync|hit [DEPTH [THREADS [BYTES]]]\n");
+        fprintf(stderr, "usage: bench_pairs malloc|calls|resync|hit "
+                        "[DEPTH [THREADS [BYTES [BLOCKS]]]]\n");
         return 2;
     }
     if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
