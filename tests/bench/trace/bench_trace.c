@@ -2,7 +2,7 @@
  *
  * What recording and reading cost, in one run: ns per event without a stack and with
  * a stack of about 20 native frames from eight call sites, by one, two and four
- * threads at once, the best of ten slices; bytes per event in the file; million
+ * threads at once, the best of 200 slices; bytes per event in the file; million
  * events per second read. The events are allocations and frees in the sizes and
  * order of a training step. */
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 
 #define LIVE 256u
 #define THREADS_MAX 4
-#define SLICES 10
+#define SLICES 200
 
 static char path[256];
 
