@@ -21,6 +21,7 @@ struct stream {
     CUstream handle;  /* immutable after init */
     const struct vs_context *context; /* whose stream; immutable after init */
     uint64_t thread;  /* whose own default stream it is; 0: an ordinary one */
+    _Atomic bool ended; /* its handle is nobody's, or another stream's; never taken back */
 };
 
 struct event {
@@ -37,6 +38,7 @@ struct driver {
     CUresult (*record)(CUevent, CUstream);
     CUresult (*query)(CUevent);
     CUresult (*synchronize)(CUevent);
+    CUresult (*stream_synchronize)(CUstream);
     CUresult (*stream_wait)(CUstream, CUevent, unsigned);
     CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
     /* may be absent */
@@ -66,6 +68,7 @@ static bool find_driver_locked(void)
                   {"cuEventRecord", &driver.record, true},
                   {"cuEventQuery", &driver.query, true},
                   {"cuEventSynchronize", &driver.synchronize, true},
+                  {"cuStreamSynchronize", &driver.stream_synchronize, true},
                   {"cuStreamWaitEvent", &driver.stream_wait, true},
                   {"cuStreamIsCapturing", &driver.is_capturing, true},
                   {"cuThreadExchangeStreamCaptureMode", &driver.exchange, false},
@@ -205,11 +208,43 @@ void vs_capture_restore(CUstreamCaptureMode mode)
         driver.exchange(&mode);
 }
 
+/* Does the handle still stand for this stream? Memory is cached, and lent to other
+ * streams, longer than the program keeps its streams. */
+static bool still_there(const struct stream *stream)
+{
+    unsigned long long id;
+    if (!stream->handle || stream->thread || !driver.stream_id)
+        return true;
+    return !atomic_load(&stream->ended) &&
+           driver.stream_id(stream->handle, &id) == CUDA_SUCCESS &&
+           ((uint64_t)id << 1 | 1) == stream->key;
+}
+
 /* The stream behind *key*; NULL when only the whole context can be waited for. */
 static const struct stream *reachable(uint64_t key)
 {
     const struct stream *stream = find_stream(key);
-    return stream && (!stream->thread || stream->thread == own_thread()) ? stream : NULL;
+    if (!stream || (stream->thread && stream->thread != own_thread()) || !still_there(stream))
+        return NULL;
+    return stream;
+}
+
+void vs_stream_ends(CUstream handle)
+{
+    unsigned long long id;
+    if (is_default(handle) || handle == CU_STREAM_PER_THREAD || !find_driver())
+        return;
+    if (!driver.stream_id) { /* the next stream of this handle has the same key */
+        driver.stream_synchronize(handle);
+        return;
+    }
+    if (driver.stream_id(handle, &id) != CUDA_SUCCESS)
+        return;
+    vs_lock_acquire(&lock);
+    const uint64_t *value = vs_map_get(&streams, (uint64_t)id << 1 | 1);
+    if (value)
+        atomic_store(&((struct stream *)(uintptr_t)*value)->ended, true);
+    vs_lock_release(&lock);
 }
 
 /* --- events --- */

@@ -26,6 +26,10 @@ uint64_t vs_stream_key_id(uint64_t key);
 /* vs_stream_key_handle: its handle; 0 for a default stream. */
 uint64_t vs_stream_key_handle(uint64_t key);
 
+/* vs_stream_ends: the program is about to destroy *stream*: its handle is not to be used
+ * any more. */
+void vs_stream_ends(CUstream stream);
+
 /* vs_stream_capturing: is work on *stream* being captured, or could that not be told? */
 bool vs_stream_capturing(CUstream stream);
 

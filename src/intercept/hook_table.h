@@ -95,6 +95,7 @@ VS_DRIVER_HOOK(cuCtxCreate_v4,
 VS_DRIVER_HOOK(cuCtxDestroy_v2, (CUcontext ctx), (ctx))
 VS_DRIVER_HOOK(cuCtxSynchronize, (void), ())
 VS_DRIVER_HOOK(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), (peer, flags))
+VS_DRIVER_HOOK(cuStreamDestroy_v2, (CUstream stream), (stream))
 VS_DRIVER_HOOK(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
 VS_DRIVER_HOOK(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
                (stream, mode))

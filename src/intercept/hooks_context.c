@@ -8,6 +8,7 @@
 
 #include "intercept/caching.h"
 #include "intercept/collector.h"
+#include "intercept/event_ops.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
 #include "intercept/vmm_ops.h"
@@ -195,6 +196,16 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
         vs_thread.inside--;
     }
     return r;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    if (watching() && vs_process_serving()) {
+        vs_thread.inside++;
+        vs_stream_ends(stream);
+        vs_thread.inside--;
+    }
+    return VS_REAL(cuStreamDestroy_v2, stream);
 }
 
 /* Counted before it begins: from its first instant on no other thread may make a
