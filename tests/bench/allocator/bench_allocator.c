@@ -14,7 +14,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define LOADS 32
 
-static struct bench_table table = {.rounds = BENCH_ROUNDS, .pairs = 60000};
+static struct bench_table table = {.rounds = BENCH_ROUNDS, .pairs = 8000};
 static struct bench_load loads[LOADS];
 static int load_count, first_trace;
 static struct bench_load handed;
@@ -137,11 +137,12 @@ static double own_cost(void)
 
 static void introduce(void)
 {
-    printf("Nanoseconds. pairs: wall time over all alloc+free pairs of all threads, each of\n"
-           "which runs the whole load. calls: single calls, between two readings of the clock.\n"
+    printf("Nanoseconds. pairs: time over all alloc+free pairs of all threads, each of which\n"
+           "runs the whole load: CPU time of one thread, wall time of several. calls: single\n"
+           "calls, between two readings of the clock. Medians of %d rounds.\n"
            "ratio: what the other costs over what the first costs; above 1, the first is faster.\n"
            "The benchmark's own part of a pair is %.1f ns, left in.\n",
-           own_cost());
+           table.rounds, own_cost());
     for (int c = 0; c < table.count; c++)
         printf("  %-10s %s\n", table.contenders[c]->name, table.contenders[c]->what);
 }

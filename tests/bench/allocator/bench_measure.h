@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a load on a contender with one to four threads and measures it: wall time over
- * all pairs, or the time of each single call. The threads are made once and kept, so
+ * Runs a load on a contender with one to four threads and measures it: the time over
+ * all pairs, or that of each single call. The threads are made once and kept, so
  * that an allocator's own per-thread state is warm. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
@@ -23,7 +23,8 @@ struct bench_calls { /* ns: what half and 99.9 % of the calls stay below */
     double take_p50, take_p999, give_p50, give_p999;
 };
 
-/* Wall time in ns of all laps over the number of pairs of all threads. */
+/* ns of all laps over the number of pairs of all threads: wall time, or with one
+ * thread its CPU time. */
 double bench_pairs_ns(const struct bench_contender *contender, void *self,
                       const struct bench_load *load, const struct bench_setup *setup);
 /* The same where each thread hands the blocks it takes to the next one, which gives
