@@ -14,7 +14,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define LOADS 32
 
-static struct bench_table table = {.rounds = BENCH_ROUNDS, .pairs = 8000};
+static struct bench_table contest = {.rounds = BENCH_ROUNDS, .pairs = 8000};
 static struct bench_load loads[LOADS];
 static int load_count, first_trace;
 static struct bench_load handed;
@@ -69,9 +69,14 @@ static bool wanted(const struct bench_load *load)
     return !only || strstr(load->name, only);
 }
 
+/* Rounds of one thread are short, so that most fit between two interruptions; those
+ * of several are long, so that the threads run side by side in most of each. */
 static void tables(int threads, bool stream_each)
 {
+    struct bench_table table = contest;
     char title[64];
+    if (threads > 1)
+        table.pairs *= 6, table.rounds = (table.rounds + 2) / 3;
     const char *streams = threads == 1 ? "" : stream_each ? ", a stream each" : ", one stream";
     const char *s = threads == 1 ? "" : "s";
     table.threads = threads;
@@ -95,7 +100,7 @@ static void tables(int threads, bool stream_each)
 /* One thread, the recorded traces and the generated programs. */
 static void policy_tables(void)
 {
-    struct bench_table policies = {.rounds = table.rounds, .pairs = table.pairs, .threads = 1};
+    struct bench_table policies = {.rounds = contest.rounds, .pairs = contest.pairs, .threads = 1};
     struct bench_load program;
     for (size_t i = 0; bench_policies[i]; i++) {
         void *self = bench_policies[i]->open();
@@ -139,12 +144,12 @@ static void introduce(void)
 {
     printf("Nanoseconds. pairs: time over all alloc+free pairs of all threads, each of which\n"
            "runs the whole load: CPU time of one thread, wall time of several. calls: single\n"
-           "calls, between two readings of the clock. Medians of %d rounds.\n"
+           "calls, between two readings of the clock. Medians of %d rounds, of fewer with threads.\n"
            "ratio: what the other costs over what the first costs; above 1, the first is faster.\n"
            "The benchmark's own part of a pair is %.1f ns, left in.\n",
-           table.rounds, own_cost());
-    for (int c = 0; c < table.count; c++)
-        printf("  %-10s %s\n", table.contenders[c]->name, table.contenders[c]->what);
+           contest.rounds, own_cost());
+    for (int c = 0; c < contest.count; c++)
+        printf("  %-10s %s\n", contest.contenders[c]->name, contest.contenders[c]->what);
 }
 
 /* --- the command --- */
@@ -155,9 +160,9 @@ static const struct bench_contender *find_contender(const char *name)
         return &bench_nothing;
     if (!strcmp(name, "host"))
         return bench_host();
-    for (int c = 0; c < table.count; c++) {
-        if (!strcmp(table.contenders[c]->name, name))
-            return table.contenders[c];
+    for (int c = 0; c < contest.count; c++) {
+        if (!strcmp(contest.contenders[c]->name, name))
+            return contest.contenders[c];
     }
     for (size_t i = 0; bench_policies[i]; i++) {
         if (!strcmp(bench_policies[i]->name, name))
@@ -195,6 +200,7 @@ static void usage(FILE *to)
           "  --peer FILE    another contender, from a library; may be repeated\n"
           "  --only TEXT    only loads whose name contains TEXT\n"
           "  --quick        few pairs and one round: does it work at all?\n"
+          "  --threads N    up to 1, 2 or 4 threads (default: 4)\n"
           "  --policies     only our policies beside each other\n"
           "  --laps CONTENDER LOAD N   N laps without measuring; prints the pairs of a lap.\n"
           "                 CONTENDER may be nothing, host (mimalloc or malloc) or a policy\n",
@@ -207,28 +213,28 @@ static bool gather(const char *ours, const char *const *peers, int count)
     const struct bench_contender *chosen = ours ? load_contender(ours) : &bench_ours;
     if (!chosen)
         return false;
-    table.contenders[table.count++] = chosen;
+    contest.contenders[contest.count++] = chosen;
     for (int i = 0; i < count; i++) {
         if ((chosen = load_contender(peers[i])))
-            table.contenders[table.count++] = chosen;
+            contest.contenders[contest.count++] = chosen;
         else
             printf("%s cannot run here and is left out\n", peers[i]);
     }
-    table.contenders[table.count++] = bench_host();
+    contest.contenders[contest.count++] = bench_host();
     return true;
 }
 
 static const struct option options[] = {
     {"ours", required_argument, NULL, 'o'}, {"peer", required_argument, NULL, 'p'},
     {"only", required_argument, NULL, 'n'}, {"quick", no_argument, NULL, 'q'},
-    {"policies", no_argument, NULL, 'c'},   {"laps", required_argument, NULL, 'l'},
-    {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    {"policies", no_argument, NULL, 'c'},   {"threads", required_argument, NULL, 't'},
+    {"laps", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0}};
 
 int main(int argc, char **argv)
 {
     const char *ours = NULL, *laps_of = NULL, *peers[BENCH_CONTENDERS - 2];
-    int peer_count = 0;
-    bool policies_only = false;
+    int peer_count = 0, threads_max = BENCH_THREADS;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'o': ours = optarg; break;
@@ -238,8 +244,12 @@ int main(int argc, char **argv)
             peers[peer_count++] = optarg;
             break;
         case 'n': only = optarg; break;
-        case 'q': table.pairs = 500, table.rounds = 1; break;
-        case 'c': policies_only = true; break;
+        case 'q': contest.pairs = 500, contest.rounds = 1; break;
+        case 'c': threads_max = 0; break;
+        case 't':
+            if ((threads_max = atoi(optarg)) < 1)
+                return usage(stderr), 2;
+            break;
         case 'l': laps_of = optarg; break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
@@ -254,7 +264,7 @@ int main(int argc, char **argv)
     if (laps_of)
         return laps_only(laps_of, argv[optind], strtoull(argv[optind + 1], NULL, 10));
     introduce();
-    for (int threads = 1; threads <= BENCH_THREADS && !policies_only; threads *= 2) {
+    for (int threads = 1; threads <= threads_max && threads <= BENCH_THREADS; threads *= 2) {
         tables(threads, false);
         if (threads > 1)
             tables(threads, true);

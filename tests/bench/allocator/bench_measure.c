@@ -49,6 +49,7 @@ static struct crew {
     struct queue queues[BENCH_THREADS]; /* queue n: to worker n */
     bool started;
     pthread_barrier_t begin;
+    _Atomic int awake;   /* threads that have passed it */
     _Atomic int putting; /* threads that still hand blocks over */
     void (*work)(struct worker *w);
     const struct bench_contender *contender;
@@ -241,6 +242,9 @@ static void *worker_main(void *arg)
         while (sem_wait(&w->go))
             ;
         pthread_barrier_wait(&crew.begin);
+        crew.awake++;
+        while (crew.awake < crew.setup.threads) /* the barrier wakes them one by one */
+            sched_yield();
         uint64_t cpu_start = cpu_ns();
         w->start_ns = vs_clock_ns();
         crew.work(w);
@@ -286,6 +290,7 @@ static uint64_t run(void (*work)(struct worker *w))
     memset(crew.queues, 0, sizeof crew.queues);
     pthread_barrier_init(&crew.begin, NULL, (unsigned)n);
     crew.putting = n;
+    crew.awake = 0;
     for (int i = 0; i < n; i++) {
         prepare(&crew.workers[i], work == run_calls);
         sem_post(&crew.workers[i].go);

@@ -11,7 +11,7 @@
 #include "bench_measure.h"
 
 #define BENCH_CONTENDERS 6
-#define BENCH_ROUNDS 25 /* short ones: most fit between two interruptions */
+#define BENCH_ROUNDS 25
 
 struct bench_table {
     const struct bench_contender *contenders[BENCH_CONTENDERS];
