@@ -12,6 +12,7 @@
 #include "allocator/allocator_internal.h"
 #include "allocator/block_ops.h"
 #include "allocator/compact.h"
+#include "allocator/plan_place.h"
 
 #define CACHE_LINE ((size_t)64)
 #define SLAB_BYTES ((size_t)8192)
@@ -258,7 +259,11 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
 static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request,
                               uint64_t generation, struct vs_block **out)
 {
-    *out = vs_block_search_locked(a, request);
+    *out = NULL;
+    if (a->plan && request->expandable && !request->pool->owner->home)
+        *out = vs_planned_take_locked(a, request);
+    if (!*out)
+        *out = vs_block_search_locked(a, request);
     if (!*out && a->callback_count) {
         bool freed = vs_free_callbacks_run_locked(a);
         if (a->generation != generation)

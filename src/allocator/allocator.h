@@ -357,6 +357,27 @@ void vs_allocator_sync_end(struct vs_allocator *allocator, uint64_t ticket);
 enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *allocator, double fraction)
     VS_MUST_CHECK;
 
+struct vs_plan;
+
+/* vs_allocator_use_plan: place requests by a plan (plan.h), which must outlive the
+ * allocator; for VS_POLICY_COMPACT, best before the first request. What the plan does not
+ * know, or what does not fit there at the moment, is placed as without one. *Returns*
+ * VS_ERR_UNSUPPORTED for another policy, VS_ERR_STATE when there is a plan already,
+ * VS_ERR_NOMEM. */
+enum vs_err vs_allocator_use_plan(struct vs_allocator *allocator, const struct vs_plan *plan)
+    VS_MUST_CHECK;
+
+struct vs_plan_stats {
+    uint64_t followed;       /* requests that were where the plan has them */
+    uint64_t deviated;       /* that were not in the plan, or not there */
+    uint64_t resynchronised; /* times the place in the plan was found again */
+    uint64_t placed;         /* got their planned place */
+    uint64_t occupied;       /* it was not free */
+    uint64_t refused;        /* the device had no memory for it */
+};
+/* Zeroes without a plan. */
+void vs_allocator_plan_stats(struct vs_allocator *allocator, struct vs_plan_stats *out);
+
 enum { VS_STAT_ALL, VS_STAT_SMALL, VS_STAT_LARGE, VS_STAT_POOLS };
 
 /* One figure. current and peak are levels; allocated and freed are the sums of

@@ -26,6 +26,7 @@
 
 struct vs_segment;
 struct vs_event_queue;
+struct vs_plan_use;
 
 /* Another stream's use of a block: in vs_allocator.uses while the block is live; after the free
  * on the stream's queue with its event, or on the deferred list without one. */
@@ -179,6 +180,8 @@ struct vs_allocator {
     struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
     struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
     uint64_t pending_notes;      /* queued, deferred or held */
+
+    struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
 
     /* survive abandon and fork */
     struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];

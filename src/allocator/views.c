@@ -11,45 +11,51 @@
 
 /* --- pieces: free memory at home --- */
 
-struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_piece *piece)
+struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *block,
+                                       uint64_t addr, uint64_t bytes)
 {
-    struct vs_block *block = vs_landmarks_find(piece->range->landmarks, piece->addr);
     struct vs_block *before = NULL, *after = NULL;
-    bool head = piece->addr > block->addr;
-    bool tail = piece->addr + piece->bytes < block->addr + block->size;
+    bool head = addr > block->addr;
+    bool tail = addr + bytes < block->addr + block->size;
     if ((head && !(before = vs_block_new_locked(a))) ||
         (tail && !(after = vs_block_new_locked(a)))) {
         if (before)
             vs_block_recycle_locked(a, before);
         return NULL;
     }
-    struct vs_free_index *index = &piece->range->pool->index;
+    struct vs_free_index *index = &block->segment->pool->index;
     vs_free_remove(index, block);
     if (before) {
         *before = *block;
-        vs_block_set(before, piece->addr - block->addr, VS_BLOCK_FREE);
+        vs_block_set(before, addr - block->addr, VS_BLOCK_FREE);
         before->next = block;
         if (before->prev)
             before->prev->next = before;
         else
-            piece->range->first = before;
+            block->segment->first = before;
         block->prev = before;
         vs_block_set_size(block, block->size - before->size);
-        block->addr = piece->addr;
+        block->addr = addr;
         vs_free_insert(index, before);
     }
     if (after) {
         *after = *block;
-        after->addr = piece->addr + piece->bytes;
-        vs_block_set(after, block->size - piece->bytes, VS_BLOCK_FREE);
+        after->addr = addr + bytes;
+        vs_block_set(after, block->size - bytes, VS_BLOCK_FREE);
         after->prev = block;
         if (after->next)
             after->next->prev = after;
         block->next = after;
         vs_free_insert(index, after);
     }
-    vs_block_set(block, piece->bytes, VS_BLOCK_TAKEN);
+    vs_block_set(block, bytes, VS_BLOCK_TAKEN);
     return block;
+}
+
+struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_piece *piece)
+{
+    struct vs_block *block = vs_landmarks_find(piece->range->landmarks, piece->addr);
+    return vs_block_carve_locked(a, block, piece->addr, piece->bytes);
 }
 
 /* Free what is LENT again. */

@@ -101,6 +101,10 @@ bool vs_views_unsettled_locked(const struct vs_allocator *allocator, const struc
 /* At the end of the allocator: unmap a view, used or not; the tables stay. */
 void vs_view_destroy(struct vs_allocator *allocator, const struct vs_segment *segment);
 
+/* vs_block_carve_locked: cut *bytes* from *addr* on out of a FREE block of a range: a TAKEN
+ * block of exactly that. NULL without host memory, and nothing changed. */
+struct vs_block *vs_block_carve_locked(struct vs_allocator *allocator, struct vs_block *block,
+                                       uint64_t addr, uint64_t bytes);
 /* vs_piece_carve_locked: cut a piece out of the free block around it: a TAKEN block of
  * exactly that. NULL without host memory, and nothing changed. */
 struct vs_block *vs_piece_carve_locked(struct vs_allocator *allocator,

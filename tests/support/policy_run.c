@@ -48,6 +48,15 @@ enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_
                        uint64_t capacity, enum vs_err (*prepare)(struct vs_allocator *, void *),
                        void *arg, struct policy_result *out)
 {
+    return policy_run_until(log, config, capacity, prepare, NULL, arg, out);
+}
+
+enum vs_err policy_run_until(const struct request_log *log,
+                             const struct vs_allocator_config *config, uint64_t capacity,
+                             enum vs_err (*prepare)(struct vs_allocator *, void *),
+                             void (*finish)(struct vs_allocator *, void *), void *arg,
+                             struct policy_result *out)
+{
     struct run *run = calloc(1, sizeof *run);
     enum vs_err err = VS_ERR_NOMEM;
     memset(out, 0, sizeof *out);
@@ -70,6 +79,8 @@ enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_
         err = VS_OK;
     if (run->allocator)
         vs_allocator_stats(run->allocator, &out->stats);
+    if (run->allocator && finish)
+        finish(run->allocator, arg);
     vs_allocator_destroy(run->allocator);
     fake_device_free(&run->device);
 out:

@@ -22,5 +22,11 @@ struct policy_result {
 enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_config *config,
                        uint64_t capacity, enum vs_err (*prepare)(struct vs_allocator *, void *),
                        void *arg, struct policy_result *out) VS_MUST_CHECK;
+/* The same; *finish* (may be NULL) is called before the allocator is destroyed. */
+enum vs_err policy_run_until(const struct request_log *log,
+                             const struct vs_allocator_config *config, uint64_t capacity,
+                             enum vs_err (*prepare)(struct vs_allocator *, void *),
+                             void (*finish)(struct vs_allocator *, void *), void *arg,
+                             struct policy_result *out) VS_MUST_CHECK;
 
 #endif

@@ -5,12 +5,16 @@
  * and the generated programs. `recorded` is what the traced program itself had
  * reserved; it began before its trace, all others begin with it.
  *
- *   bench_policies [-s SEED] [-w NAME] [TRACE.events ...] */
+ *   bench_policies [-s SEED] [-w NAME] [-e SHARE] [TRACE.events ...]
+ *
+ * With -e the device has only SHARE times what is alive at the worst, and the table
+ * says who gets to the end, or how far. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/plan_log.h"
 #include "support/policy_run.h"
 #include "support/replay_log.h"
 #include "support/workloads.h"
@@ -20,10 +24,12 @@
 static const struct {
     const char *name;
     struct vs_allocator_config config;
+    bool planned; /* by a plan made from the same requests */
 } policies[] = {
-    {"pytorch", {.policy = VS_POLICY_PYTORCH}},
-    {"expandable", {.policy = VS_POLICY_PYTORCH, .expandable_segments = true}},
-    {"compact", {.policy = VS_POLICY_COMPACT}},
+    {"pytorch", {.policy = VS_POLICY_PYTORCH}, false},
+    {"expandable", {.policy = VS_POLICY_PYTORCH, .expandable_segments = true}, false},
+    {"compact", {.policy = VS_POLICY_COMPACT}, false},
+    {"+ plan", {.policy = VS_POLICY_COMPACT}, true},
 };
 #define POLICY_COUNT (sizeof policies / sizeof *policies)
 
@@ -47,16 +53,51 @@ static uint64_t recorded_peak(const char *path)
     return peak;
 }
 
-static void heading(void)
+static void heading(bool edge)
 {
-    printf("%-30s %9s %9s %9s", "peak reserved / peak live", "requests", "live MiB", "recorded");
+    printf("%-30s %9s %9s %9s", edge ? "gets to its end within" : "peak reserved / peak live",
+           "requests", "live MiB", edge ? "capacity" : "recorded");
     for (size_t p = 0; p < POLICY_COUNT; p++)
         printf(" %10s", policies[p].name);
     printf("\n");
 }
 
+static enum vs_err use_plan(struct vs_allocator *allocator, void *plan)
+{
+    return vs_allocator_use_plan(allocator, &((struct plan_log *)plan)->plan);
+}
+
+static enum vs_err run_one(const struct request_log *log, size_t p, uint64_t capacity,
+                           struct plan_log *plan, struct policy_result *result)
+{
+    return policy_run(log, &policies[p].config, capacity, policies[p].planned ? use_plan : NULL,
+                      plan, result);
+}
+
+/* With so much device memory, who completes? */
+static void edge_row(const char *name, const struct request_log *log, struct plan_log *plan,
+                     double share)
+{
+    uint64_t capacity = (uint64_t)(share * (double)request_log_peak(log));
+    printf("%-30.30s %9zu %9.1f %9.1f", name, log->count,
+           (double)request_log_peak(log) / (1 << 20), (double)capacity / (1 << 20));
+    for (size_t p = 0; p < POLICY_COUNT; p++) {
+        struct policy_result result;
+        enum vs_err err = run_one(log, p, capacity, plan, &result);
+        if (err)
+            printf(" %10s", vs_err_name(err));
+        else if (result.failed_at < log->count)
+            printf("   at %4.0f %%", 100.0 * (double)result.failed_at / (double)log->count);
+        else
+            printf(" %10s", "completes");
+        fflush(stdout);
+    }
+    printf("\n");
+}
+
 /* One row; *recorded*: 0 when there is no such figure. */
-static void row(const char *name, const struct request_log *log, uint64_t recorded)
+static void row(const char *name, const struct request_log *log, struct plan_log *plan,
+                uint64_t recorded)
 {
     double peak = (double)request_log_peak(log);
     printf("%-30.30s %9zu %9.1f", name, log->count, peak / (1 << 20));
@@ -66,7 +107,7 @@ static void row(const char *name, const struct request_log *log, uint64_t record
         printf(" %9s", "");
     for (size_t p = 0; p < POLICY_COUNT; p++) {
         struct policy_result result;
-        enum vs_err err = policy_run(log, &policies[p].config, CAPACITY, NULL, NULL, &result);
+        enum vs_err err = run_one(log, p, CAPACITY, plan, &result);
         if (err == VS_ERR_ARG && !result.failed_at) /* not a configuration of this build */
             printf(" %10s", "-");
         else if (err)
@@ -80,7 +121,23 @@ static void row(const char *name, const struct request_log *log, uint64_t record
     printf("\n");
 }
 
-static void trace_row(const char *path)
+/* The row of a program; *edge*: 0, or the capacity as a share of what is alive. */
+static void program(const char *name, const struct request_log *log, uint64_t recorded,
+                    double edge)
+{
+    struct plan_log plan;
+    if (plan_log_make(log, false, &plan)) {
+        fprintf(stderr, "bench_policies: %s cannot be planned\n", name);
+        exit(1);
+    }
+    if (edge > 0)
+        edge_row(name, log, &plan, edge);
+    else
+        row(name, log, &plan, recorded);
+    plan_log_free(&plan);
+}
+
+static void trace(const char *path, double edge)
 {
     struct request_log log;
     const char *name = strrchr(path, '/');
@@ -90,7 +147,7 @@ static void trace_row(const char *path)
     if (dot)
         *dot = 0;
     request_log_load(path, &log);
-    row(stem, &log, recorded_peak(path));
+    program(stem, &log, recorded_peak(path), edge);
     request_log_clear(&log);
 }
 
@@ -98,24 +155,27 @@ int main(int argc, char **argv)
 {
     uint64_t seed = 1;
     const char *only = NULL;
+    double edge = 0;
     int option;
-    while ((option = getopt(argc, argv, "s:w:")) != -1) {
+    while ((option = getopt(argc, argv, "s:w:e:")) != -1) {
         if (option == 's')
             seed = strtoull(optarg, NULL, 10);
         else if (option == 'w')
             only = optarg;
+        else if (option == 'e')
+            edge = strtod(optarg, NULL);
         else
             return 2;
     }
-    heading();
+    heading(edge > 0);
     for (int i = optind; i < argc; i++)
-        trace_row(argv[i]);
+        trace(argv[i], edge);
     for (size_t i = 0; workload_names[i]; i++) {
         struct request_log log;
         if (only && strcmp(only, workload_names[i]) != 0)
             continue;
         workload_make(workload_names[i], seed, &log);
-        row(workload_names[i], &log, 0);
+        program(workload_names[i], &log, 0, edge);
         request_log_clear(&log);
     }
     return 0;
