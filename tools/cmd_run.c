@@ -21,9 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "allocator/plan.h"
 #include "base/vs_option.h"
 #include "command.h"
 #include "paths.h"
+#include "plan_tool.h"
 #include "trace/reader.h"
 
 #define CHECKER_STATUS 86 /* of programs that the simulated GPU's checker fails */
@@ -42,6 +44,8 @@ static const char usage[] =
     "                      (default vramscope.%n.%p.vst; an older trace is replaced)\n"
     "  --allocator=HOW     auto, caching or observe: serve device memory from a cache with\n"
     "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
+    "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
+    "                      (of `vramscope plan`, or a trace) each block where it is planned\n"
     "  --simulate DEVICE   on a simulated GPU: h100-80g, or t4-16g,capacity=2GiB,devices=2\n"
     "  --no-kernels        memory only: no kernels, no copies\n"
     "  --stacks=none       no call stacks\n"
@@ -55,6 +59,7 @@ struct run {
     struct vs_options options;
     bool quiet;
     char manifest[PATH_MAX];
+    char plan[PATH_MAX]; /* made for this run; empty: none */
     char **program; /* argv of the program, NULL-terminated */
 };
 
@@ -249,15 +254,76 @@ static int prepend_path(const char *variable, const char *first)
     return status;
 }
 
-static int prepare_manifest(struct run *run)
+static int new_file(char path[PATH_MAX], const char *kind)
 {
     const char *temporary = vs_environment("TMPDIR");
-    snprintf(run->manifest, sizeof run->manifest, "%s/vramscope-run-XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    int fd = mkstemp(run->manifest);
+    snprintf(path, PATH_MAX, "%s/vramscope-%s-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp", kind);
+    int fd = mkstemp(path);
     if (fd < 0)
-        return fail("cannot create %s", run->manifest);
+        return fail("cannot create %s", path);
     close(fd);
+    return 0;
+}
+
+static bool is_trace(const char *path)
+{
+    char magic[8] = "";
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    return vs_reader_is_trace(magic, n);
+}
+
+/* A trace is planned into a file of our own first. */
+static int plan_trace(struct run *run, const char *trace)
+{
+    struct vs_plan_request request = {.trace = trace, .device = VS_PLAN_DEVICE_ANY};
+    struct vs_plan_result plan;
+    if (new_file(run->plan, "plan"))
+        return EXIT_OWN_FAILURE;
+    if (!vs_tool_plan("vramscope run", &request, &plan))
+        return EXIT_OWN_FAILURE;
+    bool written = vs_tool_plan_write("vramscope run", run->plan, &plan);
+    free(plan.bytes);
+    return written ? 0 : EXIT_OWN_FAILURE;
+}
+
+/* The program may change its folder, so the path becomes absolute. */
+static int prepare_plan(struct run *run)
+{
+    char given[VS_OPTION_TEXT_MAX], absolute[PATH_MAX], why[VS_OPTION_TEXT_MAX];
+    struct vs_plan plan;
+    snprintf(given, sizeof given, "%s", run->options.text[VS_OPT_plan]);
+    if (!*given)
+        return 0;
+    if (!vs_option_is(&run->options, VS_OPT_policy, "compact"))
+        return fail("%s", "--plan needs --policy=compact");
+    if (!realpath(given, absolute)) {
+        fprintf(stderr, "vramscope run: the plan %s: %s\n", given, strerror(errno));
+        return EXIT_OWN_FAILURE;
+    }
+    if (is_trace(absolute)) {
+        int status = plan_trace(run, absolute);
+        if (status)
+            return status;
+        snprintf(absolute, sizeof absolute, "%s", run->plan);
+    }
+    if (vs_plan_open(absolute, &plan, why)) {
+        fprintf(stderr, "vramscope run: %s: %s; it takes a plan or a trace\n", given, why);
+        return EXIT_OWN_FAILURE;
+    }
+    vs_plan_close(&plan);
+    if (vs_options_set(&run->options, VS_OPT_plan, absolute, VS_FROM_COMMAND, why))
+        return fail("%s", why);
+    return 0;
+}
+
+static int prepare_manifest(struct run *run)
+{
+    if (new_file(run->manifest, "run"))
+        return EXIT_OWN_FAILURE;
     char why[VS_OPTION_TEXT_MAX];
     if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))
         return fail("%s", why);
@@ -426,6 +492,8 @@ static int run_main(int argc, char **argv)
         result = prepare_manifest(run);
     }
     if (!result)
+        result = prepare_plan(run);
+    if (!result)
         result = prepare_environment(run);
     if (!result)
         result = execute(run, &status);
@@ -435,6 +503,8 @@ static int run_main(int argc, char **argv)
     }
     if (*run->manifest)
         unlink(run->manifest);
+    if (*run->plan)
+        unlink(run->plan);
     free(run);
     return result;
 }

@@ -14,6 +14,8 @@ VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
           "serve device memory from the cache, or only watch; auto: caching, except under PyTorch")
 VS_OPTION(policy, CHOICE, "pytorch", 0, 0, "pytorch|compact",
           "how the cache places memory: by PyTorch's rules, or in less of it")
+VS_OPTION(plan, STRING, "", 0, 0, "file",
+          "place memory by this plan (vramscope plan); run also takes a trace; with policy compact")
 VS_OPTION(alloc_conf, STRING, "", 0, 0, "options",
           "the cache's options as PyTorch writes them, such as expandable_segments:True")
 VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",

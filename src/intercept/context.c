@@ -19,6 +19,7 @@
 #include "intercept/hook.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
+#include "intercept/planned.h"
 #include "intercept/vmm_ops.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
@@ -269,10 +270,13 @@ struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_re
         return allocator;
     allocator = vs_caching_create(context, reuse);
     struct vs_allocator *expected = NULL;
-    if (allocator && !atomic_compare_exchange_strong(slot, &expected, allocator)) {
+    if (!allocator)
+        return NULL;
+    if (!atomic_compare_exchange_strong(slot, &expected, allocator)) {
         vs_allocator_destroy(allocator);
-        allocator = expected;
+        return expected;
     }
+    vs_planned_begin(context, allocator); /* only now it is sure to stay */
     return allocator;
 }
 

@@ -34,6 +34,7 @@
 #include "intercept/context.h"
 #include "intercept/hook.h"
 #include "intercept/nvtx.h"
+#include "intercept/planned.h"
 #include "vramscope.h"
 
 static _Atomic int state = VS_PROCESS_IDLE; /* atomic; release on change pairs with acquire */
@@ -306,6 +307,7 @@ static void at_exit(int status, void *arg)
     if (!vs_thread.inside && !in_signal_handler()) {
         vs_thread.inside++;
         vs_collector_flush(true);
+        vs_planned_report();
         vs_thread.inside--;
     }
     atomic_store_explicit(&state, VS_PROCESS_EXITING, memory_order_release);

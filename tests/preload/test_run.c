@@ -373,10 +373,42 @@ static int remove_folder(void **state)
     return system(command);
 }
 
+static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o plan.vst -- " VS_VICTIM " atexit"),
+                     5);
+    assert_int_equal(vramscope("plan -o p.vsplan plan.vst"), 0);
+    assert_non_null(strstr(out, "alive at the peak"));
+    static const char *const plans[] = {"p.vsplan", "plan.vst"};
+    for (int i = 0; i < 2; i++) {
+        char line[1024];
+        snprintf(line, sizeof line, SIMULATED "-q --policy=compact --plan=%s --log=info -o again.vst "
+                 "-- " VS_VICTIM " atexit", plans[i]);
+        assert_int_equal(vramscope(line), 5);
+        assert_non_null(strstr(err, " followed it, 0 deviated"));
+        assert_null(strstr(err, "plan: 0 requests"));
+    }
+}
+
+static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run --plan=p.vsplan -- echo started"), 125);
+    assert_string_equal(err, "vramscope run: --plan needs --policy=compact\n");
+    assert_int_equal(vramscope("run --policy=compact --plan=missing -- echo started"), 125);
+    assert_non_null(strstr(err, "missing: No such file"));
+    assert_int_equal(vramscope("run --policy=compact --plan=out.txt -- echo started"), 125);
+    assert_non_null(strstr(err, "not a plan; it takes a plan or a trace"));
+    assert_string_equal(out, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_pass_through_and_a_summary_follows),
+        cmocka_unit_test(a_trace_is_planned_and_the_next_run_follows_it),
+        cmocka_unit_test(a_plan_that_cannot_be_used_is_said_before_the_program_starts),
         cmocka_unit_test(the_next_command_can_be_pasted_whatever_the_name),
         cmocka_unit_test(the_double_dash_may_be_left_out),
         cmocka_unit_test(a_signal_becomes_128_plus_its_number),
