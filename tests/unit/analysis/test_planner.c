@@ -223,7 +223,7 @@ static void generated_programs_are_planned_close_to_the_bound(void **state)
     static const struct {
         const char *name;
         uint64_t parts; /* of 10,000 above the bound */
-    } programs[] = {{"varlen", 10}, {"serving", 10}, {"moe", 10}, {"fragmentation", 50}};
+    } programs[] = {{"varlen", 10}, {"fragmentation", 50}};
     struct request_log log;
     (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
