@@ -45,6 +45,7 @@ struct vs_plan_summary {
     uint64_t requests, live_bytes; /* peak of the bytes alive at once, as asked for */
     uint64_t planned_bytes;        /* sum over streams, in whole pages */
     uint64_t unplanned_streams;    /* beyond VS_PLAN_STREAMS_MAX */
+    bool apart;                    /* streams apart need too much: nothing is placed */
     uint32_t stream_count;
     struct vs_plan_summary_stream streams[VS_PLAN_STREAMS_MAX];
 };
