@@ -46,6 +46,7 @@ void workload_varlen(struct workload *w);
 void workload_serving(struct workload *w);
 void workload_moe(struct workload *w);
 void workload_fragmentation(struct workload *w);
+void workload_fragmentation_large(struct workload *w);
 void workload_streams(struct workload *w);
 
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An adversary after Robson: fill memory with blocks of one size, free every other
- * one, ask for blocks a little too large for the holes, and so on from a few
- * hundred KiB up to a GiB. Then the same downwards, then with random survivors.
- * What survives stays until its phase ends. At most 2048 blocks of a size and 12
- * GiB at once; it knows sizes and order, not addresses. */
+ * one, ask for blocks a little too large for the holes, and so on up to a GiB. Then
+ * the same downwards, then with random survivors. What survives stays until its
+ * phase ends. At most 2048 blocks of a size and 12 GiB at once; it knows sizes and
+ * order, not addresses. It begins with 256 KiB, or as `_large` with 32 MiB.
+ *
+ * Who does not know the future and does not move blocks cannot hold out against the
+ * small sizes: which block of a page survives is not known when it is placed, and
+ * one that does keeps its page. */
 #include "support/workload_build.h"
 
 #define LIVE_MAX (12 * GIB)
@@ -14,6 +18,7 @@ struct adversary {
     struct workload *w;
     struct block_list survivors;
     uint64_t live;
+    unsigned log_min; /* of the sizes */
 };
 
 /* As many blocks of *bytes* as may be; every *spared*-th is kept, or with
@@ -53,7 +58,7 @@ static uint64_t odd_size(struct adversary *a, unsigned log, unsigned quarters)
 
 static void upwards(struct adversary *a, unsigned spared, bool random)
 {
-    for (unsigned log = 18; log <= 30; log++) {
+    for (unsigned log = a->log_min; log <= 30; log++) {
         fill_and_thin(a, odd_size(a, log, 4), spared, random);
         if (log < 30)
             fill_and_thin(a, odd_size(a, log, 6), spared, random);
@@ -63,7 +68,7 @@ static void upwards(struct adversary *a, unsigned spared, bool random)
 
 static void downwards(struct adversary *a, unsigned spared)
 {
-    for (unsigned log = 30; log >= 18; log--)
+    for (unsigned log = 30; log >= a->log_min; log--)
         fill_and_thin(a, odd_size(a, log, 4), spared, false);
     end_phase(a);
 }
@@ -72,7 +77,7 @@ static void downwards(struct adversary *a, unsigned spared)
 static void generations(struct adversary *a)
 {
     struct block_list *s = &a->survivors;
-    for (unsigned log = 19; log <= 28; log++) {
+    for (unsigned log = a->log_min + 1; log <= 28; log++) {
         fill_and_thin(a, odd_size(a, log, 5), 2, true);
         size_t kept = 0;
         for (size_t i = 0; i < s->count; i++) {
@@ -88,16 +93,21 @@ static void generations(struct adversary *a)
     end_phase(a);
 }
 
-void workload_fragmentation(struct workload *w)
+static void adversary(struct workload *w, unsigned log_min, unsigned rounds)
 {
-    struct adversary a = {.w = w};
+    struct adversary a = {.w = w, .log_min = log_min};
     for (unsigned i = 0; i < 3; i++)
         take(w, (256 + random_below(w, 512)) * MIB);
     workload_begins(w);
-    upwards(&a, 2, false);
-    downwards(&a, 2);
-    upwards(&a, 4, true);
-    generations(&a);
-    upwards(&a, 2, true);
+    for (unsigned i = 0; i < rounds; i++) {
+        upwards(&a, 2, false);
+        downwards(&a, 2);
+        upwards(&a, 4, true);
+        generations(&a);
+        upwards(&a, 2, true);
+    }
     list_free(&a.survivors);
 }
+
+void workload_fragmentation(struct workload *w) { adversary(w, 18, 1); }
+void workload_fragmentation_large(struct workload *w) { adversary(w, 25, 12); }

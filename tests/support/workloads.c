@@ -16,10 +16,12 @@ static const struct {
 } table[] = {
     {"varlen", workload_varlen, 0x76},   {"serving", workload_serving, 0x73},
     {"moe", workload_moe, 0x6d},         {"fragmentation", workload_fragmentation, 0x66},
+    {"fragmentation_large", workload_fragmentation_large, 0x67},
     {"streams", workload_streams, 0x7a},
 };
 
-const char *const workload_names[] = {"varlen", "serving", "moe", "fragmentation", "streams", NULL};
+const char *const workload_names[] = {"varlen", "serving", "moe", "fragmentation",
+                                      "fragmentation_large", "streams", NULL};
 
 bool workload_make(const char *name, uint64_t seed, struct request_log *log)
 {

@@ -23,6 +23,7 @@ static void a_name_and_a_seed_give_the_same_requests_everywhere(void **state)
         {"serving", 1, UINT64_C(0x8cd95d39a0f2480c)},
         {"moe", 1, UINT64_C(0x86b31cdc82876555)},
         {"fragmentation", 1, UINT64_C(0x1b2fb9bf6019c1a4)},
+        {"fragmentation_large", 1, UINT64_C(0x722c517b31504031)},
         {"streams", 1, UINT64_C(0x279667ae4a31d6c5)},
         {"varlen", 2, UINT64_C(0xa179e8a46f36ac6d)},
         {"serving", 2, UINT64_C(0xce15b77203d5ace8)},
