@@ -422,7 +422,8 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
         err = not_live(a, addr);
     } else if (a->config.reuse == VS_REUSE_STREAM_ORDERED) {
         if (stream != block->segment->pool->owner->stream)
-            err = a->ops.event_record ? vs_uses_add_locked(a, block, stream) : VS_ERR_UNSUPPORTED;
+            err = a->ops.event_record ? vs_uses_add_locked(a, block, stream, a->captures != NULL)
+                                      : VS_ERR_UNSUPPORTED;
     }
     vs_world_release(a);
     return err;

@@ -525,8 +525,9 @@ bool vs_expandable_unsettled_locked(const struct vs_allocator *allocator,
 
 /* --- stream_events.c: other streams' uses; the caller holds the lock --- */
 
+/* *captured*: perhaps part of a graph that is under capture, which orders it. */
 enum vs_err vs_uses_add_locked(struct vs_allocator *allocator, struct vs_block *block,
-                               uint64_t stream);
+                               uint64_t stream, bool captured);
 /* Turn a freed block's uses into events; it is PENDING until they complete. During a
  * capture they are held back: PyTorch, insert_events_deferred_until_no_capture. */
 void vs_uses_to_events_locked(struct vs_allocator *allocator, struct vs_block *block);

@@ -304,12 +304,13 @@ static enum vs_err try_plan(struct vs_allocator *a, const struct vs_request *req
     return carry_out(a, request->pool, &plan, out);
 }
 
-/* One attempt: without the memory of other streams when they cannot be waited for. */
+/* One attempt: without the memory of other streams when they cannot be waited for,
+ * because of a capture or because the stream is no more. */
 static enum vs_err assemble(struct vs_allocator *a, const struct vs_request *request,
                             struct vs_block **out)
 {
     enum vs_err err = try_plan(a, request, true, out);
-    return err == VS_ERR_STATE ? try_plan(a, request, false, out) : err;
+    return err && err != VS_ERR_DEVICE_OOM ? try_plan(a, request, false, out) : err;
 }
 
 enum vs_err vs_compact_obtain_locked(struct vs_allocator *a, struct vs_request *request,

@@ -45,14 +45,15 @@ static struct vs_note *uses_of(const struct vs_allocator *a, const struct vs_blo
         : NULL;
 }
 
-enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, uint64_t stream)
+enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, uint64_t stream,
+                               bool captured)
 {
     struct vs_note *uses = uses_of(a, block);
     for (struct vs_note *n = uses; n; n = n->next) {
         if (n->queue->stream != stream)
             continue;
         /* a use of its own, after one that was part of a graph, needs its event */
-        n->captured = n->captured && a->captures;
+        n->captured = n->captured && captured;
         return VS_OK;
     }
     struct vs_event_queue *queue = queue_of(a, stream);
@@ -65,10 +66,8 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
         queue_recycle_if_unused(a, queue);
         return VS_ERR_NOMEM;
     }
-    *note = (struct vs_note){.next = uses,
-                             .queue = queue,
-                             .block = block,
-                             .captured = a->captures != NULL};
+    *note =
+        (struct vs_note){.next = uses, .queue = queue, .block = block, .captured = captured};
     queue->refs++;
     block->used.has_uses = 1;
     return VS_OK;

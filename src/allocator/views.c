@@ -131,7 +131,9 @@ static enum vs_err wait_for_lenders(struct vs_allocator *a, const struct vs_pool
 void vs_view_settle_locked(struct vs_allocator *a, struct vs_block *block)
 {
     uint64_t stream = block->segment->pool->owner->stream;
-    if (!block->segment->view->borrowed || !vs_uses_add_locked(a, block, stream))
+    /* a capture that may be under way joins the streams that use a block, but not the
+     * lender with this one: here it is nobody's excuse for having no event */
+    if (!block->segment->view->borrowed || !vs_uses_add_locked(a, block, stream, false))
         return;
     enum vs_err ignored = a->ops.stream_synchronize(a->ops_ctx, stream);
     (void)ignored; /* a device that has failed runs nothing any more */
@@ -220,7 +222,8 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
          tries++) {
         struct vs_view *view = block->segment->view;
         struct vs_piece pieces[VS_EXTENTS_MAX];
-        if (block->segment->pool == pool && pieces_free(view, bytes, pieces)) {
+        if (block->segment->pool == pool && !(view->borrowed && a->captures) &&
+            pieces_free(view, bytes, pieces)) {
             uint64_t safe_after;
             struct vs_block *lent = lend(a, pieces, view->extent_count, &safe_after);
             if (!lent)
@@ -310,7 +313,8 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
                                 const struct vs_piece *pieces, size_t count,
                                 struct vs_block **out)
 {
-    if (pool->owner->views.count >= VS_DORMANT_MAX) {
+    /* not where a graph knows the addresses, nor when nothing may be waited for */
+    if (pool->owner->views.count >= VS_DORMANT_MAX && !pool->owner->home && !a->captures) {
         /* what cannot go now goes another time */
         enum vs_err ignored = vs_views_drop_locked(a, pool->owner, VS_DORMANT_MAX / 2);
         (void)ignored;
@@ -371,9 +375,10 @@ enum vs_err vs_views_drop_locked(struct vs_allocator *a, struct vs_stream_pools 
         return first_error;
     for (struct vs_view *view = views->oldest, *newer; view && views->count > keep; view = newer) {
         newer = view->newer;
-        enum vs_err err = after_sync && view->safe_after > a->sync_completed
-                              ? VS_ERR_STATE
-                              : drop(a, views, view);
+        /* its bytes at home are no safer, so that its pages do not go back meanwhile */
+        if (after_sync && view->safe_after > a->sync_completed)
+            continue;
+        enum vs_err err = drop(a, views, view);
         if (err && !first_error)
             first_error = err;
     }

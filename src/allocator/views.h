@@ -37,7 +37,9 @@ struct vs_pool;
 struct vs_stream_pools;
 
 #define VS_EXTENTS_MAX 64u
-#define VS_DORMANT_MAX 256u /* dormant views of a stream; the oldest half goes then */
+/* Dormant views of a stream; the oldest half goes then. Those of a private pool stay as
+ * long as it has users, for a captured graph goes on using their addresses. */
+#define VS_DORMANT_MAX 256u
 
 /* Free memory in one place: bytes of a range. */
 struct vs_piece {

@@ -372,6 +372,145 @@ static void a_stream_that_cannot_be_waited_for_lends_nothing(void **state)
     stop(&f);
 }
 
+static void a_stream_that_failed_lends_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    give(&f, take_on(&f, 20 * MIB, 1).addr);
+    f.device.fail_record = VS_ERR_DEVICE;
+    take_on(&f, 20 * MIB, 2);
+    f.device.fail_record = VS_OK;
+    assert_int_equal(f.device.used, 40 * MIB);
+    stop(&f);
+}
+
+static const struct vs_pool_id pool_of_a_graph = {0, 1};
+
+static bool no_stream(void *ctx, uint64_t stream)
+{
+    (void)ctx;
+    (void)stream;
+    return false;
+}
+
+static void capture_begins(struct fixture *f, vs_pool_filter *filter)
+{
+    assert_int_equal(vs_allocator_pool_begin(f->allocator, pool_of_a_graph, filter, NULL), VS_OK);
+}
+
+static void capture_ends(struct fixture *f)
+{
+    assert_int_equal(vs_allocator_pool_end(f->allocator, pool_of_a_graph), VS_OK);
+}
+
+/* The capture of another stream joins nobody: what borrowed is waited for. */
+static void borrowed_pages_freed_during_a_capture_wait_for_their_event(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    uint64_t a = take_on(&f, 20 * MIB, 1).addr;
+    give(&f, a);
+    uint64_t b = take_on(&f, 20 * MIB, 2).addr;
+    capture_begins(&f, no_stream);
+    give(&f, b);
+    capture_ends(&f);
+    assert_int_not_equal(take_on(&f, 16 * MIB, 1).addr, a);
+    assert_int_equal(f.device.used, 36 * MIB);
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take_on(&f, 20 * MIB, 1).addr, a);
+    stop(&f);
+}
+
+static void nothing_is_borrowed_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    give(&f, take_on(&f, 20 * MIB, 1).addr);
+    uint64_t b = take_on(&f, 20 * MIB, 2).addr;
+    give(&f, b);
+    fake_device_complete(&f.device, 2, 1);
+    give(&f, take_on(&f, MIB, 1).addr); /* the pages are home again */
+    capture_begins(&f, no_stream);
+    take_on(&f, 20 * MIB, 2); /* not the dormant view */
+    assert_int_equal(f.device.stream_waits, 1);
+    assert_int_equal(f.device.used, 40 * MIB);
+    capture_ends(&f);
+    stop(&f);
+}
+
+/* A view of every two of *HOLES* pages that lie apart, one at a time, each freed again. */
+enum { HOLES = 30, PAIRS = HOLES * (HOLES - 1) / 2 };
+static void make_pairs(struct fixture *f, uint64_t views[PAIRS])
+{
+    uint64_t a[2 * HOLES];
+    size_t made = 0;
+    for (size_t i = 0; i < 2 * HOLES; i++)
+        a[i] = take(f, VS_PAGE_BYTES);
+    for (size_t i = 0; i < HOLES; i++) {
+        for (size_t k = i + 1; k < HOLES; k++) {
+            give(f, a[2 * i]);
+            give(f, a[2 * k]);
+            views[made] = take(f, 2 * VS_PAGE_BYTES);
+            give(f, views[made++]);
+            a[2 * i] = take(f, VS_PAGE_BYTES);
+            a[2 * k] = take(f, VS_PAGE_BYTES);
+        }
+    }
+}
+
+static size_t still_mapped(const struct fixture *f, const uint64_t views[PAIRS])
+{
+    uint64_t handle, offset;
+    size_t count = 0;
+    for (size_t i = 0; i < PAIRS; i++)
+        count += fake_memory_at(&f->device.memory, views[i], &handle, &offset);
+    return count;
+}
+
+static void dormant_views_are_bounded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t views[PAIRS];
+    start(&f);
+    make_pairs(&f, views);
+    assert_in_range(still_mapped(&f, views), 128, 256);
+    assert_int_equal(f.device.memory.range_count, 1 + still_mapped(&f, views));
+    assert_int_equal(f.device.used, 2 * HOLES * VS_PAGE_BYTES);
+    stop(&f);
+}
+
+/* A graph uses the addresses that its capture was given whenever it is launched. */
+static void views_of_a_private_pool_stay_mapped(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t views[PAIRS];
+    start(&f);
+    capture_begins(&f, NULL);
+    make_pairs(&f, views);
+    capture_ends(&f);
+    assert_int_equal(still_mapped(&f, views), PAIRS);
+    assert_int_equal(f.device.stream_syncs, 0);
+    stop(&f);
+}
+
+static void views_are_not_unmapped_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t views[PAIRS];
+    start(&f);
+    capture_begins(&f, no_stream);
+    make_pairs(&f, views);
+    assert_int_equal(f.device.stream_syncs, 0); /* it would have to be waited for */
+    capture_ends(&f);
+    stop(&f);
+}
+
 static void an_exportable_block_is_in_an_allocation_of_the_device(void **state)
 {
     (void)state;
@@ -447,6 +586,36 @@ static void pages_return_when_the_device_does_not_synchronise(void **state)
     stop(&f);
 }
 
+struct freeing {
+    struct fixture *f;
+    uint64_t addr;
+};
+
+static void free_it(void *arg)
+{
+    struct freeing *freeing = arg;
+    if (freeing->addr)
+        assert_int_equal(vs_allocator_free(freeing->f->allocator, freeing->addr), VS_OK);
+    freeing->addr = 0;
+}
+
+static void a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t a[8];
+    fixture_start(&f, &compact_sync_config, 32 * MIB);
+    punch(&f, 4 * MIB, 8, a);
+    struct freeing freeing = {&f, take(&f, 8 * MIB)};
+    give(&f, a[1]);
+    f.device.on_sync = free_it;
+    f.device.on_sync_arg = &freeing;
+    take(&f, 16 * MIB); /* 12 MiB of pages were free, 8 in the view */
+    assert_int_equal(freeing.addr, 0);
+    assert_true(f.device.used <= 32 * MIB);
+    stop(&f);
+}
+
 static void a_device_that_does_not_map_changes_nothing(void **state)
 {
     (void)state;
@@ -478,23 +647,6 @@ static void another_streams_use_of_a_view_keeps_its_pages(void **state)
     assert_int_equal(f.device.used, 20 * MIB); /* new memory */
     fake_device_complete(&f.device, 3, 1);
     assert_int_equal(take(&f, 8 * MIB), view);
-    stop(&f);
-}
-
-static void dormant_views_are_bounded(void **state)
-{
-    (void)state;
-    struct fixture f;
-    uint64_t a[200];
-    fixture_start(&f, &compact_config, 4 * GIB);
-    punch(&f, 2 * MIB, 200, a);
-    /* ever new pairs of pages: each makes a view of its own */
-    for (uint64_t i = 0; i < 3 * VS_PAGE_BYTES / 4096 && i < 700; i++) {
-        uint64_t view = take(&f, 4 * MIB + 2 * MIB * (i % 60) - 512 * (i / 60));
-        give(&f, view);
-    }
-    assert_true(f.device.memory.range_count <= 1 + 256);
-    assert_int_equal(f.device.used, 400 * MIB);
     stop(&f);
 }
 
@@ -576,10 +728,16 @@ int main(void)
         cmocka_unit_test(free_pages_of_another_stream_are_borrowed),
         cmocka_unit_test(a_borrowed_view_waits_again_when_it_serves_again),
         cmocka_unit_test(a_stream_that_cannot_be_waited_for_lends_nothing),
+        cmocka_unit_test(a_stream_that_failed_lends_nothing),
+        cmocka_unit_test(borrowed_pages_freed_during_a_capture_wait_for_their_event),
+        cmocka_unit_test(nothing_is_borrowed_during_a_capture),
+        cmocka_unit_test(views_of_a_private_pool_stay_mapped),
+        cmocka_unit_test(views_are_not_unmapped_during_a_capture),
         cmocka_unit_test(an_exportable_block_is_in_an_allocation_of_the_device),
         cmocka_unit_test(a_view_waits_for_the_latest_free_among_its_pages),
         cmocka_unit_test(a_view_of_safe_pages_does_not_wait),
         cmocka_unit_test(pages_return_when_the_device_does_not_synchronise),
+        cmocka_unit_test(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages),
         cmocka_unit_test(a_device_that_does_not_map_changes_nothing),
         cmocka_unit_test(another_streams_use_of_a_view_keeps_its_pages),
         cmocka_unit_test(dormant_views_are_bounded),
