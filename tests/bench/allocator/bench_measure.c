@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. A measurement is a job that all of its threads begin together. */
+#define _GNU_SOURCE
 #include "bench_measure.h"
 
 #include <pthread.h>
@@ -255,6 +256,24 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
+/* Thread n stays on the nth of the processors we may use, for a scheduler that is busy
+ * elsewhere puts threads that are meant to meet one behind the other. */
+static void pin(pthread_t thread, int n)
+{
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return;
+    n %= CPU_COUNT(&allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || n-- > 0)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        pthread_setaffinity_np(thread, sizeof one, &one); /* if not, then not */
+        return;
+    }
+}
+
 static void start_crew(void)
 {
     for (int i = 0; i < BENCH_THREADS; i++) {
@@ -263,6 +282,7 @@ static void start_crew(void)
         if (sem_init(&w->go, 0, 0) || sem_init(&w->done, 0, 0) ||
             pthread_create(&w->thread, NULL, worker_main, w))
             fail("the benchmark", "a thread");
+        pin(w->thread, i);
     }
     crew.started = true;
 }
