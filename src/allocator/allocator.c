@@ -59,6 +59,14 @@ struct vs_block *vs_block_new_locked(struct vs_allocator *a)
     return vs_block_reserve_locked(a, &shard->free_blocks) ? vs_block_take(shard) : NULL;
 }
 
+struct vs_block *vs_block_new_in_locked(struct vs_allocator *a, const struct vs_pool *pool)
+{
+    struct vs_shard *shard = pool->owner->shard;
+    if (vs_block_reserve_locked(a, &shard->free_blocks))
+        return vs_block_take(shard);
+    return vs_block_new_locked(a);
+}
+
 void vs_block_recycle_locked(struct vs_allocator *a, struct vs_block *block)
 {
     vs_block_give(a->shards.shard, block);
@@ -226,7 +234,7 @@ static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *req
 {
     struct vs_block *rest = NULL;
     if (vs_request_splits(a, request, block->size)) {
-        rest = vs_block_new_locked(a);
+        rest = vs_block_new_in_locked(a, block->segment->pool);
         if (!rest) {
             vs_block_cache_locked(a, block);
             return VS_ERR_NOMEM;

@@ -243,6 +243,9 @@ void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *sha
 
 /* A node for a block, or NULL. */
 struct vs_block *vs_block_new_locked(struct vs_allocator *allocator);
+/* The same for a block of *pool*, from the nodes of its shard where it has or gets some:
+ * two of them in one cache line would go to and fro between the shards' threads. */
+struct vs_block *vs_block_new_in_locked(struct vs_allocator *allocator, const struct vs_pool *pool);
 void vs_block_recycle_locked(struct vs_allocator *allocator, struct vs_block *block);
 /* Nodes in use. */
 uint64_t vs_block_count_locked(const struct vs_allocator *allocator);

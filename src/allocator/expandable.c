@@ -178,7 +178,7 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
     uint64_t addr = block->addr;
     bytes = round_up(bytes, range->handle_bytes);
     if (bytes < block->size) {
-        rest = vs_block_new_locked(a);
+        rest = vs_block_new_in_locked(a, pool);
         if (!rest)
             return VS_ERR_NOMEM;
     }

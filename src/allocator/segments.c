@@ -186,7 +186,7 @@ static struct vs_segment *segment_nodes_take(struct vs_allocator *a, struct vs_p
     if (!segment)
         return NULL;
     *segment = (struct vs_segment){.addr = addr, .size = size, .pool = pool};
-    segment->first = vs_block_new_locked(a);
+    segment->first = vs_block_new_in_locked(a, pool);
     bool marks = pool->kind == VS_POOL_SMALL && size == VS_SMALL_SEGMENT;
     if (marks) {
         segment->starts =

@@ -70,6 +70,29 @@ static void streams_share_shards_when_there_are_many(void **state)
     fixture_stop(&f);
 }
 
+/* Regression: the nodes of two streams' first blocks lay side by side, 56 bytes each, and
+ * two threads with a stream each were slower together than one after the other. */
+static void blocks_of_two_shards_share_no_cache_line(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vs_block *block[16];
+    fixture_start(&f, &pytorch_config, GIB);
+    for (int i = 0; i < 16; i++) {
+        struct vs_allocation got = take_on(&f, i % 4 < 2 ? 64 << 10 : 3 << 20, i % 2 ? 7 : 0);
+        block[i] = vs_live_get_locked(f.allocator, got.addr);
+        assert_non_null(block[i]);
+    }
+    assert_int_equal(f.allocator->shards.count, 2);
+    for (int i = 0; i < 16; i += 2) { /* even ones of one shard, odd ones of the other */
+        uintptr_t first = (uintptr_t)block[i] / 64, last = ((uintptr_t)(block[i] + 1) - 1) / 64;
+        for (int j = 1; j < 16; j += 2)
+            assert_true(((uintptr_t)(block[j] + 1) - 1) / 64 < first ||
+                        (uintptr_t)block[j] / 64 > last);
+    }
+    fixture_stop(&f);
+}
+
 static void a_block_is_freed_although_its_page_points_elsewhere(void **state)
 {
     (void)state;
@@ -293,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_request_the_cache_serves_takes_one_shard),
         cmocka_unit_test(a_request_that_would_raise_a_peak_takes_the_world),
         cmocka_unit_test(streams_share_shards_when_there_are_many),
+        cmocka_unit_test(blocks_of_two_shards_share_no_cache_line),
         cmocka_unit_test(a_block_is_freed_although_its_page_points_elsewhere),
         cmocka_unit_test(serials_of_one_stream_rise_by_one),
         cmocka_unit_test(a_live_block_costs_at_most_64_bytes_of_host_memory),
