@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream-ordered memory: always the driver's pools, recorded by family. An
+ * Stream-ordered memory: always from the driver's pools, recorded by family. An
  * allocation made inside a capture becomes a node of the graph, which owns it:
  * it is not recorded as one of ours to balance. */
 #include <stdatomic.h>
 
+#include "intercept/caching.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
@@ -86,10 +87,14 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
     struct vs_live live;
     uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
     bool known = vs_track_free(ptr, id, api, &live);
-    CUresult r = per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
-                            : VS_REAL(cuMemFreeAsync, ptr, stream);
-    if (known && r != CUDA_SUCCESS)
-        vs_track_undo_free(&live, id, api);
+    CUresult r;
+    /* memory of cudaMalloc may be freed this way too; the driver would take the segment */
+    if (known || !vs_caching_free(ptr, api, &r)) {
+        r = per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
+                       : VS_REAL(cuMemFreeAsync, ptr, stream);
+        if (known && r != CUDA_SUCCESS)
+            vs_track_undo_free(&live, id, api);
+    }
     vs_thread.inside--;
     return r;
 }

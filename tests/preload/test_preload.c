@@ -782,6 +782,12 @@ static void checked(void)
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,check=fail", 1);
 }
 
+static void checked_and_compact(void)
+{
+    checked();
+    setenv("VRAMSCOPE_POLICY", "compact", 1);
+}
+
 static void checked_and_not_preloaded(void)
 {
     checked();
@@ -795,8 +801,9 @@ static void memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(void
 #ifdef VS_API_CPP
     struct outcome o;
     struct count c;
-    for (int i = 0; i < 2; i++) {
-        run_with(&o, OBSERVE, i ? checked_and_not_preloaded : checked, VS_ENTRY_VICTIM, "");
+    void (*const ways[])(void) = {checked, checked_and_not_preloaded, checked_and_compact};
+    for (int i = 0; i < 3; i++) {
+        run_with(&o, OBSERVE, ways[i], VS_ENTRY_VICTIM, "");
         assert_string_equal(o.out, "ok\n");
         assert_int_equal(o.status, 0);
         count_trace(&c, o.trace);
@@ -917,6 +924,18 @@ static void what_the_cache_is_told_wrongly_costs_a_line(void **state)
     assert_true(c.segments > 0);
 }
 
+static void cached_memory_may_be_freed_in_stream_order(void **state)
+{
+    (void)state;
+    struct outcome o;
+    struct count c;
+    run(&o, CACHING, VS_VICTIM_SHARED, "free-async");
+    assert_string_equal(o.out, "served again\n");
+    count_trace(&c, o.trace);
+    assert_int_equal(c.requested_live, 0);
+    assert_int_equal(c.segments, 1);
+}
+
 static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
 {
     (void)state;
@@ -1025,6 +1044,7 @@ int main(void)
         cmocka_unit_test(compact_placement_looks_the_same_to_programs),
         cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
         cmocka_unit_test(what_the_cache_is_told_wrongly_costs_a_line),
+        cmocka_unit_test(cached_memory_may_be_freed_in_stream_order),
         cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),
         cmocka_unit_test(libraries_get_the_drivers_answers_about_cached_memory),
         cmocka_unit_test(mapped_memory_is_open_to_peers_let_in_before_and_after),

@@ -130,6 +130,22 @@ static int mode_families(void)
     return 0;
 }
 
+/* Memory of cudaMalloc, freed in stream order: for programs behind a cache. */
+static int mode_free_async(void)
+{
+    void *first, *second, *again;
+    check(cudaMalloc(&first, MIB), "cudaMalloc");
+    check(cudaMalloc(&second, MIB), "cudaMalloc");
+    check(cudaMemset(second, 3, MIB), "cudaMemset");
+    check(cudaFreeAsync(first, NULL), "cudaFreeAsync");
+    check(cudaMalloc(&again, MIB), "cudaMalloc");
+    check(cudaMemset(again, 4, MIB), "cudaMemset");
+    puts(again == first ? "served again" : "elsewhere");
+    check(cudaFree(again), "cudaFree");
+    check(cudaFree(second), "cudaFree");
+    return 0;
+}
+
 static int mode_oom(void)
 {
     size_t free_before, free_after, total;
@@ -533,6 +549,7 @@ int main(int argc, char **argv)
         int (*run)(void);
     } modes[] = {
         {"device", mode_device},     {"families", mode_families},
+        {"free-async", mode_free_async},
         {"oom", mode_oom},           {"query", mode_query},
         {"reset", mode_reset},       {"resets", mode_resets},
         {"threads", mode_threads},
