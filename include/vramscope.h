@@ -227,7 +227,8 @@ VRAMSCOPE_API void vramscope_torch_record_stream(void *pointer, void *stream);
 
 /* The device allocation that *pointer* lies in, and its size (may be NULL); *pointer*
  * itself when it is not from here. Asked about memory that the driver cannot share with
- * other processes (expandable segments, compact), it makes later allocations shareable. */
+ * other processes (expandable segments, compact), it gives the block and makes later
+ * allocations shareable. */
 VRAMSCOPE_API void *vramscope_torch_base_alloc(void *pointer, size_t *bytes);
 
 /* empty_cache: free cached memory of all devices goes back to the driver. */

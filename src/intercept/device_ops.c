@@ -137,6 +137,15 @@ static enum vs_err segment_alloc_relaxed(void *arg, size_t bytes, uint64_t *addr
     return err;
 }
 
+/* Giving back concerns them no more, but would invalidate them. */
+static enum vs_err segment_free_relaxed(void *arg, uint64_t addr, size_t bytes)
+{
+    CUstreamCaptureMode mode = vs_capture_relax();
+    enum vs_err err = segment_free(arg, addr, bytes);
+    vs_capture_restore(mode);
+    return err;
+}
+
 void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
                         struct vs_device_ops *out)
 {
@@ -148,5 +157,6 @@ void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
     if (reuse == VS_REUSE_STREAM_ORDERED) {
         vs_event_ops_add(out);
         out->segment_alloc = segment_alloc_relaxed;
+        out->segment_free = segment_free_relaxed;
     }
 }

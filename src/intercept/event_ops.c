@@ -310,13 +310,13 @@ static enum vs_err record(const struct stream *stream, uint64_t *out)
 static enum vs_err event_record(void *arg, uint64_t key, uint64_t *event)
 {
     struct vs_entered entered;
-    const struct stream *stream = reachable(key);
+    const struct stream *stream = find_stream(key); /* perhaps of another device */
     if (vs_process_state() == VS_PROCESS_EXITING)
         return VS_ERR_STATE;
     enum vs_err err = vs_context_enter(stream ? stream->context : arg, &entered);
     if (err)
         return err;
-    if (stream) {
+    if (reachable(key)) {
         err = record(stream, event);
     } else {
         err = wait_for_all();

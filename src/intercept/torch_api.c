@@ -202,12 +202,14 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
     bool live;
     vs_thread.inside++;
     if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
-        if (VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
+        bool mapped = vs_vmm_owns(found.addr);
+        if (mapped) /* PyTorch asks when it is about to share it, which fails */
+            vs_caching_share();
+        /* of mapped memory the driver knows single pieces, smaller than the block perhaps */
+        if (mapped || VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
             base = found.addr;
             size = found.size;
         }
-        if (vs_vmm_owns(found.addr)) /* PyTorch asks when it is about to share it, which fails */
-            vs_caching_share();
     }
     vs_thread.inside--;
     if (bytes)
