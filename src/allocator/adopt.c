@@ -37,6 +37,7 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
                                   .segment = segment,
                                   .prev = block};
         block->next = rest;
+        vs_block_started(rest);
         vs_block_set(block, layout->size, VS_BLOCK_TAKEN);
     }
     *out = rest;

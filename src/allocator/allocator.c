@@ -87,17 +87,7 @@ struct vs_block *vs_live_get_locked(struct vs_allocator *a, uint64_t addr)
     struct vs_block *block = vs_live_find(&vs_shards_of_page(&a->shards, addr)->live, addr);
     for (uint32_t i = 0; !block && i < a->shards.count; i++)
         block = vs_live_find(&a->shards.shard[i].live, addr);
-    return block;
-}
-
-struct vs_block *vs_live_remove_locked(struct vs_allocator *a, uint64_t addr)
-{
-    struct vs_block *block = vs_live_get_locked(a, addr);
-    if (block) {
-        struct vs_live_index *live = &vs_block_shard(block)->live;
-        vs_live_unlink(live, vs_live_link(live, addr));
-    }
-    return block;
+    return block && block->state == VS_BLOCK_LIVE ? block : NULL;
 }
 
 enum vs_err vs_live_put_locked(struct vs_block *block)
@@ -150,6 +140,9 @@ void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *bloc
 {
     struct vs_pool *pool = block->segment->pool;
     uint64_t size = block->size, requested = block->used.requested;
+    struct vs_live_index *live = &vs_block_shard(block)->live;
+    vs_live_unlink(live, vs_live_link(live, block->addr));
+    vs_block_mark_start(block, false);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, pool->kind, block->addr, requested,
                              size, pool->owner->stream);
     /* a synchronisation that has already begun may not cover this free */
@@ -341,6 +334,17 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     return err;
 }
 
+/* Apart, for the fast ways are short and these make room for many variables. */
+__attribute__((noinline)) static enum vs_err malloc_in_world(struct vs_allocator *a, size_t bytes,
+                                                             uint64_t stream, bool plain,
+                                                             struct vs_allocation *out)
+{
+    vs_world_acquire(a);
+    enum vs_err err = malloc_locked(a, bytes, stream, plain, out);
+    vs_world_release(a);
+    return err;
+}
+
 static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stream, bool plain,
                              struct vs_allocation *out)
 {
@@ -354,10 +358,7 @@ static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stre
         return VS_ERR_ARG;
     if (!plain && vs_fast_malloc(a, bytes, stream, out))
         return VS_OK;
-    vs_world_acquire(a);
-    enum vs_err err = malloc_locked(a, bytes, stream, plain, out);
-    vs_world_release(a);
-    return err;
+    return malloc_in_world(a, bytes, stream, plain, out);
 }
 
 enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
@@ -386,11 +387,10 @@ static enum vs_err not_live(struct vs_allocator *a, uint64_t addr)
 
 static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
 {
-    struct vs_block *block = vs_live_remove_locked(a, addr);
+    struct vs_block *block = vs_live_get_locked(a, addr);
     if (!block)
         return not_live(a, addr);
     struct vs_pool *pool = block->segment->pool;
-    vs_block_mark_start(block, false);
     vs_counter_decrease(&a->counters.allocation, pool->kind, 1);
     vs_counter_decrease(&a->counters.allocated_bytes, pool->kind, block->size);
     if (block->size >= a->max_split)
@@ -407,16 +407,19 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
     return VS_OK;
 }
 
-enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
+__attribute__((noinline)) static enum vs_err free_in_world(struct vs_allocator *a, uint64_t addr)
 {
-    if (!addr)
-        return VS_OK;
-    if (vs_fast_free(a, addr))
-        return VS_OK;
     vs_world_acquire(a);
     enum vs_err err = free_locked(a, addr);
     vs_world_release(a);
     return err;
+}
+
+enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
+{
+    if (!addr || vs_fast_free(a, addr))
+        return VS_OK;
+    return free_in_world(a, addr);
 }
 
 enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, uint64_t stream)

@@ -17,6 +17,7 @@
 #include "allocator/block_store.h"
 #include "allocator/free_index.h"
 #include "allocator/landmarks.h"
+#include "allocator/page_index.h"
 #include "allocator/placement.h"
 #include "allocator/shard.h"
 #include "allocator/statistics.h"
@@ -64,11 +65,11 @@ struct vs_block {
                 };
                 uint64_t requested_and_more;
             };
-            uint32_t serial_low;
             union {
-                vs_block_ref chain; /* LIVE: the next one in the pointer table */
-                uint32_t events;    /* PENDING: still to complete */
+                uint32_t serial_low; /* LIVE */
+                uint32_t events;     /* PENDING: still to complete */
             };
+            vs_block_ref chain; /* the next one in the pointer table */
         } used;
     };
 };
@@ -114,19 +115,20 @@ struct vs_capture {
     void *ctx;
 };
 
-#define VS_STARTS_WORDS (VS_SMALL_SEGMENT / VS_BLOCK_MIN / 64)
-
 /* One device allocation, or a range: reserved addresses with memory mapped on
  * demand (expandable.c). */
 struct vs_segment {
-    uint64_t addr, size;
+    uint64_t addr;
     struct vs_pool *pool;
     struct vs_block *first;
     uint64_t handle_bytes; /* of each handle mapped into a range; 0: one device allocation */
-    uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
     struct vs_landmarks *landmarks; /* of a range of VS_POLICY_COMPACT; otherwise NULL */
     struct vs_view *view;  /* NULL unless it is one: pages at home in a range, mapped again */
-    uint64_t *starts;   /* one bit per 512 bytes where a live block starts; NULL unless 2 MiB small */
+    struct vs_page_index *pages; /* NULL: of one page, or a view */
+    uint64_t *starts;      /* a bit per 512 bytes where a block in use starts, or NULL */
+    /* --- not needed by most requests and frees --- */
+    uint64_t size;
+    uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
     uint64_t idle_since; /* searches of the pool kind when it became one free block */
 };
 
@@ -190,7 +192,8 @@ struct vs_allocator {
     struct vs_oom_report oom;
 
     struct vs_arena arena;
-    struct vs_node_list free_segments, free_starts, free_streams, free_notes, free_queues;
+    struct vs_node_list free_tables[VS_TABLE_CLASSES]; /* page_index.c */
+    struct vs_node_list free_segments, free_streams, free_notes, free_queues;
     struct vs_node_list free_private_pools, free_captures;
     struct vs_node_list free_views;
     struct vs_counters counters; /* complete under the world only */
@@ -280,7 +283,7 @@ static inline void vs_block_set(struct vs_block *block, uint64_t size, enum vs_b
     block->size_and_state = word;
 }
 
-/* The number of a LIVE or PENDING block's allocation. */
+/* The number of a LIVE block's allocation. */
 static inline uint64_t vs_block_serial(const struct vs_block *block)
 {
     return (uint64_t)block->used.serial_high << 32 | block->used.serial_low;
@@ -302,17 +305,56 @@ static inline void vs_block_set_size(struct vs_block *block, uint64_t size)
     vs_block_set(block, size, (enum vs_block_state)block->state);
 }
 
+/* --- where blocks start, for look-ups: page_index.h --- */
+
+static inline uint64_t vs_page_at(const struct vs_segment *segment, uint64_t addr)
+{
+    return (addr - segment->addr) / VS_PAGE_BYTES;
+}
+
+/* *block* has been linked, or starts elsewhere than before. */
+static inline void vs_block_started(const struct vs_block *block)
+{
+    const struct vs_segment *segment = block->segment;
+    if (!segment->pages)
+        return;
+    uint64_t page = vs_page_at(segment, block->addr);
+    if (!block->prev || vs_page_at(segment, block->prev->addr) != page)
+        vs_page_index_mark(segment->pages, page, vs_ref_of(block));
+}
+
+/* *block* after *prev*, both still linked, is about to start no more. */
+static inline void vs_block_unstart(const struct vs_segment *segment, const struct vs_block *prev,
+                                    const struct vs_block *block)
+{
+    uint64_t page = vs_page_at(segment, block->addr);
+    if (vs_page_at(segment, prev->addr) == page)
+        return;
+    if (block->next && vs_page_at(segment, block->next->addr) == page)
+        segment->pages->first[page] = vs_ref_of(block->next);
+    else
+        vs_page_index_unmark(segment->pages, page);
+}
+
 /* *other*, a neighbour in no index, becomes part of *block*; its node is free. */
 static inline void vs_block_absorb(struct vs_block *block, const struct vs_block *other)
 {
+    struct vs_segment *segment = block->segment;
     if (other == block->prev) {
+        if (segment->pages) {
+            vs_block_unstart(segment, other, block);
+            vs_page_index_rename(segment->pages, vs_page_at(segment, other->addr),
+                                 vs_ref_of(other), vs_ref_of(block));
+        }
         block->addr = other->addr;
         block->prev = other->prev;
         if (block->prev)
             block->prev->next = block;
         else
-            block->segment->first = block;
+            segment->first = block;
     } else {
+        if (segment->pages)
+            vs_block_unstart(segment, block, other);
         block->next = other->next;
         if (block->next)
             block->next->prev = block;
@@ -397,9 +439,8 @@ static inline struct vs_shard *vs_block_shard(const struct vs_block *block)
     return block->segment->pool->owner->shard;
 }
 
-/* The live block that starts at *addr*, or NULL. */
+/* The LIVE block that starts at *addr*, or NULL. */
 struct vs_block *vs_live_get_locked(struct vs_allocator *allocator, uint64_t addr);
-struct vs_block *vs_live_remove_locked(struct vs_allocator *allocator, uint64_t addr);
 enum vs_err vs_live_put_locked(struct vs_block *block);
 
 /* A number for an allocation of *shard*; its lock suffices. */
@@ -448,7 +489,7 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
  * needed. The world is released meanwhile. */
 enum vs_err vs_segment_settle_locked(struct vs_allocator *allocator,
                                      const struct vs_private_pool *pool);
-/* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without
+/* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without page tables and
  * statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
 enum vs_err vs_segment_enter_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                     uint64_t addr, uint64_t size, struct vs_segment **out);
@@ -462,8 +503,6 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs
 /* Give every wholly free segment back; the first error of the device. */
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
-/* The block of *segment* that holds *addr*; the lock of its shard suffices. */
-struct vs_block *vs_segment_block_at_locked(const struct vs_segment *segment, uint64_t addr);
 
 /* Memory of *pool* taken from the device, and given back. */
 static inline void vs_reserved_raise_locked(struct vs_allocator *allocator,
@@ -510,7 +549,7 @@ void vs_range_drop_unmapped_locked(struct vs_allocator *allocator,
                                    const struct vs_private_pool *pool);
 /* Host memory of range->handles. */
 size_t vs_range_handles_bytes(const struct vs_segment *range);
-/* The range loses what it has of host memory besides its node. */
+/* The range loses what it has of host memory besides its node and page tables. */
 void vs_range_tables_unmap(struct vs_segment *range);
 
 /* vs_expandable_grow_locked: a TAKEN block of at least the request, in the lowest

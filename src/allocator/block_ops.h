@@ -23,7 +23,7 @@ static inline void vs_block_give(struct vs_shard *shard, struct vs_block *block)
     vs_node_give_locked(&shard->free_blocks, block);
 }
 
-/* --- the pointer table of a shard --- */
+/* --- the pointer table of a shard: LIVE blocks and PENDING ones --- */
 
 /* Where the block that starts at *addr* hangs; 0 there when there is none. */
 static inline vs_block_ref *vs_live_link(const struct vs_live_index *table, uint64_t addr)
@@ -44,7 +44,7 @@ static inline struct vs_block *vs_live_find(const struct vs_live_index *table, u
     return vs_block_of(*vs_live_link(table, addr));
 }
 
-/* After vs_live_reserve; the block is LIVE. */
+/* After vs_live_reserve; the block is LIVE. It stays until its memory is cached. */
 static inline void vs_live_insert(struct vs_live_index *table, struct vs_block *block)
 {
     vs_block_ref *head = vs_live_head(table, block->addr);
@@ -62,15 +62,15 @@ static inline void vs_live_unlink(struct vs_live_index *table, vs_block_ref *lin
 
 /* --- nodes --- */
 
-/* A block became live, or is live no longer. */
-static inline void vs_block_mark_start(struct vs_block *block, bool live)
+/* A block came into use, or its memory is about to be cached. */
+static inline void vs_block_mark_start(struct vs_block *block, bool used)
 {
     struct vs_segment *segment = block->segment;
     if (!segment->starts)
         return;
     uint64_t granule = (block->addr - segment->addr) / VS_BLOCK_MIN;
     uint64_t bit = UINT64_C(1) << (granule % 64);
-    if (live)
+    if (used)
         segment->starts[granule / 64] |= bit;
     else
         segment->starts[granule / 64] &= ~bit;
@@ -112,6 +112,7 @@ static inline void vs_block_cut(struct vs_block *block, struct vs_block *rest, u
     if (rest->next)
         rest->next->prev = rest;
     block->next = rest;
+    vs_block_started(rest);
     vs_block_set(block, size, VS_BLOCK_TAKEN);
 }
 

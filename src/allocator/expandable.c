@@ -56,10 +56,13 @@ enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, ui
         range->handles = vs_pages_map(vs_range_handles_bytes(range));
         if (a->config.policy == VS_POLICY_COMPACT)
             range->landmarks = vs_landmarks_new(addr, bytes);
-        if (!range->handles || (a->config.policy == VS_POLICY_COMPACT && !range->landmarks)) {
+        err = vs_page_tables_take_locked(
+            a, range, pool->kind == VS_POOL_SMALL || a->config.policy == VS_POLICY_COMPACT);
+        if (!range->handles || (a->config.policy == VS_POLICY_COMPACT && !range->landmarks))
+            err = VS_ERR_NOMEM;
+        if (err) {
             vs_range_tables_unmap(range);
             vs_segment_leave_locked(a, range);
-            err = VS_ERR_NOMEM;
         }
     }
     if (err) {
@@ -146,6 +149,7 @@ static void cut(struct vs_block *block, struct vs_block *rest, uint64_t size)
     if (rest->next)
         rest->next->prev = rest;
     block->next = rest;
+    vs_block_started(rest);
     vs_block_set_size(block, size);
 }
 
@@ -267,6 +271,8 @@ static void make_unmapped(struct vs_allocator *a, struct vs_block *block, struct
         block->prev = before;
         vs_block_set_size(block, block->size - before->size);
         block->addr = addr;
+        vs_block_started(before);
+        vs_block_started(block);
         vs_free_insert(&pool->index, before);
     }
     if (after) {

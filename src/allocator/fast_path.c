@@ -144,7 +144,7 @@ static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64
 {
     vs_block_ref *link = vs_live_link(&shard->live, addr);
     struct vs_block *block = vs_block_of(*link);
-    if (!block)
+    if (!block || block->state != VS_BLOCK_LIVE)
         return false;
     struct vs_pool *pool = block->segment->pool;
     enum vs_pool_kind kind = pool->kind;

@@ -57,7 +57,7 @@ void vs_allocator_snapshot(struct vs_allocator *a,
 /* What a recount of segments and blocks gives. */
 struct recount {
     struct vs_allocator_stats stats; /* current fields only */
-    uint64_t blocks, free, unmapped, live, notes;
+    uint64_t blocks, free, unmapped, live, pending, notes;
     uint64_t lent, lent_to_views; /* blocks at home, and what views own of them */
 };
 
@@ -92,7 +92,7 @@ static const char *check_used_block(struct vs_allocator *a, const struct vs_bloc
 {
     enum vs_pool_kind kind = b->segment->pool->kind;
     bool live = b->state == VS_BLOCK_LIVE;
-    if (live != (vs_live_find(&vs_block_shard(b)->live, b->addr) == b) ||
+    if (vs_live_find(&vs_block_shard(b)->live, b->addr) != b ||
         live != (vs_live_get_locked(a, b->addr) == b))
         return "the pointer table and a block's state differ";
     if (b->used.requested == 0 || b->used.requested > b->size)
@@ -108,6 +108,7 @@ static const char *check_used_block(struct vs_allocator *a, const struct vs_bloc
         if (b->used.has_uses != (vs_map_get(&a->uses, b->addr) != NULL))
             return "a live block's uses by other streams are miscounted";
     } else {
+        r->pending++;
         r->notes += b->used.events;
         if (!b->used.events)
             return "a pending block waits for nothing";
@@ -144,7 +145,6 @@ static const char *check_block(struct vs_allocator *a, const struct vs_block *b,
 static const char *check_segment(struct vs_allocator *a, size_t i, struct recount *r)
 {
     const struct vs_segment *s = a->segments[i];
-    uint64_t starts[VS_STARTS_WORDS] = {0};
     if (i && a->segments[i - 1]->addr + a->segments[i - 1]->size > s->addr)
         return "segments overlap or are out of order";
     const char *compact = vs_compact_check_segment(s, &r->lent, &r->lent_to_views);
@@ -164,17 +164,12 @@ static const char *check_segment(struct vs_allocator *a, size_t i, struct recoun
         const char *broken = check_block(a, b, r);
         if (broken)
             return broken;
-        uint64_t granule = (at - s->addr) / VS_BLOCK_MIN;
-        if (s->starts && b->state == VS_BLOCK_LIVE)
-            starts[granule / 64] |= UINT64_C(1) << (granule % 64);
         at += b->size;
         r->blocks++;
     }
     if (at != s->addr + s->size)
         return "blocks do not fill their segment";
-    if (s->starts && memcmp(starts, s->starts, sizeof starts) != 0)
-        return "the start marks of a segment are wrong";
-    return NULL;
+    return vs_page_index_check(s);
 }
 
 /* What is in the pools of streams. */
@@ -292,7 +287,7 @@ static const char *check_shards(const struct vs_allocator *a, const struct recou
             nodes++;
         live += shard->live.count;
     }
-    if (nodes != a->blocks_made || r->blocks != vs_block_count_locked(a) || live != r->live)
+    if (nodes != a->blocks_made || r->blocks != vs_block_count_locked(a) || live != r->live + r->pending)
         return "blocks are miscounted";
     return NULL;
 }

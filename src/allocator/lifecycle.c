@@ -88,7 +88,8 @@ static void reset_tables(struct vs_allocator *a)
     a->private_pools = NULL;
     a->captures = NULL;
     a->arena = (struct vs_arena){0};
-    a->free_segments = a->free_starts = (struct vs_node_list){0};
+    memset(a->free_tables, 0, sizeof a->free_tables);
+    a->free_segments = (struct vs_node_list){0};
     a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
     a->free_private_pools = a->free_captures = (struct vs_node_list){0};
     a->free_views = (struct vs_node_list){0};
@@ -101,6 +102,7 @@ static void unmap_tables(struct vs_allocator *a)
         struct vs_segment *s = a->segments[i];
         if (s->handle_bytes)
             vs_range_tables_unmap(s);
+        vs_page_tables_give_locked(a, s);
     }
     for (uint32_t i = 0; i < a->shards.count; i++)
         vs_live_free(&a->shards.shard[i].live);

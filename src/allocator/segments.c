@@ -111,24 +111,6 @@ struct vs_segment *vs_segment_find_locked(const struct vs_allocator *a, uint64_t
     return a->segments[n - 1];
 }
 
-struct vs_block *vs_segment_block_at_locked(const struct vs_segment *segment, uint64_t addr)
-{
-    struct vs_block *block = segment->first;
-    if (segment->starts) {
-        uint64_t granule = (addr - segment->addr) / VS_BLOCK_MIN, word = granule / 64;
-        uint64_t bits = segment->starts[word] & (~UINT64_C(0) >> (63 - granule % 64));
-        while (!bits && word > 0)
-            bits = segment->starts[--word];
-        if (bits) {
-            uint64_t start = (word * 64 + vs_floor_log2(bits)) * VS_BLOCK_MIN;
-            block = vs_live_find(&segment->pool->owner->shard->live, segment->addr + start);
-        }
-    }
-    while (addr - block->addr >= block->size)
-        block = block->next;
-    return block;
-}
-
 static enum vs_err index_reserve(struct vs_allocator *a)
 {
     if (a->segment_count < a->segment_capacity)
@@ -173,8 +155,7 @@ static void segment_nodes_give(struct vs_allocator *a, struct vs_segment *segmen
 {
     if (segment->first)
         vs_block_recycle_locked(a, segment->first);
-    if (segment->starts)
-        vs_node_give_locked(&a->free_starts, segment->starts);
+    vs_page_tables_give_locked(a, segment);
     vs_node_give_locked(&a->free_segments, segment);
 }
 
@@ -187,14 +168,7 @@ static struct vs_segment *segment_nodes_take(struct vs_allocator *a, struct vs_p
         return NULL;
     *segment = (struct vs_segment){.addr = addr, .size = size, .pool = pool};
     segment->first = vs_block_new_in_locked(a, pool);
-    bool marks = pool->kind == VS_POOL_SMALL && size == VS_SMALL_SEGMENT;
-    if (marks) {
-        segment->starts =
-            vs_node_take_locked(a, &a->free_starts, VS_STARTS_WORDS * sizeof *segment->starts);
-        if (segment->starts)
-            memset(segment->starts, 0, VS_STARTS_WORDS * sizeof *segment->starts);
-    }
-    if (!segment->first || (marks && !segment->starts)) {
+    if (!segment->first) {
         segment_nodes_give(a, segment);
         return NULL;
     }
@@ -235,6 +209,13 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     enum vs_err err = vs_segment_enter_locked(a, pool, addr, size, out);
     if (err)
         return err;
+    /* the compact policy serves requests of any size from any segment */
+    err = vs_page_tables_take_locked(
+        a, *out, pool->kind == VS_POOL_SMALL || a->config.policy == VS_POLICY_COMPACT);
+    if (err) {
+        vs_segment_leave_locked(a, *out);
+        return err;
+    }
     vs_shards_hint_locked(&a->shards, addr, size, pool->owner->shard);
     vs_reserved_raise_locked(a, pool, size);
     vs_counter_increase(&a->counters.segment, pool->kind, 1);

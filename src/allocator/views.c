@@ -36,6 +36,8 @@ struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *
         block->prev = before;
         vs_block_set_size(block, block->size - before->size);
         block->addr = addr;
+        vs_block_started(before);
+        vs_block_started(block);
         vs_free_insert(index, before);
     }
     if (after) {
@@ -46,6 +48,7 @@ struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *
         if (after->next)
             after->next->prev = after;
         block->next = after;
+        vs_block_started(after);
         vs_free_insert(index, after);
     }
     vs_block_set(block, bytes, VS_BLOCK_TAKEN);
