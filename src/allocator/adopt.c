@@ -28,7 +28,7 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
     struct vs_pool *pool = segment->pool;
     struct vs_block *rest = NULL;
     if (layout->size < block->size) {
-        rest = vs_block_new_locked(a);
+        rest = vs_block_new_in_locked(a, pool);
         if (!rest)
             return VS_ERR_NOMEM;
         *rest = (struct vs_block){.addr = block->addr + layout->size,

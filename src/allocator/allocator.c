@@ -48,28 +48,22 @@ bool vs_block_reserve_locked(struct vs_allocator *a, struct vs_node_list *list)
     return true;
 }
 
-/* From whichever shard has one: nodes move between shards under the world only. */
-struct vs_block *vs_block_new_locked(struct vs_allocator *a)
-{
-    struct vs_shard *shard = a->shards.shard;
-    for (uint32_t i = 0; i < a->shards.count; i++) {
-        if (shard[i].free_blocks.head)
-            return vs_block_take(&shard[i]);
-    }
-    return vs_block_reserve_locked(a, &shard->free_blocks) ? vs_block_take(shard) : NULL;
-}
-
 struct vs_block *vs_block_new_in_locked(struct vs_allocator *a, const struct vs_pool *pool)
 {
-    struct vs_shard *shard = pool->owner->shard;
-    if (vs_block_reserve_locked(a, &shard->free_blocks))
-        return vs_block_take(shard);
-    return vs_block_new_locked(a);
+    struct vs_shard *own = pool->owner->shard;
+    if (vs_block_reserve_locked(a, &own->free_blocks))
+        return vs_block_take(own);
+    /* no host memory: from whichever shard has one */
+    for (uint32_t i = 0; i < a->shards.count; i++) {
+        if (a->shards.shard[i].free_blocks.head)
+            return vs_block_take(&a->shards.shard[i]);
+    }
+    return NULL;
 }
 
-void vs_block_recycle_locked(struct vs_allocator *a, struct vs_block *block)
+void vs_block_recycle_locked(const struct vs_pool *pool, struct vs_block *block)
 {
-    vs_block_give(a->shards.shard, block);
+    vs_block_give(pool->owner->shard, block);
 }
 
 uint64_t vs_block_count_locked(const struct vs_allocator *a)

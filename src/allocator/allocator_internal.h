@@ -244,12 +244,11 @@ void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *sha
 
 /* --- allocator.c: blocks; the caller holds the world --- */
 
-/* A node for a block, or NULL. */
-struct vs_block *vs_block_new_locked(struct vs_allocator *allocator);
-/* The same for a block of *pool*, from the nodes of its shard where it has or gets some:
- * two of them in one cache line would go to and fro between the shards' threads. */
+/* A node for a block of *pool*, or NULL: of its shard where that has or gets one, for two
+ * in one cache line would go to and fro between the shards' threads. Given back to the
+ * same shard, or one would take new ones for ever and another have them. */
 struct vs_block *vs_block_new_in_locked(struct vs_allocator *allocator, const struct vs_pool *pool);
-void vs_block_recycle_locked(struct vs_allocator *allocator, struct vs_block *block);
+void vs_block_recycle_locked(const struct vs_pool *pool, struct vs_block *block);
 /* Nodes in use. */
 uint64_t vs_block_count_locked(const struct vs_allocator *allocator);
 /* See to it that *list* is not empty; false without host memory. */

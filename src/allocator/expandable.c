@@ -189,7 +189,7 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
     enum vs_err err = populate(a, range, addr, bytes);
     if (err) {
         if (rest)
-            vs_block_recycle_locked(a, rest);
+            vs_block_recycle_locked(pool, rest);
         return err;
     }
     vs_address_index_remove(&pool->unmapped, block);
@@ -205,13 +205,13 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
 }
 
 /* Swallow *other* when it is unmapped too. */
-static void merge_unmapped(struct vs_allocator *a, struct vs_block *block, struct vs_block *other)
+static void merge_unmapped(struct vs_block *block, struct vs_block *other)
 {
     if (!other || other->state != VS_BLOCK_UNMAPPED)
         return;
     vs_address_index_remove(&block->segment->pool->unmapped, other);
     vs_block_absorb(block, other);
-    vs_block_recycle_locked(a, other);
+    vs_block_recycle_locked(block->segment->pool, other);
 }
 
 /* Wait until no work uses the memory of a free block any more. After a
@@ -250,8 +250,8 @@ static enum vs_err depopulate(struct vs_allocator *a, const struct vs_segment *r
 
 /* A FREE block in no index becomes UNMAPPED from *addr* on for *bytes*; *before*
  * and *after* are nodes for what stays mapped on either side, or NULL. */
-static void make_unmapped(struct vs_allocator *a, struct vs_block *block, struct vs_block *before,
-                          struct vs_block *after, uint64_t addr, uint64_t bytes)
+static void make_unmapped(struct vs_block *block, struct vs_block *before, struct vs_block *after,
+                          uint64_t addr, uint64_t bytes)
 {
     struct vs_pool *pool = block->segment->pool;
     if (before) {
@@ -281,8 +281,8 @@ static void make_unmapped(struct vs_allocator *a, struct vs_block *block, struct
     }
     vs_block_set_state(block, VS_BLOCK_UNMAPPED);
     block->idle.safe_after = 0;
-    merge_unmapped(a, block, block->prev);
-    merge_unmapped(a, block, block->next);
+    merge_unmapped(block, block->prev);
+    merge_unmapped(block, block->next);
     vs_address_index_insert(&pool->unmapped, block);
 }
 
@@ -296,7 +296,8 @@ enum vs_err vs_range_unmap_locked(struct vs_allocator *a, struct vs_block *block
     struct vs_block *before = NULL, *after = NULL;
     bool head = addr > block->addr, tail = addr + bytes < block->addr + block->size;
     enum vs_err err = VS_ERR_NOMEM;
-    if ((head && !(before = vs_block_new_locked(a))) || (tail && !(after = vs_block_new_locked(a))))
+    if ((head && !(before = vs_block_new_in_locked(a, range->pool))) ||
+        (tail && !(after = vs_block_new_in_locked(a, range->pool))))
         goto out;
     err = settle(a, block);
     if (!err)
@@ -304,7 +305,7 @@ enum vs_err vs_range_unmap_locked(struct vs_allocator *a, struct vs_block *block
     if (err)
         goto out;
     vs_free_remove(&range->pool->index, block);
-    make_unmapped(a, block, before, after, addr, bytes);
+    make_unmapped(block, before, after, addr, bytes);
     count_unmapped(a, range, addr, bytes);
     *released += bytes;
     if (range->first->size == range->size)
@@ -312,9 +313,9 @@ enum vs_err vs_range_unmap_locked(struct vs_allocator *a, struct vs_block *block
     return VS_OK;
 out:
     if (before)
-        vs_block_recycle_locked(a, before);
+        vs_block_recycle_locked(range->pool, before);
     if (after)
-        vs_block_recycle_locked(a, after);
+        vs_block_recycle_locked(range->pool, after);
     return err;
 }
 

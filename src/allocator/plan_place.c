@@ -76,7 +76,7 @@ static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block,
     if (until > block->addr + block->size)
         until = block->addr + block->size;
     if (from > block->addr) { /* what lies below stays without memory */
-        part = vs_block_new_locked(a);
+        part = vs_block_new_in_locked(a, block->segment->pool);
         if (!part)
             return NULL;
         vs_block_cut(block, part, from - block->addr);
@@ -91,7 +91,7 @@ static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block,
     if (part != block) {
         vs_address_index_remove(unmapped, part);
         vs_block_absorb(block, part);
-        vs_block_recycle_locked(a, part);
+        vs_block_recycle_locked(block->segment->pool, part);
     }
     return NULL;
 }

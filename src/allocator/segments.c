@@ -154,7 +154,7 @@ static void index_remove(struct vs_allocator *a, const struct vs_segment *segmen
 static void segment_nodes_give(struct vs_allocator *a, struct vs_segment *segment)
 {
     if (segment->first)
-        vs_block_recycle_locked(a, segment->first);
+        vs_block_recycle_locked(segment->pool, segment->first);
     vs_page_tables_give_locked(a, segment);
     vs_node_give_locked(&a->free_segments, segment);
 }

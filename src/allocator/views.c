@@ -17,10 +17,11 @@ struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *
     struct vs_block *before = NULL, *after = NULL;
     bool head = addr > block->addr;
     bool tail = addr + bytes < block->addr + block->size;
-    if ((head && !(before = vs_block_new_locked(a))) ||
-        (tail && !(after = vs_block_new_locked(a)))) {
+    const struct vs_pool *pool = block->segment->pool;
+    if ((head && !(before = vs_block_new_in_locked(a, pool))) ||
+        (tail && !(after = vs_block_new_in_locked(a, pool)))) {
         if (before)
-            vs_block_recycle_locked(a, before);
+            vs_block_recycle_locked(pool, before);
         return NULL;
     }
     struct vs_free_index *index = &block->segment->pool->index;

@@ -93,6 +93,34 @@ static void blocks_of_two_shards_share_no_cache_line(void **state)
     fixture_stop(&f);
 }
 
+/* Regression: nodes of segments and ranges went to the first shard, whichever they were of. */
+static void nodes_go_back_where_they_came_from(void **state)
+{
+    (void)state;
+    struct vs_allocator_config expandable = pytorch_config, compact = pytorch_config;
+    const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable, &compact};
+    expandable.expandable_segments = true;
+    compact.policy = VS_POLICY_COMPACT;
+    for (int c = 0; c < 3; c++) {
+        struct fixture f;
+        uint64_t early = 0, hole;
+        fixture_start(&f, configs[c], 4 * GIB);
+        take_on(&f, 2 * MIB, 1);
+        for (int i = 0; i < 1200; i++) {
+            hole = take_on(&f, 42 * MIB, 7).addr;
+            uint64_t last = take_on(&f, 22 * MIB, 7).addr;
+            give(&f, hole);
+            assert_int_equal(vs_allocator_empty_cache(f.allocator, NULL), VS_OK);
+            give(&f, last);
+            assert_int_equal(vs_allocator_empty_cache(f.allocator, NULL), VS_OK);
+            if (i == 10)
+                early = f.allocator->blocks_made;
+        }
+        assert_int_equal(f.allocator->blocks_made, early);
+        fixture_stop(&f);
+    }
+}
+
 static void a_block_is_freed_although_its_page_points_elsewhere(void **state)
 {
     (void)state;
@@ -317,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_request_that_would_raise_a_peak_takes_the_world),
         cmocka_unit_test(streams_share_shards_when_there_are_many),
         cmocka_unit_test(blocks_of_two_shards_share_no_cache_line),
+        cmocka_unit_test(nodes_go_back_where_they_came_from),
         cmocka_unit_test(a_block_is_freed_although_its_page_points_elsewhere),
         cmocka_unit_test(serials_of_one_stream_rise_by_one),
         cmocka_unit_test(a_live_block_costs_at_most_64_bytes_of_host_memory),
