@@ -89,7 +89,6 @@ struct vs_stream_pools {
     uint64_t stream;
     struct vs_private_pool *home; /* NULL: the default pool */
     struct vs_shard *shard;
-    bool plain;      /* fast paths may serve from it */
     struct vs_stream_pools *next; /* by rising stream */
     uint64_t segments;
     uint64_t pins;   /* requests under way, those of fast paths apart */
@@ -156,7 +155,6 @@ struct vs_allocator {
     void *ops_ctx;
     struct vs_event_sink sink;
     void *sink_ctx;
-    bool sharded;                /* the policy has fast paths */
 
     uint64_t generation;         /* abandons so far */
     bool limited;                /* a memory fraction below 1 is in force */
@@ -184,6 +182,7 @@ struct vs_allocator {
     uint64_t pending_notes;      /* queued, deferred or held */
 
     struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
+    bool sharded;                /* atomic; there are fast paths: no plan has to see every request */
 
     /* survive abandon and fork */
     struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
@@ -211,10 +210,16 @@ static inline void vs_world_acquire(struct vs_allocator *allocator)
         vs_shards_gather_locked(shards, &allocator->counters);
 }
 
+/* May be asked without a lock. */
+static inline bool vs_sharded(const struct vs_allocator *allocator)
+{
+    return __atomic_load_n(&allocator->sharded, __ATOMIC_RELAXED);
+}
+
 /* Can a request be served without the world at all? */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
-    return allocator->sharded && !allocator->pending_notes && !allocator->captures &&
+    return vs_sharded(allocator) && !allocator->pending_notes && !allocator->captures &&
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 

@@ -99,7 +99,7 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
                     struct vs_allocation *out)
 {
     struct vs_shard *shard = vs_shards_of_stream(&a->shards, stream);
-    if (!shard || !a->sharded || bytes > VS_ALLOCATOR_REQUEST_MAX)
+    if (!shard || !vs_sharded(a) || bytes > VS_ALLOCATOR_REQUEST_MAX)
         return false;
     struct vs_request request = {.requested = bytes, .stream = stream,
                                  .expandable = a->config.expandable_segments};
@@ -108,7 +108,7 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
     vs_quick_acquire(&shard->lock);
     struct vs_stream_pools *pools = pools_of(a, shard, stream);
     bool done = false;
-    if (pools && pools->plain && vs_fast_possible_locked(a)) {
+    if (pools && vs_fast_possible_locked(a)) {
         request.pool = &pools->pool[request.kind];
         done = malloc_in_shard(a, shard, &request, out);
     }
@@ -151,7 +151,7 @@ static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64
     struct vs_tally *tally = &shard->tally;
     uint64_t size = block->size, requested = block->used.requested;
     struct split_change change = change_by_caching(block);
-    if (!pool->owner->plain || block->used.has_uses || block->segment->view || size >= a->max_split ||
+    if (block->used.has_uses || block->segment->view || size >= a->max_split ||
         !room_for_split(tally, kind, change))
         return false;
     vs_live_unlink(&shard->live, link);
@@ -177,7 +177,7 @@ static bool free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64
 
 bool vs_fast_free(struct vs_allocator *a, uint64_t addr)
 {
-    if (!a->sharded)
+    if (!vs_sharded(a))
         return false;
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
     vs_quick_acquire(&shard->lock);

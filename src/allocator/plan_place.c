@@ -215,7 +215,7 @@ enum vs_err vs_allocator_use_plan(struct vs_allocator *a, const struct vs_plan *
         err = VS_ERR_STATE;
     } else {
         a->plan = use;
-        a->sharded = false; /* every request has to be seen */
+        __atomic_store_n(&a->sharded, false, __ATOMIC_RELAXED); /* every request has to be seen */
     }
     vs_world_release(a);
     if (err)

@@ -28,7 +28,6 @@ static struct vs_stream_pools *stream_new(struct vs_allocator *a, struct vs_priv
     memset(pools, 0, sizeof *pools);
     pools->stream = stream;
     pools->shard = vs_shards_assign_locked(&a->shards, stream);
-    pools->plain = true;
     pools->home = home;
     for (int kind = VS_POOL_SMALL; kind <= VS_POOL_LARGE; kind++) {
         pools->pool[kind].kind = (enum vs_pool_kind)kind;

@@ -18,7 +18,6 @@
 
 #include "allocator/allocator.h"
 #include "allocator/live_index.h"
-#include "allocator/live_index.h"
 #include "base/vs_quick_lock.h"
 
 struct vs_counters;
