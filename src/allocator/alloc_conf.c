@@ -279,6 +279,17 @@ static enum vs_err expandable_segments(struct reader *r)
     return flag(r, &r->conf.config.expandable_segments);
 }
 
+/* Ours: PyTorch has no such option, it changed from the one to the other. */
+static enum vs_err vramscope_tie(struct reader *r)
+{
+    struct token t = next(r);
+    bool oldest = is(t, "oldest_segment");
+    if (!oldest && !is(t, "lowest_address"))
+        return refuse(r, t, "lowest_address or oldest_segment");
+    r->conf.config.tie = oldest ? VS_TIE_OLDEST_SEGMENT : VS_TIE_LOWEST_ADDRESS;
+    return VS_OK;
+}
+
 static enum vs_err backend(struct reader *r)
 {
     struct token t = next(r);
@@ -468,6 +479,7 @@ static const struct key {
     {"expandable_segments_reserve", expandable_segments_reserve, true},
     {"expandable_segments_reserve_by_class", reserve_by_class, true},
     {"per_process_memory_fraction", memory_fraction, true},
+    {"vramscope_tie", vramscope_tie, true},
     {"backend", backend, false},
     {"release_lock_on_cudamalloc", release_lock_on_cudamalloc, true},
     {"release_lock_on_hipmalloc", release_lock_on_cudamalloc, true},

@@ -3,7 +3,7 @@
  * The text of PyTorch's PYTORCH_ALLOC_CONF and PYTORCH_CUDA_ALLOC_CONF, turned into
  * an allocator's configuration: comma-separated key:value, lists in brackets, white
  * space ignored. Keys and allowed values are those of PyTorch's AllocatorConfig.cpp
- * and CUDAAllocatorConfig.cpp (2026). Nothing here reads the environment, allocates
+ * and CUDAAllocatorConfig.cpp (2026); keys of our own begin with vramscope_. Nothing here reads the environment, allocates
  * or prints: the text comes from the caller, and so do the places for messages. */
 #ifndef VS_ALLOC_CONF_H
 #define VS_ALLOC_CONF_H
@@ -27,7 +27,7 @@ enum vs_alloc_conf_backend {
 struct vs_alloc_conf {
     /* The fields the text can set are set: max_split_size, max_non_split_rounding,
      * large_segment_size, roundup_power2_divisions, garbage_collection_threshold,
-     * expandable_segments, expandable_reserve_*, memory_fraction. The others are as
+     * expandable_segments, expandable_reserve_*, memory_fraction, tie. The others are as
      * the caller left them. */
     struct vs_allocator_config config;
     enum vs_alloc_conf_backend backend;

@@ -158,7 +158,7 @@ struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_
         a->searches[request->kind]++;
     if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
         return vs_compact_search_locked(a, request);
-    struct vs_block *block = vs_free_index_at(&request->pool->index, request->rounded, 0);
+    struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
     if (block && block->segment->handle_bytes)
         block = vs_expandable_fit_locked(request, block);
     if (!block ||

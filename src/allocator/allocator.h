@@ -131,12 +131,20 @@ enum vs_policy {
     VS_POLICY_COMPACT, /* ours: less reserved memory for the same requests; needs virtual memory */
 };
 
+/* Which of several equally large free blocks serves a request? */
+enum vs_tie {
+    VS_TIE_LOWEST_ADDRESS, /* PyTorch before May 2026 (pull request 183591) */
+    VS_TIE_OLDEST_SEGMENT, /* PyTorch since then: the lowest of the segment made first; an
+                              expandable one is as old as its range of addresses */
+};
+
 #define VS_ROUNDUP_SLOTS 16
 
 /* Zero is PyTorch's default for every field. Sizes in bytes. */
 struct vs_allocator_config {
     enum vs_policy policy;
     enum vs_reuse reuse;
+    enum vs_tie tie; /* VS_POLICY_PYTORCH */
     /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory,
      * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;

@@ -128,6 +128,7 @@ struct vs_segment {
     /* --- not needed by most requests and frees --- */
     uint64_t size;
     uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
+    uint64_t number;       /* in the order segments came: the lower, the older */
     uint64_t idle_since; /* searches of the pool kind when it became one free block */
 };
 
@@ -165,6 +166,7 @@ struct vs_allocator {
 
     struct vs_segment **segments; /* by rising address */
     size_t segment_count, segment_capacity;
+    uint64_t segments_made;      /* numbers given so far */
     struct vs_slabs slabs;       /* of blocks */
     uint64_t blocks_made;        /* nodes, in use or recycled */
     uint64_t serial;             /* atomic; allocation numbers given to shards so far */

@@ -42,7 +42,7 @@ static uint64_t round_down(uint64_t bytes)
 struct vs_block *vs_compact_search_locked(struct vs_allocator *a, const struct vs_request *request)
 {
     struct vs_pool *pool = request->pool;
-    struct vs_block *block = vs_free_index_at(&pool->index, request->rounded, 0);
+    struct vs_block *block = vs_free_index_fit(&pool->index, request->rounded);
     if (block) {
         vs_free_remove(&pool->index, block);
         vs_block_set_state(block, VS_BLOCK_TAKEN);
@@ -82,7 +82,7 @@ static uint64_t page_tail(const struct vs_block *block)
 /* The smallest piece of a page that can hold *bytes* and touches an end of its page. */
 static void find_edge(const struct vs_pool *pool, uint64_t bytes, struct plan *plan)
 {
-    const struct vs_block *block = vs_free_index_at(&pool->index, bytes, 0);
+    const struct vs_block *block = vs_free_index_fit(&pool->index, bytes);
     uint64_t best = UINT64_MAX;
     for (int tries = 0; block && best > bytes && tries < EDGE_TRIES; tries++) {
         if (block->segment->handle_bytes) {
@@ -99,7 +99,7 @@ static void find_edge(const struct vs_pool *pool, uint64_t bytes, struct plan *p
                 plan->edge_first = true;
             }
         }
-        block = vs_free_index_at(&pool->index, block->size, block->addr + 1);
+        block = vs_free_index_after(&pool->index, block);
     }
 }
 
@@ -117,13 +117,13 @@ static struct vs_piece last_hole(const struct vs_pool *pool, uint64_t bytes,
                                  const struct plan *plan)
 {
     struct vs_piece best = {NULL, 0, 0};
-    const struct vs_block *block = vs_free_index_at(&pool->index, bytes, 0);
+    const struct vs_block *block = vs_free_index_fit(&pool->index, bytes);
     for (int tries = 0; block && tries < HOLE_TRIES; tries++) {
         struct vs_piece hole = whole_pages(block);
         if (hole.bytes >= bytes && (!best.range || hole.bytes < best.bytes) &&
             !planned(plan, hole.addr))
             best = hole;
-        block = vs_free_index_at(&pool->index, block->size, block->addr + 1);
+        block = vs_free_index_after(&pool->index, block);
     }
     return best;
 }
@@ -134,7 +134,7 @@ static void gather(const struct vs_pool *pool, uint64_t bytes, struct plan *plan
     /* room for the edge and for new memory */
     const size_t limit = VS_EXTENTS_MAX - 2;
     const struct vs_block *block =
-        vs_free_index_before(&pool->index, VS_ALLOCATOR_REQUEST_MAX, UINT64_MAX);
+        vs_free_index_below(&pool->index, VS_ALLOCATOR_REQUEST_MAX + 1);
     while (bytes && block && block->size >= VS_PAGE_BYTES && plan->count < limit) {
         struct vs_piece hole = whole_pages(block);
         if (hole.bytes >= bytes) {
@@ -147,7 +147,7 @@ static void gather(const struct vs_pool *pool, uint64_t bytes, struct plan *plan
             plan->pieces[plan->count++] = hole;
             bytes -= hole.bytes;
         }
-        block = vs_free_index_before(&pool->index, block->size, block->addr);
+        block = vs_free_index_before(&pool->index, block);
     }
     plan->missing = bytes / VS_PAGE_BYTES;
 }

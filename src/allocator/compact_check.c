@@ -42,7 +42,7 @@ static const char *check_view(const struct vs_segment *s, uint64_t *lent_to)
         return "a view is not what its segment says";
     if (block->state == VS_BLOCK_DORMANT) {
         if (view->lent || block->size != capacity ||
-            vs_free_index_at(&s->pool->owner->views.index, block->size, block->addr) != block)
+            !vs_free_index_holds(&s->pool->owner->views.index, block))
             return "a dormant view is not idle, or not in its index";
         return NULL;
     }

@@ -426,11 +426,11 @@ struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, stru
         return block; /* the compact policy's: nothing but the size counts */
     if (!request->expandable) {
         while (block && block->segment->handle_bytes)
-            block = vs_free_index_at(index, block->size, block->addr + 1);
+            block = vs_free_index_after(index, block);
         return block;
     }
     while (block->segment->handle_bytes) {
-        struct vs_block *next = vs_free_index_at(index, block->size, block->addr + 1);
+        struct vs_block *next = vs_free_index_after(index, block);
         if (!next || vs_block_reach(next) >= vs_block_reach(block))
             break;
         block = next;
@@ -443,9 +443,9 @@ enum vs_err vs_expandable_release_locked(struct vs_allocator *a, struct vs_pool 
 {
     enum vs_err first_error = VS_OK;
     struct vs_block *next;
-    for (struct vs_block *block = vs_free_index_at(&pool->index, 0, 0); block; block = next) {
+    for (struct vs_block *block = vs_free_index_fit(&pool->index, 0); block; block = next) {
         /* what is left of a block is smaller than it was, and so not met again */
-        next = vs_free_index_at(&pool->index, block->size, block->addr + 1);
+        next = vs_free_index_after(&pool->index, block);
         /* what was freed during the synchronisation before this has to wait */
         if (!block->segment->handle_bytes || block->idle.safe_after > a->sync_completed)
             continue;
@@ -459,8 +459,8 @@ enum vs_err vs_expandable_release_locked(struct vs_allocator *a, struct vs_pool 
 bool vs_expandable_unsettled_locked(const struct vs_allocator *a, const struct vs_pool *pool)
 {
     uint64_t addr;
-    for (struct vs_block *block = vs_free_index_at(&pool->index, 0, 0); block;
-         block = vs_free_index_at(&pool->index, block->size, block->addr + 1)) {
+    for (struct vs_block *block = vs_free_index_fit(&pool->index, 0); block;
+         block = vs_free_index_after(&pool->index, block)) {
         if (block->segment->handle_bytes && block->idle.safe_after > a->sync_completed &&
             whole_handles(block, &addr))
             return true;

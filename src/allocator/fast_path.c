@@ -62,7 +62,7 @@ static bool malloc_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     enum vs_pool_kind kind = request->kind;
     struct vs_free_index *index = &request->pool->index;
     struct vs_tally *tally = &shard->tally;
-    struct vs_block *block = vs_free_index_at(index, request->rounded, 0);
+    struct vs_block *block = vs_free_index_fit(index, request->rounded);
     if (block && block->segment->handle_bytes)
         block = vs_expandable_fit_locked(request, block);
     if (!block || block->idle.safe_after > a->sync_completed || block->size >= a->max_split)

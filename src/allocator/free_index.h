@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The free blocks of one pool, ordered by (size, address), giving exactly the
- * best fit: the smallest block that is large enough, the lowest of equals.
+ * The free blocks of one pool, ordered by (size, address) or (size, age of the segment,
+ * address), giving exactly the best fit: the smallest block that is large enough, the
+ * lowest of equals or that of the oldest segment.
  * Four bins per power of two with an occupancy bitmap; in each bin a treap whose
  * priorities are a hash of the address, so that nodes need only two links and
  * lie inside the block. Bins keep the trees shallow; the bitmap finds the next
@@ -21,6 +22,7 @@
 struct vs_free_index {
     uint64_t occupied[VS_FREE_WORDS];
     vs_block_ref bins[VS_FREE_BINS];
+    bool oldest_first; /* among equally large blocks; set while it is empty */
 };
 
 /* The bin of a size: multiples of 512 B, below 2^56. */
@@ -39,12 +41,17 @@ static inline unsigned vs_free_bin(uint64_t size)
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block);
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block);
 
-/* The first block at or after (size, addr) in order; NULL when none. With addr 0:
- * the best fit for size. */
-struct vs_block *vs_free_index_at(const struct vs_free_index *index, uint64_t size, uint64_t addr);
-/* The last block before (size, addr); NULL when none. */
-struct vs_block *vs_free_index_before(const struct vs_free_index *index, uint64_t size,
-                                      uint64_t addr);
+/* vs_free_index_fit: the best fit: the first block of at least *size*; NULL when none. */
+struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size);
+/* The first block after *block*, the last one before it; NULL when none. *block* need not
+ * be in the index. */
+struct vs_block *vs_free_index_after(const struct vs_free_index *index,
+                                     const struct vs_block *block);
+struct vs_block *vs_free_index_before(const struct vs_free_index *index,
+                                      const struct vs_block *block);
+/* The last block smaller than *size*; NULL when none. */
+struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size);
+bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block);
 /* vs_free_index_check: ordered, heap-shaped, in the right bins; counts the blocks. */
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count);
 

@@ -82,7 +82,7 @@ static const char *check_free_block(const struct vs_allocator *a, const struct v
     r->free++;
     if (b->next && b->next->state == VS_BLOCK_FREE)
         return "two free neighbours are not merged";
-    if (vs_free_index_at(&b->segment->pool->index, b->size, b->addr) != b)
+    if (!vs_free_index_holds(&b->segment->pool->index, b))
         return "a free block is not in its index";
     return NULL;
 }

@@ -14,6 +14,8 @@ static bool config_valid(const struct vs_allocator_config *config)
         return false;
     if (config->reuse != VS_REUSE_STREAM_ORDERED && config->reuse != VS_REUSE_AFTER_SYNC)
         return false;
+    if (config->tie != VS_TIE_LOWEST_ADDRESS && config->tie != VS_TIE_OLDEST_SEGMENT)
+        return false;
     uint64_t large = config->large_segment_size;
     if (large && (large <= VS_LARGE_EXACT_MIN || large > VS_ALLOCATOR_REQUEST_MAX ||
                   large % (config->expandable_segments ? VS_PAGE_BYTES : VS_BLOCK_MIN)))
@@ -118,6 +120,7 @@ static void unmap_tables(struct vs_allocator *a)
 static void set_compact(struct vs_allocator_config *config)
 {
     config->expandable_segments = true;
+    config->tie = VS_TIE_LOWEST_ADDRESS;
     config->max_split_size = 0;
     config->garbage_collection_threshold = 0;
     memset(config->roundup_power2_divisions, 0, sizeof config->roundup_power2_divisions);

@@ -37,8 +37,8 @@ bool vs_free_callbacks_run_locked(struct vs_allocator *a)
 static uint64_t cached_in(const struct vs_pool *pool)
 {
     uint64_t bytes = 0;
-    for (const struct vs_block *block = vs_free_index_at(&pool->index, 0, 0); block;
-         block = vs_free_index_at(&pool->index, block->size, block->addr + 1))
+    for (const struct vs_block *block = vs_free_index_fit(&pool->index, 0); block;
+         block = vs_free_index_after(&pool->index, block))
         bytes += block->size;
     return bytes;
 }

@@ -32,6 +32,7 @@ static struct vs_stream_pools *stream_new(struct vs_allocator *a, struct vs_priv
     for (int kind = VS_POOL_SMALL; kind <= VS_POOL_LARGE; kind++) {
         pools->pool[kind].kind = (enum vs_pool_kind)kind;
         pools->pool[kind].owner = pools;
+        pools->pool[kind].index.oldest_first = a->config.tie == VS_TIE_OLDEST_SEGMENT;
     }
     struct vs_stream_pools **link = home ? &home->streams : &a->streams;
     while (*link && (*link)->stream < stream)
@@ -165,7 +166,8 @@ static struct vs_segment *segment_nodes_take(struct vs_allocator *a, struct vs_p
     struct vs_segment *segment = vs_node_take_locked(a, &a->free_segments, sizeof *segment);
     if (!segment)
         return NULL;
-    *segment = (struct vs_segment){.addr = addr, .size = size, .pool = pool};
+    *segment = (struct vs_segment){
+        .addr = addr, .size = size, .pool = pool, .number = a->segments_made++};
     segment->first = vs_block_new_in_locked(a, pool);
     if (!segment->first) {
         segment_nodes_give(a, segment);
@@ -302,12 +304,12 @@ static bool is_whole(const struct vs_block *block)
 
 static struct vs_block *first_free(const struct vs_pool *pool)
 {
-    return vs_free_index_at(&pool->index, 0, 0);
+    return vs_free_index_fit(&pool->index, 0);
 }
 
 static struct vs_block *next_free(const struct vs_pool *pool, const struct vs_block *block)
 {
-    return vs_free_index_at(&pool->index, block->size, block->addr + 1);
+    return vs_free_index_after(&pool->index, block);
 }
 
 /* Drop the dormant views of every stream in *list*. */
@@ -325,8 +327,8 @@ static enum vs_err drop_views(struct vs_allocator *a, struct vs_stream_pools *li
     return first_error;
 }
 
-/* release_blocks: every wholly free segment of one kind, by rising (stream, size,
- * address). */
+/* release_blocks: every wholly free segment of one kind, by stream and in the order of
+ * the index. */
 enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_stream_pools **list,
                                            enum vs_pool_kind kind, uint64_t *released)
 {
@@ -407,17 +409,17 @@ enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *r
  * this pool back: one that is large enough, or the largest ones until they are. */
 static bool release_oversize(struct vs_allocator *a, const struct vs_request *request)
 {
-    if (a->max_split == UINT64_MAX)
-        return false;
+    if (a->max_split >> 56)
+        return false; /* unlimited, or nearly: no block is as large */
     struct vs_pool *pool = request->pool;
     uint64_t size = request->rounded < a->max_split ? a->max_split : request->rounded;
-    struct vs_block *block = vs_free_index_at(&pool->index, size, 0);
+    struct vs_block *block = vs_free_index_fit(&pool->index, size);
     if (block && !block->segment->handle_bytes)
         return is_whole(block) && release(a, block) == VS_OK;
     uint64_t released = 0;
-    block = vs_free_index_before(&pool->index, size, 0);
+    block = vs_free_index_below(&pool->index, size);
     while (block && released < size && block->size >= a->max_split) {
-        struct vs_block *smaller = vs_free_index_before(&pool->index, block->size, block->addr);
+        struct vs_block *smaller = vs_free_index_before(&pool->index, block);
         uint64_t bytes = block->size;
         if (is_whole(block) && release(a, block) == VS_OK)
             released += bytes;

@@ -219,7 +219,7 @@ static bool pieces_free(const struct vs_view *view, uint64_t bytes, struct vs_pi
 struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t bytes)
 {
     struct vs_views *views = &pool->owner->views;
-    struct vs_block *block = vs_free_index_at(&views->index, bytes, 0);
+    struct vs_block *block = vs_free_index_fit(&views->index, bytes);
     /* each of its pages is covered at least in part, or a page nobody owns might go
      * back to the device while it is mapped here */
     for (int tries = 0; block && block->size < bytes + VS_PAGE_BYTES && tries < WAKE_TRIES;
@@ -239,7 +239,7 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
             dormant_remove(views, view);
             return occupy(view, bytes, lent, safe_after);
         }
-        block = vs_free_index_at(&views->index, block->size, block->addr + 1);
+        block = vs_free_index_after(&views->index, block);
     }
     return NULL;
 }

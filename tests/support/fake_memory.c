@@ -22,6 +22,8 @@ static void *grown(void *array, size_t count, size_t *max, size_t each)
     return larger;
 }
 
+#define FALLING_BYTES (UINT64_C(1) << 45)
+
 enum vs_err fake_memory_reserve(struct fake_memory *m, uint64_t bytes, uint64_t *addr)
 {
     if (!bytes || bytes % PAGE)
@@ -29,7 +31,13 @@ enum vs_err fake_memory_reserve(struct fake_memory *m, uint64_t bytes, uint64_t 
     m->ranges = grown(m->ranges, m->range_count, &m->range_max, sizeof *m->ranges);
     *addr = FAKE_RANGE_BASE + m->next_range;
     m->next_range += bytes + PAGE; /* ranges never touch */
-    m->ranges[m->range_count++] = (struct fake_range){*addr, bytes};
+    size_t place = m->range_count++;
+    if (m->falling) {
+        *addr = FAKE_RANGE_BASE + FALLING_BYTES - m->next_range;
+        memmove(m->ranges + 1, m->ranges, place * sizeof *m->ranges);
+        place = 0;
+    }
+    m->ranges[place] = (struct fake_range){*addr, bytes};
     return VS_OK;
 }
 

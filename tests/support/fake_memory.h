@@ -39,6 +39,7 @@ struct fake_memory {
     struct fake_handle *handles; /* handle n is element n - 1 */
     size_t handle_count, handle_max;
     uint64_t next_range; /* bytes of address space given so far */
+    bool falling;        /* each range lies below those before it; otherwise above */
 };
 
 enum vs_err fake_memory_reserve(struct fake_memory *memory, uint64_t bytes, uint64_t *addr);

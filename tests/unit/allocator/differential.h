@@ -71,6 +71,7 @@ struct diff_config {
     bool alone;    /* no stream uses another's memory, and so nothing waits for events */
     bool restless; /* the cache is emptied again and again, on one stream */
     bool callbacks; /* one frees a block when the cache cannot serve a request */
+    bool falling;   /* of address ranges a later one lies below an earlier one */
     bool drawn;     /* the options are drawn for each seed */
     /* must have run at least once over all seeds; ends with MODEL_MECHANISM_COUNT */
     enum model_mechanism reach[DIFF_REACH_MAX];

@@ -102,6 +102,10 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
         c->garbage_collection_threshold = 0.1 + (double)diff_draw(&random, 850) / 1000;
     if (diff_draw(&random, 4) == 0)
         c->reuse = VS_REUSE_AFTER_SYNC;
+    config->falling = diff_draw(&random, 2);
+    if (diff_draw(&random, 2))
+        c->expandable_reserve_bytes = (40 + diff_draw(&random, 300)) * DIFF_MIB;
+    c->tie = diff_draw(&random, 2) ? VS_TIE_OLDEST_SEGMENT : VS_TIE_LOWEST_ADDRESS;
 }
 
 /* --- steps --- */

@@ -77,11 +77,15 @@ void diff_start(struct diff_run *r, const struct diff_config *config)
     r->config = config;
     fake_device_init(&r->device, config->capacity);
     fake_device_init(&r->model_device, config->capacity);
+    r->device.memory.falling = r->model_device.memory.falling = config->falling;
     if (config->allocator.reuse == VS_REUSE_AFTER_SYNC) {
         r->device.on_sync = on_sync;
         r->device.on_sync_arg = r;
     }
-    r->model = model_new(&config->allocator, &r->model_device, on_model_event, r);
+    struct vs_allocator_config rules = config->allocator;
+    if (!diff_subject_is_ours)
+        rules.tie = VS_TIE_OLDEST_SEGMENT;
+    r->model = model_new(&rules, &r->model_device, on_model_event, r);
     if (!diff_subject_is_ours)
         model_follow_pytorch(r->model);
     enum vs_err err = vs_allocator_create(&config->allocator, &fake_device_ops, &r->device, &sink,
@@ -247,6 +251,7 @@ static bool step_abandon(struct diff_run *r)
         fake_memory_free_all(&d->memory);
         memset(&d->memory, 0, sizeof d->memory);
         d->memory.next_range = next;
+        d->memory.falling = r->config->falling;
     }
     while (r->live_count)
         no_longer_live(r, r->live[0]);

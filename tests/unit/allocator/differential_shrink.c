@@ -112,11 +112,12 @@ static const char *const failures[FAIL_COUNT] = {
 static void print_config(const struct diff_config *config)
 {
     const struct vs_allocator_config *c = &config->allocator;
-    printf("  capacity %" PRIu64 ", reuse %d, expandable %d, max_split %" PRIu64
+    printf("  capacity %" PRIu64 ", reuse %d, tie %d, expandable %d, max_split %" PRIu64
            ", non_split_rounding %" PRIu64 ", large_segment %" PRIu64
-           ", gc %g, fraction %g, callbacks %d, divisions",
-           config->capacity, c->reuse, c->expandable_segments, c->max_split_size,
-           c->max_non_split_rounding, c->large_segment_size, c->garbage_collection_threshold,
+           ", range %" PRIu64 " (falling %d), gc %g, fraction %g, callbacks %d, divisions",
+           config->capacity, c->reuse, c->tie, c->expandable_segments, c->max_split_size,
+           c->max_non_split_rounding, c->large_segment_size,
+           c->expandable_reserve_bytes, config->falling, c->garbage_collection_threshold,
            c->memory_fraction, config->callbacks);
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
         printf(" %u", c->roundup_power2_divisions[i]);

@@ -50,7 +50,10 @@ any stream uses the pool                  | private_pools.c  | s/if (!capture->f
 a pool without users serves others        | private_pools.c  | s/if (!(pool->flags \& VS_POOL_USE_ON_OOM) || !pool->users)/if (!(pool->flags \& VS_POOL_USE_ON_OOM))/
 the fallback takes expandable blocks      | private_pools.c  | s/other.expandable = false;/other.expandable = request->expandable;/
 large memory of a pool goes first         | private_pools.c  | s/enum vs_err small = vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_SMALL, released);/(void)vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_LARGE, released); &/
-the highest of equal blocks is taken      | free_index.c     | s/block->size < size : block->addr < addr;/block->size < size : block->addr > addr;/
+the highest of equal blocks is taken      | free_index.c     | s/return block->addr < addr;/return block->addr > addr;/
+ties go by the address alone              | free_index.c     | s/expect(index->oldest_first, false)/expect(false, false)/
+the newest segment of ties is taken       | free_index.c     | s/return block->segment->number < other->segment->number;/return block->segment->number > other->segment->number;/
+ages are the reverse                      | segments.c       | s/.number = a->segments_made++/.number = ~a->segments_made++/
 '
 
 flags=(-std=gnu11 -O1 -g -w -Itests -Itests/unit/allocator)

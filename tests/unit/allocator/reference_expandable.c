@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Expandable segments in the reference model: an address range of 9/8 of the
- * device's memory for each stream and pool, of which blocks are mapped or not;
+ * Expandable segments in the reference model: address ranges, of 9/8 of the device's
+ * memory unless configured smaller, for each stream and pool, of which blocks are mapped or not;
  * memory in handles of 2 MiB (small) or 20 MiB, mapped as low as it fits (PyTorch:
  * find_expandable_block, map_block, unmap_block). */
 #include "reference_internal.h"
@@ -59,7 +59,10 @@ static int index_of_unmapped(const struct model *m, uint64_t addr)
 static enum vs_err new_range(struct model *m, const struct request *q, int *out)
 {
     uint64_t total = m->config.total_memory ? m->config.total_memory : m->device->capacity;
-    uint64_t bytes = model_round_up(total + total / 8, handle_bytes(m, q->large)), addr;
+    uint64_t bytes = total + total / 8, addr;
+    if (m->config.expandable_reserve_bytes && m->config.expandable_reserve_bytes < bytes)
+        bytes = m->config.expandable_reserve_bytes;
+    bytes = model_round_up(bytes, handle_bytes(m, q->large));
     if (q->size > bytes)
         return VS_ERR_DEVICE_OOM; /* whatever was free, it could not be mapped */
     enum vs_err err = fake_device_ops.range_reserve(m->device, bytes, &addr);

@@ -251,6 +251,17 @@ static bool may_take(struct model *m, const struct request *q, uint64_t size)
     return size < q->size + slack;
 }
 
+/* Was it for its segment's age that not an equally large block below it was chosen? */
+static bool age_decided(const struct model *m, const struct request *q, const struct block *chosen)
+{
+    for (const struct block *b = m->blocks; b < chosen; b++) {
+        if (model_is_free(b) && b->large == q->large && b->pool == q->pool &&
+            b->stream == q->stream && b->size == chosen->size && b->age > chosen->age)
+            return true;
+    }
+    return false;
+}
+
 int model_search(struct model *m, const struct request *q)
 {
     int i = next_fitting(m, q, NULL);
@@ -261,14 +272,17 @@ int model_search(struct model *m, const struct request *q)
         RAN(m, larger_preferred);
         i = next;
     }
-    return i >= 0 && may_take(m, q, m->blocks[i].size) ? i : -1;
+    if (i < 0 || !may_take(m, q, m->blocks[i].size))
+        return -1;
+    m->counts[MODEL_tie] += age_decided(m, q, &m->blocks[i]);
+    return i;
 }
 
 /* --- memory from the device --- */
 
 uint64_t model_age(struct model *m)
 {
-    return m->as_pytorch ? ++m->segments_made : 0;
+    return m->config.tie == VS_TIE_OLDEST_SEGMENT ? ++m->segments_made : 0;
 }
 
 void model_follow_pytorch(struct model *m)

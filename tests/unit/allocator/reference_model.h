@@ -19,6 +19,7 @@ struct model;
     X(hit)              /* served from the cache */                                      \
     X(split)            /* a block cut for a request */                                  \
     X(tail)             /* a large block's small rest left inside it */                  \
+    X(tie)              /* of equally large blocks not the lowest, for its age */            \
     X(merge)            /* free neighbours joined */                                     \
     X(division)         /* rounded by roundup_power2_divisions to more than 512 B steps */ \
     X(oversize_refused) /* a block withheld from a smaller request by max_split_size */  \
@@ -89,10 +90,8 @@ struct model *model_new(const struct vs_allocator_config *config, struct fake_de
                         void (*event)(void *ctx, const struct vs_allocator_event *event),
                         void *ctx);
 void model_delete(struct model *model);
-/* Where we do something else than PyTorch does by now, do what PyTorch does: of
- * equally large blocks that of the oldest segment is taken, not the lowest (since May
- * 2026, pull request 183591); address space without memory outlives its pool. To be
- * called before the first request. */
+/* Where we do something else than PyTorch does, do what PyTorch does. To be called before
+ * the first request. */
 void model_follow_pytorch(struct model *model);
 
 enum vs_err model_malloc(struct model *model, uint64_t bytes, uint64_t stream,

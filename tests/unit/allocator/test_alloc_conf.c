@@ -110,6 +110,19 @@ static void every_key_of_pytorch_is_understood(void **state)
     assert_int_equal(accept("backend:cudaMallocAsync").conf.backend, VS_BACKEND_MALLOC_ASYNC);
 }
 
+static void ties_have_a_key_of_our_own(void **state)
+{
+    (void)state;
+    assert_int_equal(accept("").conf.config.tie, VS_TIE_LOWEST_ADDRESS);
+    assert_int_equal(accept("vramscope_tie:oldest_segment").conf.config.tie,
+                     VS_TIE_OLDEST_SEGMENT);
+    assert_int_equal(accept("vramscope_tie:oldest_segment,vramscope_tie:lowest_address")
+                         .conf.config.tie,
+                     VS_TIE_LOWEST_ADDRESS);
+    refuse("vramscope_tie:newest", "vramscope_tie: 'newest' is not allowed; allowed: "
+                                   "lowest_address or oldest_segment");
+}
+
 static void assert_slots(const char *text, const uint32_t slots[VS_ROUNDUP_SLOTS])
 {
     struct parsed p = accept(text);
@@ -283,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_text_changes_nothing),
         cmocka_unit_test(every_key_of_pytorch_is_understood),
+        cmocka_unit_test(ties_have_a_key_of_our_own),
         cmocka_unit_test(the_list_of_divisions_fills_the_slots_as_pytorch_does),
         cmocka_unit_test(a_repeated_key_counts_the_last_time),
         cmocka_unit_test(unknown_keys_are_named_and_skipped),

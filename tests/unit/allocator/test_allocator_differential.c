@@ -180,6 +180,41 @@ static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_m
     diff_suite(__func__, &c);
 }
 
+static void the_oldest_segment_of_ties_agrees_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.tie = VS_TIE_OLDEST_SEGMENT, .max_split_size = 40 * DIFF_MIB,
+                      .memory_fraction = 0.9, .garbage_collection_threshold = 0.6},
+        .capacity = 600 * DIFF_MIB, .largest = 26, .pools = true, .failures = true,
+        .abandons = true,
+        .reach = REACH(MODEL_tie, MODEL_gc_free, MODEL_oversize_one, MODEL_use_on_oom,
+                       MODEL_retry_served)};
+    diff_suite(__func__, &c);
+}
+
+static void the_oldest_range_of_ties_agrees_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.tie = VS_TIE_OLDEST_SEGMENT, .expandable_segments = true,
+                      .expandable_reserve_bytes = 44 * DIFF_MIB},
+        .capacity = 600 * DIFF_MIB, .largest = 25, .falling = true,
+        .reach = REACH(MODEL_tie, MODEL_range, MODEL_range_released, MODEL_map_joined,
+                       MODEL_larger_preferred, MODEL_unmap_edge)};
+    diff_suite(__func__, &c);
+}
+
+static void the_lowest_range_of_ties_agrees_with_the_model(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.expandable_segments = true, .expandable_reserve_bytes = 60 * DIFF_MIB},
+        .capacity = 600 * DIFF_MIB, .largest = 25, .falling = true, .alone = true,
+        .reach = REACH(MODEL_range, MODEL_map_joined, MODEL_larger_preferred)};
+    diff_suite(__func__, &c);
+}
+
 static void private_pools_agree_with_the_model(void **state)
 {
     (void)state;
@@ -252,6 +287,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(expandable_segments_and_options_agree_with_the_model),
         cmocka_unit_test(a_device_that_fails_to_map_leaves_both_the_same),
         cmocka_unit_test(expandable_segments_and_reuse_after_synchronisation_agree_with_the_model),
+        cmocka_unit_test(the_oldest_segment_of_ties_agrees_with_the_model),
+        cmocka_unit_test(the_oldest_range_of_ties_agrees_with_the_model),
+        cmocka_unit_test(the_lowest_range_of_ties_agrees_with_the_model),
         cmocka_unit_test(private_pools_agree_with_the_model),
         cmocka_unit_test(private_pools_of_expandable_segments_agree_with_the_model),
         cmocka_unit_test(private_pools_and_options_agree_with_the_model),

@@ -130,6 +130,69 @@ static void rounding_options_reach_requests(void **state)
     fixture_stop(&f);
 }
 
+/* Of two equally large free blocks the newer lies lower. */
+static void assert_tie(enum vs_tie tie, bool older_expected)
+{
+    struct vs_allocator_config c = {.tie = tie};
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    uint64_t gone = take(&f, 20 * MIB), older = take(&f, 20 * MIB);
+    give(&f, gone);
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, NULL), VS_OK);
+    uint64_t newer = take(&f, 20 * MIB);
+    assert_true(newer < older);
+    give(&f, older);
+    give(&f, newer);
+    assert_int_equal(take(&f, 20 * MIB), older_expected ? older : newer);
+    assert_int_equal(take(&f, 20 * MIB), older_expected ? newer : older);
+    fixture_stop(&f);
+}
+
+static void of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken(void **state)
+{
+    (void)state;
+    assert_tie(VS_TIE_LOWEST_ADDRESS, false);
+    assert_tie(VS_TIE_OLDEST_SEGMENT, true);
+}
+
+static void assert_range_tie(enum vs_tie tie, bool older_expected)
+{
+    struct vs_allocator_config c = {.tie = tie, .expandable_segments = true,
+                                    .expandable_reserve_bytes = 40 * MIB};
+    struct fixture f;
+    fixture_start(&f, &c, GIB);
+    f.device.memory.falling = true;
+    uint64_t older = take(&f, 20 * MIB);
+    take(&f, 20 * MIB);
+    uint64_t newer = take(&f, 20 * MIB); /* the first range is full */
+    take(&f, 20 * MIB);
+    assert_true(newer < older);
+    give(&f, newer);
+    give(&f, older);
+    assert_int_equal(take(&f, 20 * MIB), older_expected ? older : newer);
+    fixture_stop(&f);
+}
+
+static void an_expandable_segment_is_as_old_as_its_addresses(void **state)
+{
+    (void)state;
+    assert_range_tie(VS_TIE_LOWEST_ADDRESS, false);
+    assert_range_tie(VS_TIE_OLDEST_SEGMENT, true);
+}
+
+/* No block can be as large; the free index has no place for such a size. */
+static void a_max_split_size_beyond_all_blocks_is_no_limit(void **state)
+{
+    (void)state;
+    struct vs_allocator_config c = {.max_split_size = UINT64_C(1) << 63};
+    struct fixture f;
+    fixture_start(&f, &c, 40 * MIB);
+    give(&f, take(&f, 30 * MIB));
+    refuse(&f, 60 * MIB, VS_ERR_DEVICE_OOM);
+    take(&f, 30 * MIB);
+    fixture_stop(&f);
+}
+
 static void configurations_out_of_range_are_refused(void **state)
 {
     (void)state;
@@ -144,6 +207,7 @@ static void configurations_out_of_range_are_refused(void **state)
         {.memory_fraction = -1},
         {.roundup_power2_divisions = {[5] = 3}},
         {.reuse = (enum vs_reuse)7},
+        {.tie = (enum vs_tie)2},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(vs_allocator_create(&bad[i], &fake_device_ops, &device, NULL, NULL, &a),
@@ -171,6 +235,9 @@ int main(void)
         cmocka_unit_test(garbage_collection_takes_the_segments_idle_longest),
         cmocka_unit_test(garbage_collection_is_off_without_a_memory_fraction),
         cmocka_unit_test(rounding_options_reach_requests),
+        cmocka_unit_test(of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken),
+        cmocka_unit_test(an_expandable_segment_is_as_old_as_its_addresses),
+        cmocka_unit_test(a_max_split_size_beyond_all_blocks_is_no_limit),
         cmocka_unit_test(configurations_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,29 +103,30 @@ static void beyond_max_split_size_only_near_fits_are_taken(void **state)
 
 /* The index against a linear scan, over random sets with many equal sizes. */
 #define SET 300
-static const struct vs_block *scan_at(struct vs_block *const *set, size_t n, uint64_t size,
-                                      uint64_t addr)
+enum wanted { FIT, AFTER, BEFORE, BELOW };
+
+static bool precedes(const struct vs_block *x, const struct vs_block *y, bool oldest_first)
 {
-    const struct vs_block *best = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct vs_block *b = set[i];
-        if (b->size < size || (b->size == size && b->addr < addr))
-            continue;
-        if (!best || b->size < best->size || (b->size == best->size && b->addr < best->addr))
-            best = b;
-    }
-    return best;
+    if (x->size != y->size)
+        return x->size < y->size;
+    if (oldest_first && x->segment->number != y->segment->number)
+        return x->segment->number < y->segment->number;
+    return x->addr < y->addr;
 }
 
-static const struct vs_block *scan_before(struct vs_block *const *set, size_t n, uint64_t size,
-                                          uint64_t addr)
+static const struct vs_block *scan(struct vs_block *const *set, size_t n, bool oldest_first,
+                                   enum wanted wanted, uint64_t size, const struct vs_block *at)
 {
     const struct vs_block *best = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct vs_block *b = set[i];
-        if (b->size > size || (b->size == size && b->addr >= addr))
-            continue;
-        if (!best || b->size > best->size || (b->size == best->size && b->addr > best->addr))
+        bool good = wanted == FIT     ? b->size >= size
+                    : wanted == AFTER ? precedes(at, b, oldest_first)
+                    : wanted == BELOW ? b->size < size
+                                      : precedes(b, at, oldest_first);
+        bool up = wanted == FIT || wanted == AFTER;
+        if (good && (!best || (up ? precedes(b, best, oldest_first)
+                                  : precedes(best, b, oldest_first))))
             best = b;
     }
     return best;
@@ -137,16 +138,34 @@ static uint64_t random_size(void)
     return VS_BLOCK_MIN * (granules + (uint64_t)rand() % granules / (1 + (uint64_t)(rand() % 3)));
 }
 
-static void the_free_index_gives_what_a_linear_scan_gives(void **state)
+static void compare_with_scans(const struct vs_free_index *index, struct vs_block *const *set,
+                               size_t n)
 {
-    (void)state;
-    static struct vs_segment segment;
+    bool oldest = index->oldest_first;
+    uint64_t size = random_size(), count;
+    assert_ptr_equal(vs_free_index_fit(index, size), scan(set, n, oldest, FIT, size, NULL));
+    assert_ptr_equal(vs_free_index_below(index, size), scan(set, n, oldest, BELOW, size, NULL));
+    if (n) {
+        const struct vs_block *b = set[(size_t)rand() % n];
+        assert_true(vs_free_index_holds(index, b));
+        assert_ptr_equal(vs_free_index_after(index, b), scan(set, n, oldest, AFTER, 0, b));
+        assert_ptr_equal(vs_free_index_before(index, b), scan(set, n, oldest, BEFORE, 0, b));
+    }
+    assert_true(vs_free_index_check(index, &count));
+    assert_int_equal(count, n);
+}
+
+static void compare_an_index_with_scans(bool oldest_first)
+{
+    static struct vs_segment segments[8];
     struct vs_slabs slabs = {0};
     struct vs_block *blocks = vs_slab_take(&slabs);
     assert_true(blocks && SET * sizeof *blocks < VS_SLAB_BYTES);
     memset(blocks, 0, SET * sizeof *blocks);
+    for (uint64_t i = 0; i < 8; i++)
+        segments[i].number = i * 5 % 8;
     struct vs_block *set[SET];
-    struct vs_free_index index = {0};
+    struct vs_free_index index = {.oldest_first = oldest_first};
     size_t n = 0, next = 0;
     srand(7);
     for (int step = 0; step < 20000; step++) {
@@ -156,7 +175,7 @@ static void the_free_index_gives_what_a_linear_scan_gives(void **state)
             if (b->addr && b->state == VS_BLOCK_FREE)
                 continue;
             *b = (struct vs_block){.addr = FAKE_BASE + 512 * (uint64_t)step,
-                                   .segment = &segment,
+                                   .segment = &segments[rand() % 8],
                                    .size = random_size(), .state = VS_BLOCK_FREE};
             set[n++] = b;
             (rand() % 2 ? vs_free_insert : vs_free_index_insert)(&index, b);
@@ -164,20 +183,24 @@ static void the_free_index_gives_what_a_linear_scan_gives(void **state)
             size_t i = (size_t)rand() % n;
             (rand() % 2 ? vs_free_remove : vs_free_index_remove)(&index, set[i]);
             set[i]->state = VS_BLOCK_LIVE;
+            assert_false(vs_free_index_holds(&index, set[i]));
             set[i] = set[--n];
         }
-        uint64_t size = random_size(), addr = FAKE_BASE + 512 * ((uint64_t)rand() % 20000), count;
-        assert_ptr_equal(vs_free_index_at(&index, size, 0), scan_at(set, n, size, 0));
-        if (n) {
-            size = set[(size_t)rand() % n]->size;
-            assert_ptr_equal(vs_free_index_at(&index, size, addr), scan_at(set, n, size, addr));
-            assert_ptr_equal(vs_free_index_before(&index, size, addr),
-                             scan_before(set, n, size, addr));
-        }
-        assert_true(vs_free_index_check(&index, &count));
-        assert_int_equal(count, n);
+        compare_with_scans(&index, set, n);
     }
     vs_slabs_give(&slabs);
+}
+
+static void the_free_index_gives_what_a_linear_scan_gives(void **state)
+{
+    (void)state;
+    compare_an_index_with_scans(false);
+}
+
+static void the_free_index_gives_the_oldest_segment_when_it_shall(void **state)
+{
+    (void)state;
+    compare_an_index_with_scans(true);
 }
 
 int main(void)
@@ -192,6 +215,7 @@ int main(void)
         cmocka_unit_test(requests_of_max_split_size_are_not_split),
         cmocka_unit_test(beyond_max_split_size_only_near_fits_are_taken),
         cmocka_unit_test(the_free_index_gives_what_a_linear_scan_gives),
+        cmocka_unit_test(the_free_index_gives_the_oldest_segment_when_it_shall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
