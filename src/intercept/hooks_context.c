@@ -198,6 +198,27 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
     return r;
 }
 
+/* Streams that captures began on: one that is destroyed takes its capture with it, and
+ * no end of that is ever seen. Beyond so many at a time it stays counted. */
+#define ORIGINS_MAX 64
+static _Atomic(CUstream) origins[ORIGINS_MAX]; /* atomic; NULL: free */
+
+static bool origins_replace(CUstream from, CUstream to)
+{
+    for (int i = 0; i < ORIGINS_MAX; i++) {
+        CUstream expected = from;
+        if (atomic_compare_exchange_strong(&origins[i], &expected, to))
+            return true;
+    }
+    return false;
+}
+
+static void capture_is_over(void)
+{
+    if (atomic_load(&vs_capture_count) > 0)
+        atomic_fetch_sub(&vs_capture_count, 1);
+}
+
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
     if (watching() && vs_process_serving()) {
@@ -205,7 +226,14 @@ CUresult cuStreamDestroy_v2(CUstream stream)
         vs_stream_ends(stream);
         vs_thread.inside--;
     }
-    return VS_REAL(cuStreamDestroy_v2, stream);
+    /* before: afterwards another stream may have this handle */
+    bool captured = stream && origins_replace(stream, NULL);
+    CUresult r = VS_REAL(cuStreamDestroy_v2, stream);
+    if (captured && r == CUDA_SUCCESS)
+        capture_is_over();
+    else if (captured)
+        origins_replace(NULL, stream);
+    return r;
 }
 
 /* Counted before it begins: from its first instant on no other thread may make a
@@ -215,23 +243,25 @@ static void capture_begins(void)
     atomic_fetch_add(&vs_capture_count, 1);
 }
 
-static CUresult capture_began(CUresult r)
+static CUresult capture_began(CUstream stream, CUresult r)
 {
     if (r != CUDA_SUCCESS)
         atomic_fetch_sub(&vs_capture_count, 1);
+    else if (stream)
+        origins_replace(NULL, stream);
     return r;
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
     capture_begins();
-    return capture_began(VS_REAL(cuStreamBeginCapture_v2, stream, mode));
+    return capture_began(stream, VS_REAL(cuStreamBeginCapture_v2, stream, mode));
 }
 
 CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
 {
     capture_begins();
-    return capture_began(VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
+    return capture_began(stream, VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
 }
 
 CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
@@ -240,7 +270,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgra
 {
     capture_begins();
     return capture_began(
-        VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count, mode));
+        stream, VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count, mode));
 }
 
 CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
@@ -248,30 +278,33 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const 
                                           CUstreamCaptureMode mode)
 {
     capture_begins();
-    return capture_began(
-        VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes, edges, count, mode));
+    return capture_began(stream, VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes,
+                                         edges, count, mode));
 }
 
 /* An invalidated capture ends with an error, but ends. Only a call that was no
  * end of a capture at all leaves the count. */
-static CUresult capture_ended(CUresult r)
+static CUresult capture_ended(CUstream stream, CUresult r)
 {
     bool was_none = r == CUDA_ERROR_ILLEGAL_STATE || r == CUDA_ERROR_INVALID_VALUE ||
                     r == CUDA_ERROR_INVALID_HANDLE || r == CUDA_ERROR_NOT_INITIALIZED ||
                     r == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ||
                     r == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED || r == CUDA_ERROR_NOT_FOUND ||
                     r == CUDA_ERROR_NOT_SUPPORTED;
-    if (!was_none && atomic_load(&vs_capture_count) > 0)
-        atomic_fetch_sub(&vs_capture_count, 1);
+    if (was_none)
+        return r;
+    if (stream)
+        origins_replace(stream, NULL);
+    capture_is_over();
     return r;
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-    return capture_ended(VS_REAL(cuStreamEndCapture, stream, graph));
+    return capture_ended(stream, VS_REAL(cuStreamEndCapture, stream, graph));
 }
 
 CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
 {
-    return capture_ended(VS_REAL(cuStreamEndCapture_ptsz, stream, graph));
+    return capture_ended(stream, VS_REAL(cuStreamEndCapture_ptsz, stream, graph));
 }

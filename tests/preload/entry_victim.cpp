@@ -141,6 +141,15 @@ static void other_capture(cudaStream_t s, cudaStream_t t)
     CHECK(get(size_t{1} << 46, t) == nullptr);
     CHECK(cudaStreamEndCapture(s, &made) == cudaSuccess);
     CHECK(cudaGraphDestroy(made) == cudaSuccess);
+    /* one whose stream is destroyed is over, and what is cached goes back again */
+    cudaStream_t doomed;
+    CHECK(cudaStreamCreate(&doomed) == cudaSuccess);
+    CHECK(cudaStreamBeginCapture(doomed, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(cudaStreamDestroy(doomed) == cudaSuccess);
+    int64_t before = figure("reserved_bytes.all.current");
+    put(get(300 * MIB, t), t);
+    vramscope_torch_reset();
+    CHECK(figure("reserved_bytes.all.current") <= before);
 }
 
 /* With PyTorch's library in the process, no memory is an exception. */
