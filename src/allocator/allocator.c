@@ -150,12 +150,31 @@ void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *bloc
 
 /* --- requests --- */
 
+/* For a request that must have an allocation to itself: one that is free, and no more
+ * than an eighth too large since nothing else can use the rest. */
+static struct vs_block *search_whole(const struct vs_request *request)
+{
+    enum { LOOKS = 64 };
+    struct vs_free_index *index = &request->pool->index;
+    struct vs_block *block = vs_free_index_fit(index, request->rounded);
+    for (int i = 0; block && !vs_block_is_whole(block) && i < LOOKS; i++)
+        block = vs_free_index_after(index, block);
+    if (!block || !vs_block_is_whole(block) ||
+        block->size - request->rounded > request->rounded / 8)
+        return NULL;
+    vs_free_remove(index, block);
+    vs_block_set_state(block, VS_BLOCK_TAKEN);
+    return block;
+}
+
 /* get_free_block */
 struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_request *request)
 {
     /* ages are those of the default pool, the only one that is collected */
     if (a->limited && a->config.garbage_collection_threshold > 0 && !request->pool->owner->home)
         a->searches[request->kind]++;
+    if (request->whole)
+        return search_whole(request);
     if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
         return vs_compact_search_locked(a, request);
     struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
@@ -295,13 +314,12 @@ static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uin
     return hand_out(a, request, block, out);
 }
 
-/* *plain*: from a device allocation, not from a range. */
-static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream, bool plain,
+static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream, bool whole,
                                  struct vs_allocation *out)
 {
     if (a->pending_notes && !a->captures)
         vs_events_poll_locked(a);
-    struct vs_request request = {.requested = bytes, .stream = stream};
+    struct vs_request request = {.requested = bytes, .stream = stream, .whole = whole};
     if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
         request.rounded = bytes;
         request.kind = VS_POOL_LARGE;
@@ -311,7 +329,7 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     request.rounded = vs_round_request(&a->config, bytes);
     struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
     request.expandable =
-        a->config.expandable_segments && !plain && !(home && home->source.segment_alloc);
+        a->config.expandable_segments && !whole && !(home && home->source.segment_alloc);
     request.kind = request.expandable ? vs_request_kind(&a->config, request.rounded)
                                       : vs_pool_of(request.rounded);
     struct vs_stream_pools *pools =
@@ -330,16 +348,16 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
 
 /* Apart, for the fast ways are short and these make room for many variables. */
 __attribute__((noinline)) static enum vs_err malloc_in_world(struct vs_allocator *a, size_t bytes,
-                                                             uint64_t stream, bool plain,
+                                                             uint64_t stream, bool whole,
                                                              struct vs_allocation *out)
 {
     vs_world_acquire(a);
-    enum vs_err err = malloc_locked(a, bytes, stream, plain, out);
+    enum vs_err err = malloc_locked(a, bytes, stream, whole, out);
     vs_world_release(a);
     return err;
 }
 
-static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stream, bool plain,
+static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stream, bool whole,
                              struct vs_allocation *out)
 {
     if (bytes == 0) {
@@ -350,9 +368,9 @@ static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stre
         stream = 0;
     else if (stream == UINT64_MAX)
         return VS_ERR_ARG;
-    if (!plain && vs_fast_malloc(a, bytes, stream, out))
+    if (!whole && vs_fast_malloc(a, bytes, stream, out))
         return VS_OK;
-    return malloc_in_world(a, bytes, stream, plain, out);
+    return malloc_in_world(a, bytes, stream, whole, out);
 }
 
 enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,

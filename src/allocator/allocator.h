@@ -217,10 +217,10 @@ void vs_allocator_destroy(struct vs_allocator *allocator);
 enum vs_err vs_allocator_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
                                 struct vs_allocation *out) VS_MUST_CHECK;
 
-/* vs_allocator_malloc_exportable: the same, inside one allocation of the device
- * (ops->segment_alloc), so that it can be shared by the driver's legacy IPC; for
- * expandable segments and the compact policy, whose other blocks cannot. Placed,
- * cached and given back by PyTorch's rules. */
+/* vs_allocator_malloc_exportable: the same, in an allocation of the device
+ * (ops->segment_alloc) that no other block shares, so that the driver's legacy IPC, which
+ * exports whole allocations, shows an importer this block and nothing else. A freed one
+ * is cached, and serves requests like it of at least 8/9 of its size: whole. */
 enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *allocator, size_t bytes,
                                            uint64_t stream, struct vs_allocation *out) VS_MUST_CHECK;
 

@@ -144,6 +144,7 @@ struct vs_request {
     uint64_t requested, rounded, stream;
     enum vs_pool_kind kind;
     bool expandable; /* grows ranges, and is served from them */
+    bool whole;      /* gets an allocation of the device to itself */
     struct vs_pool *pool;
 };
 
@@ -401,6 +402,12 @@ static inline bool vs_block_is_split(const struct vs_block *block)
     return block->prev || block->next;
 }
 
+/* A whole device allocation, not part of one and not of a range. */
+static inline bool vs_block_is_whole(const struct vs_block *block)
+{
+    return !vs_block_is_split(block) && !block->segment->handle_bytes && !block->segment->view;
+}
+
 /* Does it count as inactive_split while it is cached? Whole handles of a range can
  * always be given back, so PyTorch leaves ranges out. */
 static inline bool vs_block_counts_split(const struct vs_block *block)
@@ -432,6 +439,8 @@ static inline bool vs_request_splits(const struct vs_allocator *allocator,
 {
     const struct vs_private_pool *home = request->pool->owner->home;
     if (allocator->config.policy == VS_POLICY_PYTORCH && home && home->flags & VS_POOL_NO_SPLIT)
+        return false;
+    if (request->whole)
         return false;
     if (request->expandable)
         return size - request->rounded >= VS_BLOCK_MIN;

@@ -253,7 +253,8 @@ enum vs_err vs_segment_give_back(struct vs_allocator *a, const struct vs_segment
 static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request,
                         struct vs_block **out)
 {
-    uint64_t size = vs_segment_size_for(&a->config, request->rounded), addr;
+    uint64_t addr, size = request->whole ? request->rounded
+                                         : vs_segment_size_for(&a->config, request->rounded);
     if (a->limited && a->reserved_bytes + size > a->allowed_bytes)
         return VS_ERR_DEVICE_OOM;
     if (request->expandable)
@@ -296,12 +297,6 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
     return VS_OK;
 }
 
-/* A whole device allocation, not part of one and not of a range. */
-static bool is_whole(const struct vs_block *block)
-{
-    return !vs_block_is_split(block) && !block->segment->handle_bytes;
-}
-
 static struct vs_block *first_free(const struct vs_pool *pool)
 {
     return vs_free_index_fit(&pool->index, 0);
@@ -339,7 +334,7 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *a, struct vs_str
         pools->pins++; /* it must outlive its last segment until the walk is over */
         for (struct vs_block *block = first_free(pool), *next; block; block = next) {
             next = next_free(pool, block);
-            if (!is_whole(block))
+            if (!vs_block_is_whole(block))
                 continue;
             uint64_t size = block->size;
             enum vs_err err = release(a, block);
@@ -415,13 +410,13 @@ static bool release_oversize(struct vs_allocator *a, const struct vs_request *re
     uint64_t size = request->rounded < a->max_split ? a->max_split : request->rounded;
     struct vs_block *block = vs_free_index_fit(&pool->index, size);
     if (block && !block->segment->handle_bytes)
-        return is_whole(block) && release(a, block) == VS_OK;
+        return vs_block_is_whole(block) && release(a, block) == VS_OK;
     uint64_t released = 0;
     block = vs_free_index_below(&pool->index, size);
     while (block && released < size && block->size >= a->max_split) {
         struct vs_block *smaller = vs_free_index_before(&pool->index, block);
         uint64_t bytes = block->size;
-        if (is_whole(block) && release(a, block) == VS_OK)
+        if (vs_block_is_whole(block) && release(a, block) == VS_OK)
             released += bytes;
         block = smaller;
     }
@@ -437,7 +432,7 @@ static uint64_t ages(const struct vs_allocator *a, uint64_t *count)
     for (const struct vs_stream_pools *pools = a->streams; pools; pools = pools->next) {
         const struct vs_pool *pool = &pools->pool[VS_POOL_LARGE];
         for (struct vs_block *block = first_free(pool); block; block = next_free(pool, block)) {
-            if (!is_whole(block))
+            if (!vs_block_is_whole(block))
                 continue;
             sum += a->searches[VS_POOL_LARGE] - block->segment->idle_since;
             ++*count;
@@ -458,7 +453,7 @@ static uint64_t collect_older(struct vs_allocator *a, double mean_age)
             next = next_free(pool, block);
             uint64_t age = a->searches[VS_POOL_LARGE] - block->segment->idle_since;
             uint64_t bytes = block->size;
-            if (is_whole(block) && (double)age >= mean_age && release(a, block) == VS_OK)
+            if (vs_block_is_whole(block) && (double)age >= mean_age && release(a, block) == VS_OK)
                 released += bytes;
         }
         vs_stream_unpin_locked(a, pools);

@@ -18,6 +18,8 @@ VS_OPTION(plan, STRING, "", 0, 0, "file",
           "place memory by this plan (vramscope plan); run also takes a trace; with policy compact")
 VS_OPTION(alloc_conf, STRING, "", 0, 0, "options",
           "the cache's options as PyTorch writes them, such as expandable_segments:True")
+VS_OPTION(ipc, CHOICE, "auto", 0, 0, "auto|always",
+          "always: all memory can be shared by cudaIpcGetMemHandle; auto: after a first refusal")
 VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",
           "call stacks recorded with each allocation")
 VS_OPTION(stack_depth, COUNT, "64", 1, 128, "frames", "deepest stack kept")

@@ -190,7 +190,7 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
     return allocator;
 }
 
-/* The program shares memory with other processes, and was refused. */
+/* The program shares memory with other processes: it was refused, or --ipc=always. */
 static _Atomic bool sharing; /* atomic; never taken back */
 
 void vs_caching_share(void)
@@ -205,15 +205,16 @@ bool vs_caching_sharing(void)
 
 bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr)
 {
-    /* the driver would export the whole segment: the importer would see other memory */
-    if (!block->mapped && (block->ordered ? ptr == block->segment
-                                          : block->live && block->addr == block->segment))
+    /* The driver exports the whole segment and the importer sees its beginning: that must
+     * be the block, or what vramscope_torch_base_alloc told. */
+    bool first = block->live && block->addr == block->segment;
+    if (!block->mapped && (first || (block->ordered && ptr == block->segment)))
         return true;
     if (block->live) {
         vs_caching_share();
         vs_log_once(VS_LOG_WARN,
                     "cudaIpcGetMemHandle refused for memory inside %s; memory from now on can be "
-                    "shared. Run with --allocator=observe to share all",
+                    "shared. Run with --ipc=always to share all",
                     block->mapped ? "mapped cached memory" : "a cached segment");
     }
     return false;

@@ -30,6 +30,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
+#include "intercept/caching.h"
 #include "intercept/collector.h"
 #include "intercept/context.h"
 #include "intercept/hook.h"
@@ -349,6 +350,8 @@ static void begin_locked(void)
     vs_options_load_environment(&options, warn, NULL);
     apply_log_level();
     choose_policy();
+    if (vs_option_is(&options, VS_OPT_ipc, "always"))
+        vs_caching_share();
     load_unwinder();
     if (options.number[VS_OPT_record]) {
         char path[PATH_MAX] = "";

@@ -936,6 +936,50 @@ static void cached_memory_may_be_freed_in_stream_order(void **state)
     assert_int_equal(c.segments, 1);
 }
 
+/* --- sharing between processes --- */
+
+static const char *policy_to_share;
+
+static void always(void)
+{
+    setenv("VRAMSCOPE_POLICY", policy_to_share, 1);
+    setenv("VRAMSCOPE_IPC", "always", 1);
+}
+
+static void automatic(void)
+{
+    setenv("VRAMSCOPE_POLICY", policy_to_share, 1);
+}
+
+static void with_ipc_always_every_block_is_shared_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"pytorch", "compact"};
+    struct outcome o;
+    for (int i = 0; i < 2; i++) {
+        policy_to_share = policies[i];
+        run_with(&o, CACHING, always, VS_IPC_VICTIM, "all");
+        assert_string_equal(o.out, "ok\n");
+        assert_string_equal(o.err, "");
+        assert_int_equal(o.status, 0);
+    }
+}
+
+static void without_it_sharing_is_refused_once_and_never_wrong(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"pytorch", "compact"}, *const modes[] = {"late", "late-ordered"};
+    struct outcome o;
+    for (int i = 0; i < 4; i++) {
+        policy_to_share = policies[i / 2];
+        run_with(&o, CACHING, automatic, VS_IPC_VICTIM, modes[i % 2]);
+        assert_string_equal(o.out, "ok\n");
+        assert_non_null(strstr(o.err, "--ipc=always"));
+        assert_ptr_equal(strchr(o.err, '\n'), o.err + strlen(o.err) - 1);
+        assert_int_equal(o.status, 0);
+    }
+}
+
 static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
 {
     (void)state;
@@ -962,7 +1006,7 @@ static void libraries_get_the_drivers_answers_about_cached_memory(void **state)
     run(&with, CACHING, VS_DRIVER_VICTIM, "questions");
     assert_string_equal(with.out, alone.out);
     assert_non_null(strstr(with.err, "exported 0 801 then 0\n")); /* the first begins its segment */
-    assert_non_null(strstr(with.err, "--allocator=observe"));
+    assert_non_null(strstr(with.err, "--ipc=always"));
     run_with(&with, CACHING, expandable, VS_DRIVER_VICTIM, "questions");
     assert_string_equal(with.out, alone.out);
     assert_non_null(strstr(with.err, "exported 801 801 then 0\n"));
@@ -1045,6 +1089,8 @@ int main(void)
         cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
         cmocka_unit_test(what_the_cache_is_told_wrongly_costs_a_line),
         cmocka_unit_test(cached_memory_may_be_freed_in_stream_order),
+        cmocka_unit_test(with_ipc_always_every_block_is_shared_as_it_is),
+        cmocka_unit_test(without_it_sharing_is_refused_once_and_never_wrong),
         cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),
         cmocka_unit_test(libraries_get_the_drivers_answers_about_cached_memory),
         cmocka_unit_test(mapped_memory_is_open_to_peers_let_in_before_and_after),

@@ -19,7 +19,7 @@ static void on(const char *spec, void (*body)(void))
         body();
         _exit(0);
     }
-    int status;
+    int status = -1;
     assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status))

@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef PEER_ROLE
 #define PEER_ROLE "VRAMSCOPE_TEST_PEER"
+#endif
 
 struct peer {
     pid_t pid;

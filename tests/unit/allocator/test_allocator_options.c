@@ -225,6 +225,48 @@ static void configurations_out_of_range_are_refused(void **state)
     vs_allocator_destroy(NULL);
 }
 
+static void exportable_blocks_share_their_allocation_with_none(void **state)
+{
+    (void)state;
+    static const struct vs_allocator_config configs[] = {
+        {.policy = VS_POLICY_PYTORCH}, {.expandable_segments = true}, {.policy = VS_POLICY_COMPACT}};
+    static const size_t sizes[] = {1, 512, 1000, 700 * 1024, 3 * MIB, 3 * MIB, 30 * MIB};
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    for (size_t c = 0; c < sizeof configs / sizeof *configs; c++) {
+        struct fixture f;
+        struct vs_allocation got[COUNT], again;
+        uint64_t released;
+        fixture_start(&f, &configs[c], GIB);
+        give(&f, take(&f, 20 * MIB)); /* the cache of the others is not for them */
+        for (int i = 0; i < COUNT; i++) {
+            assert_int_equal(vs_allocator_malloc_exportable(f.allocator, sizes[i], 0, &got[i]), VS_OK);
+            assert_int_equal(got[i].addr, got[i].segment);
+            assert_int_equal(got[i].size, (sizes[i] + 511) & ~(size_t)511);
+            bool alone = false;
+            for (size_t s = 0; s < f.device.segment_count; s++)
+                alone |= f.device.segments[s].addr == got[i].addr &&
+                         f.device.segments[s].size == got[i].size;
+            assert_true(alone);
+        }
+        uint64_t asked = f.device.allocs;
+        give(&f, got[6].addr);
+        assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 26 * MIB, 0, &again), VS_OK);
+        assert_int_not_equal(again.addr, got[6].addr); /* nothing could use the rest */
+        assert_int_equal(f.device.allocs, ++asked);
+        assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 27 * MIB, 0, &got[6]), VS_OK);
+        assert_int_equal(got[6].size, 30 * MIB);
+        assert_int_equal(f.device.allocs, asked);
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+        for (int i = 0; i < COUNT; i++)
+            give(&f, got[i].addr);
+        give(&f, again.addr);
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+        assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
+        assert_int_equal(f.device.used, 0);
+        fixture_stop(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +280,7 @@ int main(void)
         cmocka_unit_test(of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken),
         cmocka_unit_test(an_expandable_segment_is_as_old_as_its_addresses),
         cmocka_unit_test(a_max_split_size_beyond_all_blocks_is_no_limit),
+        cmocka_unit_test(exportable_blocks_share_their_allocation_with_none),
         cmocka_unit_test(configurations_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

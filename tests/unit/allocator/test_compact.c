@@ -530,6 +530,10 @@ static void an_exportable_block_is_in_an_allocation_of_the_device(void **state)
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     assert_int_equal(f.device.segment_count, 0);
     assert_int_equal(released, 12 * MIB);
+    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 1000, 0, &got), VS_OK);
+    assert_int_equal(f.device.segments[0].size, 1024); /* nothing else is shared with it */
+    give(&f, got.addr);
+    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     /* memory of ranges is not taken for it */
     give(&f, take(&f, 16 * MIB));
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);

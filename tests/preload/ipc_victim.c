@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two processes that share device memory by cudaIpcGetMemHandle: this one writes blocks of
+ * several sizes, the other reads and changes them. Modes: "all": every block can be
+ * exported; "late": some blocks of cudaMalloc cannot, and what is asked for after the
+ * refusal can; "late-ordered": the same of the stream-ordered entry points. What is
+ * exported is the block, and nothing else. Says "ok" or the first line that was wrong. */
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define PEER_ROLE "IPC_VICTIM_PEER" /* a name with VRAMSCOPE_ would be taken for an option */
+#include "simulator/conformance/conf_peer.h"
+#include "vramscope.h"
+
+#define MIB ((size_t)1 << 20)
+#define BLOCKS 12
+
+#define CHECK(condition)                                           \
+    do {                                                           \
+        if (!(condition)) {                                        \
+            printf("line %d: %s\n", __LINE__, #condition);         \
+            exit(1);                                               \
+        }                                                          \
+    } while (0)
+
+struct message {
+    cudaIpcMemHandle_t handle;
+    size_t bytes;
+    unsigned char value;
+};
+
+static const size_t sizes[BLOCKS] = {1000,    512,     5000,    MIB - 24, 3 * MIB,  3 * MIB,
+                                     9 * MIB, 300,     4 * MIB, 25 * MIB, 70 * 512, 2 * MIB};
+static void *blocks[BLOCKS];
+static int refused;
+
+static bool holds(const void *p, size_t bytes, unsigned char value)
+{
+    unsigned char *host = malloc(bytes);
+    size_t i = 0;
+    CHECK(host && cudaMemcpy(host, p, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
+    while (i < bytes && host[i] == value)
+        i++;
+    free(host);
+    return i == bytes;
+}
+
+/* --- the other process --- */
+
+static int import(int socket)
+{
+    struct message m;
+    char word = 0;
+    while (peer_receive(socket, &m, sizeof m, NULL) == 0 && m.bytes) {
+        void *p;
+        PEER(cudaIpcOpenMemHandle(&p, m.handle, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess);
+        PEER(holds(p, m.bytes, m.value));
+        PEER(cudaMemset(p, m.value + 100, m.bytes) == cudaSuccess);
+        PEER(cudaDeviceSynchronize() == cudaSuccess && cudaIpcCloseMemHandle(p) == cudaSuccess);
+        PEER(peer_send(socket, &word, 1, -1) == 0);
+    }
+    return 0;
+}
+
+/* --- this one --- */
+
+static void *get(size_t bytes, bool ordered)
+{
+    void *p = NULL;
+    if (ordered)
+        p = vramscope_torch_alloc(bytes, 0, NULL);
+    else
+        CHECK(cudaMalloc(&p, bytes) == cudaSuccess);
+    CHECK(p);
+    return p;
+}
+
+static void put(void *p, bool ordered)
+{
+    if (ordered)
+        vramscope_torch_free(p, 0, 0, NULL);
+    else
+        CHECK(cudaFree(p) == cudaSuccess);
+}
+
+static void fill(int i)
+{
+    CHECK(cudaMemset(blocks[i], i + 1, sizes[i]) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+static void get_all(bool ordered)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = get(sizes[i], ordered);
+        fill(i);
+    }
+}
+
+static void share(const struct peer *peer, int i)
+{
+    struct message m = {.bytes = sizes[i], .value = (unsigned char)(i + 1)};
+    char word;
+    cudaError_t err = cudaIpcGetMemHandle(&m.handle, blocks[i]);
+    if (err) {
+        CHECK(err == cudaErrorNotSupported && cudaGetLastError() == err);
+        refused++;
+        return;
+    }
+    CHECK(peer_send(peer->socket, &m, sizeof m, -1) == 0);
+    CHECK(peer_receive(peer->socket, &word, 1, NULL) == 0);
+    for (int j = 0; j < BLOCKS; j++) /* this one was changed, and no other */
+        CHECK(holds(blocks[j], sizes[j], (unsigned char)(j + 1 + (j == i ? 100 : 0))));
+    fill(i);
+}
+
+/* All can be shared, the blocks that freed memory is used for again as well. */
+static void share_all(const struct peer *peer, bool ordered)
+{
+    get_all(ordered);
+    refused = 0;
+    for (int i = 0; i < BLOCKS; i++)
+        share(peer, i);
+    for (int i = 0; i < BLOCKS; i += 2)
+        put(blocks[i], ordered);
+    for (int i = BLOCKS - 2; i >= 0; i -= 2) {
+        blocks[i] = get(sizes[i], ordered);
+        fill(i);
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        share(peer, i);
+    CHECK(refused == 0);
+    for (int i = 0; i < BLOCKS; i++)
+        put(blocks[i], ordered);
+}
+
+static void share_late(const struct peer *peer, bool ordered)
+{
+    get_all(ordered);
+    for (int i = 0; i < BLOCKS; i++)
+        share(peer, i);
+    CHECK(refused > 0);
+    for (int i = 0; i < BLOCKS; i++)
+        put(blocks[i], ordered);
+    share_all(peer, ordered);
+}
+
+int main(int argc, char **argv)
+{
+    if (peer_role())
+        return import(atoi(argv[1]));
+    CHECK(argc > 1);
+    struct peer peer = peer_start("import");
+    struct message end = {.bytes = 0};
+    CHECK(peer.pid > 0);
+    if (strcmp(argv[1], "late") == 0)
+        share_late(&peer, false);
+    else if (strcmp(argv[1], "late-ordered") == 0)
+        share_late(&peer, true);
+    else
+        share_all(&peer, false);
+    share_all(&peer, true);
+    CHECK(peer_send(peer.socket, &end, sizeof end, -1) == 0);
+    CHECK(peer_end(&peer) == 0);
+    puts("ok");
+    return 0;
+}
