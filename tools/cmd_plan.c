@@ -14,7 +14,8 @@ static const char usage[] =
     "\n"
     "Works out where every block should lie if the program does again what it did in the\n"
     "trace, finds what repeats, and writes a plan for `vramscope run --policy=compact --plan`.\n"
-    "Prints the period found, the planned peak, and the least that any allocator needs.\n"
+    "Prints the period found, the planned peak, the least that any allocator needs, and what\n"
+    "the policies pytorch (without and with expandable segments) and compact reserve.\n"
     "\n"
     "  -o FILE         the plan (default: TRACE with .vsplan for .vst)\n"
     "  --device N      this device of the trace; by default the one with most memory in use\n"
@@ -41,6 +42,7 @@ static int parse(int argc, char **argv, struct arguments *args)
     int c;
     opterr = 0;
     args->request.device = VS_PLAN_DEVICE_ANY;
+    args->request.needs = true;
     while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
         switch (c) {
         case 'o': args->output = optarg; break;
@@ -85,6 +87,20 @@ static void print_stream(const struct vs_plan_summary_stream *s)
     printf("; %s\n", size_text(text, s->peak_bytes));
 }
 
+static void print_needs(const struct vs_plan_result *plan)
+{
+    char text[32];
+    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+        const struct vs_policy_need *n = &plan->needs[i];
+        if (n->err)
+            printf("%-18s  not known: %s\n", vs_policy_need_names[i], vs_err_text(n->err));
+        else
+            printf("%-18s %14s   %.2f %% more\n", vs_policy_need_names[i],
+                   size_text(text, n->reserved_bytes),
+                   over(n->reserved_bytes, plan->summary.live_bytes));
+    }
+}
+
 static void print_text(const struct vs_plan_result *plan, const char *output)
 {
     const struct vs_plan_summary *s = &plan->summary;
@@ -105,7 +121,25 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     if (s->apart)
         printf("                                    too much, for streams share nothing in a plan: "
                "left to the policy\n");
+    puts("without a plan, reserved by the policy");
+    print_needs(plan);
     printf("plan: %s (%zu bytes)\n", output, plan->size);
+}
+
+static void print_json_needs(const struct vs_plan_result *plan)
+{
+    printf("],\"policies\":[");
+    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+        const struct vs_policy_need *n = &plan->needs[i];
+        printf("%s{\"policy\":\"%s\",\"reserved_bytes\":", i ? "," : "",
+               vs_policy_need_names[i]);
+        if (n->err || !plan->summary.live_bytes)
+            printf("null,\"ratio\":null}");
+        else
+            printf("%" PRIu64 ",\"ratio\":%.6f}", n->reserved_bytes,
+                   (double)n->reserved_bytes / (double)plan->summary.live_bytes);
+    }
+    puts("]}");
 }
 
 static void print_json(const struct vs_plan_result *plan)
@@ -124,7 +158,7 @@ static void print_json(const struct vs_plan_result *plan)
                i ? "," : "", one->stream, one->requests, one->prologue, one->period, one->repeats,
                one->placed, one->bound_bytes, one->peak_bytes);
     }
-    puts("]}");
+    print_json_needs(plan);
 }
 
 static int plan_main(int argc, char **argv)

@@ -30,6 +30,8 @@ static bool build(const char *who, const struct vs_plan_request *request, struct
         memcpy(out->program, trace.program, sizeof out->program);
         out->framework = trace.framework;
         out->unmatched = trace.unmatched;
+        if (request->needs)
+            vs_policy_needs(trace.planner, trace.identity.device_bytes, out->needs);
         err = vs_planner_build(trace.planner, &trace.identity, request->whole, &out->bytes,
                                &out->size, &out->summary);
     }

@@ -8,17 +8,20 @@
 #include <stdint.h>
 
 #include "analysis/plan_trace.h"
+#include "analysis/policy_need.h"
 
 struct vs_plan_request {
     const char *trace;
     uint64_t device; /* or VS_PLAN_DEVICE_ANY */
     bool whole, partial;
+    bool needs; /* of the policies without a plan, too */
 };
 
 struct vs_plan_result {
     void *bytes; /* of the file; free() them */
     size_t size;
     struct vs_plan_summary summary;
+    struct vs_policy_need needs[VS_NEED_POLICIES];
     struct vs_plan_identity identity;
     char program[64];
     bool framework;

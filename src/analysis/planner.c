@@ -30,6 +30,7 @@ struct lane { /* a stream */
 struct alive {
     uint64_t block, bytes;
     uint32_t lane, request;
+    uint32_t step_request; /* among those of all lanes */
     bool shared; /* used by other streams */
 };
 
@@ -45,6 +46,8 @@ struct vs_planner {
     struct alive *alive;
     size_t alive_count, alive_capacity;
     struct late *late;
+    struct vs_planner_step *steps;
+    size_t step_count, step_capacity;
     size_t late_first, late_count, late_capacity;
     uint64_t clock, requests, live_bytes, peak_bytes;
 };
@@ -67,6 +70,7 @@ void vs_planner_close(struct vs_planner *p)
     vs_map_free(&p->names);
     free(p->alive);
     free(p->late);
+    free(p->steps);
     free(p);
 }
 
@@ -84,6 +88,21 @@ static void tick(struct vs_planner *p)
         const struct late *late = &p->late[p->late_first++];
         kill_request(p, late->lane, late->request);
     }
+}
+
+static enum vs_err add_step(struct vs_planner *p, struct vs_planner_step step)
+{
+    enum vs_err err =
+        vs_vec_grow(&p->steps, &p->step_capacity, p->step_count + 1, sizeof *p->steps);
+    if (!err)
+        p->steps[p->step_count++] = step;
+    return err;
+}
+
+const struct vs_planner_step *vs_planner_steps(const struct vs_planner *p, size_t *count)
+{
+    *count = p->step_count;
+    return p->steps;
 }
 
 static enum vs_err find_lane(struct vs_planner *p, uint64_t stream, uint32_t *out)
@@ -130,12 +149,18 @@ enum vs_err vs_planner_alloc(struct vs_planner *p, uint64_t block, uint64_t byte
     if (!err)
         err = vs_vec_grow(&p->alive, &p->alive_capacity, p->alive_count + 1, sizeof *p->alive);
     if (!err)
-        err = vs_map_put(&p->names, block, p->alive_count + 1);
+        err = add_step(p, (struct vs_planner_step){.bytes = bytes,
+                                                   .request = (uint32_t)p->requests,
+                                                   .lane = lane,
+                                                   .kind = VS_PLANNER_ALLOC});
+    if (!err && (err = vs_map_put(&p->names, block, p->alive_count + 1)))
+        p->step_count--;
     if (err)
         return err;
     tick(p);
     struct lane *l = &p->lanes[lane];
-    p->alive[p->alive_count++] = (struct alive){block, bytes, lane, (uint32_t)l->count, false};
+    p->alive[p->alive_count++] = (struct alive){
+        block, bytes, lane, (uint32_t)l->count, (uint32_t)p->requests, false};
     err = add_request(l, bytes);
     p->requests++;
     p->live_bytes += bytes;
@@ -150,8 +175,10 @@ enum vs_err vs_planner_record(struct vs_planner *p, uint64_t block)
     if (!at)
         return VS_ERR_NOT_FOUND;
     tick(p);
-    p->alive[*at - 1].shared = true;
-    return VS_OK;
+    struct alive *used = &p->alive[*at - 1];
+    used->shared = true;
+    return add_step(p, (struct vs_planner_step){.request = used->step_request,
+                                                .kind = VS_PLANNER_USE});
 }
 
 enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
@@ -166,11 +193,13 @@ enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
         p->alive[at] = moved;
         *vs_map_get(&p->names, moved.block) = at + 1;
     }
-    if (!gone.shared) {
+    enum vs_err err = add_step(p, (struct vs_planner_step){.request = gone.step_request,
+                                                           .kind = VS_PLANNER_FREE});
+    if (!gone.shared)
         kill_request(p, gone.lane, gone.request);
-        return VS_OK;
-    }
-    enum vs_err err = vs_vec_grow(&p->late, &p->late_capacity, p->late_count + 1, sizeof *p->late);
+    if (err || !gone.shared)
+        return err;
+    err = vs_vec_grow(&p->late, &p->late_capacity, p->late_count + 1, sizeof *p->late);
     if (!err)
         p->late[p->late_count++] =
             (struct late){p->clock + VS_PLANNER_LAG, gone.lane, gone.request};

@@ -34,6 +34,19 @@ enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUS
 uint64_t vs_planner_peak(const struct vs_planner *planner);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
 
+enum vs_planner_step_kind { VS_PLANNER_ALLOC, VS_PLANNER_FREE, VS_PLANNER_USE };
+
+/* Something it was told, in order. */
+struct vs_planner_step {
+    uint64_t bytes;   /* of a request; otherwise 0 */
+    uint32_t request; /* which one, by their order */
+    uint32_t lane : 30; /* of a request: its stream, by the order of first use */
+    uint32_t kind : 2; /* enum vs_planner_step_kind */
+};
+
+/* vs_planner_steps: all that it was told, until it is told more. */
+const struct vs_planner_step *vs_planner_steps(const struct vs_planner *planner, size_t *count);
+
 struct vs_plan_summary_stream {
     uint64_t stream, requests, placed;
     uint32_t prologue, period, repeats;

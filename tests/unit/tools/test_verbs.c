@@ -499,7 +499,8 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     assert_int_equal(o.code, 0);
     assert_string_equal(o.err, "");
     static const char *const parts[] = {"481 requests", "1 first and then 24 again and again",
-                                        "308.0 MiB", "0.00 % more", "plan: trace.vsplan"};
+                                        "308.0 MiB", "0.00 % more", "plan: trace.vsplan",
+                                        "\npytorch  ", "\nexpandable  ", "\ncompact  "};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_contains(o.out, parts[i]);
     run(&o, b.dir, "plan --json --whole trace.vst"); /* replaces the plan */
@@ -517,6 +518,33 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     run(&o, b.dir, "plan -o missing/plan trace.vst");
     assert_int_equal(o.code, 2);
     assert_int_equal(lines_in(o.err), 1);
+    remove_file(&b, "trace.vsplan");
+    vs_builder_remove(&b);
+}
+
+static void plan_tells_what_the_policies_need(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    vs_builder_open(&b, "caching");
+    vs_builder_device(&b, 0, "Test GPU", GIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 3 * MIB, 3 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2), 600 * 1024, 600 * 1024);
+    vs_builder_free(&b, 0, A(1));
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(3), 12 * MIB, 12 * MIB);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    run(&o, b.dir, "plan --json trace.vst");
+    assert_int_equal(o.code, 0);
+    struct json_object *json = json_tokener_parse(o.out);
+    assert_non_null(json);
+    json_object_put(json);
+    /* a segment of 20 MiB, cut twice, and one of 2; the same in handles; 7 pages */
+    assert_contains(o.out, "{\"policy\":\"pytorch\",\"reserved_bytes\":23068672,\"ratio\":1.747983}");
+    assert_contains(o.out, "{\"policy\":\"expandable\",\"reserved_bytes\":23068672,");
+    assert_contains(o.out, "{\"policy\":\"compact\",\"reserved_bytes\":14680064,");
+    run(&o, b.dir, "plan trace.vst");
+    assert_contains(o.out, "compact                  14.0 MiB   11.24 % more");
     remove_file(&b, "trace.vsplan");
     vs_builder_remove(&b);
 }
@@ -567,6 +595,7 @@ int main(void)
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
+        cmocka_unit_test(plan_tells_what_the_policies_need),
         cmocka_unit_test(options_tell_value_source_and_variable),
     };
     if (!mkdtemp(scratch))
