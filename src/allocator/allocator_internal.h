@@ -16,7 +16,6 @@
 #include "allocator/allocator.h"
 #include "allocator/block_store.h"
 #include "allocator/free_index.h"
-#include "allocator/landmarks.h"
 #include "allocator/page_index.h"
 #include "allocator/placement.h"
 #include "allocator/shard.h"
@@ -121,12 +120,12 @@ struct vs_segment {
     struct vs_pool *pool;
     struct vs_block *first;
     uint64_t handle_bytes; /* of each handle mapped into a range; 0: one device allocation */
-    struct vs_landmarks *landmarks; /* of a range of VS_POLICY_COMPACT; otherwise NULL */
     struct vs_view *view;  /* NULL unless it is one: pages at home in a range, mapped again */
     struct vs_page_index *pages; /* NULL: of one page, or a view */
     uint64_t *starts;      /* a bit per 512 bytes where a block in use starts, or NULL */
     /* --- not needed by most requests and frees --- */
     uint64_t size;
+    bool compact;          /* a range of VS_POLICY_COMPACT */
     uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
     uint64_t number;       /* in the order segments came: the lower, the older */
     uint64_t idle_since; /* searches of the pool kind when it became one free block */
@@ -373,8 +372,6 @@ static inline void vs_block_absorb(struct vs_block *block, const struct vs_block
 static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    if (block->segment->landmarks)
-        vs_landmarks_set(block->segment->landmarks, block, block);
     if (index->bins[bin]) {
         vs_free_index_insert(index, block);
         return;
@@ -387,8 +384,6 @@ static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *
 static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    if (block->segment->landmarks)
-        vs_landmarks_set(block->segment->landmarks, block, NULL);
     if (index->bins[bin] != vs_ref_of(block) || block->idle.left || block->idle.right) {
         vs_free_index_remove(index, block);
         return;

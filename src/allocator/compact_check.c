@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What must hold of the compact policy's structures, for vs_allocator_check: what a
- * view owns is exactly what is lent to it, at the places its pages are mapped from;
- * the landmarks of a range are those of its free blocks and no others. */
+ * view owns is exactly what is lent to it, at the places its pages are mapped from. */
 #include "allocator/compact.h"
 
 #include "allocator/allocator_internal.h"
@@ -53,43 +52,12 @@ static const char *check_view(const struct vs_segment *s, uint64_t *lent_to)
     return check_lent(view);
 }
 
-static const char *check_landmarks(const struct vs_segment *s)
-{
-    const struct vs_landmarks *l = s->landmarks;
-    uint64_t across = 0, before = 0;
-    for (const struct vs_block *b = s->first; b; b = b->next) {
-        uint64_t begin = b->addr - s->addr, end = begin + b->size;
-        uint64_t page = (begin + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES;
-        if (b->state != VS_BLOCK_FREE)
-            continue;
-        if (page * VS_PAGE_BYTES < end) {
-            across++;
-            if (l->at[page].across != b || !(l->marked[page / 64] >> (page % 64) & 1))
-                return "a free block has no landmark";
-        } else if (end % VS_PAGE_BYTES == 0) {
-            before++;
-            if (l->at[page - 1].before != b)
-                return "a free block at the end of a page has no landmark";
-        }
-    }
-    for (uint64_t page = 0; page < l->pages; page++) {
-        bool marked = l->marked[page / 64] >> (page % 64) & 1;
-        if (marked != (l->at[page].across != NULL))
-            return "a landmark and its bit differ";
-        across -= marked;
-        before -= l->at[page].before != NULL;
-    }
-    return across || before ? "a landmark is of no free block" : NULL;
-}
-
 const char *vs_compact_check_segment(const struct vs_segment *segment, uint64_t *lent,
                                      uint64_t *lent_to_views)
 {
     for (const struct vs_block *b = segment->first; b; b = b->next)
         *lent += b->state == VS_BLOCK_LENT;
-    if (segment->view)
-        return check_view(segment, lent_to_views);
-    return segment->landmarks ? check_landmarks(segment) : NULL;
+    return segment->view ? check_view(segment, lent_to_views) : NULL;
 }
 
 const char *vs_compact_check_views(const struct vs_views *views)

@@ -37,9 +37,7 @@ size_t vs_range_handles_bytes(const struct vs_segment *range)
 void vs_range_tables_unmap(struct vs_segment *range)
 {
     vs_pages_unmap(range->handles, vs_range_handles_bytes(range));
-    vs_landmarks_free(range->landmarks);
     range->handles = NULL;
-    range->landmarks = NULL;
 }
 
 enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t handle_bytes,
@@ -54,11 +52,10 @@ enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, ui
     if (!err) {
         range->handle_bytes = handle_bytes;
         range->handles = vs_pages_map(vs_range_handles_bytes(range));
-        if (a->config.policy == VS_POLICY_COMPACT)
-            range->landmarks = vs_landmarks_new(addr, bytes);
+        range->compact = a->config.policy == VS_POLICY_COMPACT;
         err = vs_page_tables_take_locked(
-            a, range, pool->kind == VS_POOL_SMALL || a->config.policy == VS_POLICY_COMPACT);
-        if (!range->handles || (a->config.policy == VS_POLICY_COMPACT && !range->landmarks))
+            a, range, pool->kind == VS_POOL_SMALL || range->compact);
+        if (!range->handles)
             err = VS_ERR_NOMEM;
         if (err) {
             vs_range_tables_unmap(range);
@@ -422,7 +419,7 @@ enum vs_err vs_expandable_grow_locked(struct vs_allocator *a, const struct vs_re
 struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, struct vs_block *block)
 {
     const struct vs_free_index *index = &request->pool->index;
-    if (request->expandable && block->segment->landmarks)
+    if (request->expandable && block->segment->compact)
         return block; /* the compact policy's: nothing but the size counts */
     if (!request->expandable) {
         while (block && block->segment->handle_bytes)

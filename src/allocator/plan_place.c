@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Which block holds a planned address? While a program keeps to its
- * plan the block below is the one that the plan names, and the address is in what
- * follows it; otherwise a page border inside the place leads to the free block. */
+ * See the header. Which block holds a planned address, the page index of the lane's
+ * range says. */
 #include "allocator/plan_place.h"
 
 #include "allocator/allocator_internal.h"
 #include "allocator/block_ops.h"
-
-#define STEPS 8 /* blocks passed on the way from the block below */
 
 static uint64_t page_down(uint64_t bytes)
 {
@@ -23,46 +20,6 @@ static uint64_t page_up(uint64_t bytes)
 static bool available(const struct vs_block *block)
 {
     return block && (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_UNMAPPED);
-}
-
-static bool holds(const struct vs_block *block, uint64_t addr)
-{
-    return available(block) && block->addr <= addr && addr - block->addr < block->size;
-}
-
-/* From the planned neighbour below. */
-static struct vs_block *find_by_neighbour(struct vs_allocator *a, const struct vs_segment *range,
-                                          uint32_t below, uint64_t addr)
-{
-    struct vs_block *block = range->first;
-    if (below != VS_PLAN_NONE) {
-        block = vs_live_get_locked(a, range->addr + below * VS_PLAN_GRANULE);
-        if (!block || block->segment != range)
-            return NULL;
-        block = block->next;
-    }
-    for (int i = 0; i < STEPS && block && block->addr <= addr; i++, block = block->next) {
-        if (holds(block, addr))
-            return block;
-    }
-    return NULL;
-}
-
-/* From the first page border in the place. */
-static struct vs_block *find_by_border(const struct vs_segment *range, uint64_t addr,
-                                       uint64_t bytes)
-{
-    uint64_t border = page_up(addr);
-    if (border - addr >= bytes)
-        return NULL;
-    struct vs_block *block = vs_landmarks_find(range->landmarks, border);
-    if (!block)
-        block = vs_address_index_at(&range->pool->unmapped, border);
-    if (!block || block->segment != range)
-        return NULL;
-    if (block->addr > addr && available(block->prev))
-        block = block->prev;
-    return holds(block, addr) ? block : NULL;
 }
 
 /* Memory for the pages of an UNMAPPED block that lie in [addr, end): the FREE block that
@@ -127,7 +84,7 @@ static struct vs_segment *range_of(struct vs_allocator *a, const struct vs_reque
         return NULL;
     struct vs_segment *range = lane->range ? vs_segment_find_locked(a, lane->range) : NULL;
     if (range && range->addr == lane->range && range->size == bytes &&
-        range->pool == request->pool && range->landmarks)
+        range->pool == request->pool && range->compact)
         return range;
     if (vs_range_new_locked(a, request->pool, VS_PAGE_BYTES, bytes, &range))
         return NULL;
@@ -160,14 +117,8 @@ struct vs_block *vs_planned_take_locked(struct vs_allocator *a, const struct vs_
     if (!range)
         return NULL;
     uint64_t addr = range->addr + e->offset * VS_PLAN_GRANULE, end = addr + request->rounded;
-    struct vs_block *block = find_by_neighbour(a, range, e->below, addr);
-    if (!block)
-        block = find_by_border(range, addr, request->rounded);
-    if (!block) {
-        use->occupied++;
-        return NULL;
-    }
-    block = make_free(a, use, block, addr, end);
+    struct vs_block *block =
+        make_free(a, use, vs_segment_block_at_locked(range, addr), addr, end);
     if (block)
         block = vs_block_carve_locked(a, block, addr, request->rounded);
     use->placed += block != NULL;

@@ -58,7 +58,7 @@ struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *
 
 struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_piece *piece)
 {
-    struct vs_block *block = vs_landmarks_find(piece->range->landmarks, piece->addr);
+    struct vs_block *block = vs_segment_block_at_locked(piece->range, piece->addr);
     return vs_block_carve_locked(a, block, piece->addr, piece->bytes);
 }
 
@@ -208,8 +208,8 @@ static bool pieces_free(const struct vs_view *view, uint64_t bytes, struct vs_pi
         uint64_t size = e->pages * VS_PAGE_BYTES - skip;
         pieces[i] = (struct vs_piece){e->range, e->addr + skip, size < bytes ? size : bytes};
         bytes -= pieces[i].bytes;
-        const struct vs_block *block = vs_landmarks_find(e->range->landmarks, pieces[i].addr);
-        if (!block || block->addr > pieces[i].addr ||
+        const struct vs_block *block = vs_segment_block_at_locked(e->range, pieces[i].addr);
+        if (block->state != VS_BLOCK_FREE ||
             pieces[i].addr + pieces[i].bytes > block->addr + block->size)
             return false;
     }
