@@ -38,7 +38,8 @@ struct vs_note {
     bool captured; /* first recorded during a capture */
 };
 
-/* 56 bytes: with its share of the pointer table a live one takes less than 64. */
+/* 56 bytes: with its share of the pointer table a live one takes less than 64. What searches
+ * of the indexes and the pointer table read comes first, for most nodes lie in two lines. */
 struct vs_block {
     uint64_t addr;
     union {
@@ -48,8 +49,6 @@ struct vs_block {
         };
         uint64_t size_and_state;
     };
-    struct vs_segment *segment;
-    struct vs_block *prev, *next; /* neighbours by address in the segment */
     union {
         struct { /* not handed out: all other states */
             vs_block_ref left, right; /* free index; UNMAPPED: address index; LENT: views.h */
@@ -71,6 +70,8 @@ struct vs_block {
             vs_block_ref chain; /* the next one in the pointer table */
         } used;
     };
+    struct vs_segment *segment;
+    struct vs_block *prev, *next; /* neighbours by address in the segment */
 };
 _Static_assert(sizeof(struct vs_block) == 56, "metadata of a live block stays within 64 bytes");
 
