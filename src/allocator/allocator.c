@@ -196,9 +196,7 @@ enum vs_err vs_allocator_wait_locked(struct vs_allocator *a)
     vs_world_acquire(a);
     if (err)
         return err;
-    a->counters.num_reuse_syncs++;
-    if (ticket > a->sync_completed)
-        a->sync_completed = ticket;
+    vs_sync_completed_locked(a, ticket);
     return VS_OK;
 }
 
@@ -234,9 +232,9 @@ static void split(struct vs_allocator *a, struct vs_block *block, struct vs_bloc
     }
 }
 
-/* alloc_found_block: from TAKEN to LIVE. On failure the block is cached again. */
-static enum vs_err hand_out(struct vs_allocator *a, const struct vs_request *request,
-                            struct vs_block *block, struct vs_allocation *out)
+/* alloc_found_block */
+enum vs_err vs_block_hand_out_locked(struct vs_allocator *a, const struct vs_request *request,
+                                     struct vs_block *block, struct vs_allocation *out)
 {
     struct vs_block *rest = NULL;
     if (vs_request_splits(a, request, block->size)) {
@@ -311,7 +309,7 @@ static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uin
             return err;
         }
     }
-    return hand_out(a, request, block, out);
+    return vs_block_hand_out_locked(a, request, block, out);
 }
 
 static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream, bool whole,
@@ -368,8 +366,9 @@ static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stre
         stream = 0;
     else if (stream == UINT64_MAX)
         return VS_ERR_ARG;
-    if (!whole && vs_fast_malloc(a, bytes, stream, out))
-        return VS_OK;
+    enum vs_err err;
+    if (!whole && vs_fast_malloc(a, bytes, stream, out, &err))
+        return err;
     return malloc_in_world(a, bytes, stream, whole, out);
 }
 
@@ -429,25 +428,42 @@ __attribute__((noinline)) static enum vs_err free_in_world(struct vs_allocator *
 
 enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
 {
-    if (!addr || vs_fast_free(a, addr))
+    if (!addr || vs_fast_free(a, addr, VS_NO_STREAM))
         return VS_OK;
     return free_in_world(a, addr);
 }
 
+static enum vs_err record_locked(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+{
+    struct vs_block *block = vs_live_get_locked(a, addr);
+    if (!block)
+        return not_live(a, addr);
+    if (a->config.reuse == VS_REUSE_AFTER_SYNC || stream == block->segment->pool->owner->stream)
+        return VS_OK;
+    return a->ops.event_record ? vs_uses_add_locked(a, block, stream, a->captures != NULL)
+                               : VS_ERR_UNSUPPORTED;
+}
+
 enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+{
+    if (!addr || vs_fast_owns(a, addr, stream))
+        return VS_OK;
+    vs_world_acquire(a);
+    enum vs_err err = record_locked(a, addr, stream);
+    vs_world_release(a);
+    return err;
+}
+
+enum vs_err vs_allocator_free_on(struct vs_allocator *a, uint64_t addr, uint64_t stream)
 {
     if (!addr)
         return VS_OK;
+    if (vs_fast_free(a, addr, stream))
+        return VS_OK;
     vs_world_acquire(a);
-    enum vs_err err = VS_OK;
-    struct vs_block *block = vs_live_get_locked(a, addr);
-    if (!block) {
-        err = not_live(a, addr);
-    } else if (a->config.reuse == VS_REUSE_STREAM_ORDERED) {
-        if (stream != block->segment->pool->owner->stream)
-            err = a->ops.event_record ? vs_uses_add_locked(a, block, stream, a->captures != NULL)
-                                      : VS_ERR_UNSUPPORTED;
-    }
+    enum vs_err err = record_locked(a, addr, stream);
+    if (!err)
+        err = free_locked(a, addr);
     vs_world_release(a);
     return err;
 }
@@ -457,7 +473,7 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
 {
     if (vs_fast_find(a, addr, out, live))
         return VS_OK;
-    vs_world_acquire(a);
+    vs_world_enter(a);
     enum vs_err err = VS_ERR_FOREIGN;
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);
     const struct vs_block *block = segment ? vs_segment_block_at_locked(segment, addr) : NULL;
@@ -465,7 +481,7 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
         vs_block_describe(block, out, live);
         err = VS_OK;
     }
-    vs_world_release(a);
+    vs_world_leave(a);
     return err;
 }
 
@@ -484,18 +500,18 @@ enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_
 
 uint64_t vs_allocator_sync_begin(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
+    vs_world_enter(a);
     uint64_t ticket = ++a->sync_started;
-    vs_world_release(a);
+    vs_world_leave(a);
     return ticket;
 }
 
 void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
 {
-    vs_world_acquire(a);
+    vs_world_enter(a);
     if (ticket > a->sync_completed && ticket <= a->sync_started)
         a->sync_completed = ticket;
-    vs_world_release(a);
+    vs_world_leave(a);
 }
 
 /* --- statistics --- */

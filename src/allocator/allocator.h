@@ -231,6 +231,12 @@ enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *allocator, size_
  * synchronises, never fails for want of memory. */
 enum vs_err vs_allocator_free(struct vs_allocator *allocator, uint64_t addr) VS_MUST_CHECK;
 
+/* vs_allocator_free_on: vs_allocator_record_stream, then vs_allocator_free, with their
+ * errors; freed only when the use could be noted. *Cost*: that of the free when *stream*
+ * is the block's own. */
+enum vs_err vs_allocator_free_on(struct vs_allocator *allocator, uint64_t addr, uint64_t stream)
+    VS_MUST_CHECK;
+
 /* vs_allocator_record_stream: work on *stream* uses the block too; once freed it
  * waits for an event recorded there. The block's own stream, and any stream under
  * VS_REUSE_AFTER_SYNC, is ignored. *addr* as for free, with the same errors;

@@ -219,6 +219,22 @@ static inline bool vs_sharded(const struct vs_allocator *allocator)
     return __atomic_load_n(&allocator->sharded, __ATOMIC_RELAXED);
 }
 
+/* The same for what neither needs the counters nor changes them: they stay as they are,
+ * without what the shards have counted. */
+static inline void vs_world_enter(struct vs_allocator *allocator)
+{
+    struct vs_shards *shards = &allocator->shards;
+    vs_quick_acquire(&shards->shard[0].lock);
+    for (uint32_t i = 1; i < shards->count; i++)
+        vs_quick_acquire_sibling(&shards->shard[i].lock);
+}
+
+static inline void vs_world_leave(struct vs_allocator *allocator)
+{
+    for (uint32_t i = allocator->shards.count; i-- > 0;)
+        vs_quick_release(&allocator->shards.shard[i].lock);
+}
+
 /* Can a request be served without the world at all? */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
@@ -232,17 +248,21 @@ static inline void vs_world_release(struct vs_allocator *allocator)
     struct vs_shards *shards = &allocator->shards;
     if (vs_fast_possible_locked(allocator))
         vs_shards_share_locked(shards, &allocator->counters);
-    for (uint32_t i = shards->count; i-- > 0;)
-        vs_quick_release(&shards->shard[i].lock);
+    vs_world_leave(allocator);
 }
 
 /* --- fast_path.c: under the lock of one shard --- */
 
 /* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and
- * the caller takes the world. Arguments are valid; the caller holds no lock. */
+ * the caller takes the world. Arguments are valid; the caller holds no lock. A request
+ * that had to synchronise may be done with an error: that of the device, or VS_ERR_STATE
+ * for another generation. */
 bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
-                    struct vs_allocation *out);
-bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr);
+                    struct vs_allocation *out, enum vs_err *err);
+bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr, uint64_t user);
+#define VS_NO_STREAM UINT64_MAX /* vs_fast_free: no *user*, a stream that used the block as well */
+/* vs_fast_owns: is *addr* a live block for which uses by *stream* need not be noted? */
+bool vs_fast_owns(struct vs_allocator *allocator, uint64_t addr, uint64_t stream);
 /* vs_fast_find: true when *addr* is in a block of the shard it is looked for in. */
 bool vs_fast_find(struct vs_allocator *allocator, uint64_t addr, struct vs_allocation *out,
                   bool *live);
@@ -272,9 +292,22 @@ void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *bloc
  * generation. The error of the device. */
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *allocator);
 
+/* A synchronisation of ours is over. */
+static inline void vs_sync_completed_locked(struct vs_allocator *allocator, uint64_t ticket)
+{
+    allocator->counters.num_reuse_syncs++;
+    if (ticket > allocator->sync_completed)
+        allocator->sync_completed = ticket;
+}
+
 /* vs_block_search_locked: the best fit, TAKEN; NULL when there is none. */
 struct vs_block *vs_block_search_locked(struct vs_allocator *allocator,
                                         const struct vs_request *request);
+
+/* vs_block_hand_out_locked: from TAKEN to LIVE. On failure the block is cached again. */
+enum vs_err vs_block_hand_out_locked(struct vs_allocator *allocator,
+                                     const struct vs_request *request, struct vs_block *block,
+                                     struct vs_allocation *out);
 
 /* Statistics of a block becoming LIVE, inactive_split apart. */
 void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,

@@ -54,6 +54,46 @@ static void the_blocks_own_stream_needs_no_event(void **state)
     fixture_stop(&f);
 }
 
+static void a_free_that_names_another_stream_waits_for_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    for (uint64_t user = 2; user <= 3; user++) {
+        uint64_t a = take_on(&f, 512, 2).addr;
+        assert_int_equal(vs_allocator_free_on(f.allocator, a + 512, user), VS_ERR_STATE);
+        assert_int_equal(vs_allocator_free_on(f.allocator, 64, user), VS_ERR_FOREIGN);
+        assert_int_equal(vs_allocator_free_on(f.allocator, a, user), VS_OK);
+        assert_int_equal(vs_allocator_free_on(f.allocator, a, user), VS_ERR_STATE);
+        assert_int_equal(f.device.recorded[user], user == 3);
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+        uint64_t b = take_on(&f, 512, 2).addr;
+        assert_int_equal(b == a, user == 2);
+        give(&f, b);
+    }
+    fake_device_complete(&f.device, 3, 1);
+    fixture_stop(&f);
+}
+
+static void a_use_that_cannot_be_noted_keeps_the_block(void **state)
+{
+    (void)state;
+    static struct fake_device device;
+    fake_device_init(&device, GIB);
+    struct vs_device_ops ops = fake_device_ops;
+    ops.event_record = NULL;
+    ops.event_query = NULL;
+    ops.event_synchronize = NULL;
+    ops.event_release = NULL;
+    struct vs_allocator *a;
+    struct vs_allocation got;
+    assert_int_equal(vs_allocator_create(&pytorch_config, &ops, &device, NULL, NULL, &a), VS_OK);
+    assert_int_equal(vs_allocator_malloc(a, 512, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_free_on(a, got.addr, 1), VS_ERR_UNSUPPORTED);
+    assert_int_equal(vs_allocator_free_on(a, got.addr, 0), VS_OK);
+    vs_allocator_destroy(a);
+}
+
 static void a_block_used_on_two_streams_waits_for_both(void **state)
 {
     (void)state;
@@ -395,6 +435,56 @@ static void other_threads_go_on_while_a_request_synchronises(void **state)
     }
 }
 
+static uint64_t counted_in_the_first_shard(const struct fixture *f)
+{
+    return f->allocator->shards.shard[0].tally.up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
+}
+
+static void a_synchronisation_before_reuse_does_not_take_the_world(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vs_allocation got;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 1024), b = take(&f, 1024);
+    give(&f, a);
+    uint64_t before = counted_in_the_first_shard(&f);
+    assert_int_equal(vs_allocator_malloc(f.allocator, 512, 0, &got), VS_OK);
+    assert_int_equal(counted_in_the_first_shard(&f), before + 1);
+    assert_int_equal(got.addr, a);
+    assert_int_equal(f.device.syncs, 1);
+    assert_int_equal(stats_of(&f).num_reuse_syncs, 1);
+    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+    give(&f, a);
+    give(&f, b);
+    fixture_stop(&f);
+}
+
+static void reset_the_peaks(void *arg)
+{
+    struct fixture *f = arg;
+    f->device.on_sync = NULL;
+    vs_allocator_reset_peaks(f->allocator);
+}
+
+static void a_peak_reset_during_a_synchronisation_is_raised_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 1024);
+    give(&f, a);
+    f.device.on_sync = reset_the_peaks;
+    f.device.on_sync_arg = &f;
+    assert_int_equal(take(&f, 1024), a);
+    assert_int_equal(f.device.syncs, 1);
+    struct vs_allocator_stats s = stats_of(&f);
+    assert_int_equal(s.allocated_bytes[VS_STAT_ALL].peak, 1024);
+    assert_int_equal(s.active[VS_STAT_SMALL].peak, 1);
+    assert_int_equal(s.num_reuse_syncs, 1);
+    fixture_stop(&f);
+}
+
 static void abandoning_during_a_synchronisation_fails_the_request(void **state)
 {
     (void)state;
@@ -415,6 +505,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_used_elsewhere_waits_for_the_event_there),
         cmocka_unit_test(the_blocks_own_stream_needs_no_event),
+        cmocka_unit_test(a_free_that_names_another_stream_waits_for_it),
+        cmocka_unit_test(a_use_that_cannot_be_noted_keeps_the_block),
         cmocka_unit_test(a_block_used_on_two_streams_waits_for_both),
         cmocka_unit_test(a_pending_block_is_not_merged_with_its_neighbour),
         cmocka_unit_test(events_of_one_stream_complete_in_order),
@@ -433,6 +525,8 @@ int main(void)
         cmocka_unit_test(a_refused_synchronisation_fails_the_request_and_keeps_the_block),
         cmocka_unit_test(streams_are_ignored_when_reuse_waits_for_synchronisation),
         cmocka_unit_test(other_threads_go_on_while_a_request_synchronises),
+        cmocka_unit_test(a_synchronisation_before_reuse_does_not_take_the_world),
+        cmocka_unit_test(a_peak_reset_during_a_synchronisation_is_raised_again),
         cmocka_unit_test(abandoning_during_a_synchronisation_fails_the_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
