@@ -136,13 +136,35 @@ static void on_free(const struct vs_context *context, const struct vs_allocator_
     vs_recorder_release(recorder);
 }
 
+/* Whose segment was last put at an address, by address / 2 MiB: a hint, for frees where
+ * several contexts have caches. A context is never freed. */
+#define OWNER_PAGE_BYTES (UINT64_C(2) << 20)
+#define OWNERS 65536u
+static _Atomic(struct vs_context *) owners[OWNERS]; /* atomic; release pairs with acquire */
+
+static void note_owner(struct vs_context *context, uint64_t addr, uint64_t size)
+{
+    uint64_t page = addr / OWNER_PAGE_BYTES, last = (addr + size - 1) / OWNER_PAGE_BYTES;
+    if (last - page >= OWNERS)
+        last = page + OWNERS - 1;
+    for (; page <= last; page++)
+        atomic_store_explicit(&owners[page % OWNERS], context, memory_order_release);
+}
+
+struct vs_context *vs_caching_likely_owner(uint64_t addr)
+{
+    return atomic_load_explicit(&owners[addr / OWNER_PAGE_BYTES % OWNERS], memory_order_acquire);
+}
+
 /* e->requested: the bytes that were taken from the device, or given back to it. */
-static void on_segment(const struct vs_context *context, const struct vs_allocator_event *e,
+static void on_segment(struct vs_context *context, const struct vs_allocator_event *e,
                        enum vs_allocator_event_kind kind)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
     bool grows = kind == VS_ALLOCATOR_SEGMENT_ALLOC || kind == VS_ALLOCATOR_SEGMENT_MAP;
+    if (grows)
+        note_owner(context, e->addr, e->size);
     if (recorder)
         event = segment_event(context, e, kind);
     vs_recorder_acquire(recorder);
@@ -155,7 +177,7 @@ static void on_segment(const struct vs_context *context, const struct vs_allocat
 
 static void on_event(void *arg, const struct vs_allocator_event *e)
 {
-    const struct vs_context *context = arg;
+    struct vs_context *context = arg;
     switch (e->kind) {
     case VS_ALLOCATOR_ALLOC:
         on_alloc(context, e);
@@ -261,21 +283,30 @@ static void await_current_context(const struct vs_context *owner, struct vs_allo
         VS_REAL(cuCtxSynchronize); /* its error is the program's to find */
 }
 
+/* False: the context's cache does not have it. */
+static inline bool free_in(struct vs_context *context, CUdeviceptr ptr, CUresult *result)
+{
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
+    if (!allocator)
+        return false;
+    if (atomic_load_explicit(&vs_several_contexts, memory_order_relaxed))
+        await_current_context(context, allocator, ptr);
+    enum vs_err err = vs_allocator_free(allocator, ptr);
+    if (err == VS_ERR_FOREIGN)
+        return false;
+    *result = err ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return true;
+}
+
 bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
 {
-    bool several = atomic_load_explicit(&vs_several_contexts, memory_order_relaxed);
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        struct vs_allocator *allocator = atomic_load_explicit(&c->allocator, memory_order_acquire);
-        if (!allocator)
-            continue;
-        if (several)
-            await_current_context(c, allocator, ptr);
-        vs_caching_begin(api, 0);
-        enum vs_err err = vs_allocator_free(allocator, ptr);
-        if (err == VS_ERR_FOREIGN)
-            continue;
-        *result = err ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    struct vs_context *likely = vs_caching_likely_owner(ptr);
+    vs_caching_begin(api, 0);
+    if (likely && free_in(likely, ptr, result))
         return true;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c != likely && free_in(c, ptr, result))
+            return true;
     }
     return false;
 }
@@ -285,7 +316,7 @@ bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
 static void drop(void *arg, const struct vs_segment_info *segment,
                  const struct vs_block_info *block)
 {
-    const struct vs_context *context = arg;
+    struct vs_context *context = arg;
     struct vs_allocator_event e;
     if (!block)
         return;
@@ -351,6 +382,11 @@ static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cach
 
 bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block)
 {
+    struct vs_context *likely = vs_caching_likely_owner(ptr);
+    for (int i = 0; likely && i < VS_CONTEXT_ALLOCATORS; i++) {
+        if (find_in(likely, i, ptr, block))
+            return true;
+    }
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
         for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
             if (find_in(c, i, ptr, block))

@@ -30,6 +30,10 @@ struct vs_cached_block {
     bool ordered; /* from the stream-ordered entry points, which tell of segments */
     struct vs_context *context;
 };
+/* vs_caching_likely_owner: the context whose caches had memory at *addr* last; NULL when
+ * none did. A hint: there are fewer places to remember than addresses. */
+struct vs_context *vs_caching_likely_owner(uint64_t addr);
+
 /* vs_caching_find: also for pointers inside a block. */
 bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
 

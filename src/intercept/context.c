@@ -40,11 +40,7 @@ CUcontext vs_context_handle(void)
 {
     CUcontext handle = NULL;
     static _Atomic(void *) fn;
-    void *f = atomic_load_explicit(&fn, memory_order_relaxed);
-    if (!f) {
-        f = vs_driver_symbol("cuCtxGetCurrent");
-        atomic_store_explicit(&fn, f, memory_order_relaxed);
-    }
+    void *f = vs_driver_once(&fn, "cuCtxGetCurrent");
     if (!f || ((CUresult(*)(CUcontext *))f)(&handle) != CUDA_SUCCESS)
         return NULL;
     return handle;

@@ -30,11 +30,12 @@ enum vs_err vs_err_of_driver(CUresult r)
 
 enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
 {
+    static _Atomic(void *) fn;
     CUresult (*push)(CUcontext);
     entered->pushed = false;
     if (vs_context_handle() == context->handle)
         return VS_OK;
-    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    *(void **)&push = vs_driver_once(&fn, "cuCtxPushCurrent_v2");
     if (!push || push(context->handle) != CUDA_SUCCESS)
         return VS_ERR_DEVICE;
     entered->pushed = true;
@@ -43,11 +44,12 @@ enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered
 
 void vs_context_leave(const struct vs_entered *entered)
 {
+    static _Atomic(void *) fn;
     CUresult (*pop)(CUcontext *);
     CUcontext was;
     if (!entered->pushed)
         return;
-    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    *(void **)&pop = vs_driver_once(&fn, "cuCtxPopCurrent_v2");
     if (pop)
         pop(&was);
 }

@@ -7,6 +7,7 @@
 
 #include <cuda.h>
 #include <driver_types.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -57,6 +58,17 @@ void *vs_hook_real(enum vs_hook_id id);
 /* vs_driver_symbol: a driver function that is not hooked, by exported name; NULL
  * when the driver lacks it or is not loaded. Any thread. */
 void *vs_driver_symbol(const char *name);
+
+/* vs_driver_once: the same, looked up until it is found and kept in *slot*. */
+static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!fn) {
+        fn = vs_driver_symbol(name);
+        atomic_store_explicit(slot, fn, memory_order_relaxed);
+    }
+    return fn;
+}
 
 /* Call the real function; an entry point that the library lacks answers as if it
  * did not exist there. */

@@ -86,14 +86,16 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
 
 static enum vs_err allocate(size_t bytes, int device, CUstream stream, uint64_t *addr)
 {
-    struct vs_entered entered;
+    struct vs_entered entered = {.pushed = false};
     struct vs_allocation allocation;
-    struct vs_context *context = device >= 0 ? vs_context_on((uint32_t)device) : NULL;
+    struct vs_context *current = vs_context_current(), *context = current;
+    if (device < 0 || !current || current->device != (uint32_t)device)
+        context = device >= 0 ? vs_context_on((uint32_t)device) : NULL;
     if (!context) {
         vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc: device %d cannot be used", device);
         return VS_ERR_DEVICE;
     }
-    enum vs_err err = vs_context_enter(context, &entered);
+    enum vs_err err = context == current ? VS_OK : vs_context_enter(context, &entered);
     if (err)
         return err;
     err = request(context, bytes, stream, &allocation);
@@ -120,26 +122,39 @@ VS_EXPORT void *vramscope_torch_alloc(size_t bytes, int device, void *stream)
     return err ? no_memory() : (void *)(uintptr_t)addr;
 }
 
+static bool has(struct vs_context *context, uint64_t addr, struct vs_allocation *found, bool *live)
+{
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 1);
+    return allocator && vs_allocator_find(allocator, addr, found, live) == VS_OK;
+}
+
 /* The context whose stream-ordered allocator has *addr*, and what it knows of it. */
 static struct vs_context *owner_of(uint64_t addr, struct vs_allocation *found, bool *live)
 {
+    struct vs_context *likely = vs_caching_likely_owner(addr);
+    if (likely && has(likely, addr, found, live))
+        return likely;
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        struct vs_allocator *allocator = vs_context_allocator_at(c, 1);
-        if (allocator && vs_allocator_find(allocator, addr, found, live) == VS_OK)
+        if (c != likely && has(c, addr, found, live))
             return c;
     }
     return NULL;
 }
 
-/* The last user of a block that is freed may be another stream than its own. */
-static enum vs_err note_use(struct vs_context *context, uint64_t addr, CUstream stream)
+/* The last user of a block that is freed may be another stream than its own. A use that
+ * cannot be noted leaves a leak rather than a race. */
+static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream stream)
 {
-    struct vs_entered entered;
+    struct vs_entered entered = {.pushed = false};
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 1);
+    if (!allocator)
+        return VS_ERR_FOREIGN;
+    if (vs_process_state() == VS_PROCESS_EXITING)
+        return vs_allocator_free(allocator, addr);
     enum vs_err err = vs_context_enter(context, &entered);
     if (err)
         return err;
-    err = vs_allocator_record_stream(vs_context_allocator_at(context, 1), addr,
-                                     vs_stream_key(context, stream));
+    err = vs_allocator_free_on(allocator, addr, vs_stream_key(context, stream));
     vs_context_leave(&entered);
     return err;
 }
@@ -148,18 +163,11 @@ static void release(uint64_t addr, CUstream stream)
 {
     struct vs_allocation found;
     bool live;
-    struct vs_context *context = owner_of(addr, &found, &live);
-    enum vs_err err = VS_ERR_FOREIGN;
-    if (context) {
-        vs_caching_begin("vramscope_torch_free", 0);
-        if (vs_process_state() != VS_PROCESS_EXITING)
-            err = note_use(context, addr, stream);
-        else
-            err = VS_OK;
-        /* a use that cannot be noted leaves a leak rather than a race */
-        if (!err)
-            err = vs_allocator_free(vs_context_allocator_at(context, 1), addr);
-    }
+    struct vs_context *context = vs_caching_likely_owner(addr);
+    vs_caching_begin("vramscope_torch_free", 0);
+    enum vs_err err = context ? free_in(context, addr, stream) : VS_ERR_FOREIGN;
+    if (err == VS_ERR_FOREIGN && (context = owner_of(addr, &found, &live)))
+        err = free_in(context, addr, stream);
     if (err)
         vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p is not a block that it may free",
                     (void *)(uintptr_t)addr);

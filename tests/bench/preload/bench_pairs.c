@@ -10,10 +10,13 @@
  *            needs a synchronisation of the device before the block is handed out
  *   hit      a working set; the program synchronises between the rounds, untimed, so
  *            that a cache has no need to
+ *   entry    the same through vramscope_torch_alloc and _free, on a stream of its own
+ *            for each thread; only where the library is preloaded
  * DEPTH: frames between the allocation and its thread's start, which go through one
  * of eight call sites in no fixed order. More threads: wall time over all pairs. */
 #define _GNU_SOURCE
 #include <cuda.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,7 +29,7 @@
 #define REPEATS 4 /* of the set in a round of `malloc` */
 #define THREADS_MAX 16
 
-enum how { HOW_MALLOC, HOW_CALLS, HOW_RESYNC, HOW_HIT };
+enum how { HOW_MALLOC, HOW_CALLS, HOW_RESYNC, HOW_HIT, HOW_ENTRY };
 
 static enum how how;
 static size_t bytes = (size_t)20 << 20;
@@ -36,6 +39,9 @@ static CUcontext context;
 static pthread_barrier_t barrier;
 static double times[ROUNDS]; /* written by the first thread */
 static _Atomic bool failed;
+static void *(*entry_alloc)(size_t, int, void *);
+static void (*entry_free)(void *, size_t, int, void *);
+static _Thread_local CUstream stream;
 
 static double now_ns(void)
 {
@@ -52,6 +58,10 @@ static int by_value(const void *a, const void *b)
 
 __attribute__((noinline)) static void take(CUdeviceptr *p)
 {
+    if (how == HOW_ENTRY) {
+        *p = (CUdeviceptr)(uintptr_t)entry_alloc(bytes, 0, stream);
+        return;
+    }
     if (how != HOW_CALLS && cuMemAlloc(p, bytes))
         failed = true;
     if (how == HOW_RESYNC && cuMemFree(*p))
@@ -109,6 +119,8 @@ static unsigned run_round(CUdeviceptr *set)
         if (cuMemFree(set[j]))
             failed = true;
     }
+    for (unsigned j = 0; how == HOW_ENTRY && j < blocks; j++)
+        entry_free((void *)(uintptr_t)set[j], bytes, 0, stream);
     return blocks;
 }
 
@@ -116,7 +128,8 @@ static void *work(void *arg)
 {
     int self = *(const int *)arg;
     CUdeviceptr set[BLOCKS_MAX] = {0};
-    if (cuCtxSetCurrent(context))
+    if (cuCtxSetCurrent(context) ||
+        (how == HOW_ENTRY && cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)))
         failed = true;
     run_round(set); /* fills the cache */
     for (int r = 0; r < ROUNDS && !failed; r++) {
@@ -138,7 +151,7 @@ static void *work(void *arg)
 
 static bool parse(int argc, char **argv)
 {
-    static const char *const names[] = {"malloc", "calls", "resync", "hit"};
+    static const char *const names[] = {"malloc", "calls", "resync", "hit", "entry"};
     bool known = false;
     for (unsigned i = 0; argc > 1 && i < sizeof names / sizeof *names; i++) {
         if (strcmp(argv[1], names[i]) == 0) {
@@ -150,6 +163,10 @@ static bool parse(int argc, char **argv)
     threads = argc > 3 ? atoi(argv[3]) : threads;
     bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
     blocks = argc > 5 ? (unsigned)atoi(argv[5]) : blocks;
+    *(void **)&entry_alloc = dlsym(RTLD_DEFAULT, "vramscope_torch_alloc");
+    *(void **)&entry_free = dlsym(RTLD_DEFAULT, "vramscope_torch_free");
+    if (how == HOW_ENTRY && (!entry_alloc || !entry_free))
+        return false;
     return known && blocks >= 1 && blocks <= BLOCKS_MAX && threads >= 1 && threads <= THREADS_MAX;
 }
 
@@ -159,7 +176,7 @@ int main(int argc, char **argv)
     pthread_t ids[THREADS_MAX];
     int numbers[THREADS_MAX];
     if (!parse(argc, argv)) {
-        fprintf(stderr, "usage: bench_pairs malloc|calls|resync|hit "
+        fprintf(stderr, "usage: bench_pairs malloc|calls|resync|hit|entry "
                         "[DEPTH [THREADS [BYTES [BLOCKS]]]]\n");
         return 2;
     }

@@ -58,6 +58,10 @@ echo "one block freed and asked for at once, the device synchronised at each reu
 figures "untraced (record=off)" "$short" "$(untraced resync 2)"
 figures "recorded, stacks=none" "$short" "$(under caching none resync 2)"
 figures "$deep" "$calls" "$(under caching native resync 20)"
+echo "the stream-ordered entry points, cache hit, 64 blocks of 20 MiB of one stream:"
+figures "untraced (record=off)" "$short" "$(untraced entry 2)"
+figures "recorded, stacks=none" "$short" "$(under caching none entry 2)"
+figures "$deep" "$calls" "$(under caching native entry 20)"
 echo "wall time over all pairs of several threads in one context, cache hit, 64 blocks each:"
 for threads in 1 2 4; do
     figures "untraced, $threads thread(s)" 0 "$(untraced hit 2 $threads)"
