@@ -249,10 +249,10 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
         vs_process_state() != VS_PROCESS_ACTIVE ||
         vs_caching_sharing())
         return false;
-    struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC);
-    if (!allocator)
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
+    if (!allocator && !(allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC)))
         return false;
-    vs_caching_begin(api, vs_process_stack());
+    vs_caching_begin(api, vs_process_recorder() ? vs_process_stack() : 0);
     struct vs_allocation allocation;
     enum vs_err err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))

@@ -103,7 +103,7 @@ static uint64_t own_thread(void)
     return thread_number;
 }
 
-static bool is_default(CUstream stream)
+bool vs_stream_is_default(CUstream stream)
 {
     return !stream || stream == CU_STREAM_LEGACY;
 }
@@ -113,7 +113,7 @@ static bool is_default(CUstream stream)
 static uint64_t key_of(const struct vs_context *context, CUstream stream)
 {
     unsigned long long id;
-    if (is_default(stream))
+    if (vs_stream_is_default(stream))
         return (uint64_t)context->id << 1;
     if (find_driver() && driver.stream_id && driver.stream_id(stream, &id) == CUDA_SUCCESS)
         return (uint64_t)id << 1 | 1;
@@ -140,7 +140,7 @@ static const struct stream *find_stream(uint64_t key)
 static const struct vs_context *context_of(const struct vs_context *current, CUstream stream)
 {
     CUcontext handle;
-    if (is_default(stream) || stream == CU_STREAM_PER_THREAD || !driver.stream_context ||
+    if (vs_stream_is_default(stream) || stream == CU_STREAM_PER_THREAD || !driver.stream_context ||
         driver.stream_context(stream, &handle) != CUDA_SUCCESS)
         return current;
     const struct vs_context *owner = vs_context_find(handle);
@@ -157,7 +157,7 @@ static void enter_stream(const struct vs_context *context, uint64_t key, CUstrea
     if (stream) {
         *stream = (struct stream){.key = key,
                                   .id = id,
-                                  .handle = is_default(handle) ? NULL : handle,
+                                  .handle = vs_stream_is_default(handle) ? NULL : handle,
                                   .context = context,
                                   .thread = own ? own_thread() : 0};
         /* without host memory: an unknown stream, for which the context is waited for */
@@ -232,7 +232,7 @@ static const struct stream *reachable(uint64_t key)
 void vs_stream_ends(CUstream handle)
 {
     unsigned long long id;
-    if (is_default(handle) || handle == CU_STREAM_PER_THREAD || !find_driver())
+    if (vs_stream_is_default(handle) || handle == CU_STREAM_PER_THREAD || !find_driver())
         return;
     if (!driver.stream_id) { /* the next stream of this handle has the same key */
         driver.stream_synchronize(handle);

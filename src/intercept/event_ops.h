@@ -20,6 +20,9 @@ void vs_event_ops_add(struct vs_device_ops *ops);
  * is the default stream. */
 uint64_t vs_stream_key(const struct vs_context *context, CUstream stream);
 
+/* vs_stream_is_default: the legacy default stream, whose key needs no current context. */
+bool vs_stream_is_default(CUstream stream);
+
 /* vs_stream_key_id: the trace's number of the stream behind *key*. */
 uint64_t vs_stream_key_id(uint64_t key);
 

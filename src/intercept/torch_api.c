@@ -151,7 +151,8 @@ static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream s
         return VS_ERR_FOREIGN;
     if (vs_process_state() == VS_PROCESS_EXITING)
         return vs_allocator_free(allocator, addr);
-    enum vs_err err = vs_context_enter(context, &entered);
+    enum vs_err err =
+        vs_stream_is_default(stream) ? VS_OK : vs_context_enter(context, &entered);
     if (err)
         return err;
     err = vs_allocator_free_on(allocator, addr, vs_stream_key(context, stream));
