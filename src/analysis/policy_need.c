@@ -11,6 +11,9 @@
 /* Stands for any other stream that uses a block. */
 #define OTHER_STREAM (UINT64_C(1) << 32)
 
+/* More than any device has: a damaged trace, whose pages would take a long time. */
+#define PEAK_MAX (UINT64_C(16) << 40)
+
 const char *const vs_policy_need_names[VS_NEED_POLICIES] = {"pytorch", "expandable", "compact"};
 
 static const struct vs_allocator_config configs[VS_NEED_POLICIES] = {
@@ -65,12 +68,13 @@ void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
     size_t count;
     const struct vs_planner_step *steps = vs_planner_steps(planner, &count);
     uint64_t total = 4 * vs_planner_peak(planner) + (UINT64_C(1) << 30);
-    uint64_t *addrs = calloc(count + 1, sizeof *addrs);
+    bool possible = vs_planner_peak(planner) <= PEAK_MAX;
+    uint64_t *addrs = possible ? calloc(count + 1, sizeof *addrs) : NULL;
     if (device_bytes > total)
         total = device_bytes;
     total &= ~(VS_PAGE_BYTES - 1);
     for (int i = 0; i < VS_NEED_POLICIES; i++)
         out[i] = addrs ? need(steps, count, &configs[i], total, addrs)
-                       : (struct vs_policy_need){0, VS_ERR_NOMEM};
+                       : (struct vs_policy_need){0, possible ? VS_ERR_NOMEM : VS_ERR_LIMIT};
     free(addrs);
 }

@@ -19,7 +19,7 @@ extern const char *const vs_policy_need_names[VS_NEED_POLICIES];
 
 /* vs_policy_needs: for all that *planner* was told so far. *device_bytes*: of the device
  * of the trace, 0 when unknown; it bounds nothing but the addresses of an expandable
- * segment. *Cost*: a few hundred nanoseconds per request or free. */
+ * segment. VS_ERR_LIMIT beyond 16 TiB alive at once. *Cost*: a few hundred nanoseconds per request or free. */
 void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
                      struct vs_policy_need out[VS_NEED_POLICIES]);
 

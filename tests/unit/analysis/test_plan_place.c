@@ -16,6 +16,7 @@
 
 #include "allocator/allocator_internal.h"
 #include "allocator/plan_follow.h"
+#include "analysis/policy_need.h"
 #include "support/fake_device.h"
 #include "support/plan_log.h"
 #include "support/policy_run.h"
@@ -323,6 +324,73 @@ static int check_traces(int count, char **paths)
     return 0;
 }
 
+/* --- what the policies need without a plan --- */
+
+static void tell(const struct request_log *log, struct vs_planner *planner)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        const struct request *r = &log->requests[i];
+        uint64_t block = r->id + UINT64_C(1);
+        if (r->kind == REQUEST_ALLOC)
+            assert_int_equal(vs_planner_alloc(planner, block, r->size, r->stream), VS_OK);
+        else if (r->kind == REQUEST_FREE)
+            assert_int_equal(vs_planner_free(planner, block), VS_OK);
+        else
+            assert_int_equal(vs_planner_record(planner, block), VS_OK);
+    }
+}
+
+/* *permille* more or less: where other streams' work ends at other moments. */
+static void needs_are_those_on_a_device(const char *name, uint64_t permille)
+{
+    static const struct vs_allocator_config configs[VS_NEED_POLICIES] = {
+        [VS_NEED_PYTORCH] = {.policy = VS_POLICY_PYTORCH},
+        [VS_NEED_EXPANDABLE] = {.expandable_segments = true},
+        [VS_NEED_COMPACT] = {.policy = VS_POLICY_COMPACT}};
+    struct request_log log;
+    struct vs_planner *planner;
+    struct vs_policy_need needs[VS_NEED_POLICIES];
+    assert_true(workload_make(name, 1, &log));
+    assert_int_equal(vs_planner_open(&planner), VS_OK);
+    tell(&log, planner);
+    vs_policy_needs(planner, 0, needs);
+    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+        struct policy_result on_device;
+        assert_int_equal(policy_run(&log, &configs[i], UINT64_C(1) << 40, NULL, NULL, &on_device), VS_OK);
+        uint64_t error = on_device.reserved_peak * permille / 1000;
+        assert_int_equal(needs[i].err, VS_OK);
+        assert_in_range(needs[i].reserved_bytes, on_device.reserved_peak - error,
+                        on_device.reserved_peak + error);
+    }
+    vs_planner_close(planner);
+    request_log_clear(&log);
+}
+
+static void what_policies_need_is_what_they_take_from_a_device(void **state)
+{
+    (void)state;
+    needs_are_those_on_a_device("varlen", 0);
+    needs_are_those_on_a_device("serving", 0);
+    needs_are_those_on_a_device("streams", 60);
+}
+
+static void what_no_device_could_hold_has_no_figure(void **state)
+{
+    (void)state;
+    struct vs_planner *planner;
+    struct vs_policy_need needs[VS_NEED_POLICIES];
+    assert_int_equal(vs_planner_open(&planner), VS_OK);
+    vs_policy_needs(planner, 0, needs); /* nothing was asked for */
+    for (int i = 0; i < VS_NEED_POLICIES; i++)
+        assert_true(!needs[i].err && needs[i].reserved_bytes == 0);
+    for (uint64_t block = 1; block <= 17; block++)
+        assert_int_equal(vs_planner_alloc(planner, block, UINT64_C(1) << 40, 0), VS_OK);
+    vs_policy_needs(planner, 0, needs);
+    for (int i = 0; i < VS_NEED_POLICIES; i++)
+        assert_int_equal(needs[i].err, VS_ERR_LIMIT);
+    vs_planner_close(planner);
+}
+
 #define BY_HAND(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(int argc, char **argv)
@@ -336,6 +404,8 @@ int main(int argc, char **argv)
         BY_HAND(a_plan_survives_an_emptied_cache_and_a_lost_context),
         BY_HAND(a_device_that_refuses_is_asked_by_the_ordinary_rules),
         BY_HAND(a_stream_that_the_plan_does_not_know_is_served_all_the_same),
+        cmocka_unit_test(what_policies_need_is_what_they_take_from_a_device),
+        cmocka_unit_test(what_no_device_could_hold_has_no_figure),
         BY_HAND(only_the_compact_policy_takes_a_plan_and_only_one),
     };
     if (argc > 1)
