@@ -440,7 +440,7 @@ static enum vs_err record_locked(struct vs_allocator *a, uint64_t addr, uint64_t
         return not_live(a, addr);
     if (a->config.reuse == VS_REUSE_AFTER_SYNC || stream == block->segment->pool->owner->stream)
         return VS_OK;
-    return a->ops.event_record ? vs_uses_add_locked(a, block, stream, a->captures != NULL)
+    return a->ops.event_record ? vs_uses_add_locked(a, block, stream, a->captures != 0)
                                : VS_ERR_UNSUPPORTED;
 }
 

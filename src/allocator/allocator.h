@@ -145,6 +145,9 @@ struct vs_allocator_config {
     enum vs_policy policy;
     enum vs_reuse reuse;
     enum vs_tie tie; /* VS_POLICY_PYTORCH */
+    /* vs_allocator_capture_begin and _end tell of every capture, as PyTorch 2.15 does;
+     * otherwise a private pool that is being allocated to counts as one, as before. */
+    bool captures_told;
     /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory,
      * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;
@@ -263,8 +266,8 @@ enum vs_err vs_allocator_empty_cache(struct vs_allocator *allocator, uint64_t *r
  * A private pool has memory of its own, small and large, for every stream. It exists
  * from its first retain or begin and is kept while it has users; without users its
  * free memory goes back whenever cached memory is released, and the pool with the last
- * of it. From the first begin to the last end a graph may be under capture: events are
- * neither recorded nor asked about, blocks that other streams used stay pending, and
+ * of it. While a graph is under capture (config.captures_told) events are neither
+ * recorded nor asked about, blocks that other streams used stay pending, and
  * no cached memory is released for a request, nor by vs_allocator_empty_cache other
  * than that of pools without users. */
 
@@ -320,9 +323,15 @@ enum vs_err vs_allocator_pool_set(struct vs_allocator *allocator, struct vs_pool
 
 /* vs_allocator_pool_empty: vs_allocator_empty_cache for one pool: waits for the events
  * of its blocks and gives its free memory back; nothing while it has users.
- * VS_ERR_NOT_FOUND; VS_ERR_STATE while any pool is allocated to. */
+ * VS_ERR_NOT_FOUND; VS_ERR_STATE during a capture. */
 enum vs_err vs_allocator_pool_empty(struct vs_allocator *allocator, struct vs_pool_id id,
                                     uint64_t *released_bytes);
+
+/* vs_allocator_capture_begin, _end: a graph is under capture, of whichever stream, from
+ * before the device is told to begin until it has ended. Several may be at a time. end:
+ * VS_ERR_STATE when none was begun. PyTorch: markCaptureBegin, markCaptureEnd. */
+void vs_allocator_capture_begin(struct vs_allocator *allocator);
+enum vs_err vs_allocator_capture_end(struct vs_allocator *allocator) VS_MUST_CHECK;
 
 /* --- when memory runs short --- */
 

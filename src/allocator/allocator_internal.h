@@ -107,8 +107,8 @@ struct vs_private_pool {
 };
 
 /* Requests being sent to a private pool. */
-struct vs_capture {
-    struct vs_capture *next; /* in the order they began */
+struct vs_scope {
+    struct vs_scope *next; /* in the order they began */
     struct vs_private_pool *pool;
     vs_pool_filter *filter; /* NULL: every stream */
     void *ctx;
@@ -176,7 +176,9 @@ struct vs_allocator {
     struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
 
     struct vs_private_pool *private_pools;
-    struct vs_capture *captures; /* not empty: a graph may be under capture */
+    struct vs_scope *scopes; /* the one begun last first */
+    uint64_t captures; /* under way, as far as we know: nothing may be waited for or asked */
+    uint64_t captures_told; /* of these, by vs_allocator_capture_begin */
 
     struct vs_event_queue *queues;
     struct vs_map uses;          /* address of a live block to its list of struct vs_note */
@@ -196,7 +198,7 @@ struct vs_allocator {
     struct vs_arena arena;
     struct vs_node_list free_tables[VS_TABLE_CLASSES]; /* page_index.c */
     struct vs_node_list free_segments, free_streams, free_notes, free_queues;
-    struct vs_node_list free_private_pools, free_captures;
+    struct vs_node_list free_private_pools, free_scopes;
     struct vs_node_list free_views;
     struct vs_counters counters; /* complete under the world only */
     struct vs_shards shards;
@@ -238,7 +240,7 @@ static inline void vs_world_leave(struct vs_allocator *allocator)
 /* Can a request be served without the world at all? */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
-    return vs_sharded(allocator) && !allocator->pending_notes && !allocator->captures &&
+    return vs_sharded(allocator) && !allocator->pending_notes && !allocator->scopes &&
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 

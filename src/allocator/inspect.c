@@ -221,10 +221,14 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
     if (c.indexed != r->free || r->lent != r->lent_to_views || c.unmapped != r->unmapped || c.segments != a->segment_count ||
         c.streams != a->stream_table.count)
         return "pools and segments count differently";
-    for (const struct vs_capture *capture = a->captures; capture; capture = capture->next) {
-        if (!capture->pool->users)
+    uint64_t captures = a->captures_told;
+    for (const struct vs_scope *scope = a->scopes; scope; scope = scope->next) {
+        captures += !a->config.captures_told;
+        if (!scope->pool->users)
             return "requests go to a pool that nobody uses";
     }
+    if (a->captures != captures)
+        return "captures count differently than they began";
     return NULL;
 }
 

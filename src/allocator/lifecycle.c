@@ -88,12 +88,13 @@ static void reset_tables(struct vs_allocator *a)
     a->held = NULL;
     a->held_tail = &a->held;
     a->private_pools = NULL;
-    a->captures = NULL;
+    a->scopes = NULL;
+    a->captures = a->captures_told = 0;
     a->arena = (struct vs_arena){0};
     memset(a->free_tables, 0, sizeof a->free_tables);
     a->free_segments = (struct vs_node_list){0};
     a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
-    a->free_private_pools = a->free_captures = (struct vs_node_list){0};
+    a->free_private_pools = a->free_scopes = (struct vs_node_list){0};
     a->free_views = (struct vs_node_list){0};
     vs_shards_forget_locked(&a->shards);
 }

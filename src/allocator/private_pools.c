@@ -6,9 +6,11 @@
  * pools for each stream, like the default one. It is kept while it has users; one
  * without users is freeable: its memory goes back whenever the cache is emptied,
  * and the pool with the last of it. Requests go to the pool begun last among
- * those whose filter accepts their stream. While any pool is allocated to, a graph
- * may be under capture: then nothing may wait for the device or ask it about
- * events, which the other files look up in `captures`. */
+ * those whose filter accepts their stream.
+ *
+ * While a graph is under capture nothing may wait for the device or ask it about
+ * events, which the other files look up in `captures`. Unless the client tells us of
+ * captures (config.captures_told), every pool being allocated to counts as one. */
 #include "allocator/allocator_internal.h"
 
 static bool is_default(struct vs_pool_id id)
@@ -64,9 +66,9 @@ enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id i
     return err;
 }
 
-static struct vs_capture **capture_of(struct vs_allocator *a, struct vs_pool_id id)
+static struct vs_scope **scope_of(struct vs_allocator *a, struct vs_pool_id id)
 {
-    struct vs_capture **link = &a->captures;
+    struct vs_scope **link = &a->scopes;
     const struct vs_private_pool *pool = find(a, id);
     while (*link && (*link)->pool != pool)
         link = &(*link)->next;
@@ -76,20 +78,21 @@ static struct vs_capture **capture_of(struct vs_allocator *a, struct vs_pool_id 
 static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_filter *filter,
                          void *ctx)
 {
-    if (*capture_of(a, id))
+    if (*scope_of(a, id))
         return VS_ERR_STATE;
-    struct vs_capture *capture = vs_node_take_locked(a, &a->free_captures, sizeof *capture);
-    if (!capture)
+    struct vs_scope *scope = vs_node_take_locked(a, &a->free_scopes, sizeof *scope);
+    if (!scope)
         return VS_ERR_NOMEM;
     struct vs_private_pool *pool;
     enum vs_err err = retain(a, id, NULL, &pool);
     if (err) {
-        vs_node_give_locked(&a->free_captures, capture);
+        vs_node_give_locked(&a->free_scopes, scope);
         return err;
     }
-    *capture = (struct vs_capture){.pool = pool, .filter = filter, .ctx = ctx};
-    capture->next = a->captures; /* scopes nest: the innermost is asked first */
-    a->captures = capture;
+    *scope = (struct vs_scope){.pool = pool, .filter = filter, .ctx = ctx};
+    scope->next = a->scopes; /* scopes nest: the innermost is asked first */
+    a->scopes = scope;
+    a->captures += !a->config.captures_told;
     return VS_OK;
 }
 
@@ -107,13 +110,14 @@ enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id
 enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_pool_id id)
 {
     vs_world_acquire(a);
-    struct vs_capture **link = capture_of(a, id), *capture = *link;
-    if (capture) {
-        *link = capture->next;
-        vs_node_give_locked(&a->free_captures, capture);
+    struct vs_scope **link = scope_of(a, id), *scope = *link;
+    if (scope) {
+        *link = scope->next;
+        a->captures -= !a->config.captures_told;
+        vs_node_give_locked(&a->free_scopes, scope);
     }
     vs_world_release(a);
-    return capture ? VS_OK : VS_ERR_STATE;
+    return scope ? VS_OK : VS_ERR_STATE;
 }
 
 enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id id)
@@ -122,7 +126,7 @@ enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id 
     struct vs_private_pool *pool = find(a, id);
     enum vs_err err = !pool ? VS_ERR_NOT_FOUND : !pool->users ? VS_ERR_STATE : VS_OK;
     /* the last user cannot go while requests still come to the pool */
-    if (!err && pool->users == 1 && *capture_of(a, id))
+    if (!err && pool->users == 1 && *scope_of(a, id))
         err = VS_ERR_STATE;
     if (!err)
         pool->users--;
@@ -163,12 +167,32 @@ enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, 
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
+void vs_allocator_capture_begin(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    a->captures_told++;
+    a->captures++;
+    vs_world_release(a);
+}
+
+enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    enum vs_err err = a->captures_told ? VS_OK : VS_ERR_STATE;
+    if (!err) {
+        a->captures_told--;
+        a->captures--;
+    }
+    vs_world_release(a);
+    return err;
+}
+
 /* get_pool */
 struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *a, uint64_t stream)
 {
-    for (const struct vs_capture *capture = a->captures; capture; capture = capture->next) {
-        if (!capture->filter || capture->filter(capture->ctx, stream))
-            return capture->pool;
+    for (const struct vs_scope *scope = a->scopes; scope; scope = scope->next) {
+        if (!scope->filter || scope->filter(scope->ctx, stream))
+            return scope->pool;
     }
     return NULL;
 }

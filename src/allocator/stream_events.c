@@ -7,7 +7,7 @@
  * last event. Where the device will not record an event yet (stream capture), the
  * note waits on the deferred list and its block stays pending: memory is never
  * handed out on a guess. What is freed while we know of a capture (captures is not
- * empty) is held back until there is none, as in PyTorch. Notes are made when a use is recorded, so that a free
+ * 0) is held back until there is none, as in PyTorch. Notes are made when a use is recorded, so that a free
  * needs no memory. The caller holds the allocator's lock. */
 #include "allocator/allocator_internal.h"
 

@@ -3,7 +3,9 @@
  * Private pools for the stream-ordered entry points: what a captured graph allocates
  * stays the graph's, however often it is launched. PyTorch says when a pool begins and
  * ends to be allocated to, and by a std::function which streams it is for; that is
- * called here as the GNU C++ library lays it out, the one that PyTorch is built with. */
+ * called here as the GNU C++ library lays it out, the one that PyTorch is built with.
+ * It does not say whether a pool is for a graph: each counts as one under capture while
+ * it is begun (config.captures_told stays false), which at worst holds memory back. */
 #include "intercept/torch_pool.h"
 
 #include <stdatomic.h>

@@ -85,6 +85,17 @@ static void private_pools(void **state)
     diff_suite(__func__, &c);
 }
 
+static void private_pools_beside_captures(void **state)
+{
+    (void)state;
+    static const struct diff_config c = {
+        .allocator = {.captures_told = true}, .capacity = 500 * DIFF_MIB, .largest = 26,
+        .pools = true,
+        .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_open_pool_event,
+                       MODEL_open_pool_retry, MODEL_capture_deferred, MODEL_capture_no_retry)};
+    diff_suite(__func__, &c);
+}
+
 static void private_pools_of_expandable_segments(void **state)
 {
     (void)state;
@@ -107,6 +118,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(expandable_segments),
         cmocka_unit_test(expandable_segments_and_options),
         cmocka_unit_test(private_pools),
+        cmocka_unit_test(private_pools_beside_captures),
         cmocka_unit_test(private_pools_of_expandable_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,8 @@ struct vs_allocator {
     void *sink_ctx;
     std::map<uint64_t, vs_allocation> live;
     std::map<c10::MempoolId_t, Pool> pools;
+    bool captures_told;
+    int captures;
 };
 
 static vs_allocator *allocators[DEVICES];
@@ -146,11 +148,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
 
 static cudaStreamCaptureStatus capturing()
 {
-    for (const auto &pool : here()->pools) {
-        if (pool.second.begun)
-            return cudaStreamCaptureStatusActive;
-    }
-    return cudaStreamCaptureStatusNone;
+    return here()->captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
 }
 
 #undef cudaStreamGetCaptureInfo
@@ -382,7 +380,8 @@ extern "C" enum vs_err vs_allocator_create(const struct vs_allocator_config *con
 {
     if (made == DEVICES)
         return VS_ERR_LIMIT; // run another process for more seeds
-    auto *a = new vs_allocator{made, ops, static_cast<fake_device *>(ops_ctx), *sink, sink_ctx, {}, {}};
+    auto *a = new vs_allocator{made, ops, static_cast<fake_device *>(ops_ctx), *sink, sink_ctx,
+                                {}, {}, config->captures_told, 0};
     allocators[made++] = a;
     current = a->index;
     c10::cuda::_internal::setHasPrimaryContext([](c10::DeviceIndex) { return true; });
@@ -414,6 +413,8 @@ extern "C" void vs_allocator_destroy(struct vs_allocator *a)
         while (!vs_allocator_pool_release(a, id))
             ;
     }
+    while (a->captures)
+        (void)vs_allocator_capture_end(a);
     caching::emptyCache();
 }
 
@@ -602,7 +603,8 @@ extern "C" enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs
     caching::beginAllocateToPool(a->index, id_of(id), [filter, ctx](cudaStream_t stream) {
         return !filter || filter(ctx, number(stream));
     });
-    caching::markCaptureBegin(a->index);
+    if (!a->captures_told)
+        vs_allocator_capture_begin(a);
     if (!there)
         pool.on_oom = false;
     caching::setUseOnOOM(a->index, id_of(id), false); // it cannot be searched while begun
@@ -617,7 +619,8 @@ extern "C" enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_p
         return VS_ERR_STATE;
     pool.begun = false;
     caching::endAllocateToPool(a->index, id_of(id));
-    caching::markCaptureEnd(a->index);
+    if (!a->captures_told)
+        (void)vs_allocator_capture_end(a);
     caching::setUseOnOOM(a->index, id_of(id), pool.on_oom);
     return VS_OK;
 }
@@ -656,11 +659,22 @@ extern "C" enum vs_err vs_allocator_pool_empty(struct vs_allocator *a, struct vs
     enum vs_err err = vs_allocator_pool_users(a, id, &users);
     if (err || users)
         return err;
-    for (const auto &pool : a->pools) {
-        if (pool.second.begun)
-            return VS_ERR_STATE;
-    }
-    return emptied(a, id_of(id), released);
+    return a->captures ? VS_ERR_STATE : emptied(a, id_of(id), released);
+}
+
+extern "C" void vs_allocator_capture_begin(struct vs_allocator *a)
+{
+    caching::markCaptureBegin(a->index);
+    a->captures++;
+}
+
+extern "C" enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
+{
+    if (!a->captures)
+        return VS_ERR_STATE;
+    caching::markCaptureEnd(a->index);
+    a->captures--;
+    return VS_OK;
 }
 
 // --- what PyTorch has nothing of, and the test does not ask for ---

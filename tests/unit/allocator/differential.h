@@ -44,6 +44,8 @@ enum diff_kind {
     STEP_POOL_RELEASE,
     STEP_POOL_SET,     /* pool a to the flags b */
     STEP_POOL_EMPTY,
+    STEP_CAPTURE_BEGIN,
+    STEP_CAPTURE_END,
 };
 
 enum diff_failure {
@@ -93,6 +95,7 @@ struct diff_run {
     } events, model_events; /* what the sinks were told in this step */
     struct unsafe_ranges ranges;
     unsigned begun_pools; /* a bit for each */
+    int captures;         /* told */
     uint64_t called_back; /* what the callback freed; 0: nothing */
     uint64_t seed, random;
     int steps;             /* carried out */
@@ -116,6 +119,8 @@ void diff_start(struct diff_run *run, const struct diff_config *config);
 bool diff_step(struct diff_run *run, const struct diff_step *step);
 void diff_stop(struct diff_run *run);
 
+/* Does either side take something for a capture? */
+bool diff_capturing(const struct diff_run *run);
 struct vs_pool_id diff_pool_id(uint64_t pool);
 
 /* --- differential_compare.c --- */

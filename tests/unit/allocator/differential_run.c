@@ -257,6 +257,7 @@ static bool step_abandon(struct diff_run *r)
         no_longer_live(r, r->live[0]);
     r->ranges.count = 0;
     r->begun_pools = 0;
+    r->captures = 0;
     return true;
 }
 
@@ -310,6 +311,26 @@ static bool step_pool_empty(struct diff_run *r, const struct diff_step *s)
            same(r, "released bytes", have_bytes, want_bytes);
 }
 
+bool diff_capturing(const struct diff_run *r)
+{
+    return r->captures || (r->begun_pools && !r->config->allocator.captures_told);
+}
+
+static bool step_capture_begin(struct diff_run *r)
+{
+    vs_allocator_capture_begin(r->real);
+    model_capture_begin(r->model);
+    r->captures++;
+    return true;
+}
+
+static bool step_capture_end(struct diff_run *r)
+{
+    r->captures -= r->captures > 0;
+    return same(r, "result of capture_end", vs_allocator_capture_end(r->real),
+                model_capture_end(r->model));
+}
+
 static bool act_on_pool(struct diff_run *r, const struct diff_step *s)
 {
     struct vs_pool_id id = diff_pool_id(s->a);
@@ -328,6 +349,10 @@ static bool act_on_pool(struct diff_run *r, const struct diff_step *s)
                     model_pool_set(r->model, id, (unsigned)s->b));
     case STEP_POOL_EMPTY:
         return step_pool_empty(r, s);
+    case STEP_CAPTURE_BEGIN:
+        return step_capture_begin(r);
+    case STEP_CAPTURE_END:
+        return step_capture_end(r);
     default:
         return diff_differ(r, "unknown step", s->kind, 0);
     }

@@ -47,7 +47,9 @@ growing ignores the free block before     | expandable.c     | s/available(block
 address space given back stays in pieces   | expandable.c     | s/merge_unmapped(a, block, block->prev);//
 a request maps more than it misses         | expandable.c     | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
 inactive splits miss one neighbour        | fast_path.c      | s/if (prev || next)/if (prev)/
-any stream uses the pool                  | private_pools.c  | s/if (!capture->filter || capture->filter(capture->ctx, stream))/if (true)/
+a pool is a capture, whatever is told     | private_pools.c  | s/^    a->captures += !a->config.captures_told;/    a->captures++;/
+a capture told is none                    | private_pools.c  | s/^    a->captures++;//
+any stream uses the pool                  | private_pools.c  | s/if (!scope->filter || scope->filter(scope->ctx, stream))/if (true)/
 a pool without users serves others        | private_pools.c  | s/if (!(pool->flags \& VS_POOL_USE_ON_OOM) || !pool->users)/if (!(pool->flags \& VS_POOL_USE_ON_OOM))/
 the fallback takes expandable blocks      | private_pools.c  | s/other.expandable = false;/other.expandable = request->expandable;/
 large memory of a pool goes first         | private_pools.c  | s/enum vs_err small = vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_SMALL, released);/(void)vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_LARGE, released); &/

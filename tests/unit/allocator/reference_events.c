@@ -135,7 +135,7 @@ enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
         return VS_OK;
     /* part of a graph only if it never was a use of its own (PyTorch takes it for part
      * of the graph as soon as it was that once, and then waits for too little) */
-    if (!m->capture_count)
+    if (!model_capturing(m))
         b->capture_uses &= ~(1u << stream);
     else if (!(b->uses & 1u << stream))
         b->capture_uses |= 1u << stream;
@@ -158,10 +158,11 @@ enum vs_err model_free(struct model *m, uint64_t addr)
         return VS_OK;
     }
     RAN(m, pending);
-    m->counts[MODEL_capture_deferred] += m->capture_count > 0;
-    m->deferred[m->deferred_count++] = (struct deferred){addr, !m->capture_count};
-    if (m->capture_count)
+    m->counts[MODEL_capture_deferred] += model_capturing(m);
+    m->deferred[m->deferred_count++] = (struct deferred){addr, !model_capturing(m)};
+    if (model_capturing(m))
         return VS_OK;
+    m->counts[MODEL_open_pool_event] += m->scope_count > 0;
     b->capture_uses = 0;
     record_deferred(m, true);
     return VS_OK;

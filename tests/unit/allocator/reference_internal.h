@@ -41,7 +41,7 @@ struct private_pool {
     struct vs_pool_source source;
 };
 
-struct capture {
+struct scope {
     uint64_t pool;
     vs_pool_filter *filter;
     void *ctx;
@@ -65,8 +65,8 @@ struct model {
     int pool_count;
     uint64_t pools_made, segments_made;
     bool as_pytorch;
-    struct capture captures[MODEL_POOLS_MAX];
-    int capture_count;
+    struct scope scopes[MODEL_POOLS_MAX]; /* pools being allocated to */
+    int scope_count, captures_told;
     uint64_t syncs_begun, syncs_done, searches;
     struct vs_allocator_stats stats;
     vs_free_callback *callback;
@@ -138,6 +138,7 @@ void model_drop_unmapped(struct model *m, uint64_t pool);
 uint64_t model_unmap(struct model *m, int i, enum vs_err *err);
 
 /* --- reference_pools.c --- */
+bool model_capturing(const struct model *m);
 uint64_t model_pool_for(struct model *m, uint64_t stream);
 /* NULL: none, or the shared one. */
 struct private_pool *model_pool_numbered(struct model *m, uint64_t number);

@@ -147,7 +147,7 @@ enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out
 void model_abandon(struct model *m)
 {
     m->count = m->pending_count = m->deferred_count = 0;
-    m->pool_count = m->capture_count = 0;
+    m->pool_count = m->scope_count = m->captures_told = 0;
     model_recount(m);
 }
 
@@ -325,7 +325,7 @@ static enum vs_err grow(struct model *m, const struct request *q, int *out)
 static enum vs_err retry(struct model *m, const struct request *q, int *out)
 {
     uint64_t released = 0;
-    if (m->capture_count) {
+    if (model_capturing(m)) {
         RAN(m, capture_no_retry);
         return VS_ERR_DEVICE_OOM;
     }
@@ -334,6 +334,7 @@ static enum vs_err retry(struct model *m, const struct request *q, int *out)
         return VS_ERR_STATE;
     m->stats.num_alloc_retries++;
     RAN(m, retry);
+    m->counts[MODEL_open_pool_retry] += m->scope_count > 0;
     enum vs_err err = grow(m, q, out);
     m->counts[MODEL_retry_served] += !err;
     return err;
@@ -465,7 +466,7 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
         *out = (struct vs_allocation){0};
         return VS_OK;
     }
-    if (!m->capture_count)
+    if (!model_capturing(m))
         model_look_at_events(m, false);
     if (m->config.reuse == VS_REUSE_AFTER_SYNC)
         stream = 0;

@@ -72,6 +72,8 @@ struct model;
     X(capture_deferred) /* a freed block waits for the end of the captures */            \
     X(capture_dropped)  /* its uses during the capture needed no event */                \
     X(capture_no_retry) /* out of memory without giving back, for a capture */           \
+    X(open_pool_event)  /* a use waited for while a pool is open and nothing captured */  \
+    X(open_pool_retry)  /* the cache given back then */                                  \
     X(use_on_oom)       /* served from a pool that was to be used before failing */      \
     X(use_on_oom_missed)                                                                 \
     X(no_split)         /* a block left whole that would have been cut */
@@ -111,6 +113,8 @@ enum vs_err model_pool_retain(struct model *model, struct vs_pool_id id,
 enum vs_err model_pool_begin(struct model *model, struct vs_pool_id id, vs_pool_filter *filter,
                              void *ctx);
 enum vs_err model_pool_end(struct model *model, struct vs_pool_id id);
+void model_capture_begin(struct model *model);
+enum vs_err model_capture_end(struct model *model);
 enum vs_err model_pool_release(struct model *model, struct vs_pool_id id);
 enum vs_err model_pool_users(struct model *model, struct vs_pool_id id, uint64_t *users);
 enum vs_err model_pool_set(struct model *model, struct vs_pool_id id, unsigned flags);

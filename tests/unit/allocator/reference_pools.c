@@ -63,11 +63,11 @@ enum vs_err model_pool_retain(struct model *m, struct vs_pool_id id,
     return VS_OK;
 }
 
-static int capture_of(struct model *m, struct vs_pool_id id)
+static int scope_of(struct model *m, struct vs_pool_id id)
 {
     const struct private_pool *pool = find(m, id);
-    for (int i = 0; pool && i < m->capture_count; i++) {
-        if (m->captures[i].pool == pool->number)
+    for (int i = 0; pool && i < m->scope_count; i++) {
+        if (m->scopes[i].pool == pool->number)
             return i;
     }
     return -1;
@@ -76,23 +76,23 @@ static int capture_of(struct model *m, struct vs_pool_id id)
 enum vs_err model_pool_begin(struct model *m, struct vs_pool_id id, vs_pool_filter *filter,
                              void *ctx)
 {
-    if (capture_of(m, id) >= 0)
+    if (scope_of(m, id) >= 0)
         return VS_ERR_STATE;
     enum vs_err err = model_pool_retain(m, id, NULL);
     if (err)
         return err;
-    m->captures[m->capture_count++] = (struct capture){find(m, id)->number, filter, ctx};
+    m->scopes[m->scope_count++] = (struct scope){find(m, id)->number, filter, ctx};
     return VS_OK;
 }
 
 enum vs_err model_pool_end(struct model *m, struct vs_pool_id id)
 {
-    int i = capture_of(m, id);
+    int i = scope_of(m, id);
     if (i < 0)
         return VS_ERR_STATE;
-    m->capture_count--;
-    memmove(&m->captures[i], &m->captures[i + 1],
-            (size_t)(m->capture_count - i) * sizeof *m->captures);
+    m->scope_count--;
+    memmove(&m->scopes[i], &m->scopes[i + 1],
+            (size_t)(m->scope_count - i) * sizeof *m->scopes);
     return VS_OK;
 }
 
@@ -101,7 +101,7 @@ enum vs_err model_pool_release(struct model *m, struct vs_pool_id id)
     struct private_pool *pool = find(m, id);
     if (!pool)
         return VS_ERR_NOT_FOUND;
-    if (!pool->users || (pool->users == 1 && capture_of(m, id) >= 0))
+    if (!pool->users || (pool->users == 1 && scope_of(m, id) >= 0))
         return VS_ERR_STATE;
     m->counts[MODEL_pool_freeable] += --pool->users == 0;
     return VS_OK;
@@ -127,6 +127,26 @@ enum vs_err model_pool_set(struct model *m, struct vs_pool_id id, unsigned flags
     return VS_OK;
 }
 
+/* --- captures --- */
+
+bool model_capturing(const struct model *m)
+{
+    return m->captures_told || (m->scope_count && !m->config.captures_told);
+}
+
+void model_capture_begin(struct model *m)
+{
+    m->captures_told++;
+}
+
+enum vs_err model_capture_end(struct model *m)
+{
+    if (!m->captures_told)
+        return VS_ERR_STATE;
+    m->captures_told--;
+    return VS_OK;
+}
+
 /* --- whose memory --- */
 
 /* Of those that accept the stream the one begun last: scopes nest. */
@@ -134,10 +154,10 @@ uint64_t model_pool_for(struct model *m, uint64_t stream)
 {
     uint64_t pool = 0;
     int matches = 0;
-    for (int i = 0; i < m->capture_count; i++) {
-        const struct capture *c = &m->captures[i];
-        if (!c->filter || c->filter(c->ctx, stream)) {
-            pool = c->pool;
+    for (int i = 0; i < m->scope_count; i++) {
+        const struct scope *s = &m->scopes[i];
+        if (!s->filter || s->filter(s->ctx, stream)) {
+            pool = s->pool;
             matches++;
         }
     }
@@ -148,7 +168,7 @@ uint64_t model_pool_for(struct model *m, uint64_t stream)
 /* PyTorch begins the pool for the search, which fails when it is begun already. */
 static bool cannot_be_searched(struct model *m, const struct private_pool *pool)
 {
-    return m->as_pytorch && capture_of(m, pool->id) >= 0;
+    return m->as_pytorch && scope_of(m, pool->id) >= 0;
 }
 
 int model_pool_fallback(struct model *m, struct request *q)
@@ -203,7 +223,7 @@ enum vs_err model_pool_empty(struct model *m, struct vs_pool_id id, uint64_t *re
         return VS_ERR_NOT_FOUND;
     if (pool->users)
         return VS_OK;
-    if (m->capture_count)
+    if (model_capturing(m))
         return VS_ERR_STATE;
     RAN(m, pool_emptied);
     m->stats.num_sync_all_streams++;

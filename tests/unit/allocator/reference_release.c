@@ -86,7 +86,7 @@ static enum vs_err release_pool(struct model *m, uint64_t pool, bool large, uint
 enum vs_err model_release_all(struct model *m, uint64_t *released)
 {
     enum vs_err first = VS_OK;
-    if (!m->capture_count) {
+    if (!model_capturing(m)) {
         m->stats.num_sync_all_streams++;
         model_look_at_events(m, true);
         note(&first, model_settle(m, 0));

@@ -229,6 +229,80 @@ static void no_cached_memory_is_released_during_a_capture(void **state)
     fixture_stop(&f);
 }
 
+static const struct vs_allocator_config told_config = {.captures_told = true};
+
+static void an_open_pool_is_no_capture_where_captures_are_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &told_config, 100 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    give(&f, a);
+    assert_int_equal(f.device.recorded[2], 1);
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a); /* its event was asked about */
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_pool_release(f.allocator, one));
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    take(&f, 70 * MIB); /* the cache was given back for it */
+    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
+    ok(vs_allocator_pool_empty(f.allocator, one, NULL));
+    fixture_stop(&f);
+}
+
+static void a_capture_that_is_told_holds_back_without_any_pool(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &told_config, 100 * MIB);
+    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    vs_allocator_capture_begin(f.allocator);
+    vs_allocator_capture_begin(f.allocator);
+    ok(vs_allocator_record_stream(f.allocator, b, 2));
+    give(&f, a);
+    give(&f, b);
+    give(&f, take(&f, 60 * MIB));
+    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
+    ok(vs_allocator_capture_end(f.allocator));
+    assert_int_equal(empty(&f), 0); /* one is still under way */
+    assert_int_equal(f.device.recorded[2], 0);
+    ok(vs_allocator_capture_end(f.allocator));
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b); /* used by the graph alone */
+    assert_int_equal(f.device.recorded[2], 1);
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
+    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
+    fixture_stop(&f);
+}
+
+/* Whoever tells of captures without saying so in the configuration gets both. */
+static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 100 * MIB);
+    give(&f, take(&f, 60 * MIB));
+    vs_allocator_capture_begin(f.allocator);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    ok(vs_allocator_capture_end(f.allocator));
+    assert_int_equal(empty(&f), 0);
+    vs_allocator_capture_begin(f.allocator);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    assert_int_equal(empty(&f), 0);
+    vs_allocator_abandon(f.allocator); /* the context is gone, and with it what was captured */
+    fake_device_free(&f.device);
+    fake_device_init(&f.device, 100 * MIB);
+    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
+    give(&f, take(&f, 60 * MIB));
+    assert_int_equal(empty(&f), 60 * MIB);
+    fixture_stop(&f);
+}
+
 static void a_freeable_pool_may_be_released_during_a_capture(void **state)
 {
     (void)state;
@@ -749,6 +823,9 @@ int main(void)
         cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
         cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
         cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
+        cmocka_unit_test(an_open_pool_is_no_capture_where_captures_are_told),
+        cmocka_unit_test(a_capture_that_is_told_holds_back_without_any_pool),
+        cmocka_unit_test(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise),
         cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
         cmocka_unit_test(emptying_one_pool_waits_for_its_events_only),
         cmocka_unit_test(a_pool_can_serve_others_when_the_device_is_full),
