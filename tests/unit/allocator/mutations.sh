@@ -39,12 +39,12 @@ a rest splits beside a block freed meanwhile | fast_path.c    | s/vs_block_merge
 a merge keeps the older mark              | block_ops.h      | s/if (other->idle.safe_after > block->idle.safe_after)/if (other->idle.safe_after < block->idle.safe_after)/
 an event counts as complete               | stream_events.c  | s/\&ready) \&\& ready)/\&ready))/
 uses of a capture get events              | stream_events.c  | s/if (note->captured) {/if (false) {/
-a use stays part of the graph             | stream_events.c  | s/n->captured = n->captured \&\& a->captures;/n->captured = n->captured;/
+a use stays part of the graph             | stream_events.c  | s/n->captured = n->captured \&\& captured;/n->captured = n->captured;/
 events are recorded during captures       | stream_events.c  | s/a->captures ? \&a->held_tail : \&a->deferred_tail/false ? \&a->held_tail : \&a->deferred_tail/
 the peak of both pools is one pool'"'"'s       | statistics.h     | s/if (all > counter->peak\[VS_STAT_ALL\])/if (level > counter->peak[VS_STAT_ALL])/
 an expandable best fit that can grow as far is passed over | expandable.c | s/vs_block_reach(next) >= vs_block_reach(block)/vs_block_reach(next) > vs_block_reach(block)/
 growing ignores the free block before     | expandable.c     | s/available(block->prev) ? block->prev : block/block/
-address space given back stays in pieces   | expandable.c     | s/merge_unmapped(a, block, block->prev);//
+address space given back stays in pieces   | expandable.c     | s/merge_unmapped(block, block->prev);//
 a request maps more than it misses         | expandable.c     | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
 inactive splits miss one neighbour        | fast_path.c      | s/if (prev || next)/if (prev)/
 a pool is a capture, whatever is told     | private_pools.c  | s/^    a->captures += !a->config.captures_told;/    a->captures++;/
