@@ -17,7 +17,8 @@
  * Every function may be called from any thread, at any time, CUDA used or not;
  * none from a signal handler. In the child of a fork they tell of no memory. None of them makes a process use CUDA, except
  * vramscope_torch_alloc. Sizes are bytes. Functions that return int return 0, or -1
- * and then write nothing. Structures keep their fields: what later versions know more
+ * and then write nothing. An ordinal is out of range when there is no such device; as long
+ * as CUDA is not initialised, from 64 on. Structures keep their fields: what later versions know more
  * comes by further functions and keys. */
 #ifndef VRAMSCOPE_H
 #define VRAMSCOPE_H
@@ -219,7 +220,8 @@ VRAMSCOPE_API void *vramscope_torch_alloc(size_t bytes, int device, void *stream
 
 /* Give a block back. *stream*: the last one to use it, whose work so far is waited for
  * (without the host waiting) before another stream gets the memory. NULL as *pointer*
- * does nothing; *bytes* and *device* are not needed. */
+ * does nothing; *bytes* and *device* are not needed. cudaFree and cudaFreeAsync refuse these
+ * blocks (cudaErrorInvalidValue) where the library is in front of CUDA. */
 VRAMSCOPE_API void vramscope_torch_free(void *pointer, size_t bytes, int device, void *stream);
 
 /* Work on *stream* uses the block as well: once freed, it waits for that too. */

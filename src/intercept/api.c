@@ -3,6 +3,7 @@
  * The public C API over the process's recording and counters. */
 #include "vramscope.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "intercept/api.h"
@@ -27,10 +28,35 @@ VS_EXPORT int vramscope_recording(void)
     return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && vs_process_recorder();
 }
 
+/* The driver answers with an error before CUDA is initialised. Exit handlers and children
+ * of a fork go by what was learned before. */
+static int device_count(void)
+{
+    static _Atomic int known; /* atomic; 0: not yet */
+    int count = atomic_load_explicit(&known, memory_order_relaxed);
+    if (count || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING)
+        return count ? count : VS_DEVICES_MAX;
+    CUresult (*get_count)(int *);
+    vs_thread.inside++;
+    *(void **)&get_count = vs_driver_symbol("cuDeviceGetCount");
+    if (!get_count || get_count(&count) != CUDA_SUCCESS)
+        count = 0;
+    vs_thread.inside--;
+    atomic_store_explicit(&known, count, memory_order_relaxed);
+    return count > 0 && count < VS_DEVICES_MAX ? count : VS_DEVICES_MAX;
+}
+
+bool vs_api_device(int device)
+{
+    return device >= 0 && device < VS_DEVICES_MAX && device < device_count();
+}
+
 VS_EXPORT int vramscope_get_device_stats(int device, struct vramscope_device_stats *stats)
 {
-    struct vs_device_counters c;
-    if (!stats || device < 0 || vs_track_device((uint32_t)device, &c))
+    struct vs_device_counters c = {0};
+    if (!stats || !vs_api_device(device))
+        return -1;
+    if (!vs_process_forked() && vs_track_device((uint32_t)device, &c))
         return -1;
     *stats = (struct vramscope_device_stats){.allocated = c.allocated,
                                              .requested = c.requested,
@@ -46,9 +72,10 @@ VS_EXPORT int vramscope_get_device_stats(int device, struct vramscope_device_sta
 
 VS_EXPORT int vramscope_reset_peaks(int device)
 {
-    if (device < 0 || device >= VS_DEVICES_MAX)
+    if (!vs_api_device(device))
         return -1;
-    vs_track_reset_peaks((uint32_t)device);
+    if (!vs_process_forked())
+        vs_track_reset_peaks((uint32_t)device);
     vs_api_each_allocator((uint32_t)device, vs_allocator_reset_peaks);
     return 0;
 }
@@ -103,7 +130,7 @@ VS_EXPORT int vramscope_get_last_failure(int device, struct vramscope_failure *f
 
 VS_EXPORT int vramscope_set_memory_fraction(int device, double fraction)
 {
-    if (device < 0 || vs_process_forked())
+    if (!vs_api_device(device) || vs_process_forked())
         return -1;
     vs_thread.inside++;
     enum vs_err err = vs_policy_set_fraction((uint32_t)device, fraction);

@@ -4,6 +4,7 @@
 #ifndef VS_API_H
 #define VS_API_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "allocator/allocator.h"
@@ -23,5 +24,9 @@ static inline void vs_api_each_allocator(uint32_t device, void (*act)(struct vs_
         }
     }
 }
+
+/* vs_api_device: is there a *device*, or may there be one as long as CUDA, which is not
+ * started for the question, does not say how many there are? */
+bool vs_api_device(int device);
 
 #endif

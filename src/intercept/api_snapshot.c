@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/vs_arena.h"
+#include "intercept/api.h"
 #include "intercept/context.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
@@ -101,7 +102,7 @@ VS_EXPORT int vramscope_snapshot(int device,
                                  void *arg)
 {
     struct copy copy;
-    if (device < 0 || device >= VS_DEVICES_MAX || !visit || !take(device, &copy))
+    if (!vs_api_device(device) || !visit || !take(device, &copy))
         return -1;
     int stop = 0;
     for (size_t i = 0; i < copy.count && !stop; i++) {
@@ -116,7 +117,7 @@ VS_EXPORT int64_t vramscope_copy_blocks(int device, struct vramscope_block *bloc
 {
     struct copy copy;
     int64_t count = 0;
-    if (device < 0 || device >= VS_DEVICES_MAX || (!blocks && max) || !take(device, &copy))
+    if (!vs_api_device(device) || (!blocks && max) || !take(device, &copy))
         return -1;
     for (size_t i = 0; i < copy.count; i++) {
         if (!copy.rows[i].block.size)

@@ -156,7 +156,7 @@ static bool look_up(const struct vs_allocator_stats *stats, const char *key, int
 VS_EXPORT int vramscope_get_statistic(int device, const char *key, int64_t *value)
 {
     struct vs_allocator_stats stats;
-    if (device < 0 || device >= VS_DEVICES_MAX || !key || !value)
+    if (!vs_api_device(device) || !key || !value)
         return -1;
     collect((uint32_t)device, &stats);
     return look_up(&stats, key, value) ? 0 : -1;
@@ -168,7 +168,7 @@ VS_EXPORT int vramscope_visit_statistics(int device,
 {
     struct vs_allocator_stats stats;
     char key[128];
-    if (device < 0 || device >= VS_DEVICES_MAX || !visit)
+    if (!vs_api_device(device) || !visit)
         return -1;
     collect((uint32_t)device, &stats);
     for (size_t i = 0; i < COUNT(pool_statistics); i++) {
@@ -190,7 +190,7 @@ VS_EXPORT int vramscope_visit_statistics(int device,
 
 VS_EXPORT int vramscope_reset_accumulated(int device)
 {
-    if (device < 0 || device >= VS_DEVICES_MAX)
+    if (!vs_api_device(device))
         return -1;
     vs_api_each_allocator((uint32_t)device, vs_allocator_reset_accumulated);
     return 0;

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/device_ops.h"
 #include "intercept/event_ops.h"
@@ -394,4 +395,18 @@ bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block)
         }
     }
     return false;
+}
+
+/* Code that a signal interrupted for good may hold our locks: then nothing can be asked. */
+bool vs_caching_keeps(CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!ptr || vs_thread.inside || !vs_process_entered() || vs_process_forked() || vs_lock_held())
+        return false;
+    bool found = false;
+    vs_thread.inside++;
+    for (struct vs_context *c = vs_context_next(NULL); c && !found; c = vs_context_next(c))
+        found = find_in(c, 1, ptr, &block);
+    vs_thread.inside--;
+    return found;
 }

@@ -101,6 +101,8 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
 
 CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 {
+    if (vs_caching_keeps(ptr))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!vs_hook_active() || capturing(stream, false))
         return VS_REAL(cuMemFreeAsync, ptr, stream);
     return free_async(ptr, stream, false);
@@ -108,6 +110,8 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
 {
+    if (vs_caching_keeps(ptr))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!vs_hook_active() || capturing(stream, true))
         return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);
     return free_async(ptr, stream, true);

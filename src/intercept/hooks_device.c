@@ -86,20 +86,28 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
     return r;
 }
 
+static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
+{
+    struct vs_live live;
+    vs_thread.inside++;
+    bool known = vs_track_free(ptr, 0, api, &live);
+    CUresult r = VS_REAL(cuMemFree_v2, ptr);
+    if (known && r != CUDA_SUCCESS)
+        vs_track_undo_free(&live, 0, api);
+    vs_thread.inside--;
+    return r;
+}
+
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
     if (!vs_hook_active() || !ptr)
-        return VS_REAL(cuMemFree_v2, ptr);
+        return vs_caching_keeps(ptr) ? CUDA_ERROR_INVALID_VALUE : VS_REAL(cuMemFree_v2, ptr);
     vs_thread.inside++;
     const char *api = vs_api("cuMemFree");
     CUresult r;
-    struct vs_live live;
-    if (!vs_caching_free(ptr, api, &r)) {
-        bool known = vs_track_free(ptr, 0, api, &live);
-        r = VS_REAL(cuMemFree_v2, ptr);
-        if (known && r != CUDA_SUCCESS)
-            vs_track_undo_free(&live, 0, api);
-    }
+    bool decided = vs_caching_free(ptr, api, &r);
     vs_thread.inside--;
-    return r;
+    if (decided)
+        return r;
+    return vs_caching_keeps(ptr) ? CUDA_ERROR_INVALID_VALUE : free_in_driver(ptr, api);
 }

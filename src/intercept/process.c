@@ -69,9 +69,14 @@ bool vs_process_caching(void)
 
 static _Atomic bool entry_points_used; /* atomic; never taken back */
 
+bool vs_process_entered(void)
+{
+    return atomic_load_explicit(&entry_points_used, memory_order_relaxed);
+}
+
 bool vs_process_serving(void)
 {
-    return caching || atomic_load_explicit(&entry_points_used, memory_order_relaxed);
+    return caching || vs_process_entered();
 }
 
 static _Atomic bool forked; /* atomic; never taken back */

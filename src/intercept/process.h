@@ -41,6 +41,9 @@ bool vs_process_caching(void);
 bool vs_process_serving(void);
 void vs_process_serve(void);
 
+/* vs_process_entered: was vs_process_serve called? */
+bool vs_process_entered(void);
+
 /* vs_process_forked: is this the child of a fork, in which CUDA is gone and our locks
  * are in an unknown state? */
 bool vs_process_forked(void);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "vramscope.h"
 
@@ -162,6 +164,22 @@ static void mode_snapshot(void)
     CHECK(cudaFree(seen.made_inside) == cudaSuccess);
 }
 
+static int go_on(const struct vramscope_segment *segment, const struct vramscope_block *block,
+                 void *arg)
+{
+    (void)segment;
+    (void)block;
+    (void)arg;
+    return 0;
+}
+
+static void ignore(const char *key, int64_t value, void *arg)
+{
+    (void)key;
+    (void)value;
+    (void)arg;
+}
+
 static void mode_fraction(void)
 {
     struct vramscope_failure failure;
@@ -185,6 +203,54 @@ static void mode_fraction(void)
     CHECK(figure("num_ooms") >= 1);
     CHECK(cudaFree(p) == cudaSuccess && cudaFree(small) == cudaSuccess);
     CHECK(vramscope_get_last_failure(0, NULL) == -1 && vramscope_get_last_failure(70, &failure) == -1);
+}
+
+/* As many devices as argv says; before CUDA is used nobody knows. */
+static void mode_ordinals(int devices)
+{
+    struct vramscope_device_stats stats;
+    struct vramscope_block block;
+    int64_t value;
+    CHECK(vramscope_get_device_stats(7, &stats) == 0 && vramscope_get_device_stats(64, &stats) == -1);
+    void *p = device_alloc(1000);
+    for (int i = -1; i < 70; i++) {
+        int expected = i >= 0 && i < devices ? 0 : -1;
+        CHECK(vramscope_get_device_stats(i, &stats) == expected);
+        CHECK(vramscope_reset_peaks(i) == expected);
+        CHECK(vramscope_reset_accumulated(i) == expected);
+        CHECK(vramscope_get_statistic(i, "num_ooms", &value) == expected);
+        CHECK(vramscope_visit_statistics(i, ignore, NULL) == expected);
+        CHECK(vramscope_snapshot(i, go_on, NULL) == expected);
+        CHECK((vramscope_copy_blocks(i, &block, 1) < 0) == (expected < 0));
+        CHECK(vramscope_set_memory_fraction(i, 0.5) == expected);
+    }
+    CHECK(cudaFree(p) == cudaSuccess);
+}
+
+static void in_child(void)
+{
+    struct vramscope_device_stats stats, none = {0};
+    memset(&stats, 0xab, sizeof stats);
+    CHECK(vramscope_get_device_stats(0, &stats) == 0);
+    CHECK(memcmp(&stats, &none, sizeof stats) == 0);
+    CHECK(vramscope_reset_peaks(0) == 0 && figure("allocation.all.current") == 0);
+    CHECK(vramscope_copy_blocks(0, NULL, 0) == 0);
+    CHECK(vramscope_get_device_stats(64, &stats) == -1);
+}
+
+static void mode_fork(void)
+{
+    struct vramscope_device_stats stats;
+    int status;
+    void *p = device_alloc(1000);
+    pid_t child = fork();
+    if (!child) {
+        in_child();
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK(vramscope_get_device_stats(0, &stats) == 0 && stats.allocated == 1024);
+    CHECK(cudaFree(p) == cudaSuccess);
 }
 
 /* The options allow an eighth of the device. */
@@ -216,6 +282,10 @@ int main(int argc, char **argv)
         mode_snapshot();
     else if (strcmp(mode, "fraction") == 0)
         mode_fraction();
+    else if (strcmp(mode, "one-device") == 0 || strcmp(mode, "two-devices") == 0)
+        mode_ordinals(mode[0] == 'o' ? 1 : 2);
+    else if (strcmp(mode, "fork") == 0)
+        mode_fork();
     else if (strcmp(mode, "limited") == 0)
         mode_limited();
     else

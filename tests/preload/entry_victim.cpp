@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <vector>
@@ -153,6 +154,37 @@ static void other_capture(cudaStream_t s, cudaStream_t t)
     CHECK(figure("reserved_bytes.all.current") <= before);
 }
 
+/* CUDA's own frees know nothing of these blocks: they are refused, and take no segment. */
+static void freed_elsewhere(cudaStream_t s)
+{
+    size_t bytes = 0;
+    cudaGraph_t made;
+    vramscope_torch_reset();
+    char *a = static_cast<char *>(get(3 * MIB, s)), *b = static_cast<char *>(get(3 * MIB, s));
+    CHECK(a && b && cudaMemset(b, 8, MIB) == cudaSuccess);
+    char *begin = static_cast<char *>(vramscope_torch_base_alloc(a, &bytes));
+    int64_t live = figure("allocation.all.current"), held = figure("reserved_bytes.all.current");
+    char *const wrong[] = {a, b, begin, a + 512, b + MIB};
+    for (char *p : wrong) {
+        CHECK(cudaFree(p) == cudaErrorInvalidValue);
+        CHECK(cudaFreeAsync(p, s) == cudaErrorInvalidValue);
+        CHECK(cudaFreeAsync(p, cudaStreamPerThread) == cudaErrorInvalidValue);
+    }
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    CHECK(cudaFreeAsync(a, s) == cudaErrorInvalidValue);
+    CHECK(cudaStreamEndCapture(s, &made) == cudaSuccess);
+    CHECK(cudaGraphDestroy(made) == cudaSuccess && cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(figure("allocation.all.current") == live && figure("reserved_bytes.all.current") == held);
+    CHECK(holds(b, 8) && cudaDeviceSynchronize() == cudaSuccess);
+    put(a, s); /* cached: still not the driver's to free */
+    CHECK(cudaFree(begin) == cudaErrorInvalidValue && cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(holds(b, 8));
+    put(b, s);
+    void *own = nullptr; /* what the driver or the cache gave is freed as ever */
+    CHECK(cudaMalloc(&own, MIB) == cudaSuccess && cudaFree(own) == cudaSuccess);
+    CHECK(cudaMallocAsync(&own, MIB, s) == cudaSuccess && cudaFreeAsync(own, s) == cudaSuccess);
+}
+
 /* With PyTorch's library in the process, no memory is an exception. */
 static void inside_pytorch(const char *libc10, cudaStream_t s)
 {
@@ -178,6 +210,8 @@ int main(int argc, char **argv)
     CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking) == cudaSuccess);
     if (argc > 1 && *argv[1] == '/')
         inside_pytorch(argv[1], s);
+    else if (argc > 1 && std::strcmp(argv[1], "frees") == 0)
+        freed_elsewhere(s);
     else
         streams(s, t);
     if (argc < 2 || !*argv[1]) {

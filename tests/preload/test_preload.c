@@ -727,6 +727,28 @@ static void the_public_interface_agrees_with_what_the_program_did(void **state)
     }
 }
 
+static void only_ordinals_of_devices_that_exist_are_taken(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, CACHING, VS_API_WEAK, "one-device");
+    assert_string_equal(o.out, "ok\n");
+    run(&o, OBSERVE, VS_API_WEAK, "one-device");
+    assert_string_equal(o.out, "ok\n");
+    run_with(&o, CACHING, two_devices, VS_API_WEAK, "two-devices");
+    assert_string_equal(o.out, "ok\n");
+    assert_string_equal(o.err, "");
+}
+
+static void a_forked_child_is_told_of_no_memory(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, CACHING, VS_API_WEAK, "fork");
+    assert_string_equal(o.out, "ok\n");
+    assert_string_equal(o.err, "");
+}
+
 static void an_eighth(void)
 {
     setenv("VRAMSCOPE_ALLOC_CONF", "per_process_memory_fraction:0.125", 1);
@@ -980,6 +1002,40 @@ static void without_it_sharing_is_refused_once_and_never_wrong(void **state)
     }
 }
 
+#ifdef VS_API_CPP
+static void checked_and_unwritable(void)
+{
+    checked();
+    unwritable_output();
+}
+
+static void checked_and_expandable(void)
+{
+    checked();
+    expandable();
+}
+#endif
+
+/* The driver took the whole segment back, under the other blocks in it. */
+static void memory_in_stream_order_is_not_freed_by_cudas_own_functions(void **state)
+{
+    (void)state;
+#ifdef VS_API_CPP
+    struct outcome o;
+    void (*const ways[])(void) = {checked, checked_and_not_preloaded, checked_and_compact,
+                                  checked_and_expandable, checked_and_unwritable};
+    for (int f = OBSERVE; f <= CACHING; f++) {
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            run_with(&o, (enum front)f, ways[i], VS_ENTRY_VICTIM, "frees");
+            assert_string_equal(o.out, "ok\n");
+            assert_int_equal(o.status, 0);
+        }
+    }
+#else
+    skip(); /* no C++ compiler */
+#endif
+}
+
 static void pytorchs_variable_is_for_its_entry_points_alone(void **state)
 {
     (void)state;
@@ -1091,6 +1147,9 @@ int main(void)
         cmocka_unit_test(cached_memory_may_be_freed_in_stream_order),
         cmocka_unit_test(with_ipc_always_every_block_is_shared_as_it_is),
         cmocka_unit_test(without_it_sharing_is_refused_once_and_never_wrong),
+        cmocka_unit_test(only_ordinals_of_devices_that_exist_are_taken),
+        cmocka_unit_test(a_forked_child_is_told_of_no_memory),
+        cmocka_unit_test(memory_in_stream_order_is_not_freed_by_cudas_own_functions),
         cmocka_unit_test(pytorchs_variable_is_for_its_entry_points_alone),
         cmocka_unit_test(libraries_get_the_drivers_answers_about_cached_memory),
         cmocka_unit_test(mapped_memory_is_open_to_peers_let_in_before_and_after),
