@@ -121,6 +121,9 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     if (s->apart)
         printf("                                    too much, for streams share nothing in a plan: "
                "left to the policy\n");
+    else if (s->no_gain)
+        printf("                                    no less than compact needs without a plan: "
+               "left to the policy\n");
     puts("without a plan, reserved by the policy");
     print_needs(plan);
     printf("plan: %s (%zu bytes)\n", output, plan->size);

@@ -16,22 +16,47 @@
 #include "allocator/plan_format.h"
 #include "command.h"
 
+/* `run` has no --partial: a plan of less than the whole is asked for by name. */
+static bool usable_trace(const char *who, const struct vs_plan_request *request,
+                         struct vs_reader *reader)
+{
+    char text[VS_READER_WHY_MAX];
+    enum vs_condition condition = vs_reader_condition(reader, text);
+    if (!request->for_run)
+        return vs_tool_usable(who, request->trace, condition, text, request->partial, "--partial");
+    if (condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
+        return true;
+    vs_tool_fail(who, "%s: %s; `vramscope plan --partial %s -o FILE` plans what is readable",
+                 request->trace, text, request->trace);
+    return false;
+}
+
+/* What the policies need without a plan; the planner has to do better than compact. */
+static void find_needs(const struct vs_plan_request *request, const struct vs_plan_trace *trace,
+                       struct vs_policy_need needs[VS_NEED_POLICIES])
+{
+    uint64_t device_bytes = trace->identity.device_bytes;
+    if (request->needs)
+        vs_policy_needs(trace->planner, device_bytes, needs);
+    else
+        needs[VS_NEED_COMPACT] = vs_policy_need_of(trace->planner, device_bytes, VS_NEED_COMPACT);
+    if (!needs[VS_NEED_COMPACT].err)
+        vs_planner_set_unplanned(trace->planner, needs[VS_NEED_COMPACT].reserved_bytes);
+}
+
 static bool build(const char *who, const struct vs_plan_request *request, struct vs_reader *reader,
                   struct vs_plan_result *out)
 {
     struct vs_plan_trace trace;
-    char text[VS_READER_WHY_MAX];
     enum vs_err err = vs_plan_trace_read(reader, request->device, &trace);
-    bool usable = err || vs_tool_usable(who, request->trace, vs_reader_condition(reader, text),
-                                        text, request->partial, "--partial");
+    bool usable = err || usable_trace(who, request, reader);
     if (!err && usable) {
         out->identity = trace.identity;
         out->identity.program = out->program;
         memcpy(out->program, trace.program, sizeof out->program);
         out->framework = trace.framework;
         out->unmatched = trace.unmatched;
-        if (request->needs)
-            vs_policy_needs(trace.planner, trace.identity.device_bytes, out->needs);
+        find_needs(request, &trace, out->needs);
         err = vs_planner_build(trace.planner, &trace.identity, request->whole, &out->bytes,
                                &out->size, &out->summary);
     }

@@ -14,7 +14,8 @@ struct vs_plan_request {
     const char *trace;
     uint64_t device; /* or VS_PLAN_DEVICE_ANY */
     bool whole, partial;
-    bool needs; /* of the policies without a plan, too */
+    bool needs; /* of all policies without a plan; else of compact alone */
+    bool for_run; /* planned on the way: advice is to plan by hand */
 };
 
 struct vs_plan_result {

@@ -50,6 +50,7 @@ struct vs_planner {
     size_t step_count, step_capacity;
     size_t late_first, late_count, late_capacity;
     uint64_t clock, requests, live_bytes, peak_bytes;
+    uint64_t unplanned_bytes; /* 0: not known */
 };
 
 enum vs_err vs_planner_open(struct vs_planner **out)
@@ -204,6 +205,11 @@ enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
         p->late[p->late_count++] =
             (struct late){p->clock + VS_PLANNER_LAG, gone.lane, gone.request};
     return err;
+}
+
+void vs_planner_set_unplanned(struct vs_planner *p, uint64_t bytes)
+{
+    p->unplanned_bytes = bytes;
 }
 
 uint64_t vs_planner_peak(const struct vs_planner *p)
@@ -434,7 +440,6 @@ static void place_nothing(struct vs_plan_header *h, struct vs_plan_stream *strea
                           struct vs_plan_entry *entries, uint32_t lanes,
                           struct vs_plan_summary *summary)
 {
-    summary->apart = true;
     for (uint32_t i = 0; i < h->entry_count; i++)
         entries[i].offset = entries[i].below = VS_PLAN_NONE;
     for (uint32_t i = 0; i < lanes; i++) {
@@ -489,7 +494,9 @@ enum vs_err vs_planner_build(struct vs_planner *p, const struct vs_plan_identity
         free(h);
         return err;
     }
-    if (costs_too_much(p, summary, lanes))
+    summary->apart = costs_too_much(p, summary, lanes);
+    summary->no_gain = p->unplanned_bytes && summary->planned_bytes >= p->unplanned_bytes;
+    if (summary->apart || summary->no_gain)
         place_nothing(h, streams, entries, lanes, summary);
     summary->requests = p->requests;
     summary->live_bytes = p->peak_bytes;

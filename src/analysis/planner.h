@@ -30,6 +30,9 @@ enum vs_err vs_planner_alloc(struct vs_planner *planner, uint64_t block, uint64_
 enum vs_err vs_planner_free(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
 /* Another stream uses the block, too. */
 enum vs_err vs_planner_record(struct vs_planner *planner, uint64_t block) VS_MUST_CHECK;
+/* What the policy reserves without a plan (policy_need.h); 0, as at first: not known. A
+ * plan that needs as much places nothing. */
+void vs_planner_set_unplanned(struct vs_planner *planner, uint64_t bytes);
 /* The most bytes alive at once so far, as asked for. */
 uint64_t vs_planner_peak(const struct vs_planner *planner);
 void vs_planner_close(struct vs_planner *planner); /* NULL does nothing */
@@ -59,6 +62,7 @@ struct vs_plan_summary {
     uint64_t planned_bytes;        /* sum over streams, in whole pages */
     uint64_t unplanned_streams;    /* beyond VS_PLAN_STREAMS_MAX */
     bool apart;                    /* streams apart need too much: nothing is placed */
+    bool no_gain; /* the policy needs no more without a plan: nothing is placed */
     uint32_t stream_count;
     struct vs_plan_summary_stream streams[VS_PLAN_STREAMS_MAX];
 };

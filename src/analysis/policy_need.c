@@ -62,19 +62,28 @@ static struct vs_policy_need need(const struct vs_planner_step *steps, size_t co
     return out;
 }
 
-void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
-                     struct vs_policy_need out[VS_NEED_POLICIES])
+struct vs_policy_need vs_policy_need_of(const struct vs_planner *planner, uint64_t device_bytes,
+                                        unsigned policy)
 {
     size_t count;
     const struct vs_planner_step *steps = vs_planner_steps(planner, &count);
     uint64_t total = 4 * vs_planner_peak(planner) + (UINT64_C(1) << 30);
-    bool possible = vs_planner_peak(planner) <= PEAK_MAX;
-    uint64_t *addrs = possible ? calloc(count + 1, sizeof *addrs) : NULL;
+    if (vs_planner_peak(planner) > PEAK_MAX)
+        return (struct vs_policy_need){0, VS_ERR_LIMIT};
+    uint64_t *addrs = calloc(count + 1, sizeof *addrs);
+    if (!addrs)
+        return (struct vs_policy_need){0, VS_ERR_NOMEM};
     if (device_bytes > total)
         total = device_bytes;
     total &= ~(VS_PAGE_BYTES - 1);
-    for (int i = 0; i < VS_NEED_POLICIES; i++)
-        out[i] = addrs ? need(steps, count, &configs[i], total, addrs)
-                       : (struct vs_policy_need){0, possible ? VS_ERR_NOMEM : VS_ERR_LIMIT};
+    struct vs_policy_need out = need(steps, count, &configs[policy], total, addrs);
     free(addrs);
+    return out;
+}
+
+void vs_policy_needs(const struct vs_planner *planner, uint64_t device_bytes,
+                     struct vs_policy_need out[VS_NEED_POLICIES])
+{
+    for (unsigned i = 0; i < VS_NEED_POLICIES; i++)
+        out[i] = vs_policy_need_of(planner, device_bytes, i);
 }

@@ -374,6 +374,42 @@ static void what_policies_need_is_what_they_take_from_a_device(void **state)
     needs_are_those_on_a_device("streams", 60);
 }
 
+static void a_plan_that_gains_nothing_places_nothing(void **state)
+{
+    (void)state;
+    static const struct vs_plan_identity identity = {"log", 0, 0};
+    struct workload w = {.random = 7};
+    struct vs_planner *planner;
+    struct vs_plan_summary before, after;
+    uint64_t slots[400] = {0}, name = 0;
+    void *bytes;
+    size_t size;
+    assert_int_equal(vs_planner_open(&planner), VS_OK);
+    for (unsigned i = 0; i < 6000; i++) { /* sizes and lives at random: nothing packs them well */
+        uint64_t *slot = &slots[random_below(&w, 400)];
+        if (*slot)
+            assert_int_equal(vs_planner_free(planner, *slot), VS_OK);
+        *slot = ++name;
+        assert_int_equal(vs_planner_alloc(planner, name, random_below(&w, 32 * MIB) + 1, 0), VS_OK);
+    }
+    struct vs_policy_need need = vs_policy_need_of(planner, 0, VS_NEED_COMPACT);
+    assert_int_equal(need.err, VS_OK);
+    assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &before), VS_OK);
+    free(bytes);
+    assert_true(before.planned_bytes > need.reserved_bytes);
+    assert_true(!before.no_gain && before.streams[0].placed > 0);
+    vs_planner_set_unplanned(planner, need.reserved_bytes);
+    assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &after), VS_OK);
+    free(bytes);
+    assert_true(after.no_gain && !after.apart);
+    assert_int_equal(after.streams[0].placed, 0);
+    vs_planner_set_unplanned(planner, before.planned_bytes + 1); /* a gain, however small */
+    assert_int_equal(vs_planner_build(planner, &identity, false, &bytes, &size, &after), VS_OK);
+    free(bytes);
+    assert_true(!after.no_gain && after.streams[0].placed == before.streams[0].placed);
+    vs_planner_close(planner);
+}
+
 static void what_no_device_could_hold_has_no_figure(void **state)
 {
     (void)state;
@@ -405,6 +441,7 @@ int main(int argc, char **argv)
         BY_HAND(a_device_that_refuses_is_asked_by_the_ordinary_rules),
         BY_HAND(a_stream_that_the_plan_does_not_know_is_served_all_the_same),
         cmocka_unit_test(what_policies_need_is_what_they_take_from_a_device),
+        cmocka_unit_test(a_plan_that_gains_nothing_places_nothing),
         cmocka_unit_test(what_no_device_could_hold_has_no_figure),
         BY_HAND(only_the_compact_policy_takes_a_plan_and_only_one),
     };

@@ -545,6 +545,7 @@ static void plan_tells_what_the_policies_need(void **state)
     assert_contains(o.out, "{\"policy\":\"compact\",\"reserved_bytes\":14680064,");
     run(&o, b.dir, "plan trace.vst");
     assert_contains(o.out, "compact                  14.0 MiB   11.24 % more");
+    assert_contains(o.out, "no less than compact needs without a plan: left to the policy");
     remove_file(&b, "trace.vsplan");
     vs_builder_remove(&b);
 }
