@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "allocator/alloc_conf.h"
 #include "allocator/plan.h"
 #include "base/vs_option.h"
 #include "command.h"
@@ -79,6 +80,12 @@ static void warn_environment(const char *sentence, void *arg)
     fprintf(stderr, "vramscope run: %s\n", sentence);
 }
 
+/* "--" and what begins with it is no value: one that does can be given as --name=value. */
+static bool is_option(const char *argument)
+{
+    return strncmp(argument, "--", 2) == 0;
+}
+
 /* One "--name[=value]"; *used* is how many arguments it took. */
 static int parse_flag(struct run *run, char **argv, int left, int *used)
 {
@@ -98,7 +105,7 @@ static int parse_flag(struct run *run, char **argv, int left, int *used)
     if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value)
         value = negated ? "off" : "on";
     if (!value) {
-        if (left < 2)
+        if (left < 2 || is_option(argv[1]))
             return fail("option %s needs a value", argv[0]);
         value = argv[1];
         *used = 2;
@@ -125,7 +132,7 @@ static int parse(struct run *run, int argc, char **argv)
         } else if (strncmp(argv[i], "-o", 2) == 0) {
             const char *value = argv[i][2] ? argv[i] + 2 : i + 1 < argc ? argv[i + 1] : NULL;
             used = argv[i][2] ? 1 : 2;
-            if (!value)
+            if (!value || (used == 2 && is_option(value)))
                 return fail("option %s needs a file name", argv[i]);
             if (vs_options_set(&run->options, VS_OPT_output, value, VS_FROM_COMMAND, why))
                 return fail("%s", why);
@@ -142,6 +149,32 @@ static int parse(struct run *run, int argc, char **argv)
         return fail("no program given; usage: %s", "vramscope run [options] [--] PROGRAM [ARGS…]");
     run->program = argv + i;
     return 0;
+}
+
+/* Does the text set anything that only PyTorch's rules know? */
+static bool tunes_pytorch(const char *text)
+{
+    struct vs_alloc_conf conf = {0};
+    struct vs_alloc_conf_messages messages = {0};
+    const struct vs_allocator_config *c = &conf.config;
+    return vs_alloc_conf_parse(text, strlen(text), &conf, &messages) == VS_OK &&
+           (c->expandable_segments || c->tie);
+}
+
+/* The library watches and caches nothing, or has other rules: what was asked for on top is
+ * said to have no effect, in one line. */
+static void warn_without_effect(const struct run *run)
+{
+    const struct vs_options *o = &run->options;
+    const char *conf = o->text[VS_OPT_alloc_conf];
+    bool compact = vs_option_is(o, VS_OPT_policy, "compact"), plan = *o->text[VS_OPT_plan];
+    if (vs_option_is(o, VS_OPT_allocator, "observe") && (compact || plan || *conf))
+        fprintf(stderr, "vramscope run: --allocator=observe only watches cudaMalloc, so%s%s%s "
+                        "do nothing there\n", compact ? " --policy" : "", plan ? " --plan" : "",
+                *conf ? " --alloc-conf" : "");
+    else if (compact && tunes_pytorch(conf))
+        fprintf(stderr, "vramscope run: --alloc-conf=%.200s: --policy=compact does without the keys "
+                        "that tune PyTorch's segments; they have no effect\n", conf);
 }
 
 /* A folder whose name is only known to the program (%p in it) is left to it. */
@@ -279,7 +312,8 @@ static bool is_trace(const char *path)
 /* A trace is planned into a file of our own first. */
 static int plan_trace(struct run *run, const char *trace)
 {
-    struct vs_plan_request request = {.trace = trace, .device = VS_PLAN_DEVICE_ANY};
+    struct vs_plan_request request = {
+        .trace = trace, .device = VS_PLAN_DEVICE_ANY, .for_run = true};
     struct vs_plan_result plan;
     if (new_file(run->plan, "plan"))
         return EXIT_OWN_FAILURE;
@@ -489,6 +523,7 @@ static int run_main(int argc, char **argv)
         result = prepare_output(run);
     if (!result) {
         warn_unreachable(run->program[0]);
+        warn_without_effect(run);
         result = prepare_manifest(run);
     }
     if (!result)

@@ -158,7 +158,8 @@ static inline uint64_t vs_replay_epoch(const struct vs_replay *replay)
     return replay->phases.steps.begun + replay->phases.steps.done;
 }
 
-/* vs_replay_policy: "caching", "observe", or "" when the trace does not say. */
+/* vs_replay_policy: "caching" (with PyTorch's rules), "caching (compact)", "observe", or ""
+ * when the trace does not say. */
 const char *vs_replay_policy(const struct vs_replay *replay);
 
 /* The free space inside a device's segments at the present moment. */

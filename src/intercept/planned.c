@@ -29,8 +29,10 @@ static bool plan_for(const struct vs_context *context, const char *path)
 {
     char why[VS_PLAN_WHY_MAX];
     vs_lock_acquire(&lock);
-    if (!tried && vs_plan_open(path, &plan, why))
-        vs_log(VS_LOG_WARN, "the plan %s is not used: %s", path, why);
+    enum vs_err err = tried ? VS_OK : vs_plan_open(path, &plan, why);
+    if (err)
+        vs_log(VS_LOG_WARN, "the plan %s is not used: %s%s", path, why,
+               err == VS_ERR_FORMAT ? "; `vramscope plan TRACE -o FILE` makes one from a trace" : "");
     tried = true;
     bool usable = plan.header && for_device(context);
     vs_lock_release(&lock);

@@ -227,6 +227,13 @@ static void manifest_append(const char *path)
     manifest_line(realpath(path, absolute) ? absolute : path);
 }
 
+static const char *policy_name(void)
+{
+    if (!caching)
+        return "observe";
+    return vs_option_is(&options, VS_OPT_policy, "compact") ? "caching (compact)" : "caching";
+}
+
 static void record_process(void)
 {
     char exe[PATH_MAX] = "", command[4096] = "", host[256] = "";
@@ -253,7 +260,7 @@ static void record_process(void)
                     .cmdline = vs_process_string(command),
                     .host = vs_process_string(host),
                     .version = vs_process_string(VRAMSCOPE_VERSION),
-                    .policy = vs_process_string(caching ? "caching" : "observe"),
+                    .policy = vs_process_string(policy_name()),
                     .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE)}};
     vs_recorder_event(recorder, &event);
     for (int i = 0; i < VS_OPT_COUNT; i++) {

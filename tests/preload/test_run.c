@@ -205,6 +205,10 @@ static void mistakes_in_options_get_one_line_and_125(void **state)
         {"run --stack-depth=900 -- true", "expected a number from 1 to 128"},
         {"run --allocator=fast -- true", "expected one of auto|caching|observe"},
         {"run -o", "needs a file name"},
+        {"run -o -- true", "needs a file name"},
+        {"run --plan -- true", "option --plan needs a value"},
+        {"run --policy --quiet true", "option --policy needs a value"},
+        {"run --stack-depth -- true", "option --stack-depth needs a value"},
         {"run -o x%z.vst -- true", "may follow a percent sign"},
         {"run -o /nonexistent/t.vst -- true", "cannot write the trace in /nonexistent"},
         {"run -o /nonexistent/%p.vst -- true", "cannot write the trace in /nonexistent"},
@@ -391,6 +395,32 @@ static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
     }
 }
 
+static void what_has_no_effect_together_is_said_once(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run -q --allocator=observe --policy=compact "
+                               "--alloc-conf=vramscope_tie:oldest_segment -- true"), 0);
+    assert_string_equal(err, "vramscope run: --allocator=observe only watches cudaMalloc, so "
+                             "--policy --alloc-conf do nothing there\n");
+    assert_int_equal(vramscope("run -q --policy=compact --alloc-conf=expandable_segments:True -- true"),
+                     0);
+    assert_non_null(strstr(err, "they have no effect\n"));
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+    assert_int_equal(vramscope("run -q --policy=compact "
+                               "--alloc-conf=per_process_memory_fraction:0.5 -- true"), 0);
+    assert_string_equal(err, "");
+}
+
+static void the_summary_names_the_policy(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--allocator=caching --policy=compact -o n.vst -- " VS_VICTIM
+                               " atexit"), 5);
+    assert_non_null(strstr(err, "policy caching (compact)\n"));
+    assert_int_equal(vramscope(SIMULATED "--allocator=caching -o n.vst -- " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "policy caching\n"));
+}
+
 static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **state)
 {
     (void)state;
@@ -400,6 +430,16 @@ static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **
     assert_non_null(strstr(err, "missing: No such file"));
     assert_int_equal(vramscope("run --policy=compact --plan=out.txt -- echo started"), 125);
     assert_non_null(strstr(err, "not a plan; it takes a plan or a trace"));
+    assert_int_equal(vramscope(SIMULATED "-q -o cut.vst -- " VS_VICTIM " atexit"), 5);
+    char path[PATH_MAX + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/cut.vst", folder);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 30), 0);
+    assert_int_equal(vramscope("run --policy=compact --plan=cut.vst -- echo started"), 125);
+    assert_non_null(strstr(err, "`vramscope plan --partial "));
+    assert_non_null(strstr(err, "/cut.vst -o FILE`"));
+    assert_null(strstr(err, "add --partial"));
     assert_string_equal(out, "");
 }
 
@@ -408,6 +448,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_pass_through_and_a_summary_follows),
         cmocka_unit_test(a_trace_is_planned_and_the_next_run_follows_it),
+        cmocka_unit_test(what_has_no_effect_together_is_said_once),
+        cmocka_unit_test(the_summary_names_the_policy),
         cmocka_unit_test(a_plan_that_cannot_be_used_is_said_before_the_program_starts),
         cmocka_unit_test(the_next_command_can_be_pasted_whatever_the_name),
         cmocka_unit_test(the_double_dash_may_be_left_out),
