@@ -35,7 +35,6 @@ ages are not renewed                      | allocator.c      | s/block->segment-
 a used block is cached at once            | allocator.c      | s/if (block->used.has_uses)$/if (false)/
 a free counts as covered by a running sync | allocator.c     | s/VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0/VS_REUSE_AFTER_SYNC ? a->sync_started : 0/
 the same, on the fast path                | fast_path.c      | s/VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0/VS_REUSE_AFTER_SYNC ? a->sync_started : 0/
-a rest splits beside a block freed meanwhile | fast_path.c    | s/vs_block_merge(shard, rest, rest->next);/;/
 a merge keeps the older mark              | block_ops.h      | s/if (other->idle.safe_after > block->idle.safe_after)/if (other->idle.safe_after < block->idle.safe_after)/
 an event counts as complete               | stream_events.c  | s/\&ready) \&\& ready)/\&ready))/
 uses of a capture get events              | stream_events.c  | s/if (note->captured) {/if (false) {/

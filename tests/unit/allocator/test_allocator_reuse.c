@@ -435,6 +435,31 @@ static void other_threads_go_on_while_a_request_synchronises(void **state)
     }
 }
 
+static void free_the_neighbour(void *arg)
+{
+    struct intruder *in = arg;
+    in->f->device.on_sync = NULL;
+    give(in->f, in->neighbour);
+}
+
+/* Under the lock of the one shard, too, what remains of the block joins it. */
+static void a_rest_joins_the_neighbour_freed_during_a_synchronisation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &after_sync_config, GIB);
+    uint64_t a = take(&f, 1024), b = take(&f, 512), c = take(&f, 4096);
+    struct intruder in = {.f = &f, .neighbour = b};
+    give(&f, a);
+    f.device.on_sync = free_the_neighbour;
+    f.device.on_sync_arg = &in;
+    assert_int_equal(take(&f, 512), a);
+    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+    assert_int_equal(take(&f, 1024), a + 512);
+    give(&f, c);
+    fixture_stop(&f);
+}
+
 static uint64_t counted_in_the_first_shard(const struct fixture *f)
 {
     return f->allocator->shards.shard[0].tally.up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
@@ -504,6 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_used_elsewhere_waits_for_the_event_there),
+        cmocka_unit_test(a_rest_joins_the_neighbour_freed_during_a_synchronisation),
         cmocka_unit_test(the_blocks_own_stream_needs_no_event),
         cmocka_unit_test(a_free_that_names_another_stream_waits_for_it),
         cmocka_unit_test(a_use_that_cannot_be_noted_keeps_the_block),
