@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Run the victim programs beside this file alone, observed and with the caching
+allocator, and compare: output, exit status, descriptors and threads at the end,
+and each family's counts in the trace with the program's own tally.
+
+  compat.py run CONFIG PROGRAM...     run every case; results go to CONFIG's folder
+  compat.py run CONFIG PROGRAM -c CASE [-v]
+  compat.py table CONFIG              the table of all results, on standard output
+  compat.py check CONFIG FILE         does FILE hold that table, and does every case pass?
+
+CONFIG is the file compat.json of the build (CMakeLists.txt writes it). victim.h
+says what the rows of a program mean."""
+
+import argparse
+import glob
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+FAMILIES = ("device", "async", "managed", "pinned", "array", "vmm", "ipc", "graph", "registered")
+SHARED_ONLY, STATIC_ONLY, NO_TRACE, NO_TALLY, OBSERVE_ONLY, CACHING_ONLY, ANY_ORDER, CHILDREN, TORN = \
+    (1 << i for i in range(9))
+TALLY = struct.Struct("<q9q9q9q9qqq")
+MAGIC = 0x7461000000000001
+FDS_MORE = 3        # the trace, and libunwind's pipe
+THREADS_MORE = 2    # the trace's writer, and CUPTI's
+SECONDS = 60
+BEGIN, END = "<!-- table: made by compat.py -->", "<!-- end of table -->"
+
+
+class Case:
+    def __init__(self, program, runtime, name, title, flags, group):
+        self.program, self.runtime, self.name, self.title = program, runtime, name, title
+        self.flags, self.group = flags, group
+        self.env, self.stderr, self.refused, self.simulate = [], [], {}, None
+
+    def fronts(self):
+        if not self.flags & CACHING_ONLY:
+            yield "observe"
+        if not self.flags & OBSERVE_ONLY:
+            yield "caching"
+
+
+def list_cases(config, program):
+    """The cases of a program as it describes them itself."""
+    runtime = "static" if os.path.basename(program).endswith("_static") else "shared"
+    env = environment(config, None, "/nonexistent", None)
+    env.pop("VICTIM_TALLY")
+    rows = subprocess.run([program, "--list"], env=env, capture_output=True, text=True, check=True).stdout
+    cases = {}
+    for line in rows.splitlines():
+        kind, name, text, flags, group = line.split("\t")
+        if kind == "case":
+            if name in cases:
+                sys.exit(f"{program}: two cases are called {name}")
+            cases[name] = Case(program, runtime, name, text, int(flags), group)
+        elif name not in cases:
+            sys.exit(f"{program}: {kind} of {name}, which is no case above it")
+        elif kind == "env":
+            cases[name].env.append(text)
+        elif kind == "simulate":
+            cases[name].simulate = text
+        elif kind == "stderr":
+            cases[name].stderr.append(text)
+        elif kind.startswith("refused-"):
+            cases[name].refused[kind.removeprefix("refused-").lower()] = text
+    wrong = SHARED_ONLY if runtime == "static" else STATIC_ONLY
+    return [c for c in cases.values() if not c.flags & wrong]
+
+
+def environment(config, case, folder, front):
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(("VRAMSCOPE_", "CUDA_", "NVTX_", "LD_PRELOAD", "PYTORCH_"))}
+    env["LD_LIBRARY_PATH"] = config["simulator"]
+    env["VRAMSCOPE_SIMULATE"] = (case and case.simulate) or "t4-16g,capacity=1GiB"
+    env["VICTIM_TALLY"] = folder
+    # victims leave memory behind on purpose; a fork that goes on is what is tested
+    env["ASAN_OPTIONS"] = "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0"
+    env["TSAN_OPTIONS"] = "die_after_fork=0:handle_segv=0:handle_abort=0:report_signal_unsafe=0"
+    env["UBSAN_OPTIONS"] = "print_stacktrace=1"
+    env["VICTIM_PRELOAD_LIBRARY"] = config["preload"]
+    if front:
+        env["VRAMSCOPE_OUTPUT"] = os.path.join(folder, "%n.%p.vst")
+        env["VRAMSCOPE_ALLOCATOR"] = front
+        env["LD_PRELOAD"] = config["sanitizer_preload"] + config["preload"]
+        env["NVTX_INJECTION64_PATH"] = config["preload"]
+        if "tsan" in config["sanitizer_preload"]: # which cannot follow libunwind's thread destructors
+            env["VRAMSCOPE_STACKS"] = "none"
+    for setting in case.env if case else ():
+        name, value = setting.split("=", 1)
+        env[name] = value
+    return env
+
+
+class Run:
+    """One run of one case; what came out of it."""
+
+    def __init__(self, config, case, front):
+        self.folder = tempfile.mkdtemp(prefix="compat-")
+        self.traces, self.tally = [], [0] * 36
+        self.fds = self.threads = None
+        self.timeout = False
+        out, err = (os.path.join(self.folder, n) for n in ("stdout", "stderr"))
+        with open(out, "wb") as o, open(err, "wb") as e:
+            process = subprocess.Popen([case.program, case.name], stdout=o, stderr=e, cwd=self.folder,
+                                       stdin=subprocess.DEVNULL, start_new_session=True,
+                                       env=environment(config, case, self.folder, front))
+            try:
+                self.status = process.wait(SECONDS * config["patience"])
+            except subprocess.TimeoutExpired:
+                self.timeout = True
+                os.killpg(process.pid, signal.SIGKILL)
+                self.status = process.wait()
+        with open(out, "rb") as o, open(err, "rb") as e:
+            self.out, self.err = o.read(), e.read().decode(errors="replace")
+        self.read_tallies()
+        self.traces = [self.count(config, t) for t in sorted(glob.glob(self.folder + "/**/*.vst", recursive=True))]
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def read_tallies(self):
+        for path in glob.glob(os.path.join(self.folder, "tally.*")):
+            with open(path, "rb") as f:
+                data = f.read()
+            if len(data) != TALLY.size:
+                continue
+            magic, *rest = TALLY.unpack(data)
+            if magic != MAGIC:
+                continue
+            self.tally = [a + b for a, b in zip(self.tally, rest[:36])]
+            if rest[36] >= 0 and (self.fds is None or rest[36] > self.fds):
+                self.fds, self.threads = rest[36], rest[37]
+
+    @staticmethod
+    def count(config, path):
+        trace = {"families": [0] * 36, "notes": [], "end": None, "condition": "", "stray": 0, "twice": 0}
+        text = subprocess.run([config["count_trace"], path], capture_output=True, text=True,
+                              errors="replace").stdout
+        for line in text.splitlines():
+            word, _, rest = line.partition(" ")
+            if word == "family":
+                i, *numbers = map(int, rest.split())
+                for column, number in enumerate(numbers):
+                    trace["families"][column * 9 + i] = number
+            elif word == "note":
+                trace["notes"].append(rest)
+            elif word == "end":
+                trace["end"] = rest
+            elif word == "stray":
+                trace["stray"], trace["twice"] = int(rest.split()[0]), int(rest.split()[2])
+            elif word in ("condition", "unreadable"):
+                trace["condition"] = rest if word == "condition" else "9 " + rest
+        return trace
+
+    def ours(self):
+        return [line for line in self.err.splitlines() if line.startswith("vramscope")]
+
+
+def lines(data, flags):
+    return sorted(data.splitlines()) if flags & ANY_ORDER else data
+
+
+def shown(status):
+    return f"signal {-status}" if status < 0 else f"status {status}"
+
+
+def compare_messages(case, run):
+    told = run.ours()
+    for text in case.stderr:
+        found = [line for line in told if text in line]
+        if len(found) != 1:
+            yield f"said {len(found)} times instead of once: {text!r}"
+    for line in told:
+        if not any(text in line for text in case.stderr):
+            yield f"unexpected message: {line}"
+    for word in ("ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"):
+        if word in run.err:
+            yield f"{word}: {run.err[run.err.index(word):][:1500]}"
+
+
+def compare_traces(case, run):
+    if case.flags & NO_TRACE:
+        if run.traces:
+            yield f"{len(run.traces)} traces were left"
+        return
+    if not run.traces:
+        yield "no trace"
+        return
+    if len(run.traces) > 1 and not case.flags & CHILDREN:
+        yield f"{len(run.traces)} traces instead of one"
+    for trace in run.traces:
+        condition = int(trace["condition"].split()[0])
+        if condition > (1 if case.flags & TORN else 0):
+            yield f"trace: {trace['condition'][2:]}"
+        if trace["stray"]:
+            yield f"{trace['stray']} frees of what was not live"
+        if trace["twice"]:
+            yield f"{trace['twice']} allocations of what was live already"
+    if case.flags & NO_TALLY:
+        return
+    total = [sum(column) for column in zip(*(t["families"] for t in run.traces))]
+    for i, (recorded, own) in enumerate(zip(total, run.tally)):
+        if recorded != own:
+            what = ("allocations", "frees", "failures", "requested bytes")[i // 9]
+            yield f"{FAMILIES[i % 9]} {what}: {recorded} in the trace, {own} by its own tally"
+
+
+def compare_ends(alone, run):
+    if run.timeout:
+        yield "did not end"
+    if alone.fds is None or run.fds is None:
+        return
+    if run.fds - alone.fds > FDS_MORE:
+        yield f"{run.fds} descriptors open at the end instead of {alone.fds}"
+    if run.threads - alone.threads > THREADS_MORE:
+        yield f"{run.threads} threads at the end instead of {alone.threads}"
+
+
+def compare(case, front, alone, run):
+    if front not in case.refused:
+        if run.status != alone.status:
+            yield f"{shown(run.status)} instead of {shown(alone.status)}; {run.out[-300:]!r} {run.err[-600:]!r}"
+        if lines(run.out, case.flags) != lines(alone.out, case.flags):
+            yield f"output {run.out[-600:]!r} instead of {alone.out[-600:]!r}"
+    yield from compare_ends(alone, run)
+    yield from compare_messages(case, run)
+    yield from compare_traces(case, run)
+
+
+def run_case(config, case, verbose):
+    """The results of a case: a cell per front, and what is wrong."""
+    alone = Run(config, case, None)
+    wrong = []
+    if alone.timeout or alone.status in (97, 98, 99):
+        wrong.append(("alone", f"{shown(alone.status)}: {alone.out[-600:]!r} {alone.err[-600:]!r}"))
+    if alone.traces:
+        wrong.append(("alone", "left a trace"))
+    cells = {}
+    for front in case.fronts():
+        run = Run(config, case, front)
+        found = list(compare(case, front, alone, run))
+        wrong += [(front, f) for f in found]
+        cells[front] = "differs" if found else case.refused.get(front, "same")
+        if verbose:
+            print(f"--- {front}: {shown(run.status)}, traces {run.traces}\n{run.out.decode(errors='replace')}{run.err}")
+    return cells, wrong
+
+
+def run_programs(config, args):
+    failed = 0
+    for program in map(os.path.abspath, args.programs):
+        results = []
+        for case in list_cases(config, program):
+            if args.case and case.name != args.case:
+                continue
+            cells, wrong = run_case(config, case, args.verbose)
+            print(f"{'not ok' if wrong else 'ok'} {os.path.basename(program)} {case.name}", flush=True)
+            for front, text in wrong:
+                print(f"    {front}: {text}")
+            failed += bool(wrong)
+            results.append({"group": case.group, "case": case.name, "title": case.title,
+                            "runtime": case.runtime, "cells": cells})
+        if not args.case:
+            os.makedirs(config["results"], exist_ok=True)
+            with open(os.path.join(config["results"], os.path.basename(program) + ".json"), "w",
+                      encoding="utf-8") as f:
+                json.dump(results, f, indent=1)
+    return 1 if failed else 0
+
+
+def table(config):
+    """All results as Markdown: a table per group, a row per case."""
+    rows = {}
+    for program in config["programs"]:
+        path = os.path.join(config["results"], os.path.basename(program) + ".json")
+        if not os.path.exists(path):
+            sys.exit(f"{path}: missing; run the tests labelled compat first")
+        with open(path, encoding="utf-8") as f:
+            for r in json.load(f):
+                key = (r["group"], os.path.basename(program).rsplit("_", 1)[0], r["case"])
+                row = rows.setdefault(key, {"title": r["title"], "runtimes": [], "cells": {}})
+                row["runtimes"].append(r["runtime"])
+                for front, cell in r["cells"].items():
+                    known = row["cells"].setdefault(front, cell)
+                    if known != cell:
+                        row["cells"][front] = "differs"
+    out, group = [], None
+    for key in sorted(rows):
+        row = rows[key]
+        if key[0] != group:
+            group = key[0]
+            out += ["", f"### {group[0].upper()}{group[1:]}", "",
+                    "| what the program does | runtime | observe | caching |", "| --- | --- | --- | --- |"]
+        runtimes = "both" if len(row["runtimes"]) == 2 else row["runtimes"][0]
+        cells = " | ".join(row["cells"].get(front, "—") for front in ("observe", "caching"))
+        out.append(f"| {row['title'].replace('|', '/')} | {runtimes} | {cells} |")
+    return "\n".join(out).strip() + "\n", sum(len(r["runtimes"]) * len(r["cells"]) for r in rows.values())
+
+
+def check(config, path):
+    text, _ = table(config)
+    if "| differs" in text:
+        print("some cases differ:", *(line for line in text.splitlines() if "| differs" in line), sep="\n  ")
+        return 1
+    with open(path, encoding="utf-8") as f:
+        document = f.read()
+    held = document.partition(BEGIN)[2].partition(END)[0].strip() + "\n"
+    if held == text:
+        return 0
+    print(f"{path} does not hold what was run; make it anew with scripts/compatibility")
+    old, new = set(held.splitlines()), set(text.splitlines())
+    print(*(f"  - {line}" for line in sorted(old - new)), *(f"  + {line}" for line in sorted(new - old)), sep="\n")
+    return 1
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("action", choices=("run", "table", "check", "write"))
+    p.add_argument("config")
+    p.add_argument("programs", nargs="*", metavar="PROGRAM|FILE")
+    p.add_argument("-c", "--case")
+    p.add_argument("-v", "--verbose", action="store_true")
+    args = p.parse_args()
+    with open(args.config, encoding="utf-8") as f:
+        config = json.load(f)
+    if args.action == "run":
+        return run_programs(config, args)
+    if args.action == "check":
+        return check(config, args.programs[0])
+    text, runs = table(config)
+    if args.action == "table":
+        sys.stdout.write(text)
+        return 0
+    with open(args.programs[0], encoding="utf-8") as f:
+        document = f.read()
+    head, _, rest = document.partition(BEGIN)
+    with open(args.programs[0], "w", encoding="utf-8") as f:
+        f.write(f"{head}{BEGIN}\n{text}{END}{rest.partition(END)[2]}")
+    print(f"{args.programs[0]}: {text.count(chr(10) + '| ')} rows, {runs} compared runs")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a victim program is made of. A victim knows nothing of vramscope: it uses
+ * CUDA in one way per case, keeps its own tally of what it allocated and freed,
+ * and describes its cases, so that compat.py can run each of them alone, observed
+ * and with the caching allocator, and compare. One source file is one program:
+ *
+ *   VICTIM("group")
+ *   CASE(function, "what the case does, for the table", flags)
+ *   ENV(function, "NAME=VALUE")                more about that case, any number
+ *   END_VICTIM
+ *
+ * The function's result is the exit status. `PROGRAM --list` prints the rows,
+ * `PROGRAM CASE` runs one. The tally lives in a mapped file, so that it is current
+ * whatever way the program ends. */
+#ifndef VS_VICTIM_H
+#define VS_VICTIM_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Families as enum vs_family numbers them. */
+enum {
+    VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED, VT_ARRAY, VT_VMM, VT_IPC, VT_GRAPH, VT_REGISTERED,
+    VT_FAMILIES
+};
+
+enum {
+    VF_SHARED_ONLY = 1,   /* built against the shared runtime only */
+    VF_STATIC_ONLY = 2,
+    VF_NO_TRACE = 4,      /* no process of it may leave a trace */
+    VF_NO_TALLY = 8,      /* counts are not compared; the title says why */
+    VF_OBSERVE_ONLY = 16, /* not run with the caching allocator */
+    VF_CACHING_ONLY = 32,
+    VF_ANY_ORDER = 64,    /* lines of the output may change places */
+    VF_CHILDREN = 128,    /* several traces: their sums are compared */
+    VF_TORN = 256,        /* the trace may lack its end: the program is killed */
+};
+
+struct victim_row {
+    const char *kind, *name, *text;
+    int (*run)(void);
+    unsigned flags;
+};
+
+/* One per process image; what compat.py unpacks: keep the two in step. */
+struct victim_tally {
+    int64_t magic, allocs[VT_FAMILIES], frees[VT_FAMILIES], failed[VT_FAMILIES], bytes[VT_FAMILIES];
+    int64_t fds, threads; /* at the end of main or at tally_end; -1: never came there */
+};
+#define VICTIM_MAGIC 0x7461000000000001
+
+static struct victim_tally victim_unnamed, *victim_tally = &victim_unnamed;
+
+__attribute__((unused)) static void tally_alloc_many(int family, int64_t count, int64_t bytes)
+{
+    __atomic_fetch_add(&victim_tally->allocs[family], count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&victim_tally->bytes[family], bytes, __ATOMIC_RELAXED);
+}
+
+/* tally_alloc: the program asked for *bytes* and got them. Any thread. */
+__attribute__((unused)) static void tally_alloc(int family, int64_t bytes)
+{
+    tally_alloc_many(family, 1, bytes);
+}
+
+/* tally_free: it was given back, or died with its context. */
+__attribute__((unused)) static void tally_free(int family)
+{
+    __atomic_fetch_add(&victim_tally->frees[family], 1, __ATOMIC_RELAXED);
+}
+
+/* tally_failed: the program asked and was refused. */
+__attribute__((unused)) static void tally_failed(int family)
+{
+    __atomic_fetch_add(&victim_tally->failed[family], 1, __ATOMIC_RELAXED);
+}
+
+static int64_t victim_entries(const char *folder)
+{
+    int64_t n = 0;
+    DIR *d = opendir(folder);
+    if (!d)
+        return -1;
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+/* tally_end: count descriptors and threads now; before an end that skips main's. */
+__attribute__((unused)) static void tally_end(void)
+{
+    victim_tally->fds = victim_entries("/proc/self/fd") - 1; /* without the folder's own */
+    victim_tally->threads = victim_entries("/proc/self/task");
+}
+
+static void victim_tally_open(void)
+{
+    const char *folder = getenv("VICTIM_TALLY");
+    char path[4096];
+    if (!folder)
+        return;
+    snprintf(path, sizeof path, "%s/tally.XXXXXX", folder); /* an exec keeps the pid */
+    int fd = mkstemp(path);
+    if (fd < 0 || ftruncate(fd, sizeof *victim_tally) != 0)
+        exit(98);
+    void *map = mmap(NULL, sizeof *victim_tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED)
+        exit(98);
+    victim_tally = (struct victim_tally *)map;
+    victim_tally->magic = VICTIM_MAGIC;
+    victim_tally->fds = victim_tally->threads = -1;
+}
+
+static int victim_main(int argc, char **argv, const char *group, const struct victim_row *rows,
+                       size_t count)
+{
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (size_t i = 0; i < count; i++)
+            printf("%s\t%s\t%s\t%u\t%s\n", rows[i].kind, rows[i].name, rows[i].text, rows[i].flags,
+                   group);
+        return 0;
+    }
+    for (size_t i = 0; argc >= 2 && i < count; i++) {
+        if (!rows[i].run || strcmp(rows[i].name, argv[1]) != 0)
+            continue;
+        victim_tally_open();
+        int status = rows[i].run();
+        if (victim_tally->fds < 0)
+            tally_end();
+        return status;
+    }
+    fprintf(stderr, "no such case; --list shows them\n");
+    return 97;
+}
+
+#define VICTIM(group)                               \
+    static const char *const victim_group = group;  \
+    static const struct victim_row victim_rows[] = {
+#define CASE(function, title, flags) {"case", #function, title, function, flags},
+#define ENV(function, setting) {"env", #function, setting, NULL, 0},
+#define SIMULATE(function, device) {"simulate", #function, device, NULL, 0},
+/* our message, which must be there once; any other message of ours is a failure */
+#define STDERR_HAS(function, text) {"stderr", #function, text, NULL, 0},
+/* a difference that is meant: OBSERVE or CACHING, and the table's text */
+#define REFUSED(function, front, text) {"refused-" #front, #function, text, NULL, 0},
+#define END_VICTIM                                                                        \
+    };                                                                                    \
+    int main(int argc, char **argv)                                                       \
+    {                                                                                     \
+        return victim_main(argc, argv, victim_group, victim_rows,                         \
+                           sizeof victim_rows / sizeof *victim_rows);                     \
+    }
+
+/* CHECK: ends the program with 99, which is a failure in any run. */
+#define CHECK(condition)                                                     \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);   \
+            fflush(stdout);                                                  \
+            _exit(99);                                                       \
+        }                                                                    \
+    } while (0)
+
+/* OK: a CUDA call, of either layer, that must succeed. */
+#define OK(call)                                                                        \
+    do {                                                                                \
+        int victim_result = (int)(call);                                                \
+        if (victim_result) {                                                            \
+            printf("%s:%d: %s gave %d\n", __FILE__, __LINE__, #call, victim_result);    \
+            fflush(stdout);                                                             \
+            _exit(99);                                                                  \
+        }                                                                               \
+    } while (0)
+
+#endif
