@@ -35,7 +35,8 @@ static const char *type_name(enum vs_option_type type)
 {
     static const char *const names[] = {[VS_OPTION_STRING] = "string", [VS_OPTION_BOOL] = "bool",
                                         [VS_OPTION_COUNT] = "count", [VS_OPTION_SIZE] = "size",
-                                        [VS_OPTION_CHOICE] = "choice"};
+                                        [VS_OPTION_CHOICE] = "choice",
+                                        [VS_OPTION_LIMIT] = "limit"};
     return names[type];
 }
 

@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/vs_limit_spec.h"
 #include "base/vs_size.h"
 
 #define ENV_PREFIX "VRAMSCOPE_"
@@ -120,6 +121,10 @@ static void explain(const struct vs_option_info *info, const char *value, char *
     case VS_OPTION_SIZE:
         snprintf(expect, sizeof expect, "a size such as 8GiB");
         break;
+    case VS_OPTION_LIMIT:
+        snprintf(expect, sizeof expect,
+                 "a size or share above 0 such as 8GiB or 50%%, for single devices 0:8GiB,1:16GiB");
+        break;
     case VS_OPTION_STRING:
         snprintf(expect, sizeof expect, "a text of at most %d bytes", VS_OPTION_TEXT_MAX - 1);
         break;
@@ -132,6 +137,7 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
                            enum vs_option_source source, char *why)
 {
     const struct vs_option_info *info = &infos[id];
+    struct vs_limit_spec limit;
     uint64_t number = 0;
     enum vs_err err = VS_OK;
     switch (info->type) {
@@ -146,6 +152,9 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
         break;
     case VS_OPTION_SIZE:
         err = vs_size_parse(value, &number);
+        break;
+    case VS_OPTION_LIMIT:
+        err = vs_limit_parse(value, &limit);
         break;
     case VS_OPTION_STRING:
         break;

@@ -21,7 +21,14 @@ enum vs_option_id {
     VS_OPT_COUNT
 };
 
-enum vs_option_type { VS_OPTION_STRING, VS_OPTION_BOOL, VS_OPTION_COUNT, VS_OPTION_SIZE, VS_OPTION_CHOICE };
+enum vs_option_type {
+    VS_OPTION_STRING,
+    VS_OPTION_BOOL,
+    VS_OPTION_COUNT,
+    VS_OPTION_SIZE,
+    VS_OPTION_CHOICE,
+    VS_OPTION_LIMIT, /* vs_limit_spec.h */
+};
 enum vs_option_source { VS_FROM_DEFAULT, VS_FROM_ENVIRONMENT, VS_FROM_COMMAND };
 
 struct vs_option_info {

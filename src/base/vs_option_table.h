@@ -3,7 +3,7 @@
  * The one table of options. VS_OPTION(name, type, default, min, max, unit, help)
  * gives each option its environment variable (VRAMSCOPE_<NAME>), its flag for
  * `vramscope run` (--<name>, '_' written '-'), its parser and its line in
- * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE or CHOICE; for
+ * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE, CHOICE or LIMIT; for
  * CHOICE *unit* lists the words, separated by '|'. min and max bound COUNT and
  * SIZE. No include guard: included with VS_OPTION defined by each user. */
 VS_OPTION(record, BOOL, "on", 0, 0, "",
@@ -20,6 +20,8 @@ VS_OPTION(alloc_conf, STRING, "", 0, 0, "options",
           "the cache's options as PyTorch writes them, such as expandable_segments:True")
 VS_OPTION(ipc, CHOICE, "auto", 0, 0, "auto|always",
           "always: all memory can be shared by cudaIpcGetMemHandle; auto: after a first refusal")
+VS_OPTION(limit, LIMIT, "", 0, 0, "bytes",
+          "let each device seem this big: 8GiB, 50%, or by device 0:8GiB,1:16GiB")
 VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",
           "call stacks recorded with each allocation")
 VS_OPTION(stack_depth, COUNT, "64", 1, 128, "frames", "deepest stack kept")

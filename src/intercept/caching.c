@@ -16,6 +16,7 @@
 #include "intercept/device_ops.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
@@ -258,10 +259,6 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     enum vs_err err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
         err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
-    if (err == VS_ERR_DEVICE_OOM && !vs_policy_allows(context, bytes)) {
-        *result = CUDA_ERROR_OUT_OF_MEMORY;
-        return true;
-    }
     if (err) /* let the driver say what is wrong; it may have room where a segment had none */
         return false;
     *ptr = allocation.addr;
@@ -332,6 +329,8 @@ static void drop(void *arg, const struct vs_segment_info *segment,
                                         .size = segment->size,
                                         .requested = segment->view ? 0 : segment->size};
         on_segment(context, &e, mapped ? VS_ALLOCATOR_SEGMENT_UNMAP : VS_ALLOCATOR_SEGMENT_FREE);
+        if (!mapped) /* what is mapped is released one by one: vs_vmm_context_gone */
+            vs_limit_give(context->device, segment->size);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
 #include "intercept/vmm_ops.h"
 
@@ -58,10 +59,12 @@ static enum vs_err segment_alloc(void *arg, size_t bytes, uint64_t *addr)
 {
     struct vs_entered entered;
     CUdeviceptr ptr = 0;
-    enum vs_err err = vs_context_enter(arg, &entered);
+    const struct vs_context *context = arg;
+    enum vs_err err = vs_context_enter(context, &entered);
     if (err)
         return err;
-    err = vs_err_of_driver(VS_REAL(cuMemAlloc_v2, &ptr, bytes));
+    err = vs_err_of_driver(
+        VS_LIMITED(context->device, bytes, VS_REAL(cuMemAlloc_v2, &ptr, bytes)));
     vs_context_leave(&entered);
     if (!err)
         *addr = ptr;
@@ -70,16 +73,18 @@ static enum vs_err segment_alloc(void *arg, size_t bytes, uint64_t *addr)
 
 static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
 {
-    (void)bytes;
+    const struct vs_context *context = arg;
     struct vs_entered entered;
     /* once the runtime unloads, the process's end returns the memory */
     if (vs_process_state() == VS_PROCESS_EXITING)
         return VS_ERR_STATE;
-    enum vs_err err = vs_context_enter(arg, &entered);
+    enum vs_err err = vs_context_enter(context, &entered);
     if (err)
         return err;
     err = vs_err_of_driver(VS_REAL(cuMemFree_v2, addr));
     vs_context_leave(&entered);
+    if (!err)
+        vs_limit_give(context->device, bytes);
     return err;
 }
 
@@ -121,6 +126,7 @@ enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *fr
         return err;
     *free_bytes = f;
     *total_bytes = t;
+    vs_limit_view(context->device, 0, free_bytes, total_bytes);
     return VS_OK;
 }
 

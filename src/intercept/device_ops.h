@@ -31,7 +31,8 @@ enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered
     VS_MUST_CHECK;
 void vs_context_leave(const struct vs_entered *entered);
 
-/* vs_device_memory_info: the driver's own figures for the device of *context*. */
+/* vs_device_memory_info: what the device of *context* has and has free, as the
+ * program shall see it (limit.h), nothing of the cache counted as free. */
 enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,
                                   uint64_t *total_bytes) VS_MUST_CHECK;
 

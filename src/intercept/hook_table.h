@@ -62,6 +62,7 @@ VS_DRIVER_HOOK(cuMemCreate,
 
 /* --- questions whose answer the cache changes: hooks_query.c --- */
 VS_DRIVER_HOOK(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
+VS_DRIVER_HOOK(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device))
 VS_DRIVER_HOOK(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr),
                (base, bytes, ptr))
 VS_DRIVER_HOOK(cuPointerGetAttribute,

@@ -7,6 +7,7 @@
 
 #include "intercept/caching.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 
@@ -49,9 +50,10 @@ static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstre
     vs_thread.inside++;                                                                   \
     const char *api = vs_api(driver_name);                                                \
     struct vs_context *context = vs_context_current();                                    \
-    CUresult r = call;                                                                    \
-    if (r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device)) \
-        r = call;                                                                         \
+    uint32_t device = vs_limit_device(context);                                           \
+    CUresult r = VS_LIMITED(device, bytes, call);                                         \
+    if (r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(device))         \
+        r = VS_LIMITED(device, bytes, call);                                              \
     after_alloc(r, ptr, bytes, stream, per_thread, context, api);                         \
     vs_thread.inside--;                                                                   \
     return r;
@@ -94,6 +96,8 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
                        : VS_REAL(cuMemFreeAsync, ptr, stream);
         if (known && r != CUDA_SUCCESS)
             vs_track_undo_free(&live, id, api);
+        else if (known)
+            vs_limit_gone(&live);
     }
     vs_thread.inside--;
     return r;

@@ -5,6 +5,8 @@
  * always go to the driver. */
 #include "intercept/caching.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
+#include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 
@@ -28,6 +30,14 @@ static bool room_made(const struct vs_context *context, CUresult r)
     return r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device) > 0;
 }
 
+static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, size_t bytes)
+{
+    uint32_t device = vs_limit_device(context);
+    if (!vs_limit_take_within(device, bytes, vs_policy_most(context)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return vs_limit_settle(device, bytes, VS_REAL(cuMemAlloc_v2, ptr, bytes));
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
     if (!vs_hook_active())
@@ -37,9 +47,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     struct vs_context *context = vs_context_current();
     CUresult r;
     if (!context || !vs_caching_alloc(context, bytes, api, ptr, &r)) {
-        r = VS_REAL(cuMemAlloc_v2, ptr, bytes);
+        r = allocate(context, ptr, bytes);
         if (room_made(context, r))
-            r = VS_REAL(cuMemAlloc_v2, ptr, bytes);
+            r = allocate(context, ptr, bytes);
         if (r == CUDA_SUCCESS)
             record(context, *ptr, bytes, bytes, VS_FAMILY_DEVICE, api);
     }
@@ -47,6 +57,20 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
     vs_thread.inside--;
     return r;
+}
+
+/* What the rows are padded to is known afterwards, and must be within the limit too. */
+static CUresult allocate_pitch(const struct vs_context *context, CUdeviceptr *ptr, size_t *pitch,
+                               size_t width, size_t height, unsigned element)
+{
+    uint32_t device = vs_limit_device(context);
+    CUresult r = VS_LIMITED(device, width * height,
+                            VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element));
+    if (r != CUDA_SUCCESS || vs_limit_take(device, (*pitch - width) * height))
+        return r;
+    VS_REAL(cuMemFree_v2, *ptr);
+    vs_limit_give(device, width * height);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
@@ -57,9 +81,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
     vs_thread.inside++;
     const char *api = vs_api("cuMemAllocPitch");
     struct vs_context *context = vs_context_current();
-    CUresult r = VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+    CUresult r = allocate_pitch(context, ptr, pitch, width, height, element);
     if (room_made(context, r))
-        r = VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+        r = allocate_pitch(context, ptr, pitch, width, height, element);
     if (r == CUDA_SUCCESS)
         record(context, *ptr, width * height, *pitch * height, VS_FAMILY_DEVICE, api);
     else
@@ -94,6 +118,8 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
     CUresult r = VS_REAL(cuMemFree_v2, ptr);
     if (known && r != CUDA_SUCCESS)
         vs_track_undo_free(&live, 0, api);
+    else if (known)
+        vs_limit_gone(&live);
     vs_thread.inside--;
     return r;
 }

@@ -10,6 +10,7 @@
 #include "base/vs_log.h"
 #include "intercept/caching.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
 
 /* Is *ptr* inside one of our segments? Cheap when nothing is cached. */
@@ -23,21 +24,26 @@ static bool cached(CUdeviceptr ptr, struct vs_cached_block *block)
     return found;
 }
 
-static uint64_t cached_free_bytes(void)
-{
-    const struct vs_context *current = vs_context_current();
-    return current ? vs_caching_cached_bytes(current->device) : 0;
-}
-
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     CUresult r = VS_REAL(cuMemGetInfo_v2, free_bytes, total_bytes);
-    if (r == CUDA_SUCCESS && free_bytes && !vs_thread.inside &&
-        vs_process_state() == VS_PROCESS_ACTIVE && vs_process_serving()) {
+    if (r == CUDA_SUCCESS && !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE) {
         vs_thread.inside++;
-        *free_bytes += cached_free_bytes();
+        const struct vs_context *current = vs_context_current();
+        if (current)
+            vs_limit_view(current->device,
+                          vs_process_serving() ? vs_caching_cached_bytes(current->device) : 0,
+                          free_bytes, total_bytes);
         vs_thread.inside--;
     }
+    return r;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    CUresult r = VS_REAL(cuDeviceTotalMem_v2, bytes, device);
+    if (r == CUDA_SUCCESS && bytes && !vs_thread.inside && !vs_process_forked())
+        vs_limit_view((uint32_t)device, 0, NULL, bytes);
     return r;
 }
 

@@ -12,9 +12,8 @@
 #include "allocator/alloc_conf.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "intercept/device_ops.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
-#include "intercept/tracker.h"
 
 static _Atomic double fractions[VS_DEVICES_MAX]; /* atomic; 0: no limit */
 
@@ -145,14 +144,9 @@ static double fraction_of(uint32_t device)
     return fraction;
 }
 
-bool vs_policy_allows(const struct vs_context *context, uint64_t bytes)
+uint64_t vs_policy_most(const struct vs_context *context)
 {
-    double fraction = fraction_of(context->device);
-    uint64_t free_bytes, total_bytes;
-    struct vs_device_counters counters;
-    if (fraction == 0 || fraction == 1 ||
-        vs_device_memory_info(context, &free_bytes, &total_bytes) ||
-        vs_track_device(context->device, &counters))
-        return true;
-    return (double)counters.reserved + (double)bytes <= fraction * (double)total_bytes;
+    double fraction = context && vs_process_caching() ? fraction_of(context->device) : 0;
+    uint64_t total = fraction > 0 && fraction < 1 ? vs_limit_total(context->device) : 0;
+    return total ? (uint64_t)(fraction * (double)total) : UINT64_MAX;
 }

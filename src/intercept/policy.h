@@ -19,8 +19,9 @@ void vs_policy_config(const struct vs_context *context, const struct vs_device_o
  * now on. VS_ERR_ARG outside [0, 1] or for an ordinal out of range. */
 enum vs_err vs_policy_set_fraction(uint32_t device, double fraction) VS_MUST_CHECK;
 
-/* vs_policy_allows: may *bytes* more be taken from the driver for *context*? False
- * only under a fraction that it would exceed. */
-bool vs_policy_allows(const struct vs_context *context, uint64_t bytes);
+/* vs_policy_most: the bytes of its device up to which cudaMalloc in *context* (may be
+ * NULL) may take more from the driver: the fraction of it; UINT64_MAX without one, and
+ * where the cache is off. */
+uint64_t vs_policy_most(const struct vs_context *context);
 
 #endif

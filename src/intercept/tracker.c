@@ -13,6 +13,7 @@
 #include "base/vs_log.h"
 #include "base/vs_map.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
 
 struct entry {
@@ -208,8 +209,11 @@ void vs_track_context_gone(uint32_t context, const char *api)
     for (bool found = true; found;) {
         size_t cursor = 0;
         found = false;
-        for (uint64_t addr; (addr = next_of_context(context, &cursor)); found = true)
-            vs_track_free(addr, 0, api, NULL);
+        for (uint64_t addr; (addr = next_of_context(context, &cursor)); found = true) {
+            struct vs_live live;
+            if (vs_track_free(addr, 0, api, &live))
+                vs_limit_gone(&live);
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 #include "base/vs_map.h"
 #include "intercept/device_ops.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
 
 /* A range, a piece of physical memory, or a mapping. */
@@ -145,13 +146,16 @@ static enum vs_err range_release(void *arg, uint64_t addr, uint64_t bytes)
 
 static enum vs_err memory_create(void *arg, uint64_t bytes, uint64_t *handle)
 {
-    CUmemAllocationProp prop = properties(arg);
+    const struct vs_context *context = arg;
+    CUmemAllocationProp prop = properties(context);
     CUmemGenericAllocationHandle h;
-    enum vs_err err = vs_err_of_driver(VS_REAL(cuMemCreate, &h, bytes, &prop, 0));
+    enum vs_err err = vs_err_of_driver(
+        VS_LIMITED(context->device, bytes, VS_REAL(cuMemCreate, &h, bytes, &prop, 0)));
     if (err)
         return err;
     if (!note(&memories, h + 1, bytes, arg)) {
         driver.release(h);
+        vs_limit_give(context->device, bytes);
         return VS_ERR_NOMEM;
     }
     *handle = h;
@@ -160,13 +164,14 @@ static enum vs_err memory_create(void *arg, uint64_t bytes, uint64_t *handle)
 
 static enum vs_err memory_release(void *arg, uint64_t handle, uint64_t bytes)
 {
-    (void)arg;
-    (void)bytes;
+    const struct vs_context *context = arg;
     if (too_late())
         return VS_ERR_STATE;
     enum vs_err err = vs_err_of_driver(driver.release(handle));
-    if (!err)
-        forget(&memories, handle + 1);
+    if (err)
+        return err;
+    forget(&memories, handle + 1);
+    vs_limit_give(context->device, bytes);
     return err;
 }
 
@@ -340,8 +345,10 @@ void vs_vmm_context_gone(const struct vs_context *context)
     vs_lock_acquire(&lock);
     for (size_t cursor = 0; take_locked(&mappings, context, &cursor, &item);)
         driver.unmap(item.key, item.bytes);
-    for (size_t cursor = 0; take_locked(&memories, context, &cursor, &item);)
+    for (size_t cursor = 0; take_locked(&memories, context, &cursor, &item);) {
         driver.release(item.key - 1);
+        vs_limit_give(context->device, item.bytes);
+    }
     for (size_t cursor = 0; take_locked(&ranges, context, &cursor, &item);)
         driver.unreserve(item.key, item.bytes);
     vs_lock_release(&lock);

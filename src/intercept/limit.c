@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the process holds of each device, and the bound it keeps to; see the header.
+ * Counting goes on without a limit too, since a bound may be set at any time (the
+ * memory fraction): one atomic addition beside a driver call that costs thousands.
+ *
+ * No lock and no state of the recording: the bound is read from the environment by
+ * whoever asks first, and every thread works out the same. */
+#include "intercept/limit.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_limit_spec.h"
+#include "base/vs_option.h"
+#include "intercept/context.h"
+#include "intercept/hook.h"
+#include "intercept/process.h"
+
+_Static_assert(VS_LIMIT_DEVICES_MAX == VS_DEVICES_MAX, "every device can have its limit");
+
+static _Atomic uint64_t used[VS_DEVICES_MAX];   /* atomic */
+static _Atomic uint64_t bounds[VS_DEVICES_MAX]; /* atomic; 0: not worked out yet */
+
+static uint64_t device_total(uint32_t device)
+{
+    size_t bytes = 0;
+    CUresult (*get)(size_t *, CUdevice);
+    *(void **)&get = vs_driver_symbol("cuDeviceTotalMem_v2");
+    return get && get(&bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
+}
+
+/* A share of a device that does not tell its size yet (CUDA is not initialised) is no
+ * limit so far, and is asked for again. */
+static uint64_t work_out(uint32_t device)
+{
+    struct vs_limit_spec spec;
+    char name[VS_OPTION_ENV_MAX];
+    const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
+    uint64_t bytes = VS_LIMIT_NONE;
+    /* what does not parse is ignored, and said where the options are read */
+    if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
+        uint64_t total = device_total(device);
+        bytes = vs_limit_bytes(&spec, device, total);
+        if (!total && bytes == VS_LIMIT_NONE)
+            return bytes;
+    }
+    atomic_store_explicit(&bounds[device], bytes, memory_order_relaxed);
+    return bytes;
+}
+
+static uint64_t bound(uint32_t device)
+{
+    uint64_t bytes = atomic_load_explicit(&bounds[device], memory_order_relaxed);
+    return bytes ? bytes : work_out(device);
+}
+
+bool vs_limit_take_within(uint32_t device, uint64_t bytes, uint64_t most)
+{
+    if (device >= VS_DEVICES_MAX)
+        return true;
+    uint64_t own = bound(device);
+    if (own < most)
+        most = own;
+    uint64_t now = atomic_load_explicit(&used[device], memory_order_relaxed);
+    do {
+        if (bytes > most || now > most - bytes)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now + bytes,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+bool vs_limit_take(uint32_t device, uint64_t bytes)
+{
+    return vs_limit_take_within(device, bytes, VS_LIMIT_NONE);
+}
+
+void vs_limit_give(uint32_t device, uint64_t bytes)
+{
+    if (device < VS_DEVICES_MAX)
+        atomic_fetch_sub_explicit(&used[device], bytes, memory_order_relaxed);
+}
+
+void vs_limit_gone(const struct vs_live *live)
+{
+    if (live->context && vs_family_on_device(live->family) && live->family != VS_FAMILY_MANAGED)
+        vs_limit_give(live->device, live->size);
+}
+
+uint64_t vs_limit_used(uint32_t device)
+{
+    return device < VS_DEVICES_MAX ? atomic_load_explicit(&used[device], memory_order_relaxed) : 0;
+}
+
+bool vs_limit_of(uint32_t device, uint64_t *bytes)
+{
+    uint64_t most = device < VS_DEVICES_MAX ? bound(device) : VS_LIMIT_NONE;
+    if (most == VS_LIMIT_NONE)
+        return false;
+    *bytes = most;
+    return true;
+}
+
+uint64_t vs_limit_total(uint32_t device)
+{
+    uint64_t total = device_total(device);
+    vs_limit_view(device, 0, NULL, &total);
+    return total;
+}
+
+void vs_limit_view(uint32_t device, uint64_t cached_bytes, uint64_t *free_bytes,
+                   uint64_t *total_bytes)
+{
+    uint64_t most;
+    if (free_bytes)
+        *free_bytes += cached_bytes;
+    if (!vs_limit_of(device, &most))
+        return;
+    /* the cache may have changed since it was asked: never less than nothing is held */
+    uint64_t taken = vs_limit_used(device);
+    uint64_t held = taken > cached_bytes ? taken - cached_bytes : 0;
+    uint64_t left = most > held ? most - held : 0;
+    if (free_bytes && *free_bytes > left)
+        *free_bytes = left;
+    if (total_bytes && *total_bytes > most)
+        *total_bytes = most;
+}
