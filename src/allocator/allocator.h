@@ -190,6 +190,7 @@ struct vs_allocation {
     uint64_t segment;   /* address of the segment that holds it */
     uint64_t serial;    /* of this allocation, from 1, below 2^44, never given twice by one
                            allocator; 0 when the block is not live */
+    bool mapped;        /* virtual memory mapped on demand; said by vs_allocator_find alone */
 };
 
 /* Requests above this are refused as out of memory without asking the device. */

@@ -137,6 +137,7 @@ struct vs_event_queue {
     struct vs_event_queue *next; /* by rising stream */
     struct vs_note *head, **tail;
     uint64_t refs; /* notes that name this queue, queued or not */
+    uint64_t refused_turn; /* of vs_allocator.record_turns: the device would not record then */
 };
 
 /* A request on its way through vs_allocator_malloc. */
@@ -185,6 +186,7 @@ struct vs_allocator {
     struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
     struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
     uint64_t pending_notes;      /* queued, deferred or held */
+    uint64_t record_turns;       /* times the deferred list was gone through */
 
     struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
     bool sharded;                /* atomic; there are fast paths: no plan has to see every request */

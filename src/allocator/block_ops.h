@@ -139,7 +139,8 @@ static inline void vs_block_describe(const struct vs_block *block, struct vs_all
                                   .requested = *live ? block->used.requested : 0,
                                   .size = block->size,
                                   .segment = block->segment->addr,
-                                  .serial = *live ? vs_block_serial(block) : 0};
+                                  .serial = *live ? vs_block_serial(block) : 0,
+                                  .mapped = block->segment->handle_bytes || block->segment->view};
 }
 
 #endif

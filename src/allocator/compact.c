@@ -173,11 +173,16 @@ static void make_plan(const struct vs_pool *pool, uint64_t bytes, struct plan *p
     plan->count = 0;
     plan->edge = (struct vs_piece){NULL, 0, 0};
     plan->spare = 0;
-    if (part && bytes > part)
+    bool apart = !vs_views_full(pool->owner);
+    if (part && bytes > part && apart)
         find_edge(pool, part, plan);
     if (part && !plan->edge.bytes)
         plan->spare = VS_PAGE_BYTES - part;
-    gather(pool, bytes - plan->edge.bytes + plan->spare, plan);
+    uint64_t rest = bytes - plan->edge.bytes + plan->spare;
+    if (apart)
+        gather(pool, rest, plan);
+    else
+        plan->missing = rest / VS_PAGE_BYTES;
 }
 
 /* --- new memory --- */

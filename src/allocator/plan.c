@@ -100,7 +100,27 @@ enum vs_err vs_plan_open_bytes(const void *bytes, size_t size, struct vs_plan *o
     return err;
 }
 
-static enum vs_err map_file(const char *path, void **bytes, size_t *size)
+/* All *size* bytes, or as much as there is any more: what somebody cuts off meanwhile. */
+static enum vs_err read_whole(int fd, char *bytes, size_t *size)
+{
+    size_t at = 0;
+    while (at < *size) {
+        ssize_t n = read(fd, bytes + at, *size - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return VS_ERR_IO;
+        if (n == 0)
+            break;
+        at += (size_t)n;
+    }
+    memset(bytes + at, 0, *size - at);
+    return VS_OK;
+}
+
+/* Into memory of our own: a file that is mapped and then cut off ends the process
+ * (SIGBUS), and one that is written to changes under the checks. */
+static enum vs_err load_file(const char *path, void **bytes, size_t *size)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -111,9 +131,11 @@ static enum vs_err map_file(const char *path, void **bytes, size_t *size)
         err = VS_ERR_FORMAT;
     if (!err) {
         *size = (size_t)st.st_size;
-        *bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+        *bytes = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (*bytes == MAP_FAILED)
             err = VS_ERR_IO;
+        else if ((err = read_whole(fd, *bytes, size)))
+            munmap(*bytes, *size);
     }
     int saved = errno;
     close(fd);
@@ -125,7 +147,7 @@ enum vs_err vs_plan_open(const char *path, struct vs_plan *out, char why[VS_PLAN
 {
     void *bytes;
     size_t size;
-    enum vs_err err = map_file(path, &bytes, &size);
+    enum vs_err err = load_file(path, &bytes, &size);
     if (err == VS_ERR_IO) {
         snprintf(why, VS_PLAN_WHY_MAX, "%s", strerror(errno));
         return err;

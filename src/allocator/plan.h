@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan file, opened: mapped read-only, its structure checked once, so that
+ * A plan file, opened: read into memory of our own, its structure checked once, so that
  * whoever uses it needs no checks of its own. A plan is advice: nothing in it can
  * make two blocks overlap, for every placement is checked against the blocks that
  * are really there. Immutable; any thread. */

@@ -5,7 +5,7 @@
  * live its uses are notes in a table by its address; when it is freed every note gets an event on
  * its stream and queues there, first in first out; the free completes with the
  * last event. Where the device will not record an event yet (stream capture), the
- * note waits on the deferred list and its block stays pending: memory is never
+ * note waits on the deferred list, behind none of another stream, and its block stays pending: memory is never
  * handed out on a guess. What is freed while we know of a capture (captures is not
  * 0) is held back until there is none, as in PyTorch. Notes are made when a use is recorded, so that a free
  * needs no memory. The caller holds the allocator's lock. */
@@ -73,19 +73,27 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
     return VS_OK;
 }
 
-/* Record the events that are still to be recorded, in order, until one is refused. */
+/* Record the events that are still to be recorded, those of each stream in order until
+ * one is refused: a stream whose events are refused, for good perhaps, holds up nobody
+ * else's. */
 static void record_deferred(struct vs_allocator *a)
 {
-    struct vs_note *note;
-    while ((note = a->deferred)) {
-        if (a->ops.event_record(a->ops_ctx, note->queue->stream, &note->event))
-            return;
-        a->deferred = note->next;
-        if (!a->deferred)
-            a->deferred_tail = &a->deferred;
+    uint64_t turn = ++a->record_turns;
+    struct vs_note **link = &a->deferred, *note;
+    while ((note = *link)) {
+        struct vs_event_queue *queue = note->queue;
+        if (queue->refused_turn == turn ||
+            a->ops.event_record(a->ops_ctx, queue->stream, &note->event)) {
+            queue->refused_turn = turn;
+            link = &note->next;
+            continue;
+        }
+        *link = note->next;
+        if (!*link)
+            a->deferred_tail = link;
         note->next = NULL;
-        *note->queue->tail = note;
-        note->queue->tail = &note->next;
+        *queue->tail = note;
+        queue->tail = &note->next;
     }
 }
 

@@ -153,6 +153,7 @@ static void dormant_add(struct vs_views *views, struct vs_view *view)
     *(views->newest ? &views->newest->newer : &views->oldest) = view;
     views->newest = view;
     views->count++;
+    views->captured += view->captured;
 }
 
 static void dormant_remove(struct vs_views *views, struct vs_view *view)
@@ -161,6 +162,19 @@ static void dormant_remove(struct vs_views *views, struct vs_view *view)
     *(view->older ? &view->older->newer : &views->oldest) = view->newer;
     *(view->newer ? &view->newer->older : &views->newest) = view->older;
     views->count--;
+    views->captured -= view->captured;
+}
+
+/* Does it stay although nobody uses it? */
+static bool kept_for_a_graph(const struct vs_view *view)
+{
+    const struct vs_private_pool *home = view->segment->pool->owner->home;
+    return view->captured && home && home->users;
+}
+
+bool vs_views_full(const struct vs_stream_pools *pools)
+{
+    return pools->home && pools->views.captured >= VS_CAPTURED_MAX;
 }
 
 /* All a view can hold: from the block's place in the first page to the last page's end. */
@@ -176,9 +190,10 @@ static void set_size(const struct vs_view *view, uint64_t size, enum vs_block_st
 }
 
 /* The block becomes TAKEN and owns what is lent to it. */
-static struct vs_block *occupy(struct vs_view *view, uint64_t bytes, struct vs_block *lent,
-                               uint64_t safe_after)
+static struct vs_block *occupy(const struct vs_allocator *a, struct vs_view *view, uint64_t bytes,
+                               struct vs_block *lent, uint64_t safe_after)
 {
+    view->captured |= a->captures != 0;
     struct vs_block *block = view->segment->first;
     set_size(view, bytes, VS_BLOCK_TAKEN);
     view->lent = lent;
@@ -193,6 +208,7 @@ void vs_view_return_locked(struct vs_allocator *a, struct vs_block *block)
     struct vs_view *view = block->segment->view;
     uint64_t safe_after = block->idle.safe_after;
     give_home(a, view->lent, safe_after);
+    view->captured |= a->captures != 0;
     view->lent = NULL;
     view->safe_after = safe_after;
     set_size(view, capacity(view), VS_BLOCK_DORMANT);
@@ -237,7 +253,7 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
                 return NULL;
             }
             dormant_remove(views, view);
-            return occupy(view, bytes, lent, safe_after);
+            return occupy(a, view, bytes, lent, safe_after);
         }
         block = vs_free_index_after(&views->index, block);
     }
@@ -317,8 +333,9 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
                                 const struct vs_piece *pieces, size_t count,
                                 struct vs_block **out)
 {
-    /* not where a graph knows the addresses, nor when nothing may be waited for */
-    if (pool->owner->views.count >= VS_DORMANT_MAX && !pool->owner->home && !a->captures) {
+    const struct vs_views *views = &pool->owner->views;
+    uint64_t kept = pool->owner->home ? views->captured : 0;
+    if (views->count - kept >= VS_DORMANT_MAX && !a->captures) { /* else nothing may be waited for */
         /* what cannot go now goes another time */
         enum vs_err ignored = vs_views_drop_locked(a, pool->owner, VS_DORMANT_MAX / 2);
         (void)ignored;
@@ -342,7 +359,7 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
         vs_node_give_locked(&a->free_views, view);
         return err;
     }
-    *out = occupy(view, bytes, lent, safe_after);
+    *out = occupy(a, view, bytes, lent, safe_after);
     return VS_OK;
 }
 
@@ -372,17 +389,23 @@ enum vs_err vs_views_drop_locked(struct vs_allocator *a, struct vs_stream_pools 
     enum vs_err first_error = VS_OK;
     if (views->count <= keep)
         return VS_OK;
+    uint64_t left = views->count;
     bool after_sync = a->config.reuse == VS_REUSE_AFTER_SYNC;
     if (!after_sync)
         first_error = a->ops.stream_synchronize(a->ops_ctx, pools->stream);
     if (first_error)
         return first_error;
-    for (struct vs_view *view = views->oldest, *newer; view && views->count > keep; view = newer) {
+    if (pools->home && pools->home->users)
+        left -= views->captured;
+    for (struct vs_view *view = views->oldest, *newer; view && left > keep; view = newer) {
         newer = view->newer;
+        if (kept_for_a_graph(view))
+            continue;
         /* its bytes at home are no safer, so that its pages do not go back meanwhile */
         if (after_sync && view->safe_after > a->sync_completed)
             continue;
         enum vs_err err = drop(a, views, view);
+        left -= !err;
         if (err && !first_error)
             first_error = err;
     }

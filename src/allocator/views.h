@@ -37,9 +37,11 @@ struct vs_pool;
 struct vs_stream_pools;
 
 #define VS_EXTENTS_MAX 64u
-/* Dormant views of a stream; the oldest half goes then. Those of a private pool stay as
- * long as it has users, for a captured graph goes on using their addresses. */
+/* Dormant views of a stream; the oldest half goes then. Those of a private pool with users
+ * that were used while something was captured stay, for the graph goes on using their
+ * addresses; where there are VS_CAPTURED_MAX of them no more views are made. */
 #define VS_DORMANT_MAX 256u
+#define VS_CAPTURED_MAX 1024u
 
 /* Free memory in one place: bytes of a range. */
 struct vs_piece {
@@ -60,6 +62,7 @@ struct vs_view {
     struct vs_segment *segment;
     struct vs_block *lent;         /* what its block owns at home: linked by idle.left, in order */
     bool borrowed;                 /* some of its pages are another stream's */
+    bool captured;                 /* was used during a capture: a graph may know its addresses */
     uint32_t extent_count;
     struct vs_extent extents[VS_EXTENTS_MAX];
 };
@@ -68,8 +71,12 @@ struct vs_view {
 struct vs_views {
     struct vs_free_index index; /* by what they can hold */
     struct vs_view *oldest, *newest;
-    uint64_t count;
+    uint64_t count;    /* of all */
+    uint64_t captured; /* of those that a graph may know */
 };
+
+/* vs_views_full: no more views are to be made for these pools. */
+bool vs_views_full(const struct vs_stream_pools *pools);
 
 /* vs_view_make_locked: a TAKEN block over *pieces*, free memory of *pool*'s ranges and of
  * those of other streams, together the bytes wanted; *count* in 1..VS_EXTENTS_MAX. The
@@ -91,8 +98,8 @@ void vs_view_return_locked(struct vs_allocator *allocator, struct vs_block *bloc
  * own stream used it, or without host memory wait for it. */
 void vs_view_settle_locked(struct vs_allocator *allocator, struct vs_block *block);
 
-/* vs_views_drop_locked: unmap all but *keep* of the dormant views of a stream, oldest first, after
- * a wait for the stream; under VS_REUSE_AFTER_SYNC those that are safe. The first
+/* vs_views_drop_locked: unmap all but *keep* of the dormant views of a stream that may go,
+ * oldest first, after a wait for the stream; under VS_REUSE_AFTER_SYNC those that are safe. The first
  * error of the device; those stay dormant. The pools are pinned. */
 enum vs_err vs_views_drop_locked(struct vs_allocator *allocator, struct vs_stream_pools *pools,
                                  uint64_t keep);

@@ -20,7 +20,6 @@
 #include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
-#include "intercept/vmm_ops.h"
 
 /* What the event sink needs to know of the call it is in. */
 static _Thread_local struct {
@@ -375,7 +374,7 @@ static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cach
                                  .serial = (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
                                  .live = live,
                                  .ordered = i == 1,
-                                 .mapped = vs_vmm_owns(found.addr),
+                                 .mapped = found.mapped,
                                  .context = c};
     return true;
 }

@@ -316,9 +316,8 @@ static enum vs_err event_record(void *arg, uint64_t key, uint64_t *event)
     enum vs_err err = vs_context_enter(stream ? stream->context : arg, &entered);
     if (err)
         return err;
-    if (reachable(key)) {
-        err = record(stream, event);
-    } else {
+    err = reachable(key) ? record(stream, event) : VS_ERR_DEVICE;
+    if (err && err != VS_ERR_STATE) { /* no event to be had, maybe never: what is enqueued ends */
         err = wait_for_all();
         if (!err)
             *event = EVENT_DONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The plan stays mapped as long as the process lives, and so do the
+ * See the header. The plan stays in memory as long as the process lives, and so do the
  * allocators: an end of theirs is not waited for. */
 #include "intercept/planned.h"
 

@@ -21,7 +21,6 @@
 #include "intercept/process.h"
 #include "intercept/torch_pool.h"
 #include "intercept/tracker.h"
-#include "intercept/vmm_ops.h"
 #include "vramscope.h"
 
 /* --- out of memory, inside PyTorch --- */
@@ -211,7 +210,7 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
     bool live;
     vs_thread.inside++;
     if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
-        bool mapped = vs_vmm_owns(found.addr);
+        bool mapped = found.mapped;
         if (mapped) /* PyTorch asks when it is about to share it, which fails */
             vs_caching_share();
         /* of mapped memory the driver knows single pieces, smaller than the block perhaps */

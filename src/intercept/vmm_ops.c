@@ -306,21 +306,6 @@ void vs_vmm_peer_enabled(uint32_t owner, uint32_t accessor)
         vs_log_once(VS_LOG_WARN, "cached memory could not be opened to another device");
 }
 
-bool vs_vmm_owns(uint64_t addr)
-{
-    bool owns = false;
-    size_t cursor = 0;
-    if (!atomic_load_explicit(&driver_found, memory_order_acquire))
-        return false;
-    vs_lock_acquire(&lock);
-    for (const struct vs_map_slot *s; !owns && (s = vs_map_next(&ranges, &cursor));) {
-        const struct item *item = (const struct item *)(uintptr_t)s->value;
-        owns = addr - item->key < item->bytes;
-    }
-    vs_lock_release(&lock);
-    return owns;
-}
-
 /* The next thing of *context* in *map* from *cursor* on, taken out of it. */
 static bool take_locked(struct vs_map *map, const struct vs_context *context, size_t *cursor,
                         struct item *out)

@@ -20,9 +20,6 @@ void vs_vmm_ops_add(const struct vs_context *context, struct vs_device_ops *ops)
  * is opened to it, and what will be. */
 void vs_vmm_peer_enabled(uint32_t owner, uint32_t accessor);
 
-/* vs_vmm_owns: is *addr* inside memory that these operations have mapped? */
-bool vs_vmm_owns(uint64_t addr);
-
 /* vs_vmm_context_gone: forget what was mapped for *context*; its address ranges and
  * physical memory belong to the process and are given back to the driver. */
 void vs_vmm_context_gone(const struct vs_context *context);

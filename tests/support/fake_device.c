@@ -112,7 +112,8 @@ static enum vs_err event_record(void *ctx, uint64_t stream, uint64_t *event)
 {
     struct fake_device *d = ctx;
     pthread_mutex_lock(&d->mu);
-    enum vs_err err = d->fail_record;
+    enum vs_err err =
+        d->fail_record_stream && d->fail_record_stream != stream ? VS_OK : d->fail_record;
     if (!err) {
         *event = (stream + 1) << 32 | ++d->recorded[stream];
         d->events_held++;

@@ -29,6 +29,7 @@ struct fake_device {
     /* what the operations shall return instead of working; VS_OK: work */
     enum vs_err fail_alloc, fail_free, fail_sync, fail_record, fail_query;
     enum vs_err fail_create, fail_map, fail_unmap;
+    uint64_t fail_record_stream; /* fail_record: of this stream alone; 0: of all */
     /* fail_alloc, fail_free, fail_create, fail_unmap: only from the call after this many */
     uint64_t allocs_before, frees_before, creates_before, unmaps_before;
     struct fake_memory memory;

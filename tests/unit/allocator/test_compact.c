@@ -441,16 +441,16 @@ static void nothing_is_borrowed_during_a_capture(void **state)
     stop(&f);
 }
 
-/* A view of every two of *HOLES* pages that lie apart, one at a time, each freed again. */
-enum { HOLES = 24, PAIRS = HOLES * (HOLES - 1) / 2 };
-static void make_pairs(struct fixture *f, uint64_t views[PAIRS])
+/* A view of every two of *holes* pages that lie apart, one at a time, each freed again. */
+enum { HOLES = 24, PAIRS = HOLES * (HOLES - 1) / 2, MANY = 48, MANY_PAIRS = MANY * (MANY - 1) / 2 };
+static void make_pairs_of(struct fixture *f, size_t holes, uint64_t *views)
 {
-    uint64_t a[2 * HOLES];
+    uint64_t a[2 * MANY];
     size_t made = 0;
-    for (size_t i = 0; i < 2 * HOLES; i++)
+    for (size_t i = 0; i < 2 * holes; i++)
         a[i] = take(f, VS_PAGE_BYTES);
-    for (size_t i = 0; i < HOLES; i++) {
-        for (size_t k = i + 1; k < HOLES; k++) {
+    for (size_t i = 0; i < holes; i++) {
+        for (size_t k = i + 1; k < holes; k++) {
             give_unchecked(f, a[2 * i]);
             give_unchecked(f, a[2 * k]);
             views[made] = take(f, 2 * VS_PAGE_BYTES);
@@ -459,6 +459,11 @@ static void make_pairs(struct fixture *f, uint64_t views[PAIRS])
             a[2 * k] = take_unchecked(f, VS_PAGE_BYTES, 0);
         }
     }
+}
+
+static void make_pairs(struct fixture *f, uint64_t views[PAIRS])
+{
+    make_pairs_of(f, HOLES, views);
 }
 
 static size_t still_mapped(const struct fixture *f, const uint64_t views[PAIRS])
@@ -495,6 +500,41 @@ static void views_of_a_private_pool_stay_mapped(void **state)
     capture_ends(&f);
     assert_int_equal(still_mapped(&f, views), PAIRS);
     assert_int_equal(f.device.stream_syncs, 0);
+    stop(&f);
+}
+
+/* A pool that nothing is captured in, kept for long. */
+static void views_of_a_private_pool_that_no_graph_knows_are_bounded(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t views[PAIRS];
+    struct vs_allocator_config config = compact_config;
+    config.captures_told = true;
+    fixture_start(&f, &config, GIB);
+    capture_begins(&f, NULL);
+    make_pairs(&f, views);
+    assert_in_range(still_mapped(&f, views), 128, 256);
+    capture_ends(&f);
+    stop(&f);
+}
+
+/* Captured again and again, a pool kept ever more of them. */
+static void views_that_graphs_know_are_bounded_by_growing_instead(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint64_t views[MANY_PAIRS];
+    start(&f);
+    capture_begins(&f, NULL);
+    make_pairs_of(&f, MANY, views);
+    uint64_t maps = f.device.maps, used = f.device.used;
+    assert_in_range(f.device.memory.range_count, 1024, 1026);
+    make_pairs_of(&f, 4, views); /* no view is needed for these */
+    take_unchecked(&f, 3 * VS_PAGE_BYTES, 0);
+    assert_in_range(f.device.memory.range_count, 1024, 1026);
+    assert_true(f.device.maps > maps && f.device.used > used);
+    capture_ends(&f);
     stop(&f);
 }
 
@@ -736,6 +776,8 @@ int main(void)
         cmocka_unit_test(borrowed_pages_freed_during_a_capture_wait_for_their_event),
         cmocka_unit_test(nothing_is_borrowed_during_a_capture),
         cmocka_unit_test(views_of_a_private_pool_stay_mapped),
+        cmocka_unit_test(views_of_a_private_pool_that_no_graph_knows_are_bounded),
+        cmocka_unit_test(views_that_graphs_know_are_bounded_by_growing_instead),
         cmocka_unit_test(views_are_not_unmapped_during_a_capture),
         cmocka_unit_test(an_exportable_block_is_in_an_allocation_of_the_device),
         cmocka_unit_test(a_view_waits_for_the_latest_free_among_its_pages),

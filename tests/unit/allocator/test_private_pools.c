@@ -211,6 +211,33 @@ static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(vo
     fixture_stop(&f);
 }
 
+/* The events of one stream that were refused for good kept all frees after them waiting. */
+static void a_stream_without_events_holds_up_no_other(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
+    ok(vs_allocator_record_stream(f.allocator, a, 3));
+    ok(vs_allocator_record_stream(f.allocator, b, 4));
+    ok(vs_allocator_record_stream(f.allocator, c, 3));
+    f.device.fail_record = VS_ERR_DEVICE;
+    f.device.fail_record_stream = 3;
+    give(&f, a);
+    give(&f, b);
+    give(&f, c);
+    assert_int_equal(f.device.recorded[4], 1);
+    assert_int_equal(f.device.recorded[3], 0);
+    fake_device_complete(&f.device, 4, 1);
+    assert_int_equal(take(&f, 2 * MIB), b); /* neither of the others: nothing covers them */
+    f.device.fail_record = VS_OK;
+    assert_int_not_equal(take(&f, 2 * MIB), a);
+    assert_int_equal(f.device.recorded[3], 2);
+    fake_device_complete(&f.device, 3, 1);
+    assert_int_equal(take(&f, 2 * MIB), a);
+    fixture_stop(&f);
+}
+
 static void no_cached_memory_is_released_during_a_capture(void **state)
 {
     (void)state;
@@ -822,6 +849,7 @@ int main(void)
         cmocka_unit_test(events_are_left_alone_during_a_capture),
         cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
         cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
+        cmocka_unit_test(a_stream_without_events_holds_up_no_other),
         cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
         cmocka_unit_test(an_open_pool_is_no_capture_where_captures_are_told),
         cmocka_unit_test(a_capture_that_is_told_holds_back_without_any_pool),
