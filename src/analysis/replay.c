@@ -3,7 +3,7 @@
  * The state machine behind every view of a trace; see the header. The invariant
  * after each event: for every device, allocated, requested, block_bytes and the
  * families' live bytes are the sums over the live table, and reserved is
- * segment_bytes plus what is live outside segments. */
+ * segment_bytes, what is live outside segments, and graph_held for graphs. */
 #include "analysis/replay.h"
 
 #include <string.h>
@@ -114,6 +114,15 @@ static void raise_peaks(struct vs_replay *replay, struct vs_account *account,
         account->step_peak = account->allocated;
 }
 
+/* What graphs have allocated lies in what the driver holds for them. */
+static void settle_graphs(struct vs_account *account)
+{
+    uint64_t live = account->family[VS_FAMILY_GRAPH].live_bytes;
+    uint64_t now = live > account->graph_reserved ? live : account->graph_reserved;
+    account->reserved += now - account->graph_held;
+    account->graph_held = now;
+}
+
 static struct vs_live *find_live(struct vs_replay *replay, uint64_t addr)
 {
     const uint64_t *slot = vs_map_get(&replay->by_addr, addr);
@@ -163,6 +172,8 @@ static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, boo
         account->requested -= live->requested;
         if (live->in_segment)
             account->block_bytes -= live->size;
+        else if (live->family == VS_FAMILY_GRAPH)
+            settle_graphs(account);
         else
             account->reserved -= live->size;
     }
@@ -247,6 +258,8 @@ static enum vs_err count_live(struct vs_replay *replay, const struct vs_live *li
         account->requested += live->requested;
         if (live->in_segment)
             account->block_bytes += live->size;
+        else if (live->family == VS_FAMILY_GRAPH)
+            settle_graphs(account);
         else
             account->reserved += live->size;
         if (live->size > account->step_largest)
@@ -586,6 +599,24 @@ static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event 
     return VS_OK;
 }
 
+static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    enum vs_err err = account_for(replay, event->graph_memory.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_account *account = replay->accounts[index];
+    account->graph_reserved = event->graph_memory.reserved;
+    if (event->graph_memory.reserved_high > account->graph_reserved_peak)
+        account->graph_reserved_peak = event->graph_memory.reserved_high;
+    if (event->graph_memory.used_high > account->graph_used_peak)
+        account->graph_used_peak = event->graph_memory.used_high;
+    settle_graphs(account);
+    replay->changed = index;
+    raise_peaks(replay, account, vs_phases_place(&replay->phases, event->tid));
+    return VS_OK;
+}
+
 static void end_step(struct vs_replay *replay)
 {
     const struct vs_steps *steps = &replay->phases.steps;
@@ -668,6 +699,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_framework_alloc:
     case VS_EVENT_framework_free: return apply_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);
+    case VS_EVENT_graph_memory: return apply_graph_memory(replay, event);
     case VS_EVENT_range_push:
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:

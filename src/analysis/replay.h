@@ -7,7 +7,7 @@
  * so that all of them show the same numbers. Not thread-safe.
  *
  * Bytes of a device: reserved = segments + live device-side allocations outside
- * every segment; allocated = sum of `size` of the live device-side allocations;
+ * every segment (those of graphs: what the driver holds for graphs, if that is more); allocated = sum of `size` of the live device-side allocations;
  * requested = sum of what the program asked for in them. Pinned and registered
  * memory is the host's; imported (ipc) memory is listed but never added. */
 #ifndef VS_REPLAY_H
@@ -72,6 +72,9 @@ struct vs_account {
     uint64_t allocated, requested, reserved;
     uint64_t segment_bytes, segment_count, segment_allocs, segment_frees;
     uint64_t block_bytes; /* live size inside segments */
+    /* memory of graphs, as the driver says: used and reserved, and their highest */
+    uint64_t graph_used_peak, graph_reserved, graph_reserved_peak;
+    uint64_t graph_held; /* of reserved: the larger of graph_reserved and what is live */
     struct vs_peak peak_allocated, peak_requested;
     /* Of all moments at the highest reserved, the one with most allocated. */
     struct vs_peak peak_reserved;

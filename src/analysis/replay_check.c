@@ -22,7 +22,8 @@ static void add_up(const struct vs_replay *replay, unsigned account, struct sums
             continue;
         sums->allocated += live->size;
         sums->requested += live->requested;
-        *(live->in_segment ? &sums->blocks : &sums->outside) += live->size;
+        if (live->family != VS_FAMILY_GRAPH)
+            *(live->in_segment ? &sums->blocks : &sums->outside) += live->size;
     }
     for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_segment *segment = &replay->segments.items[i];
@@ -42,10 +43,13 @@ static bool account_agrees(const struct vs_replay *replay, unsigned index)
         if (a->family[f].live_bytes != sums.family[f] || a->family[f].live_count != sums.count[f] ||
             a->family[f].peak_bytes < sums.family[f])
             return false;
+    uint64_t graphs = sums.family[VS_FAMILY_GRAPH];
+    if (graphs < a->graph_reserved)
+        graphs = a->graph_reserved;
     return a->allocated == sums.allocated && a->requested == sums.requested &&
            a->block_bytes == sums.blocks && a->segment_bytes == sums.segments &&
            a->segment_count == sums.segment_count &&
-           a->reserved == sums.segments + sums.outside &&
+           a->reserved == sums.segments + sums.outside + graphs &&
            a->peak_allocated.bytes >= a->allocated && a->peak_requested.bytes >= a->requested &&
            a->peak_reserved.bytes >= a->reserved;
 }

@@ -91,6 +91,8 @@ struct vs_report_device {
     uint64_t allocated, requested, reserved; /* at the end */
     uint64_t lost_bytes, lost_count; /* still live when their context went away */
     uint64_t segment_allocs, segment_frees;
+    /* what the driver held for graphs: at the end, highest; and highest in use */
+    uint64_t graph_reserved, graph_reserved_peak, graph_used_peak;
     struct vs_report_sites at_peak; /* of allocated */
     struct vs_report_sites at_end;  /* live, or lost with their context */
     struct vs_report_sites growing; /* sites that grow every step; bytes = at the end */

@@ -165,6 +165,8 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         .reserved = account->reserved, .lost_bytes = account->lost_bytes,
         .lost_count = account->lost_count, .segment_allocs = account->segment_allocs,
         .segment_frees = account->segment_frees,
+        .graph_reserved = account->graph_reserved, .graph_used_peak = account->graph_used_peak,
+        .graph_reserved_peak = account->graph_reserved_peak,
         .growth_steady = vs_growth_steady(&account->growth, replay->phases.steps.done),
         .growth_per_step = vs_growth_per_step(&account->growth),
         .has_framework = account->framework.allocs || account->framework.ooms,

@@ -18,6 +18,7 @@
 
 enum vs_lock_rank {
     VS_RANK_PROCESS = 10,   /* intercept: start and stop of recording */
+    VS_RANK_GRAPH = 15,     /* intercept: memory of graphs */
     VS_RANK_TRACKER = 20,   /* intercept: live pointer table */
     VS_RANK_ALLOCATOR = 30, /* allocator: one per shard of an allocator */
     VS_RANK_BLOCKS = 32,    /* allocator: nodes of blocks, of all allocators */

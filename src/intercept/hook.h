@@ -15,6 +15,12 @@
 #undef cuGetProcAddress
 #undef cuStreamEndCapture
 #undef cuStreamBeginCaptureToGraph
+#undef cuGraphAddNode
+#undef cuGraphInstantiate
+#undef cuGraphInstantiateWithParams
+#undef cuGraphExecUpdate
+#undef cuGraphLaunch
+#undef cuGraphUpload
 #undef cuMemAllocAsync
 #undef cuMemAllocFromPoolAsync
 #undef cuMemFreeAsync

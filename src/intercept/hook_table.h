@@ -111,6 +111,53 @@ VS_DRIVER_HOOK(cuStreamBeginCaptureToGraph_ptsz,
 VS_DRIVER_HOOK(cuStreamEndCapture, (CUstream stream, CUgraph *graph), (stream, graph))
 VS_DRIVER_HOOK(cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *graph), (stream, graph))
 
+/* --- graphs that have memory: hooks_graph.c --- */
+VS_DRIVER_HOOK(cuGraphAddMemAllocNode,
+               (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                CUDA_MEM_ALLOC_NODE_PARAMS *params),
+               (node, graph, dependencies, count, params))
+VS_DRIVER_HOOK(cuGraphAddMemFreeNode,
+               (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                CUdeviceptr ptr),
+               (node, graph, dependencies, count, ptr))
+VS_DRIVER_HOOK(cuGraphAddNode,
+               (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                CUgraphNodeParams *params),
+               (node, graph, dependencies, count, params))
+VS_DRIVER_HOOK(cuGraphAddNode_v2,
+               (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
+               (node, graph, dependencies, edges, count, params))
+VS_DRIVER_HOOK(cuGraphInstantiate,
+               (CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log, size_t bytes),
+               (exec, graph, error, log, bytes))
+VS_DRIVER_HOOK(cuGraphInstantiate_v2,
+               (CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log, size_t bytes),
+               (exec, graph, error, log, bytes))
+VS_DRIVER_HOOK(cuGraphInstantiateWithFlags,
+               (CUgraphExec *exec, CUgraph graph, unsigned long long flags), (exec, graph, flags))
+VS_DRIVER_HOOK(cuGraphInstantiateWithParams,
+               (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+               (exec, graph, params))
+VS_DRIVER_HOOK(cuGraphInstantiateWithParams_ptsz,
+               (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+               (exec, graph, params))
+VS_DRIVER_HOOK(cuGraphExecUpdate,
+               (CUgraphExec exec, CUgraph graph, CUgraphNode *node,
+                CUgraphExecUpdateResult *result),
+               (exec, graph, node, result))
+VS_DRIVER_HOOK(cuGraphExecUpdate_v2,
+               (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
+               (exec, graph, info))
+VS_DRIVER_HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec))
+VS_DRIVER_HOOK(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream))
+VS_DRIVER_HOOK(cuGraphLaunch_ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
+VS_DRIVER_HOOK(cuGraphUpload, (CUgraphExec exec, CUstream stream), (exec, stream))
+VS_DRIVER_HOOK(cuGraphUpload_ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
+VS_DRIVER_HOOK(cuDeviceGraphMemTrim, (CUdevice device), (device))
+VS_DRIVER_HOOK(cuDeviceSetGraphMemAttribute,
+               (CUdevice device, CUgraphMem_attribute which, void *value), (device, which, value))
+
 /* --- runtime symbols: attribution only, hooks_runtime.c --- */
 VS_RUNTIME_HOOK(cudaMalloc, (void **ptr, size_t bytes), (ptr, bytes))
 VS_RUNTIME_HOOK(cudaMallocPitch, (void **ptr, size_t *pitch, size_t width, size_t height),
@@ -136,3 +183,9 @@ VS_RUNTIME_HOOK(cudaMallocFromPoolAsync_ptsz,
 VS_RUNTIME_HOOK(cudaFreeAsync, (void *ptr, cudaStream_t stream), (ptr, stream))
 VS_RUNTIME_HOOK(cudaFreeAsync_ptsz, (void *ptr, cudaStream_t stream), (ptr, stream))
 VS_RUNTIME_HOOK(cudaDeviceReset, (void), ())
+VS_RUNTIME_HOOK(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+VS_RUNTIME_HOOK(cudaGraphLaunch_ptsz, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+VS_RUNTIME_HOOK(cudaGraphAddMemAllocNode,
+                (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                 size_t count, struct cudaMemAllocNodeParams *params),
+                (node, graph, dependencies, count, params))

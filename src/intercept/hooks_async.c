@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Stream-ordered memory: always from the driver's pools, recorded by family. An
- * allocation made inside a capture becomes a node of the graph, which owns it:
- * it is not recorded as one of ours to balance. */
+ * allocation made inside a capture becomes a node of the graph: it has memory when
+ * that is launched, and is recorded then (graph_memory.h). */
 #include <stdatomic.h>
 
 #include "intercept/caching.h"
+#include "intercept/graph_memory.h"
 #include "intercept/hook.h"
 #include "intercept/limit.h"
 #include "intercept/process.h"
@@ -43,10 +44,25 @@ static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstre
         vs_device_sample(context, now_ns);
 }
 
+/* Work of a capture: an allocation is a node from now on. */
+static CUresult node_allocated(CUresult r, size_t bytes, const char *api)
+{
+    if (r == CUDA_SUCCESS)
+        vs_graph_memory_seen();
+    if (r != CUDA_ERROR_OUT_OF_MEMORY)
+        return r;
+    vs_thread.inside++;
+    vs_track_failed(vs_context_current(), bytes, VS_FAMILY_GRAPH, 0, vs_api(api), r);
+    vs_thread.inside--;
+    return r;
+}
+
 /* The four allocating forms differ in the real function and its arguments. */
 #define ALLOC_BODY(per_thread, driver_name, call)                                         \
-    if (!vs_hook_active() || capturing(stream, per_thread))                               \
+    if (!vs_hook_active())                                                                \
         return call;                                                                      \
+    if (capturing(stream, per_thread))                                                    \
+        return node_allocated(call, bytes, driver_name);                                  \
     vs_thread.inside++;                                                                   \
     const char *api = vs_api(driver_name);                                                \
     struct vs_context *context = vs_context_current();                                    \
@@ -103,12 +119,21 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
     return r;
 }
 
+static CUresult node_freed(CUresult r)
+{
+    if (r == CUDA_SUCCESS)
+        vs_graph_memory_seen();
+    return r;
+}
+
 CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 {
     if (vs_caching_keeps(ptr))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!vs_hook_active() || capturing(stream, false))
+    if (!vs_hook_active())
         return VS_REAL(cuMemFreeAsync, ptr, stream);
+    if (capturing(stream, false))
+        return node_freed(VS_REAL(cuMemFreeAsync, ptr, stream));
     return free_async(ptr, stream, false);
 }
 
@@ -116,7 +141,9 @@ CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
 {
     if (vs_caching_keeps(ptr))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!vs_hook_active() || capturing(stream, true))
+    if (!vs_hook_active())
         return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);
+    if (capturing(stream, true))
+        return node_freed(VS_REAL(cuMemFreeAsync_ptsz, ptr, stream));
     return free_async(ptr, stream, true);
 }

@@ -18,6 +18,8 @@ static inline const char *api_name(const char *symbol)
         return "cudaMallocFromPoolAsync";
     if (strcmp(symbol, "cudaFreeAsync_ptsz") == 0)
         return "cudaFreeAsync";
+    if (strcmp(symbol, "cudaGraphLaunch_ptsz") == 0)
+        return "cudaGraphLaunch";
     return symbol;
 }
 

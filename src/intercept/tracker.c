@@ -88,10 +88,52 @@ void vs_track_count_reserve_locked(uint32_t device, int64_t bytes)
         change(&c->reserved, (uint64_t)bytes);
 }
 
+/* Memory of graphs: what is allocated, what the driver holds for them, and how much of
+ * the device's reserved bytes they are. Written with the order of the trace held. */
+static struct {
+    uint64_t allocated, held, counted;
+} graphs[VS_DEVICES_MAX];
+
+static void count_graphs_locked(uint32_t device)
+{
+    uint64_t allocated = graphs[device].allocated, held = graphs[device].held;
+    uint64_t now = allocated > held ? allocated : held;
+    vs_track_count_reserve_locked(device, (int64_t)(now - graphs[device].counted));
+    graphs[device].counted = now;
+}
+
+void vs_track_graph_reserved(uint32_t device, uint64_t bytes, struct vs_event *event)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    if (device >= VS_DEVICES_MAX)
+        return;
+    vs_recorder_acquire(recorder);
+    graphs[device].held = bytes;
+    count_graphs_locked(device);
+    vs_recorder_event_locked(recorder, event);
+    vs_recorder_release(recorder);
+}
+
+static void count_graph_locked(const struct vs_live *live, bool alloc)
+{
+    if (live->device >= VS_DEVICES_MAX)
+        return;
+    graphs[live->device].allocated += alloc ? live->size : 0 - live->size;
+    count_graphs_locked(live->device);
+    if (alloc)
+        vs_track_count_alloc_locked(live->device, live->size, live->requested);
+    else
+        vs_track_count_free_locked(live->device, live->size, live->requested);
+}
+
 static void count_locked(const struct vs_live *live, bool alloc)
 {
     if (!vs_family_on_device(live->family))
         return;
+    if (live->family == VS_FAMILY_GRAPH) {
+        count_graph_locked(live, alloc);
+        return;
+    }
     if (alloc) {
         vs_track_count_alloc_locked(live->device, live->size, live->requested);
         vs_track_count_reserve_locked(live->device, (int64_t)live->size);

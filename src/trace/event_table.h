@@ -54,6 +54,10 @@ VS_EVENT(25, segment_map,
          F(addr, A) F(size, U) F(reserved, U) F(device, U) F(context, U) F(stream, U) F(pool, U)
          F(stack, STK))
 VS_EVENT(26, segment_unmap, F(addr, A) F(size, U) F(reserved, U) F(device, U))
+/* what the driver holds for the memory of graphs: used by launches, reserved (kept until it
+ * is trimmed), and their highest since the program reset them. `alloc` events of that family
+ * lie in the reserved bytes */
+VS_EVENT(29, graph_memory, F(device, U) F(used, U) F(used_high, U) F(reserved, U) F(reserved_high, U))
 
 /* --- activity on the device; start and end in the trace's clock --- */
 VS_EVENT(32, kernel,

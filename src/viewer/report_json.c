@@ -191,6 +191,9 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_json_uint(json, "lost_with_context_count", device->lost_count);
     vs_json_uint(json, "segment_allocations", device->segment_allocs);
     vs_json_uint(json, "segment_frees", device->segment_frees);
+    vs_json_uint(json, "graph_reserved_at_end_bytes", device->graph_reserved);
+    vs_json_uint(json, "graph_reserved_peak_bytes", device->graph_reserved_peak);
+    vs_json_uint(json, "graph_used_peak_bytes", device->graph_used_peak);
     vs_json_bool(json, "growing", device->growth_steady);
     vs_json_uint(json, "growth_bytes_per_step", device->growth_steady ? device->growth_per_step : 0);
     families_json(json, device->family);

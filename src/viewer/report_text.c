@@ -102,6 +102,16 @@ static void fragmentation_lines(const struct vs_report_device *device,
     }
 }
 
+static void graph_line(const struct vs_report_device *device, const struct vs_style *style)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    if (!device->graph_reserved_peak)
+        return;
+    fprintf(style->out, "  %-16s driver held up to %s for graphs (%s in use), %s at the end\n",
+            "graph memory", vs_size_format(a, device->graph_reserved_peak),
+            vs_size_format(b, device->graph_used_peak), vs_size_format(c, device->graph_reserved));
+}
+
 static void family_table(const struct vs_report_family *families, const struct vs_style *style)
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX], d[VS_SIZE_TEXT_MAX],
@@ -209,6 +219,7 @@ static void device_section(const struct vs_report_device *device, const struct v
                   device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
         fragmentation_lines(device, style);
     }
+    graph_line(device, style);
     framework_lines(device, style);
     family_table(device->family, style);
     if (device->at_peak.count) {
