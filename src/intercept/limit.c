@@ -83,7 +83,9 @@ void vs_limit_give(uint32_t device, uint64_t bytes)
 
 void vs_limit_gone(const struct vs_live *live)
 {
-    if (live->context && vs_family_on_device(live->family) && live->family != VS_FAMILY_MANAGED)
+    /* what graphs hold is counted as the driver holds it, not by allocation */
+    if (live->context && vs_family_on_device(live->family) && live->family != VS_FAMILY_MANAGED &&
+        live->family != VS_FAMILY_GRAPH)
         vs_limit_give(live->device, live->size);
 }
 

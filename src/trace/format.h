@@ -16,7 +16,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the file's bytes");
 
 #define VS_FORMAT_MAJOR 1u
-#define VS_FORMAT_MINOR 1u
+#define VS_FORMAT_MINOR 2u
 #define VS_FILE_MAGIC "\x89VST\r\n\x1a\n"
 #define VS_LIVE_MAGIC "\x89VSL\r\n\x1a\n"
 #define VS_END_MAGIC "VSTEND\r\n"

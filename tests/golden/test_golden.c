@@ -42,9 +42,16 @@ static void version_1_1_reads_as_it_always_did(void **state)
     check_version("v1_1");
 }
 
+static void version_1_2_reads_as_it_always_did(void **state)
+{
+    (void)state;
+    check_version("v1_2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_1_2_reads_as_it_always_did),
         cmocka_unit_test(version_1_1_reads_as_it_always_did),
         cmocka_unit_test(version_1_reads_as_it_always_did),
     };

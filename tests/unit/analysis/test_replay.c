@@ -93,6 +93,10 @@ static void sums_agree_with_what_is_live_whatever_comes(void **state)
             event.time_ns = 1000 + i;
             event.tid = (uint32_t)below(3);
             assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+            struct vs_event graphs = {.kind = VS_EVENT_graph_memory,
+                                      .graph_memory = {.device = i % 3, .reserved = i % 31 * MIB}};
+            if (i % 5 == 0)
+                assert_int_equal(vs_replay_event(replay, &graphs), VS_OK);
             if (i % 7 == 0 && !vs_replay_check(replay))
                 fail_msg("round %d: the sums are wrong after event %d", (int)round, (int)i);
             if (i % 100 == 0 && replay->account_count) {
@@ -192,9 +196,48 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
     vs_builder_remove(&b);
 }
 
+/* What graphs allocate lies in what the driver holds for them. */
+static void memory_of_graphs_is_reserved_once(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t held, alloc, freed, reserved, allocated;
+    } steps[] = {
+        {8, 0, 0, 8, 0}, {8, 3, 0, 8, 3}, {8, 7, 0, 10, 10}, {16, 0, 0, 16, 10},
+        {16, 0, 3, 16, 7}, {6, 0, 0, 7, 7}, {6, 0, 7, 6, 0}, {0, 0, 0, 0, 0},
+    };
+    struct vs_replay *replay;
+    struct vs_builder b;
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    vs_builder_open(&b, "observe");
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct vs_event held = {.kind = VS_EVENT_graph_memory,
+                                .graph_memory = {.reserved = steps[i].held * MIB}};
+        struct vs_event alloc = {.kind = VS_EVENT_alloc,
+                                 .alloc = {.addr = steps[i].alloc, .requested = steps[i].alloc * MIB,
+                                           .size = steps[i].alloc * MIB,
+                                           .family = VS_FAMILY_GRAPH}};
+        struct vs_event freed = {.kind = VS_EVENT_free, .free = {.addr = steps[i].freed}};
+        assert_int_equal(vs_replay_event(replay, &held), VS_OK);
+        assert_int_equal(vs_replay_event(replay, &alloc), VS_OK);
+        assert_int_equal(vs_replay_event(replay, &freed), VS_OK);
+        assert_int_equal(replay->accounts[0]->reserved, steps[i].reserved * MIB);
+        assert_int_equal(replay->accounts[0]->allocated, steps[i].allocated * MIB);
+        assert_true(vs_replay_check(replay));
+    }
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_of_graphs_is_reserved_once),
         cmocka_unit_test(sums_agree_with_what_is_live_whatever_comes),
         cmocka_unit_test(mapped_memory_is_reserved_once_and_given_back_in_any_parts),
         cmocka_unit_test(the_walker_sees_a_sum_that_is_off),

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of graphs, by both layers: made by nodes or captured, freed by the graph, in
+ * a stream, by the host, by another graph or by the next launch. What is tallied is
+ * allocated by a launch and freed by whatever frees it. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+static CUdevice device;
+
+static void start(void)
+{
+    CUcontext context;
+    OK(cuInit(0));
+    OK(cuDeviceGet(&device, 0));
+    OK(cuDevicePrimaryCtxRetain(&context, device));
+    OK(cuCtxSetCurrent(context));
+}
+
+static void tell_held(void)
+{
+    uint64_t used = 0, reserved = 0;
+    OK(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
+    OK(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    printf("used %llu, reserved %llu\n", (unsigned long long)used, (unsigned long long)reserved);
+}
+
+static CUDA_MEM_ALLOC_NODE_PARAMS pinned_to(int ordinal, size_t bytes)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    params.poolProps.location.id = ordinal;
+    return params;
+}
+
+/* A node that allocates, behind *after* if that is not NULL. */
+static CUgraphNode add_alloc(CUgraph graph, CUgraphNode after, size_t bytes, CUdeviceptr *ptr)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = pinned_to(0, bytes);
+    CUgraphNode node;
+    OK(cuGraphAddMemAllocNode(&node, graph, after ? &after : NULL, after ? 1 : 0, &params));
+    *ptr = params.dptr;
+    return node;
+}
+
+static CUgraphNode add_free(CUgraph graph, CUgraphNode after, CUdeviceptr ptr)
+{
+    CUgraphNode node;
+    OK(cuGraphAddMemFreeNode(&node, graph, after ? &after : NULL, after ? 1 : 0, ptr));
+    return node;
+}
+
+static void add_pair(CUgraph graph, size_t bytes)
+{
+    CUdeviceptr ptr;
+    CUgraphNode node = add_alloc(graph, NULL, bytes, &ptr);
+    add_free(graph, node, ptr);
+}
+
+static void finish(CUgraphExec exec, CUgraph graph)
+{
+    OK(cuCtxSynchronize());
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuDeviceGraphMemTrim(device));
+    tell_held();
+}
+
+static int freed_inside(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr a, b;
+    CUstream stream;
+    start();
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuGraphCreate(&graph, 0));
+    CUgraphNode first = add_alloc(graph, NULL, 3 * MIB, &a);
+    CUgraphNode second = add_alloc(graph, first, 5 * MIB, &b);
+    add_free(graph, add_free(graph, second, a), b);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 5; i++) {
+        OK(cuGraphLaunch(exec, stream));
+        tally_alloc(VT_GRAPH, 3 * MIB);
+        tally_alloc(VT_GRAPH, 5 * MIB);
+        tally_free(VT_GRAPH);
+        tally_free(VT_GRAPH);
+    }
+    OK(cuStreamSynchronize(stream));
+    tell_held();
+    finish(exec, graph);
+    OK(cuStreamDestroy(stream));
+    return 0;
+}
+
+/* How the memory of a launch is freed outside its graph. */
+static int freed_outside(int by_host)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr ptr;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    add_alloc(graph, NULL, 7 * MIB, &ptr);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        OK(cuGraphLaunch(exec, NULL));
+        tally_alloc(VT_GRAPH, 7 * MIB);
+        OK(cuMemsetD8Async(ptr, 7, 7 * MIB, NULL));
+        printf("again without a free: %d\n", cuGraphLaunch(exec, NULL) != CUDA_SUCCESS);
+        OK(cuCtxSynchronize());
+        OK(by_host ? cuMemFree(ptr) : cuMemFreeAsync(ptr, NULL));
+        tally_free(VT_GRAPH);
+    }
+    finish(exec, graph);
+    return 0;
+}
+
+static int freed_in_stream(void)
+{
+    return freed_outside(0);
+}
+
+static int freed_by_host(void)
+{
+    return freed_outside(1);
+}
+
+static int freed_by_next_launch(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr ptr;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    add_alloc(graph, NULL, 4 * MIB, &ptr);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    for (int i = 0; i < 4; i++) {
+        OK(cuGraphLaunch(exec, NULL));
+        if (i)
+            tally_free(VT_GRAPH);
+        tally_alloc(VT_GRAPH, 4 * MIB);
+    }
+    OK(cuMemFreeAsync(ptr, NULL));
+    tally_free(VT_GRAPH);
+    finish(exec, graph);
+    return 0;
+}
+
+static int freed_by_other_graph(void)
+{
+    CUgraph allocating, freeing;
+    CUgraphExec first, second;
+    CUdeviceptr ptr;
+    start();
+    OK(cuGraphCreate(&allocating, 0));
+    OK(cuGraphCreate(&freeing, 0));
+    add_alloc(allocating, NULL, 6 * MIB, &ptr);
+    add_free(freeing, NULL, ptr);
+    OK(cuGraphInstantiateWithFlags(&first, allocating, 0));
+    OK(cuGraphInstantiateWithFlags(&second, freeing, 0));
+    for (int i = 0; i < 3; i++) {
+        OK(cuGraphLaunch(first, NULL));
+        tally_alloc(VT_GRAPH, 6 * MIB);
+        OK(cuGraphLaunch(second, NULL));
+        tally_free(VT_GRAPH);
+    }
+    OK(cuCtxSynchronize());
+    OK(cuGraphExecDestroy(first));
+    OK(cuGraphDestroy(allocating));
+    finish(second, freeing);
+    return 0;
+}
+
+/* Destroying a graph frees nothing that it has allocated. */
+static int outlives_its_graph(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr ptr;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    add_alloc(graph, NULL, 2 * MIB, &ptr);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    tally_alloc(VT_GRAPH, 2 * MIB);
+    finish(exec, graph);
+    OK(cuMemsetD8(ptr, 1, 2 * MIB));
+    OK(cuMemFree(ptr));
+    tally_free(VT_GRAPH);
+    OK(cuDeviceGraphMemTrim(device));
+    tell_held();
+    return 0;
+}
+
+static int by_general_node(void)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+    CUgraphNode node, last;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUDA_GRAPH_INSTANTIATE_PARAMS how = {0};
+    start();
+    params.alloc.poolProps = pinned_to(0, 0).poolProps;
+    params.alloc.bytesize = 9 * MIB;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+    CUgraphNodeParams free_params = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    free_params.free.dptr = params.alloc.dptr;
+    OK(cuGraphAddNode(&last, graph, &node, NULL, 1, &free_params));
+    OK(cuGraphInstantiateWithParams(&exec, graph, &how));
+    OK(cuGraphUpload(exec, NULL));
+    OK(cuGraphLaunch(exec, NULL));
+    tally_alloc(VT_GRAPH, 9 * MIB);
+    tally_free(VT_GRAPH);
+    finish(exec, graph);
+    return 0;
+}
+
+static int captured(void)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    void *inside, *kept;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cudaMallocAsync(&inside, 3 * MIB, stream));
+    OK(cudaMemsetAsync(inside, 1, 3 * MIB, stream));
+    OK(cudaMallocAsync(&kept, 2 * MIB, stream));
+    OK(cudaFreeAsync(inside, stream));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        OK(cudaGraphLaunch(exec, stream));
+        tally_alloc(VT_GRAPH, 3 * MIB);
+        tally_alloc(VT_GRAPH, 2 * MIB);
+        tally_free(VT_GRAPH);
+        OK(cudaFreeAsync(kept, stream));
+        tally_free(VT_GRAPH);
+    }
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaDeviceGraphMemTrim(0));
+    tell_held();
+    OK(cudaStreamDestroy(stream));
+    return 0;
+}
+
+/* What is captured and never launched has no memory. */
+static int never_launched(void)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    void *p;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    OK(cudaMallocAsync(&p, 3 * MIB, stream));
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    tell_held();
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(stream));
+    return 0;
+}
+
+static int no_room(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr ptr, big;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    add_alloc(graph, NULL, 400 * MIB, &ptr);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuMemAlloc(&big, 400 * MIB));
+    tally_alloc(VT_DEVICE, 400 * MIB);
+    CUresult r = cuGraphLaunch(exec, NULL);
+    printf("launch: %d\n", r);
+    tally_failed(VT_GRAPH);
+    OK(cuMemFree(big)); /* with a cache it stays there, but gives way */
+    tally_free(VT_DEVICE);
+    OK(cuGraphLaunch(exec, NULL));
+    tally_alloc(VT_GRAPH, 400 * MIB);
+    OK(cuMemFree(ptr));
+    tally_free(VT_GRAPH);
+    r = cuMemAlloc(&big, 400 * MIB);
+    printf("while the driver keeps it: %d\n", r);
+    if (r)
+        tally_failed(VT_DEVICE);
+    OK(cuDeviceGraphMemTrim(device));
+    OK(cuMemAlloc(&big, 400 * MIB));
+    tally_alloc(VT_DEVICE, 400 * MIB);
+    OK(cuMemFree(big));
+    tally_free(VT_DEVICE);
+    finish(exec, graph);
+    return 0;
+}
+
+static int updated(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo info;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    add_pair(graph, MIB);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        CUresult r = cuGraphExecUpdate(exec, graph, &info);
+        printf("update: %d\n", r);
+        OK(cuGraphLaunch(exec, NULL));
+        tally_alloc(VT_GRAPH, MIB);
+        tally_free(VT_GRAPH);
+    }
+    finish(exec, graph);
+    return 0;
+}
+
+/* Handles come again: an executable graph without memory after one with it. */
+static int made_and_destroyed_often(void)
+{
+    CUgraph graph, plain;
+    CUgraphNode node;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphCreate(&plain, 0));
+    OK(cuGraphAddEmptyNode(&node, plain, NULL, 0));
+    add_pair(graph, MIB);
+    for (int i = 0; i < 200; i++) {
+        CUgraphExec exec;
+        OK(cuGraphInstantiateWithFlags(&exec, i % 2 ? plain : graph, 0));
+        OK(cuGraphLaunch(exec, NULL));
+        if (i % 2 == 0) {
+            tally_alloc(VT_GRAPH, MIB);
+            tally_free(VT_GRAPH);
+        }
+        OK(cuCtxSynchronize());
+        OK(cuGraphExecDestroy(exec));
+    }
+    OK(cuGraphDestroy(plain));
+    OK(cuGraphDestroy(graph));
+    OK(cuDeviceGraphMemTrim(device));
+    tell_held();
+    return 0;
+}
+
+static int context_ends_first(void)
+{
+    CUcontext context;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr ptr;
+    OK(cuInit(0));
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+    OK(cuGraphCreate(&graph, 0));
+    add_alloc(graph, NULL, 2 * MIB, &ptr);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    tally_alloc(VT_GRAPH, 2 * MIB);
+    OK(cuCtxSynchronize());
+    OK(cuCtxDestroy(context));
+    tally_free(VT_GRAPH);
+    OK(cuDeviceGraphMemTrim(0));
+    tell_held();
+    return 0;
+}
+
+static int marks_are_reset(void)
+{
+    uint64_t zero = 0, high;
+    CUgraph graph;
+    CUgraphExec exec;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    add_pair(graph, 20 * MIB);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    tally_alloc(VT_GRAPH, 20 * MIB);
+    tally_free(VT_GRAPH);
+    OK(cuCtxSynchronize());
+    OK(cuDeviceSetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+    OK(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &high));
+    printf("high %llu\n", (unsigned long long)high);
+    finish(exec, graph);
+    return 0;
+}
+
+VICTIM("graphs")
+CASE(freed_inside, "allocation nodes freed by their own graph, launched again", 0)
+CASE(freed_in_stream, "memory of a launch freed by cuMemFreeAsync", 0)
+CASE(freed_by_host, "memory of a launch freed by cuMemFree", 0)
+CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH)", 0)
+CASE(freed_by_other_graph, "memory of one graph freed by another graph", 0)
+CASE(outlives_its_graph, "memory freed after its graph was destroyed", 0)
+CASE(by_general_node, "nodes by cuGraphAddNode, cuGraphInstantiateWithParams, cuGraphUpload", 0)
+CASE(captured, "cudaMallocAsync and cudaFreeAsync in a capture", 0)
+CASE(never_launched, "captured allocations that are never launched", 0)
+CASE(no_room, "a launch that finds no memory, then does", 0)
+CASE(updated, "an executable graph that is updated", 0)
+CASE(made_and_destroyed_often, "executable graphs made and destroyed 200 times", 0)
+CASE(context_ends_first, "the context ends with memory of a graph live", 0)
+CASE(marks_are_reset, "the program resets the graph memory's high marks", 0)
+END_VICTIM
