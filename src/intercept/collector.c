@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The CUPTI collector. CUPTI's worker fills buffers that we map; completed ones
- * are turned into events on CUPTI's thread. Times are in our clock: CUPTI is
- * given a timestamp callback where it has one, else a measured offset is added.
- * Buffers come from mmap; a bounded number is kept for reuse. */
+ * are turned into events on CUPTI's thread. Buffers come from mmap; a bounded number
+ * is kept for reuse. Nothing of CUPTI is held that another tool in the process may
+ * want: no subscription, no clock of ours; when one comes, our records are taken out
+ * and the rest is its own (cupti_guard.c). We do not come back: the tool's callbacks
+ * are registered for the whole process, and it may start again at any time. */
 #define _GNU_SOURCE
 #include "intercept/collector.h"
 
-#include <cupti.h>
-#include <dlfcn.h>
-#include <limits.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_arena.h"
@@ -21,6 +18,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
+#include "intercept/cupti_library.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
 
@@ -29,32 +27,42 @@
 #define BUFFERS_MAX 64
 #define FLUSH_PERIOD_MS 1000
 
-/* CUPTI functions used; resolved by name from the loaded library. */
-static struct {
-    CUptiResult (*enable)(CUpti_ActivityKind);
-    CUptiResult (*register_callbacks)(CUpti_BuffersCallbackRequestFunc,
-                                      CUpti_BuffersCallbackCompleteFunc);
-    CUptiResult (*next_record)(uint8_t *, size_t, CUpti_Activity **);
-    CUptiResult (*dropped)(CUcontext, uint32_t, size_t *);
-    CUptiResult (*flush_all)(uint32_t);
-    CUptiResult (*flush_period)(uint32_t);                          /* may be absent */
-    CUptiResult (*register_clock)(CUpti_TimestampCallbackFunc);     /* may be absent */
-    CUptiResult (*timestamp)(uint64_t *);
-    CUptiResult (*stream_id)(CUcontext, CUstream, uint8_t, uint32_t *); /* may be absent */
-    CUptiResult (*result_string)(CUptiResult, const char **);
-} cupti;
+#define LEFT_TO_OTHERS                                                                         \
+    "another tool in this process uses CUPTI: kernels and copies are left to it from here on; " \
+    "memory is recorded"
 
-static _Atomic bool running;
-static int64_t clock_offset_ns; /* immutable after start: ours - CUPTI's */
+static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                           CUPTI_ACTIVITY_KIND_MEMCPY,
+                                           CUPTI_ACTIVITY_KIND_MEMSET};
+
+static const struct vs_cupti *cupti; /* written before state leaves OFF */
+enum { OFF, RUNNING, ASIDE };
+static _Atomic int state; /* atomic; release on RUNNING pairs with acquire */
+static _Atomic int64_t clock_offset_ns; /* ours - CUPTI's */
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
+static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_PROCESS, "CUPTI hand-over");
 static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
 
-static uint64_t our_clock(void)
+/* CUPTI could take our clock instead, but never gives it back: another tool's records
+ * would have it. The two may drift apart, so this is measured again for each buffer;
+ * the reading least disturbed in between counts. */
+static void align_clocks(void)
 {
-    return vs_clock_ns();
+    uint64_t best_gap = UINT64_MAX, theirs;
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = vs_clock_ns();
+        if (cupti->timestamp(&theirs) != CUPTI_SUCCESS)
+            return;
+        uint64_t gap = vs_clock_ns() - before;
+        if (gap >= best_gap)
+            continue;
+        best_gap = gap;
+        atomic_store_explicit(&clock_offset_ns, (int64_t)(before + gap / 2 - theirs),
+                              memory_order_relaxed);
+    }
 }
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
@@ -62,14 +70,16 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
     *records_max = 0;
     *bytes = BUFFER_BYTES;
     vs_lock_acquire(&lock);
-    if (kept_count)
+    if (atomic_load_explicit(&state, memory_order_relaxed) == ASIDE)
+        *buffer = NULL; /* not our records: the other tool has not registered itself yet */
+    else if (kept_count)
         *buffer = kept[--kept_count];
     else if (buffer_count < BUFFERS_MAX && (*buffer = vs_pages_map(BUFFER_BYTES)))
         buffer_count++;
-    else {
+    else
         *buffer = NULL; /* CUPTI counts what it then drops */
+    if (!*buffer)
         *bytes = 0;
-    }
     vs_lock_release(&lock);
 }
 
@@ -88,7 +98,7 @@ static void buffer_return(uint8_t *buffer)
 
 static uint64_t in_our_time(uint64_t t)
 {
-    return t ? t + (uint64_t)clock_offset_ns : 0;
+    return t ? t + (uint64_t)atomic_load_explicit(&clock_offset_ns, memory_order_relaxed) : 0;
 }
 
 static void record_kernel(const CUpti_Activity *activity)
@@ -162,205 +172,141 @@ static void record_activity(const CUpti_Activity *activity)
     }
 }
 
+static void record_lost(size_t count)
+{
+    struct vs_event event = {
+        .kind = VS_EVENT_dropped,
+        .dropped = {.what = vs_process_string("activity records"), .count = count}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
 static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
                         size_t valid)
 {
     (void)bytes;
     CUpti_Activity *activity = NULL;
     vs_thread.inside++;
-    enum vs_process_state state = vs_process_state();
-    bool record = state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
-    while (record && valid && cupti.next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
+    enum vs_process_state process = vs_process_state();
+    bool record = process == VS_PROCESS_ACTIVE || process == VS_PROCESS_EXITING;
+    if (record && valid)
+        align_clocks();
+    while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         record_activity(activity);
     size_t lost = 0;
-    if (record && cupti.dropped && cupti.dropped(context, stream, &lost) == CUPTI_SUCCESS && lost) {
-        struct vs_event event = {
-            .kind = VS_EVENT_dropped,
-            .dropped = {.what = vs_process_string("activity records"), .count = lost}};
-        vs_recorder_event(vs_process_recorder(), &event);
-    }
+    if (record && cupti->dropped && cupti->dropped(context, stream, &lost) == CUPTI_SUCCESS && lost)
+        record_lost(lost);
     if (buffer)
         buffer_return(buffer);
     vs_thread.inside--;
 }
 
-struct runtime_place {
-    int major; /* of a loaded libcudart, 0 when none */
-    char folder[PATH_MAX];
-};
-
-static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
+/* Once to the user, once to whoever reads the trace. */
+static void say(const char *line)
 {
-    (void)size;
-    struct runtime_place *place = arg;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *base = slash ? slash + 1 : info->dlpi_name;
-    int major;
-    if (sscanf(base, "libcudart.so.%d", &major) != 1)
-        return 0;
-    place->major = major;
-    if (slash)
-        snprintf(place->folder, sizeof place->folder, "%.*s", (int)(slash - info->dlpi_name),
-                 info->dlpi_name);
-    return 1;
-}
-
-static int driver_major(void)
-{
-    CUresult (*version)(int *);
-    int v = 0;
-    *(void **)&version = vs_driver_symbol("cuDriverGetVersion");
-    return version && version(&v) == CUDA_SUCCESS ? v / 1000 : 0;
-}
-
-/* CUPTI 11 has the minor number in its name. */
-static void *open_in(const char *folder, int major)
-{
-    char path[PATH_MAX + 64];
-    const char *separator = *folder ? "/" : "";
-    snprintf(path, sizeof path, "%s%slibcupti.so.%d", folder, separator, major);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    for (int minor = 8; !handle && major == 11 && minor >= 0; minor--) {
-        snprintf(path, sizeof path, "%s%slibcupti.so.11.%d", folder, separator, minor);
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    return handle;
-}
-
-/* The simulated driver has a CUPTI of its own beside it; NVIDIA's would not know
- * what to do with it. */
-static void *open_simulated(const void *driver_symbol, int major)
-{
-    Dl_info info;
-    char folder[PATH_MAX];
-    if (!dladdr(driver_symbol, &info) || !info.dli_fname)
-        return NULL;
-    const char *slash = strrchr(info.dli_fname, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - info.dli_fname) : 1,
-             slash ? info.dli_fname : ".");
-    return open_in(folder, major);
-}
-
-static void *open_library(void)
-{
-    struct runtime_place place = {0, ""};
-    dl_iterate_phdr(find_runtime, &place);
-    int major = place.major ? place.major : driver_major();
-    if (!major)
-        return NULL;
-    const void *simulated = vs_driver_symbol("vramscopeSimRegisterKernel");
-    if (simulated)
-        return open_simulated(simulated, major);
-    char folder[PATH_MAX + 32];
-    void *handle = open_in("", major);
-    if (!handle && *place.folder) {
-        handle = open_in(place.folder, major);
-        static const char *const beside[] = {"../../cuda_cupti/lib", "../extras/CUPTI/lib64"};
-        for (size_t i = 0; !handle && i < sizeof beside / sizeof *beside; i++) {
-            snprintf(folder, sizeof folder, "%s/%s", place.folder, beside[i]);
-            handle = open_in(folder, major);
-        }
-    }
-    const char *roots[] = {vs_environment("CUDA_PATH"), vs_environment("CUDA_HOME"),
-                           "/usr/local/cuda"};
-    static const char *const inside[] = {"extras/CUPTI/lib64", "lib64", "lib"};
-    for (size_t r = 0; !handle && r < sizeof roots / sizeof *roots; r++) {
-        for (size_t i = 0; !handle && roots[r] && i < sizeof inside / sizeof *inside; i++) {
-            snprintf(folder, sizeof folder, "%.*s/%s", PATH_MAX - 1, roots[r], inside[i]);
-            handle = open_in(folder, major);
-        }
-    }
-    return handle;
-}
-
-static bool load(void)
-{
-    void *library = open_library();
-    if (!library)
-        return false;
-    const struct {
-        const char *name;
-        void *slot;
-        bool needed;
-    } wanted[] = {
-        {"cuptiActivityEnable", &cupti.enable, true},
-        {"cuptiActivityRegisterCallbacks", &cupti.register_callbacks, true},
-        {"cuptiActivityGetNextRecord", &cupti.next_record, true},
-        {"cuptiActivityGetNumDroppedRecords", &cupti.dropped, false},
-        {"cuptiActivityFlushAll", &cupti.flush_all, true},
-        {"cuptiActivityFlushPeriod", &cupti.flush_period, false},
-        {"cuptiActivityRegisterTimestampCallback", &cupti.register_clock, false},
-        {"cuptiGetTimestamp", &cupti.timestamp, true},
-        {"cuptiGetStreamIdEx", &cupti.stream_id, false},
-        {"cuptiGetResultString", &cupti.result_string, false},
-    };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        void *fn = dlsym(library, wanted[i].name);
-        if (!fn && wanted[i].needed)
-            return false;
-        memcpy(wanted[i].slot, &fn, sizeof fn);
-    }
-    return true;
-}
-
-static void align_clocks(void)
-{
-    if (cupti.register_clock && cupti.register_clock(our_clock) == CUPTI_SUCCESS)
-        return;
-    uint64_t theirs, before = vs_clock_ns();
-    if (cupti.timestamp(&theirs) == CUPTI_SUCCESS)
-        clock_offset_ns = (int64_t)(before + (vs_clock_ns() - before) / 2 - theirs);
-}
-
-static void refused(CUptiResult r)
-{
-    const char *text = NULL;
-    char line[256];
-    if (cupti.result_string && cupti.result_string(r, &text) != CUPTI_SUCCESS)
-        text = NULL;
-    if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || r == CUPTI_ERROR_HARDWARE_BUSY)
-        text = "another profiler is using it";
-    else if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
-        text = "the driver allows profiling to root only (NVreg_RestrictProfilingToAdminUsers)";
-    snprintf(line, sizeof line, "no kernels or copies: CUPTI refused (%s); memory is recorded",
-             text ? text : "unknown error");
     vs_log(VS_LOG_WARN, "%s", line);
-    vs_process_note(VS_LOG_WARN, line);
+    if (vs_process_recorder())
+        vs_process_note(VS_LOG_WARN, line);
 }
 
-void vs_collector_start(void)
+static void refused(CUptiResult r, const char *other)
 {
-    static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                               CUPTI_ACTIVITY_KIND_MEMCPY,
-                                               CUPTI_ACTIVITY_KIND_MEMSET};
-    if (!load()) {
-        const char *line = "no kernels or copies: libcupti was not found beside the CUDA runtime, in "
-                           "CUDA_PATH or the library path; memory is recorded";
-        vs_log(VS_LOG_WARN, "%s", line);
-        vs_process_note(VS_LOG_WARN, line);
-        return;
-    }
-    align_clocks();
-    CUptiResult r = cupti.register_callbacks(on_request, on_complete);
+    char why[256], line[512];
+    snprintf(line, sizeof line, "no kernels or copies: CUPTI refused (%s); memory is recorded",
+             vs_cupti_reason(cupti, r, other, why, sizeof why));
+    say(line);
+}
+
+static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *data)
+{
+    (void)user;
+    (void)domain;
+    (void)id;
+    (void)data;
+}
+
+/* Only a subscriber is told of a tool that came before us. The subscription is given
+ * back at once: held, it would refuse whoever comes later. */
+static CUptiResult ask_who_is_there(char other[VS_CUPTI_NAME_MAX])
+{
+    CUpti_SubscriberHandle handle;
+    CUptiResult r = vs_cupti_subscribe(cupti, &handle, no_callback, other);
+    return r == CUPTI_SUCCESS ? cupti->unsubscribe(handle) : r;
+}
+
+static CUptiResult switch_on(void)
+{
+    CUptiResult r = cupti->register_callbacks(on_request, on_complete);
     for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
-        r = cupti.enable(kinds[i]);
-    if (r != CUPTI_SUCCESS) {
-        refused(r);
+        r = cupti->enable(kinds[i]);
+    return r;
+}
+
+/* Our kinds first, so that nothing of ours is left for the other tool's buffers. */
+static void switch_off(void)
+{
+    vs_thread.inside++;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        cupti->disable(kinds[i]);
+    cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (cupti->flush_period)
+        cupti->flush_period(0);
+    vs_thread.inside--;
+}
+
+void vs_collector_start(bool subscribed)
+{
+    char other[VS_CUPTI_NAME_MAX] = "";
+    if (atomic_load(&state) == ASIDE) {
+        say(LEFT_TO_OTHERS);
         return;
     }
-    if (cupti.flush_period && cupti.flush_period(FLUSH_PERIOD_MS) != CUPTI_SUCCESS)
+    cupti = vs_cupti_load();
+    if (!cupti) {
+        say("no kernels or copies: libcupti was not found beside the CUDA runtime, in CUDA_PATH or "
+            "the library path; memory is recorded");
+        return;
+    }
+    CUptiResult r = subscribed ? CUPTI_SUCCESS : ask_who_is_there(other);
+    align_clocks();
+    if (r == CUPTI_SUCCESS)
+        r = switch_on();
+    if (r != CUPTI_SUCCESS) {
+        refused(r, other);
+        return;
+    }
+    if (cupti->flush_period && cupti->flush_period(FLUSH_PERIOD_MS) != CUPTI_SUCCESS)
         vs_log(VS_LOG_DEBUG, "CUPTI has no periodic flush");
-    atomic_store_explicit(&running, true, memory_order_release);
+    int off = OFF;
+    if (!atomic_compare_exchange_strong(&state, &off, RUNNING)) { /* handed over meanwhile */
+        switch_off();
+        say(LEFT_TO_OTHERS);
+    }
 }
 
 void vs_collector_flush(bool forced)
 {
-    if (atomic_load_explicit(&running, memory_order_acquire))
-        cupti.flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    if (atomic_load_explicit(&state, memory_order_acquire) == RUNNING)
+        cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+void vs_collector_hand_over(void)
+{
+    int was = atomic_load_explicit(&state, memory_order_acquire);
+    if (was == ASIDE || vs_thread.inside || vs_process_forked())
+        return;
+    vs_lock_acquire(&handing_over); /* whoever comes second waits until it is done */
+    was = atomic_load_explicit(&state, memory_order_acquire);
+    if (was == RUNNING)
+        switch_off();
+    atomic_store_explicit(&state, ASIDE, memory_order_release);
+    vs_lock_release(&handing_over);
+    if (was == RUNNING)
+        say(LEFT_TO_OTHERS);
 }
 
 bool vs_collector_stream_id(CUcontext context, CUstream stream, bool per_thread, uint32_t *id)
 {
-    return atomic_load_explicit(&running, memory_order_acquire) && cupti.stream_id &&
-           cupti.stream_id(context, stream, per_thread, id) == CUPTI_SUCCESS;
+    return atomic_load_explicit(&state, memory_order_acquire) != OFF && cupti && cupti->stream_id &&
+           cupti->stream_id(context, stream, per_thread, id) == CUPTI_SUCCESS;
 }

@@ -10,9 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* vs_collector_start: load CUPTI and switch the activity kinds on. Once per
- * process, from vs_process_begin. */
-void vs_collector_start(void);
+/* vs_collector_start: load CUPTI and switch the activity kinds on, unless another
+ * profiler has it. *subscribed*: we are CUPTI's subscriber ourselves (injected). Once
+ * per process, from vs_process_begin. */
+void vs_collector_start(bool subscribed);
+
+/* vs_collector_hand_over: another tool in this process begins to use CUPTI: take our
+ * records out and leave it alone for good. Called before the tool's own call goes
+ * through. Any thread. */
+void vs_collector_hand_over(void);
 
 /* vs_collector_flush: deliver finished records into the trace; *forced* also
  * those of buffers in use. Before a context goes away and at exit. Call with

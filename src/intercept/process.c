@@ -149,9 +149,18 @@ static int is_torch(struct dl_phdr_info *info, size_t size, void *arg)
     return strstr(info->dlpi_name, "libc10_cuda.so") != NULL;
 }
 
+static bool injected; /* written before calls arrive */
+
+void vs_process_inject(void)
+{
+    injected = true;
+}
+
 static void choose_policy(void)
 {
-    if (vs_option_is(&options, VS_OPT_allocator, "auto"))
+    if (injected)
+        caching = false; /* what is only reported cannot be served */
+    else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
         caching = !dl_iterate_phdr(is_torch, NULL);
     else
         caching = vs_option_is(&options, VS_OPT_allocator, "caching");
@@ -230,7 +239,7 @@ static void manifest_append(const char *path)
 static const char *policy_name(void)
 {
     if (!caching)
-        return "observe";
+        return injected ? "observe (injection)" : "observe";
     return vs_option_is(&options, VS_OPT_policy, "compact") ? "caching (compact)" : "caching";
 }
 
@@ -381,7 +390,23 @@ static void begin_locked(void)
         vs_nvtx_replay_open_ranges();
     atomic_store_explicit(&state, VS_PROCESS_ACTIVE, memory_order_release);
     if (recorder && options.number[VS_OPT_kernels])
-        vs_collector_start();
+        vs_collector_start(injected);
+}
+
+void vs_process_refuse(const char *line)
+{
+    vs_thread.inside++;
+    vs_lock_acquire(&process_lock);
+    if (atomic_load_explicit(&state, memory_order_acquire) == VS_PROCESS_IDLE) {
+        vs_options_init(&options);
+        vs_options_load_environment(&options, warn, NULL);
+        apply_log_level();
+        vs_log(VS_LOG_ERROR, "%s", line);
+        manifest_line("!");
+        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+    }
+    vs_lock_release(&process_lock);
+    vs_thread.inside--;
 }
 
 bool vs_process_begin(void)

@@ -26,6 +26,14 @@ enum vs_process_state vs_process_state(void);
  * after the first call: one atomic load. */
 bool vs_process_begin(void);
 
+/* vs_process_inject: calls will be reported by CUPTI, not pass through our hooks, so that
+ * this process can only be observed. Before it begins. */
+void vs_process_inject(void);
+
+/* vs_process_refuse: this process cannot be recorded at all: *line* says why, once, and
+ * `vramscope run` hears of it. Does nothing after the recording began. */
+void vs_process_refuse(const char *line);
+
 /* vs_process_recorder: while the state is ACTIVE or EXITING; NULL with record=off,
  * which every function of the recorder takes for "nothing to do". */
 struct vs_recorder *vs_process_recorder(void);

@@ -18,7 +18,9 @@
 #include <string.h>
 
 #include "base/vs_log.h"
+#include "intercept/cupti_guard.h"
 #include "intercept/hook.h"
+#include "intercept/replay.h"
 #include "intercept/route.h"
 
 struct hook {
@@ -64,6 +66,11 @@ static void *driver_open(void)
     if (handle)
         atomic_store_explicit(&driver_handle, handle, memory_order_release);
     return handle;
+}
+
+void *vs_route_symbol(void *handle, const char *name)
+{
+    return dlsym_real()(handle, name);
 }
 
 void *vs_driver_symbol(const char *name)
@@ -119,7 +126,9 @@ static void *hook_resolve(struct hook *hook)
 
 void *vs_hook_real(enum vs_hook_id id)
 {
-    void *fn = atomic_load_explicit(&hooks[id].real, memory_order_acquire);
+    void *fn = vs_replay_function(id);
+    if (!fn)
+        fn = atomic_load_explicit(&hooks[id].real, memory_order_acquire);
     return fn ? fn : hook_resolve(&hooks[id]);
 }
 
@@ -186,9 +195,23 @@ static void *no_such_symbol(const char *name)
     return dlvsym(RTLD_DEFAULT, name, "CUDA");
 }
 
+/* As for CUDA's own functions; see vs_route_dlsym. */
+static void *route_cupti(void *handle, const char *name, void **result)
+{
+    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+        *result = vs_cupti_guard(name, dlsym_real()(handle, name));
+    else if (vs_cupti_guard_absent(name))
+        *result = no_such_symbol(name);
+    else
+        return (void *)dlsym_real();
+    return NULL;
+}
+
 void *vs_route_dlsym(void *handle, const char *name, void **result)
 {
     dlsym_fn real = dlsym_real();
+    if (name && strncmp(name, "cupti", strlen("cupti")) == 0)
+        return route_cupti(handle, name, result);
     if (!name || !name_is_cuda(name))
         return (void *)real;
     /* RTLD_NEXT and RTLD_DEFAULT find our exported handlers by themselves, in the

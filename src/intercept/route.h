@@ -10,4 +10,7 @@
  * any time after this library is mapped, constructors of others included. */
 void *vs_route_dlsym(void *handle, const char *name, void **result);
 
+/* vs_route_symbol: dlsym itself, past our own. */
+void *vs_route_symbol(void *handle, const char *name);
+
 #endif

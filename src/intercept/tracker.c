@@ -15,6 +15,7 @@
 #include "intercept/hook.h"
 #include "intercept/limit.h"
 #include "intercept/process.h"
+#include "intercept/replay.h"
 
 struct entry {
     struct vs_live live;
@@ -211,6 +212,7 @@ bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_li
                                             .stream = stream,
                                             .api = vs_process_api(api)};
         record(&was, &event);
+        vs_replay_note_free(&was, stream, api);
     }
     vs_lock_release(&lock);
     if (known && live)

@@ -92,6 +92,8 @@ CUresult cuInit(unsigned int Flags)
     if (atomic_load(&forked))
         return CUDA_ERROR_NOT_INITIALIZED;
     pthread_once(&init_once, init);
+    if (init_result == CUDA_SUCCESS)
+        vs_sim_inject();
     return init_result;
 }
 

@@ -46,6 +46,10 @@ extern struct vs_sim_spec vs_sim_spec; /* immutable once vs_sim_spec_read has re
  * For what may be called before cuInit; later it has been done. */
 CUresult vs_sim_spec_read(void);
 
+/* vs_sim_inject: open the library that CUDA_INJECTION64_PATH names and start it, once
+ * (drv_inject.c). After the devices exist. */
+void vs_sim_inject(void);
+
 /* vs_sim_enter: CUDA_SUCCESS when the caller may use CUDA: initialised, not in
  * the child of a fork, not inside a host function. */
 CUresult vs_sim_enter(void);
