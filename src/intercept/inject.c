@@ -4,7 +4,7 @@
  * calls InitializeInjection from cuInit. Nothing is in front of the driver then; we
  * become CUPTI's subscriber and are called on the program's own thread as each driver
  * function begins and ends, with its arguments, which are replayed through the hooks
- * (replay.h). Only driver functions are asked for: the runtime's calls come down to
+ * (inject_replay.h). Only driver functions are asked for: the runtime's calls come down to
  * them, so that each allocation is told once. Without CUPTI nothing can be recorded,
  * which is said; no trace is written then that would look like no memory. */
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 #include "intercept/cupti_library.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
-#include "intercept/replay.h"
+#include "intercept/inject_replay.h"
 #include "intercept/route.h"
 
 _Thread_local struct vs_replay vs_replay __attribute__((tls_model("initial-exec"))) = {.hook = -1};

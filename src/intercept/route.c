@@ -20,7 +20,7 @@
 #include "base/vs_log.h"
 #include "intercept/cupti_guard.h"
 #include "intercept/hook.h"
-#include "intercept/replay.h"
+#include "intercept/inject_replay.h"
 #include "intercept/route.h"
 
 struct hook {

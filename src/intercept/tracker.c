@@ -15,7 +15,7 @@
 #include "intercept/hook.h"
 #include "intercept/limit.h"
 #include "intercept/process.h"
-#include "intercept/replay.h"
+#include "intercept/inject_replay.h"
 
 struct entry {
     struct vs_live live;

@@ -39,12 +39,15 @@ class Case:
         self.program, self.runtime, self.name, self.title = program, runtime, name, title
         self.flags, self.group = flags, group
         self.env, self.stderr, self.refused, self.simulate = [], [], {}, None
+        self.injected = False
 
     def fronts(self):
         if not self.flags & CACHING_ONLY:
             yield "observe"
         if not self.flags & OBSERVE_ONLY:
             yield "caching"
+        if self.injected:
+            yield "injection"
 
 
 def list_cases(config, program):
@@ -68,6 +71,8 @@ def list_cases(config, program):
             cases[name].simulate = text
         elif kind == "stderr":
             cases[name].stderr.append(text)
+        elif kind == "injected":
+            cases[name].injected = True
         elif kind.startswith("refused-"):
             cases[name].refused[kind.removeprefix("refused-").lower()] = text
     wrong = SHARED_ONLY if runtime == "static" else STATIC_ONLY
@@ -87,8 +92,12 @@ def environment(config, case, folder, front):
     env["VICTIM_PRELOAD_LIBRARY"] = config["preload"]
     if front:
         env["VRAMSCOPE_OUTPUT"] = os.path.join(folder, "%n.%p.vst")
-        env["VRAMSCOPE_ALLOCATOR"] = front
-        env["LD_PRELOAD"] = config["sanitizer_preload"] + config["preload"]
+        if front == "injection": # the driver loads the library, by observation alone
+            env["CUDA_INJECTION64_PATH"] = config["preload"]
+            env["LD_PRELOAD"] = config["sanitizer_preload"].rstrip(":")
+        else:
+            env["VRAMSCOPE_ALLOCATOR"] = front
+            env["LD_PRELOAD"] = config["sanitizer_preload"] + config["preload"]
         env["NVTX_INJECTION64_PATH"] = config["preload"]
         if "tsan" in config["sanitizer_preload"]: # which cannot follow libunwind's thread destructors
             env["VRAMSCOPE_STACKS"] = "none"
@@ -295,9 +304,10 @@ def table(config):
         if key[0] != group:
             group = key[0]
             out += ["", f"### {group[0].upper()}{group[1:]}", "",
-                    "| what the program does | runtime | observe | caching |", "| --- | --- | --- | --- |"]
+                    "| what the program does | runtime | observe | caching | injection |",
+                    "| --- | --- | --- | --- | --- |"]
         runtimes = "both" if len(row["runtimes"]) == 2 else row["runtimes"][0]
-        cells = " | ".join(row["cells"].get(front, "—") for front in ("observe", "caching"))
+        cells = " | ".join(row["cells"].get(front, "—") for front in ("observe", "caching", "injection"))
         out.append(f"| {row['title'].replace('|', '/')} | {runtimes} | {cells} |")
     return "\n".join(out).strip() + "\n", sum(len(r["runtimes"]) * len(r["cells"]) for r in rows.values())
 

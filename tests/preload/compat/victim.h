@@ -153,7 +153,9 @@ static int victim_main(int argc, char **argv, const char *group, const struct vi
 #define SIMULATE(function, device) {"simulate", #function, device, NULL, 0},
 /* our message, which must be there once; any other message of ours is a failure */
 #define STDERR_HAS(function, text) {"stderr", #function, text, NULL, 0},
-/* a difference that is meant: OBSERVE or CACHING, and the table's text */
+/* also run with the library loaded by the driver (CUDA_INJECTION64_PATH), not preloaded */
+#define INJECTED(function) {"injected", #function, "", NULL, 0},
+/* a difference that is meant: OBSERVE, CACHING or INJECTION, and the table's text */
 #define REFUSED(function, front, text) {"refused-" #front, #function, text, NULL, 0},
 #define END_VICTIM                                                                        \
     };                                                                                    \

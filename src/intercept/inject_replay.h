@@ -5,8 +5,8 @@
  * arguments, while the "real" function that it reaches gives back the result that the
  * driver has given already. So all families are recorded by the same code, whichever
  * way calls are seen. */
-#ifndef VS_REPLAY_H
-#define VS_REPLAY_H
+#ifndef VS_INJECT_REPLAY_H
+#define VS_INJECT_REPLAY_H
 
 #include "intercept/hook.h"
 #include "intercept/tracker.h"

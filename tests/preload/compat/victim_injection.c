@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of every kind, by both layers, which is also watched by the library that
+ * the driver loads (CUDA_INJECTION64_PATH). There it is only told of calls. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static void alloc_free(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static int only_asks(void)
+{
+    int count = 0;
+    OK(cudaGetDeviceCount(&count));
+    printf("%d\n", count);
+    return 4;
+}
+
+static int device_memory(void)
+{
+    for (size_t i = 1; i <= 200; i++)
+        alloc_free(i * KIB);
+    void *left;
+    OK(cudaMalloc(&left, MIB));
+    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    OK(cudaFree(NULL));
+    return 0;
+}
+
+static int families(void)
+{
+    void *p;
+    size_t pitch;
+    char *own = aligned_alloc(4096, 64 * KIB);
+    OK(cudaMallocPitch(&p, &pitch, 100, 100));
+    tally_alloc(VT_DEVICE, 100 * 100);
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    OK(cudaMallocManaged(&p, MIB, cudaMemAttachGlobal));
+    tally_alloc(VT_MANAGED, (int64_t)MIB);
+    OK(cudaFree(p));
+    tally_free(VT_MANAGED);
+    OK(cudaMallocHost(&p, 2 * MIB));
+    tally_alloc(VT_PINNED, (int64_t)(2 * MIB));
+    OK(cudaFreeHost(p));
+    tally_free(VT_PINNED);
+    OK(cudaHostRegister(own, 64 * KIB, cudaHostRegisterDefault));
+    tally_alloc(VT_REGISTERED, (int64_t)(64 * KIB));
+    OK(cudaHostUnregister(own));
+    tally_free(VT_REGISTERED);
+    free(own);
+    return 0;
+}
+
+static int streams(void)
+{
+    cudaStream_t stream;
+    void *p[20];
+    OK(cudaStreamCreate(&stream));
+    for (size_t i = 0; i < 20; i++) {
+        OK(cudaMallocAsync(&p[i], (i + 1) * KIB, i % 2 ? stream : 0));
+        tally_alloc(VT_ASYNC, (int64_t)((i + 1) * KIB));
+    }
+    for (size_t i = 0; i < 20; i++) {
+        OK(cudaFreeAsync(p[i], stream));
+        tally_free(VT_ASYNC);
+    }
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaStreamDestroy(stream));
+    return 0;
+}
+
+static int refusals(void)
+{
+    void *p = NULL;
+    size_t free_bytes, total;
+    int local;
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    printf("%s\n", cudaGetErrorName(cudaMalloc(&p, 2 * total)));
+    tally_failed(VT_DEVICE);
+    printf("%s\n", cudaGetErrorName(cudaMallocHost(&p, (size_t)1 << 60)));
+    tally_failed(VT_PINNED);
+    printf("%s\n", cudaGetErrorName(cudaFree(&local)));
+    OK(cudaMalloc(&p, MIB));
+    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    /* the driver refuses this free: the memory stays */
+    printf("%d\n", (int)cuMemFree((CUdeviceptr)(uintptr_t)p + 512));
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+static int driver_api(void)
+{
+    CUcontext context;
+    CUdeviceptr p, q;
+    OK(cuInit(0));
+#if CUDA_VERSION >= 13000
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+#else
+    OK(cuCtxCreate(&context, 0, 0));
+#endif
+    OK(cuMemAlloc(&p, 3 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
+    OK(cuMemAlloc(&q, 5 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(5 * MIB));
+    OK(cuMemFree(p));
+    tally_free(VT_DEVICE);
+    OK(cuCtxDestroy(context)); /* and q with it */
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+static int reset(void)
+{
+    void *p;
+    for (int i = 0; i < 3; i++) {
+        OK(cudaMalloc(&p, MIB));
+        tally_alloc(VT_DEVICE, (int64_t)MIB);
+        OK(cudaDeviceReset());
+        tally_free(VT_DEVICE);
+    }
+    return 0;
+}
+
+static void *churn(void *arg)
+{
+    size_t seed = (size_t)(uintptr_t)arg;
+    for (size_t i = 1; i <= 300; i++)
+        alloc_free((i * seed % 97 + 1) * KIB);
+    return NULL;
+}
+
+/* Addresses change hands between threads: each free must be told before the next
+ * owner's allocation. */
+static int threads(void)
+{
+    pthread_t thread[8];
+    OK(cudaSetDevice(0));
+    OK(cudaFree(NULL));
+    for (size_t i = 0; i < 8; i++)
+        CHECK(pthread_create(&thread[i], NULL, churn, (void *)(uintptr_t)(i + 1)) == 0);
+    for (size_t i = 0; i < 8; i++)
+        pthread_join(thread[i], NULL);
+    return 0;
+}
+
+VICTIM("injection")
+CASE(only_asks, "asks for the number of devices, no more", VF_NO_TRACE)
+INJECTED(only_asks)
+CASE(device_memory, "cudaMalloc and cudaFree, some left", 0)
+INJECTED(device_memory)
+CASE(families, "pitched, managed, pinned and registered memory", 0)
+INJECTED(families)
+CASE(streams, "stream-ordered memory in two streams", 0)
+INJECTED(streams)
+CASE(refusals, "allocations and frees that the driver refuses", 0)
+INJECTED(refusals)
+CASE(driver_api, "driver API, a context destroyed with live memory", 0)
+INJECTED(driver_api)
+CASE(reset, "three device resets with live memory", 0)
+INJECTED(reset)
+CASE(threads, "eight threads take each other's addresses", 0)
+INJECTED(threads)
+END_VICTIM

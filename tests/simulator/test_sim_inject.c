@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUDA_INJECTION64_PATH: which library cuInit loads, when, how often, and that the
+ * program never suffers from it. The library is sim_injected.c; each case is a process
+ * of its own, as cuInit happens once. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/wait.h>
+
+#include "sim_test.h"
+
+/* In a child: cuInit with the variable set to *path* (NULL: unset). Gives the number of
+ * times that the library was started, or -1 when cuInit failed. */
+static int started(const char *path, bool twice, unsigned flags)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (path)
+            setenv("CUDA_INJECTION64_PATH", path, 1);
+        else
+            unsetenv("CUDA_INJECTION64_PATH");
+        close(STDERR_FILENO);
+        if (cuInit(flags) || (twice && cuInit(0)))
+            _exit(100);
+        int count = 0;
+        CUresult working = cuDeviceGetCount(&count);
+        void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+        int *calls = library ? dlsym(library, "injected_calls") : NULL;
+        _exit(working || count != 1 ? 101 : calls ? *calls : 0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status) >= 100 ? -(WEXITSTATUS(status) - 99) : WEXITSTATUS(status);
+}
+
+static void the_named_library_is_started_once_by_cuInit(void **state)
+{
+    (void)state;
+    assert_int_equal(started(VS_INJECTED, false, 0), 1);
+    assert_int_equal(started(VS_INJECTED, true, 0), 1);
+}
+
+static void without_the_variable_nothing_is_loaded(void **state)
+{
+    (void)state;
+    assert_int_equal(started(NULL, false, 0), 0);
+    assert_int_equal(started("", false, 0), 0);
+}
+
+static void a_cuInit_that_fails_loads_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(started(VS_INJECTED, false, 1), -1);
+}
+
+static void a_library_that_is_not_there_or_lacks_the_function_does_no_harm(void **state)
+{
+    (void)state;
+    assert_int_equal(started("/no/such/library.so", false, 0), 0);
+    assert_int_equal(started("libm.so.6", false, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_named_library_is_started_once_by_cuInit),
+        cmocka_unit_test(without_the_variable_nothing_is_loaded),
+        cmocka_unit_test(a_cuInit_that_fails_loads_nothing),
+        cmocka_unit_test(a_library_that_is_not_there_or_lacks_the_function_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
