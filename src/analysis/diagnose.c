@@ -4,6 +4,7 @@
  * none explains is true capacity:
  *   absurd         larger than any device there is
  *   refused        the device said that enough was free
+ *   imposed limit  the option limit was nearer than the device's own end
  *   growth         sites that rise every step hold what was missing
  *   fragmentation  free + cached would do, no piece is large enough, and either
  *                  as much was live before (so the demand is not what is new), or
@@ -110,8 +111,21 @@ static void common_remedies(struct vs_oom *oom)
     if (oom->sites.count > 0)
         remedy(oom, VS_REMEDY_SHRINK_SITE, oom->sites.items[0].bytes / 2,
                oom->sites.items[0].bytes, oom->sites.items[0].bytes / 2 >= oom->missing);
-    if (oom->total > 0)
+    if (oom->total > 0 && !oom->limit)
         remedy(oom, VS_REMEDY_BIGGER_DEVICE, oom->total + oom->missing, oom->total, true);
+}
+
+/* On a device of that size the work itself would have been to blame: that comes second. */
+static void limit_remedies(struct vs_oom *oom, const struct vs_diagnose_facts *facts)
+{
+    uint64_t available = oom->free_bytes + oom->empty_bytes;
+    remedy(oom, VS_REMEDY_RAISE_LIMIT, oom->limit + oom->missing, oom->limit,
+           oom->device_free >= oom->missing);
+    if (growth(oom, facts))
+        remedy(oom, VS_REMEDY_FREE_GROWTH, oom->growth_bytes, oom->growth_per_step, true);
+    else if (fragmentation(oom, facts))
+        remedy(oom, VS_REMEDY_USE_HOLES, oom->free_bytes + oom->cached,
+               oom->largest_hole > available ? oom->largest_hole : available, true);
 }
 
 static enum vs_verdict choose(struct vs_oom *oom, const struct vs_diagnose_facts *facts)
@@ -122,6 +136,8 @@ static enum vs_verdict choose(struct vs_oom *oom, const struct vs_diagnose_facts
         return VS_VERDICT_ABSURD;
     if (oom->free_known && oom->free_bytes >= oom->need)
         return VS_VERDICT_REFUSED;
+    if (oom->limit && oom->missing)
+        return VS_VERDICT_LIMIT;
     if (growth(oom, facts))
         return VS_VERDICT_GROWTH;
     if (fragmentation(oom, facts))
@@ -142,6 +158,9 @@ void vs_diagnose(struct vs_oom *oom, const struct vs_diagnose_facts *facts)
     case VS_VERDICT_ABSURD:
         remedy(oom, VS_REMEDY_FIX_SIZE, request, oom->total, true);
         return;
+    case VS_VERDICT_LIMIT:
+        limit_remedies(oom, facts);
+        break;
     case VS_VERDICT_REFUSED:
         remedy(oom, VS_REMEDY_LIFT_LIMIT, oom->free_bytes, oom->need, true);
         return;

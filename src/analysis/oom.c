@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/diagnose.h"
+#include "analysis/imposed.h"
 #include "analysis/replay.h"
 #include "analysis/summary.h"
 #include "trace/symbols.h"
@@ -24,6 +25,7 @@ const char *vs_verdict_name(enum vs_verdict verdict)
         [VS_VERDICT_GROWTH] = "growth_per_step",
         [VS_VERDICT_SPIKE] = "single_spike",
         [VS_VERDICT_OUTSIDE] = "outside_memory",
+        [VS_VERDICT_LIMIT] = "imposed_limit",
         [VS_VERDICT_REFUSED] = "refused",
         [VS_VERDICT_ABSURD] = "absurd_request",
         [VS_VERDICT_HOST] = "host_memory",
@@ -150,12 +152,23 @@ static uint64_t largest_before(const struct vs_site *site)
     return site ? site->largest_before_step : 0;
 }
 
+static uint64_t limit_of(const struct vs_report *report, uint64_t device)
+{
+    for (size_t i = 0; i < report->device_count; i++) {
+        if (report->devices[i].device == device)
+            return report->devices[i].limit_bytes;
+    }
+    return 0;
+}
+
 static enum vs_err examine(struct vs_oom *oom, const struct vs_summary *summary,
-                           const struct vs_failure *failure)
+                           const struct vs_failure *failure, uint64_t limit)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[failure->account];
     fill_device(oom, replay, failure);
+    if (!oom->failure.host)
+        vs_imposed_apply(oom, limit);
     enum vs_err err = fill_cached(oom, replay, failure);
     if (!err)
         err = vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
@@ -227,7 +240,7 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
         if (!err && !oom->device_name)
             err = VS_ERR_NOMEM;
         if (!err)
-            err = examine(oom, &summary, failure);
+            err = examine(oom, &summary, failure, limit_of(report, wanted->device));
     }
     if (symbols)
         vs_symbols_close(symbols);

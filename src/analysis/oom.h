@@ -20,6 +20,7 @@ enum vs_verdict {
     VS_VERDICT_GROWTH,        /* something keeps more at the end of every step */
     VS_VERDICT_SPIKE,         /* one allocation unlike any before */
     VS_VERDICT_OUTSIDE,       /* other processes or contexts hold the device */
+    VS_VERDICT_LIMIT,         /* the option limit was reached; the device had more */
     VS_VERDICT_REFUSED,       /* the device refused though it said that enough was free */
     VS_VERDICT_ABSURD,        /* no device could hold the request: a wrong size */
     VS_VERDICT_HOST,          /* page-locked host memory, not the device's */
@@ -39,6 +40,7 @@ enum vs_remedy_kind {
     VS_REMEDY_SHRINK_SITE,    /* bytes = half of what the heaviest site holds; other = all */
     VS_REMEDY_SMALLER_REQUEST,/* bytes = the largest request that would have been met */
     VS_REMEDY_BIGGER_DEVICE,  /* bytes = least capacity for this request beside what is held */
+    VS_REMEDY_RAISE_LIMIT,    /* bytes = least limit for this request; other = the limit */
     VS_REMEDY_LIFT_LIMIT,     /* bytes = what the device said was free */
     VS_REMEDY_FIX_SIZE,       /* bytes = the request */
 };
@@ -62,6 +64,9 @@ struct vs_oom {
     bool free_known;        /* the device said it */
     uint64_t reserved, allocated, cached, largest_hole, holes, empty_bytes;
     uint64_t outside;       /* context, modules, other processes: total - free - reserved */
+    uint64_t limit;         /* the option limit, when it was nearer than the device's end: total,
+                               free_bytes and outside are then those of the limit; else 0 */
+    uint64_t device_total, device_free; /* then the device's own; 0 when not known */
     uint64_t missing;       /* need - free - empty segments; 0 when that is enough */
     uint64_t family[VS_FAMILY_COUNT]; /* live bytes then */
     struct vs_report_sites sites;     /* live then */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/imposed.h"
 #include "analysis/report_fill.h"
 #include "analysis/vec.h"
 
@@ -172,6 +173,8 @@ static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char
         err = vs_report_fill(report, &summary, &pass->activity, options->kernels_max);
     if (!err)
         err = keep_all_lines(pass);
+    if (!err)
+        vs_imposed_fill(report);
     if (!err)
         err = second_pass(pass->reader, report, symbols, &wrappers, options->sites_max);
     if (!err) {

@@ -81,6 +81,7 @@ struct vs_report_device {
     uint64_t device; /* the driver's ordinal */
     const char *name, *uuid;
     uint64_t total_bytes, sm_count, cc_major, cc_minor;
+    uint64_t limit_bytes; /* what the option limit left of it; 0: no limit */
     bool simulated;
     struct vs_report_family family[VS_FAMILY_COUNT]; /* host families stay zero */
     struct vs_report_peak peak_allocated, peak_requested;

@@ -76,8 +76,8 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
     if (oom->failure.host)
         return;
     char size[VS_SIZE_TEXT_MAX], remark[128];
-    fprintf(style->out, "\n%swhere the device's %s were%s\n", vs_paint(style, VS_BOLD),
-            vs_size_format(size, oom->total), vs_unpaint(style));
+    fprintf(style->out, "\n%swhere the %s %s were%s\n", vs_paint(style, VS_BOLD),
+            oom->limit ? "limit's" : "device's", vs_size_format(size, oom->total), vs_unpaint(style));
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         if (!oom->family[f] || f == VS_FAMILY_IPC)
             continue;
@@ -89,7 +89,7 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
                  vs_size_format(size, oom->largest_hole), ULL(oom->holes));
         bytes_row(style, "cached, not in use", oom->cached, oom->total, remark);
     }
-    if (oom->free_known)
+    if (oom->free_known && !oom->limit)
         bytes_row(style, "outside: context, modules, other processes", oom->outside, oom->total,
                   "");
     bytes_row(style, "free", oom->free_bytes, oom->total,
@@ -149,6 +149,7 @@ static const char *remedy_name(enum vs_remedy_kind kind)
     case VS_REMEDY_SHRINK_SITE: return "shrink_site";
     case VS_REMEDY_SMALLER_REQUEST: return "smaller_request";
     case VS_REMEDY_BIGGER_DEVICE: return "bigger_device";
+    case VS_REMEDY_RAISE_LIMIT: return "raise_limit";
     case VS_REMEDY_LIFT_LIMIT: return "lift_limit";
     case VS_REMEDY_FIX_SIZE: return "fix_size";
     }
@@ -162,6 +163,11 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_uint(json, "free", oom->free_bytes);
     vs_json_bool(json, "free_reported_by_device", oom->free_known);
     vs_json_uint(json, "outside", oom->outside);
+    if (oom->limit) {
+        vs_json_uint(json, "limit", oom->limit);
+        vs_json_uint(json, "unlimited_total", oom->device_total);
+        vs_json_uint(json, "unlimited_free", oom->device_free);
+    }
     vs_json_uint(json, "reserved", oom->reserved);
     vs_json_uint(json, "allocated", oom->allocated);
     vs_json_uint(json, "cached", oom->cached);

@@ -20,6 +20,7 @@ const char *vs_oom_verdict_words(enum vs_verdict verdict)
     case VS_VERDICT_GROWTH: return "growth per step: something is kept at the end of every step";
     case VS_VERDICT_SPIKE: return "single spike: one allocation unlike any before it";
     case VS_VERDICT_OUTSIDE: return "memory outside the program: others hold the device";
+    case VS_VERDICT_LIMIT: return "imposed limit: the run was limited to less than the device has";
     case VS_VERDICT_REFUSED: return "refused: the device said no although it reported enough free memory";
     case VS_VERDICT_ABSURD: return "absurd request: no device could hold it, so the size is wrong";
     case VS_VERDICT_HOST: return "host memory: the host refused page-locked memory, not the device";
@@ -144,6 +145,22 @@ static void say_capacity(struct words *words, const struct vs_oom *oom)
             ULL(oom->steps_done), oom->steps_done == 1 ? "" : "s", size(c, oom->steps_peak));
 }
 
+static void say_limit(struct words *words, const struct vs_oom *oom)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
+    if (oom->device_total)
+        say(words, "the option limit left the program %s of the device's %s, and it held %s of them",
+            size(a, oom->limit), size(b, oom->device_total),
+            vs_text_percent(share, oom->limit - oom->free_bytes, oom->limit));
+    else
+        say(words, "the option limit left the program %s of the device, and it held %s of them",
+            size(a, oom->limit),
+            vs_text_percent(share, oom->limit - oom->free_bytes, oom->limit));
+    if (oom->device_free >= oom->missing)
+        say(words, "the device itself had %s free: without the limit this request would have been met",
+            size(a, oom->device_free));
+}
+
 size_t vs_oom_evidence(const struct vs_oom *oom, char out[VS_EVIDENCE_MAX][VS_SENTENCE_MAX])
 {
     struct words words = {out, 0};
@@ -164,6 +181,10 @@ size_t vs_oom_evidence(const struct vs_oom *oom, char out[VS_EVIDENCE_MAX][VS_SE
         say(&words, "%s, %s of the device, is held outside this program's allocations; the "
             "program itself holds %s", size(a, oom->outside),
             vs_text_percent(share, oom->outside, oom->total), size(b, oom->reserved));
+        say_missing(&words, oom);
+        break;
+    case VS_VERDICT_LIMIT:
+        say_limit(&words, oom);
         say_missing(&words, oom);
         break;
     case VS_VERDICT_REFUSED:
@@ -252,6 +273,10 @@ char *vs_oom_remedy_words(const struct vs_oom *oom, size_t index, char *out)
     case VS_REMEDY_BIGGER_DEVICE:
         put(out, "a device of at least %s instead of %s meets this request; what comes after it may "
             "need more", a, b);
+        break;
+    case VS_REMEDY_RAISE_LIMIT:
+        put(out, "run with a limit of at least %s instead of %s, %s; what comes after it may need more",
+            a, b, remedy->fits ? "which the device can give" : "more than the device has left");
         break;
     case VS_REMEDY_LIFT_LIMIT:
         put(out, "lift the limit that refused it: %s was free for a request that needs %s", a, b);

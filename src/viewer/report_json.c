@@ -166,6 +166,8 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_json_string(json, "name", device->name);
     vs_json_string(json, "uuid", device->uuid);
     vs_json_uint(json, "total_bytes", device->total_bytes);
+    if (device->limit_bytes)
+        vs_json_uint(json, "limit_bytes", device->limit_bytes);
     vs_json_bool(json, "simulated", device->simulated);
     vs_json_uint(json, "sm_count", device->sm_count);
     vs_json_uint(json, "cc_major", device->cc_major);

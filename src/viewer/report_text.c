@@ -207,15 +207,19 @@ static void device_section(const struct vs_report_device *device, const struct v
             device->simulated && !strcasestr(device->name, "simulated") ? " (simulated)" : "");
     if (device->total_bytes)
         fprintf(style->out, "  %s", vs_size_format(size, device->total_bytes));
+    if (device->limit_bytes)
+        fprintf(style->out, ", limited to %s", vs_size_format(size, device->limit_bytes));
     fprintf(style->out, "\n");
     if (device->peak_allocated.event) {
         const struct vs_report_peak *allocated = &device->peak_allocated;
         const struct vs_report_peak *requested = &device->peak_requested;
-        peak_line(style, "peak allocated", allocated->bytes, device->total_bytes,
+        bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
+        uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
+        peak_line(style, "peak allocated", allocated->bytes, whole,
                   allocated->time_ns, allocated->place, true);
         peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
                   requested->place, false);
-        peak_line(style, "peak reserved", device->peak_reserved.bytes, device->total_bytes,
+        peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
                   device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
         fragmentation_lines(device, style);
     }

@@ -467,6 +467,60 @@ static void a_refusal_with_enough_free_is_called_one(void **state)
     done(&b, oom);
 }
 
+static void option(struct vs_builder *b, const char *name, const char *value)
+{
+    vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_option,
+                                          .option = {.name = vs_builder_string(b, name),
+                                                     .value = vs_builder_string(b, value)}});
+}
+
+static void a_limit_that_was_reached_while_the_device_had_more_is_the_cause(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    option(&b, "limit", "3:1GiB,25%");
+    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(200), 64 * MIB, 64 * MIB); /* not counted */
+    vs_builder_failed(&b, 0, VS_FAMILY_ASYNC, 29 * MIB, 284 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_LIMIT);
+    assert_true(report->devices[0].limit_bytes == CAPACITY / 4);
+    assert_true(oom->limit == 128 * MIB && oom->total == 128 * MIB);
+    assert_true(oom->device_total == CAPACITY && oom->device_free == 284 * MIB);
+    assert_true(oom->free_bytes == 28 * MIB && oom->missing == MIB && oom->outside == 0);
+    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_RAISE_LIMIT);
+    assert_true(oom->remedies[0].fits && oom->remedies[0].bytes == 129 * MIB);
+    for (size_t i = 0; i < oom->remedy_count; i++)
+        assert_int_not_equal(oom->remedies[i].kind, VS_REMEDY_BIGGER_DEVICE);
+    done(&b, oom);
+}
+
+static void a_limit_that_was_not_reached_is_not_the_cause(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    option(&b, "limit", "400MiB");
+    /* others hold the rest: the device ends before the limit does */
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 100 * MIB, 60 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_true(oom->limit == 0 && oom->total == CAPACITY);
+    done(&b, oom);
+}
+
+static void a_refusal_below_the_limit_is_called_one(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    option(&b, "limit", "256MiB");
+    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 348 * MIB, CAPACITY);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->verdict, VS_VERDICT_REFUSED);
+    done(&b, oom);
+}
+
 static void a_device_full_of_others_is_outside_memory(void **state)
 {
     (void)state;
@@ -537,6 +591,9 @@ int main(void)
         cmocka_unit_test(gaps_in_segments_of_a_set_up_are_not_fragmentation),
         cmocka_unit_test(a_size_no_device_has_is_absurd),
         cmocka_unit_test(a_refusal_with_enough_free_is_called_one),
+        cmocka_unit_test(a_limit_that_was_reached_while_the_device_had_more_is_the_cause),
+        cmocka_unit_test(a_limit_that_was_not_reached_is_not_the_cause),
+        cmocka_unit_test(a_refusal_below_the_limit_is_called_one),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
         cmocka_unit_test(page_locked_memory_is_the_hosts_matter),
         cmocka_unit_test(the_failure_that_ended_the_run_is_chosen_and_nth_overrides),
