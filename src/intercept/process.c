@@ -355,12 +355,21 @@ static void in_forked_child(void)
     vs_recorder_abandon_in_child(recorder);
 }
 
-static void step_aside(const char *path, enum vs_err err)
+/* Without a trace we step aside; a limit holds all the same. */
+static bool begin_trace(void)
 {
-    vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded", path,
+    char path[PATH_MAX] = "";
+    enum vs_err err = open_recorder(path);
+    if (!err) {
+        manifest_append(path);
+        record_process();
+        return true;
+    }
+    vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded",
+           *path ? path : options.text[VS_OPT_output],
            err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
     manifest_line("!"); /* so that `vramscope run` knows of it */
-    atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+    return false;
 }
 
 static void begin_locked(void)
@@ -374,15 +383,9 @@ static void begin_locked(void)
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
         vs_caching_share();
     load_unwinder();
-    if (options.number[VS_OPT_record]) {
-        char path[PATH_MAX] = "";
-        enum vs_err err = open_recorder(path);
-        if (err) {
-            step_aside(*path ? path : options.text[VS_OPT_output], err);
-            return;
-        }
-        manifest_append(path);
-        record_process();
+    if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
+        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+        return;
     }
     begin_pid = getpid();
     on_exit(at_exit, NULL);

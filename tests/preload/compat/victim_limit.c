@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Under the option limit the program meets a device of that size. Every case here is
+ * true of any device, limited or not, so that its output is the same in all runs; what
+ * the limit must be is checked where vramscope is in front. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* Is there somebody to hold the program to its limit? */
+static int limited(void)
+{
+    return getenv("VRAMSCOPE_ALLOCATOR") != NULL;
+}
+
+static size_t free_now(void)
+{
+    size_t free_bytes, total_bytes;
+    OK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    CHECK(free_bytes <= total_bytes);
+    return free_bytes;
+}
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static void refused(size_t bytes)
+{
+    void *p;
+    CHECK(cudaMalloc(&p, bytes) == cudaErrorMemoryAllocation);
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+    tally_failed(VT_DEVICE);
+}
+
+static int sizes_told(void)
+{
+    struct cudaDeviceProp properties;
+    size_t total, by_driver, free_bytes;
+    OK(cuInit(0));
+    OK(cuDeviceTotalMem(&by_driver, 0)); /* before any context */
+    OK(cudaGetDeviceProperties(&properties, 0));
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    CHECK(total == by_driver && total == properties.totalGlobalMem);
+    CHECK(!limited() || total == 256 * MIB);
+    CHECK(!limited() || free_bytes == total);
+    CUdevice device;
+    OK(cuCtxGetDevice(&device));
+    OK(cuMemGetInfo(NULL, &total));
+    OK(cuMemGetInfo(&free_bytes, NULL));
+    CHECK(total == by_driver && free_bytes <= total);
+    puts("all agree");
+    return 0;
+}
+
+static int free_and_used(void)
+{
+    size_t begin = free_now();
+    void *blocks[20];
+    for (size_t i = 0; i < 20; i++) {
+        blocks[i] = take((i % 4 + 1) * 2 * MIB);
+        begin -= (i % 4 + 1) * 2 * MIB;
+        CHECK(free_now() == begin);
+    }
+    for (size_t i = 0; i < 20; i += 2) {
+        give(blocks[i]);
+        begin += (i % 4 + 1) * 2 * MIB;
+        CHECK(free_now() == begin);
+    }
+    refused(begin + 2 * MIB);
+    CHECK(free_now() == begin);
+    puts("what is free and what is used are the whole at every moment");
+    return 0;
+}
+
+static int each_family(void)
+{
+    void *most, *p;
+    size_t pitch, some = 24 * MIB, left = free_now();
+    most = take(left - some);
+    refused(some + 2 * MIB);
+    CHECK(cudaMallocPitch(&p, &pitch, MIB, 26) == cudaErrorMemoryAllocation);
+    tally_failed(VT_DEVICE);
+    CHECK(cudaMallocAsync(&p, some + 2 * MIB, 0) == cudaErrorMemoryAllocation);
+    tally_failed(VT_ASYNC);
+    OK(cudaMallocPitch(&p, &pitch, MIB, 20));
+    tally_alloc(VT_DEVICE, (int64_t)(20 * MIB));
+    refused(some);
+    give(p);
+    OK(cudaMallocAsync(&p, 20 * MIB, 0));
+    tally_alloc(VT_ASYNC, (int64_t)(20 * MIB));
+    refused(some);
+    OK(cudaFreeAsync(p, 0));
+    tally_free(VT_ASYNC);
+    OK(cudaDeviceSynchronize());
+    give(most);
+    puts("each ran out where it should");
+    return 0;
+}
+
+/* What the cache keeps must not be in the way of others. */
+static int cache_gives_way(void)
+{
+    void *blocks[50];
+    size_t left = free_now(), pitch;
+    for (int i = 0; i < 50; i++)
+        blocks[i] = take(4 * MIB);
+    for (int i = 0; i < 50; i++)
+        give(blocks[i]);
+    CHECK(free_now() == left);
+    void *p;
+    OK(cudaMallocPitch(&p, &pitch, MIB, left / MIB - 8));
+    tally_alloc(VT_DEVICE, (int64_t)((left / MIB - 8) * MIB));
+    give(p);
+    OK(cudaMallocAsync(&p, left - 8 * MIB, 0));
+    tally_alloc(VT_ASYNC, (int64_t)(left - 8 * MIB));
+    OK(cudaFreeAsync(p, 0));
+    tally_free(VT_ASYNC);
+    OK(cudaDeviceSynchronize());
+    give(take(left - 8 * MIB));
+    puts("all of it could be had");
+    return 0;
+}
+
+#define RACERS 12
+static pthread_barrier_t line;
+static size_t taken[RACERS];
+
+static void *racer(void *arg)
+{
+    size_t *mine = arg;
+    void *p;
+    pthread_barrier_wait(&line);
+    while (cudaMalloc(&p, 2 * MIB) == cudaSuccess) {
+        tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
+        ++*mine;
+    }
+    tally_failed(VT_DEVICE);
+    return NULL;
+}
+
+static int race(void)
+{
+    pthread_t threads[RACERS];
+    size_t left = free_now(), sum = 0;
+    pthread_barrier_init(&line, NULL, RACERS);
+    for (int i = 0; i < RACERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, racer, &taken[i]) == 0);
+    for (int i = 0; i < RACERS; i++) {
+        pthread_join(threads[i], NULL);
+        sum += taken[i];
+    }
+    CHECK(sum * 2 * MIB <= left && free_now() == left - sum * 2 * MIB);
+    for (void *p; cudaMalloc(&p, 2 * MIB) == cudaSuccess; sum++)
+        tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
+    tally_failed(VT_DEVICE);
+    CHECK(sum == left / (2 * MIB));
+    puts("not one too many");
+    return 0;
+}
+
+static int two_devices(void)
+{
+    size_t left[2];
+    for (int device = 0; device < 2; device++) {
+        OK(cudaSetDevice(device));
+        left[device] = free_now();
+        CHECK(!limited() || left[device] == (device ? 256 : 128) * MIB);
+        take(left[device] - 4 * MIB);
+        refused(6 * MIB);
+    }
+    OK(cudaSetDevice(0));
+    CHECK(free_now() == 4 * MIB);
+    refused(6 * MIB);
+    puts("each has its own");
+    return 0;
+}
+
+static int two_contexts(void)
+{
+    CUcontext first, second;
+    CUdeviceptr p, q;
+    size_t free_bytes, total;
+    OK(cuInit(0));
+    OK(cuCtxCreate(&first, NULL, 0, 0));
+    OK(cuCtxCreate(&second, NULL, 0, 0));
+    OK(cuMemGetInfo(&free_bytes, &total));
+    size_t half = free_bytes / 2 / (2 * MIB) * (2 * MIB);
+    OK(cuMemAlloc(&p, half));
+    tally_alloc(VT_DEVICE, (int64_t)half);
+    OK(cuCtxSetCurrent(first));
+    CHECK(cuMemAlloc(&q, half + 4 * MIB) == CUDA_ERROR_OUT_OF_MEMORY);
+    tally_failed(VT_DEVICE);
+    OK(cuCtxDestroy(second)); /* and its memory with it */
+    tally_free(VT_DEVICE);
+    OK(cuMemAlloc(&q, half + 4 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(half + 4 * MIB));
+    OK(cuMemFree(q));
+    tally_free(VT_DEVICE);
+    puts("one device, whatever the context");
+    return 0;
+}
+
+static int reset(void)
+{
+    size_t left = free_now();
+    take(left - 4 * MIB);
+    take(2 * MIB);
+    OK(cudaDeviceReset());
+    tally_free(VT_DEVICE);
+    tally_free(VT_DEVICE);
+    CHECK(free_now() == left);
+    give(take(left - 4 * MIB));
+    puts("all free again");
+    return 0;
+}
+
+static int share(void)
+{
+    size_t total, free_bytes;
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    CHECK(!limited() || total == 512 * MIB);
+    refused(total + 1);
+    puts("half of it");
+    return 0;
+}
+
+static int beyond(void)
+{
+    size_t total, free_bytes;
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    printf("%zu MiB\n", total / MIB);
+    refused(total);
+    give(take(2 * MIB));
+    return 0;
+}
+
+static int smallest(void)
+{
+    size_t total, free_bytes;
+    void *p;
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    if (limited()) {
+        CHECK(total == 4096 && free_bytes == 4096);
+        refused(8192);
+        OK(cudaMallocManaged(&p, 8192, cudaMemAttachGlobal)); /* may live in host memory */
+        OK(cudaFree(p));
+        OK(cudaMallocHost(&p, 8192));
+        OK(cudaFreeHost(p));
+    }
+    give(take(4096));
+    puts("went on");
+    return 0;
+}
+
+static int own_process(void)
+{
+    size_t some = 192 * MIB;
+    pid_t children[2];
+    for (int i = 0; i < 2; i++) {
+        children[i] = fork();
+        CHECK(children[i] >= 0);
+        if (children[i] == 0) {
+            void *p = take(some);
+            refused(some + 800 * MIB);
+            give(p);
+            tally_end();
+            exit(0);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        int status;
+        CHECK(waitpid(children[i], &status, 0) == children[i] && status == 0);
+    }
+    puts("each process had it");
+    return 0;
+}
+
+static int not_understood(void)
+{
+    size_t total, free_bytes;
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    give(take(MIB));
+    printf("%zu MiB\n", total / MIB);
+    return 0;
+}
+
+VICTIM("limit")
+CASE(sizes_told, "the device's size, however it is asked for", 0)
+ENV(sizes_told, "VRAMSCOPE_LIMIT=256MiB")
+CASE(free_and_used, "free and used memory are the limit at every moment", 0)
+ENV(free_and_used, "VRAMSCOPE_LIMIT=256MiB")
+CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0)
+ENV(each_family, "VRAMSCOPE_LIMIT=256MiB")
+CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0)
+ENV(cache_gives_way, "VRAMSCOPE_LIMIT=256MiB")
+CASE(race, "12 threads race for the last bytes", 0)
+ENV(race, "VRAMSCOPE_LIMIT=255MiB")
+CASE(two_devices, "a limit for each of two devices", 0)
+ENV(two_devices, "VRAMSCOPE_LIMIT=0:128MiB,1:256MiB")
+SIMULATE(two_devices, "t4-16g,capacity=1GiB,devices=2")
+CASE(two_contexts, "two contexts share the device's limit", 0)
+ENV(two_contexts, "VRAMSCOPE_LIMIT=256MiB")
+CASE(reset, "a device reset frees what was counted", 0)
+ENV(reset, "VRAMSCOPE_LIMIT=256MiB")
+CASE(share, "a share of the device", 0)
+ENV(share, "VRAMSCOPE_LIMIT=50%")
+CASE(beyond, "a limit above what the device has", 0)
+ENV(beyond, "VRAMSCOPE_LIMIT=64GiB")
+CASE(smallest, "a limit smaller than a context; host and managed memory are not counted",
+     VF_NO_TALLY)
+ENV(smallest, "VRAMSCOPE_LIMIT=4096")
+CASE(own_process, "two child processes have the limit each", VF_CHILDREN)
+ENV(own_process, "VRAMSCOPE_LIMIT=256MiB")
+CASE(not_understood, "a limit that cannot be read is said once and ignored", 0)
+ENV(not_understood, "VRAMSCOPE_LIMIT=much")
+STDERR_HAS(not_understood, "'much' is not a value for limit")
+END_VICTIM
