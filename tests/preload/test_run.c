@@ -114,6 +114,48 @@ static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
     }
 }
 
+static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"much", "0", "0%", "150%", "8GiB,", "64:1GiB", "1:1GiB,1:2GiB"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char args[256], told[64];
+        snprintf(args, sizeof args, "run --limit '%s' -- touch started", bad[i]);
+        snprintf(told, sizeof told, "'%s' is not a value for limit", bad[i]);
+        assert_int_equal(vramscope(args), 125);
+        assert_non_null(strstr(err, told));
+        assert_false(exists("started"));
+    }
+}
+
+static void a_limit_that_is_reached_is_named_by_report_and_oom(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q --limit 25% -o limit.vst -- " VS_LIMITED " each_family"),
+                     0);
+    assert_int_equal(vramscope("report limit.vst"), 0);
+    assert_non_null(strstr(out, "1.0 GiB, limited to 256.0 MiB"));
+    assert_int_equal(vramscope("oom limit.vst"), 0);
+    assert_non_null(strstr(out, "verdict  imposed limit"));
+    assert_non_null(strstr(out, "the option limit left the program 256.0 MiB of the device's 1.0 GiB"));
+    assert_int_equal(vramscope("oom --json limit.vst"), 0);
+    assert_non_null(strstr(out, "\"verdict\": \"imposed_limit\""));
+    assert_non_null(strstr(out, "\"kind\": \"raise_limit\""));
+    assert_int_equal(vramscope("report --json limit.vst"), 0);
+    assert_non_null(strstr(out, "\"limit_bytes\": 268435456"));
+}
+
+static void a_limit_holds_where_no_trace_can_be_written(void **state)
+{
+    (void)state;
+    /* the program checks its limit itself, and ends with 99 where that is not held */
+    assert_int_equal(vramscope(SIMULATED "--limit 256MiB --allocator observe -- "
+                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_told"), 0);
+    assert_non_null(strstr(err, "cannot write the trace /nowhere/x.vst"));
+    assert_int_equal(vramscope(SIMULATED "--limit 255MiB --allocator caching -- "
+                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_told"), 99);
+}
+
 static void quiet_prints_nothing_of_ours(void **state)
 {
     (void)state;
@@ -455,6 +497,9 @@ int main(void)
         cmocka_unit_test(the_double_dash_may_be_left_out),
         cmocka_unit_test(a_signal_becomes_128_plus_its_number),
         cmocka_unit_test(a_signal_sent_to_run_alone_reaches_the_program),
+        cmocka_unit_test(a_limit_that_cannot_be_read_is_refused_before_the_program_starts),
+        cmocka_unit_test(a_limit_that_is_reached_is_named_by_report_and_oom),
+        cmocka_unit_test(a_limit_holds_where_no_trace_can_be_written),
         cmocka_unit_test(quiet_prints_nothing_of_ours),
         cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
         cmocka_unit_test(a_program_without_cuda_is_told_apart),
