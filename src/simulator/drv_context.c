@@ -105,6 +105,16 @@ static void context_stop(struct vs_sim_context *ctx)
     vs_sim_space_uncharge(ctx->device->ordinal, vs_sim_spec.context_bytes);
 }
 
+unsigned vs_sim_contexts_on(int device)
+{
+    unsigned count = 0;
+    pthread_mutex_lock(&contexts_mu);
+    for (const struct vs_sim_context *c = contexts; c; c = c->next)
+        count += c->device->ordinal == device && atomic_load(&c->alive);
+    pthread_mutex_unlock(&contexts_mu);
+    return count;
+}
+
 struct vs_sim_context *vs_sim_context_of(CUcontext handle)
 {
     struct vs_sim_context *found = NULL;

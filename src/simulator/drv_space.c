@@ -362,6 +362,14 @@ void vs_sim_space_uncharge(int device, uint64_t bytes)
     pthread_mutex_unlock(&sp->mu);
 }
 
+uint64_t vs_sim_space_used_bytes(int device)
+{
+    struct space *sp = space_lock(device);
+    uint64_t used = sp->used_bytes;
+    pthread_mutex_unlock(&sp->mu);
+    return used;
+}
+
 uint64_t vs_sim_space_free_bytes(int device)
 {
     struct space *sp = space_lock(device);

@@ -148,6 +148,8 @@ bool vs_sim_space_charge(int device, uint64_t bytes);
 /* vs_sim_space_try_charge: likewise, but nothing makes room. */
 bool vs_sim_space_try_charge(int device, uint64_t bytes);
 void vs_sim_space_uncharge(int device, uint64_t bytes);
+/* vs_sim_space_used_bytes: what this process holds there, contexts included. */
+uint64_t vs_sim_space_used_bytes(int device);
 /* vs_sim_space_free_bytes: what cuMemGetInfo calls free. */
 uint64_t vs_sim_space_free_bytes(int device);
 
@@ -274,6 +276,8 @@ struct vs_sim_context {
 
 /* vs_sim_context_current: the calling thread's context, or NULL. */
 struct vs_sim_context *vs_sim_context_current(void);
+/* vs_sim_contexts_on: how many live on a device. */
+unsigned vs_sim_contexts_on(int device);
 /* vs_sim_context_of: check a handle. NULL when it is no context of ours. */
 struct vs_sim_context *vs_sim_context_of(CUcontext handle);
 /* vs_sim_context_fail: make *error* sticky; the first one stays. */

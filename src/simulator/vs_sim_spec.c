@@ -53,7 +53,7 @@ static enum vs_err explain(char *why, const char *what, const char *value)
                  ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
                  "malloc_us=N free_us=N kernel_us=N time=model or off seed=N fail=FAMILY:N, :N+ "
                  "or :P%% (FAMILY device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
-                 "driver=VERSION cupti=refused, unprivileged or none "
+                 "driver=VERSION nvml=pids, nofigures or none cupti=refused, unprivileged or none "
                  "check=report or fail, then any of +uninitialised +leaks",
                  VS_SIM_DEVICES_MAX);
     return VS_ERR_ARG;
@@ -154,6 +154,20 @@ static bool parse_cupti(struct vs_sim_spec *spec, const char *value)
     return false;
 }
 
+static bool parse_nvml(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const names[] = {[VS_SIM_NVML_WORKS] = "works",
+                                        [VS_SIM_NVML_PIDS] = "pids",
+                                        [VS_SIM_NVML_NO_FIGURES] = "nofigures",
+                                        [VS_SIM_NVML_NONE] = "none"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(value, names[i])) {
+            spec->nvml = (enum vs_sim_nvml_state)i;
+            return true;
+        }
+    return false;
+}
+
 /* off, report or fail, then any of +uninitialised +leaks. */
 static bool parse_check(struct vs_sim_spec *spec, const char *value)
 {
@@ -244,6 +258,8 @@ static bool set_field(struct vs_sim_spec *spec, const char *key, const char *val
         return parse_slow(spec, value);
     if (!strcmp(key, "check"))
         return parse_check(spec, value);
+    if (!strcmp(key, "nvml"))
+        return parse_nvml(spec, value);
     return !strcmp(key, "cupti") && parse_cupti(spec, value);
 }
 

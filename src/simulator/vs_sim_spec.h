@@ -55,6 +55,13 @@ enum vs_sim_cupti_state {
     VS_SIM_CUPTI_NONE,         /* no connection to the driver */
 };
 
+enum vs_sim_nvml_state {
+    VS_SIM_NVML_WORKS,
+    VS_SIM_NVML_PIDS,       /* this process has another number there: a container */
+    VS_SIM_NVML_NO_FIGURES, /* processes are listed, without their bytes */
+    VS_SIM_NVML_NONE,       /* no connection to the driver */
+};
+
 enum vs_sim_check_mode { VS_SIM_CHECK_OFF, VS_SIM_CHECK_REPORT, VS_SIM_CHECK_FAIL };
 
 struct vs_sim_spec {
@@ -75,6 +82,7 @@ struct vs_sim_spec {
     unsigned slow_every;      /* every so manieth device allocation is slow; 0: none */
     unsigned slow_ms;         /* and then takes this much longer */
     enum vs_sim_cupti_state cupti;
+    enum vs_sim_nvml_state nvml;
     unsigned driver_version;  /* what cuDriverGetVersion says; functions newer are not found */
 };
 

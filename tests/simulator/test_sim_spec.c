@@ -149,6 +149,11 @@ static void what_is_not_understood_is_named(void **state)
     refuse("slow=3", "slow=3");
     refuse("lost=0", "lost=0");
     refuse("cupti=no", "cupti=no");
+    refuse("nvml=no", "nvml=no");
+    assert_int_equal(parse("").nvml, VS_SIM_NVML_WORKS);
+    assert_int_equal(parse("nvml=pids").nvml, VS_SIM_NVML_PIDS);
+    assert_int_equal(parse("nvml=nofigures").nvml, VS_SIM_NVML_NO_FIGURES);
+    assert_int_equal(parse("nvml=none").nvml, VS_SIM_NVML_NONE);
     refuse("driver=99990", "driver=99990");
     refuse("check=", "check=");
     refuse("check=yes", "check=yes");
