@@ -31,6 +31,7 @@ VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression; 0 st
 VS_OPTION(flush_ms, COUNT, "1000", 10, 60000, "ms", "longest time an event stays uncompressed")
 VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
           "least time between two readings of the device's free memory")
+VS_OPTION(nvml, BOOL, "on", 0, 0, "", "ask NVML which processes use the device, now and then")
 VS_OPTION(log, CHOICE, "warn", 0, 0, "error|warn|info|debug", "messages on standard error")
 VS_OPTION(manifest, STRING, "", 0, 0, "file",
           "existing file to which each process appends its trace's path, or ! if it could not record")

@@ -29,7 +29,6 @@ static uint32_t context_count;                 /* guarded by lock */
 static bool device_known[VS_DEVICES_MAX];      /* guarded by lock */
 static struct vs_map streams;                  /* guarded by lock: key -> id */
 static uint64_t stream_count;                  /* guarded by lock */
-static _Atomic uint64_t sample_next_ns[VS_DEVICES_MAX];
 _Atomic int vs_capture_count;
 _Atomic bool vs_several_contexts, vs_peer_access;
 
@@ -349,25 +348,4 @@ void vs_stream_name(CUstream stream, const char *name)
         return;
     uint64_t id = vs_stream_id(context, stream, false);
     record_stream(id, context->device, stream, name);
-}
-
-void vs_device_sample(const struct vs_context *context, uint64_t now_ns)
-{
-    if (!vs_process_recorder())
-        return;
-    _Atomic uint64_t *next = &sample_next_ns[context->device];
-    uint64_t due = atomic_load_explicit(next, memory_order_relaxed);
-    uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;
-    if (now_ns < due || !atomic_compare_exchange_strong(next, &due, now_ns + period))
-        return;
-    if (vs_process_state() != VS_PROCESS_ACTIVE || atomic_load(&vs_capture_count))
-        return;
-    size_t free_bytes, total_bytes;
-    if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
-        return;
-    struct vs_event event = {.kind = VS_EVENT_device_sample,
-                             .device_sample = {.device = context->device,
-                                               .free_bytes = free_bytes,
-                                               .total_bytes = total_bytes}};
-    vs_recorder_event(vs_process_recorder(), &event);
 }

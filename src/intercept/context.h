@@ -23,6 +23,8 @@ struct vs_context {
     uint32_t device;    /* immutable after init; ordinal */
     bool primary;       /* immutable after init */
     _Atomic bool alive;
+    _Atomic bool measured;     /* overhead is known, as far as it can be */
+    _Atomic uint64_t overhead; /* device bytes that have no allocation: usage.c */
     _Atomic(struct vs_allocator *) allocator; /* NULL unless caching; made on first use */
     _Atomic(struct vs_allocator *) ordered;   /* likewise, of the stream-ordered entry points */
     struct vs_context *next;
@@ -85,10 +87,11 @@ uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool pe
 /* vs_stream_name: name a stream (NVTX). */
 void vs_stream_name(CUstream stream, const char *name);
 
-/* vs_device_sample: record the device's free memory when the last reading is
- * older than the option sample_ms at *now_ns* (the time of the caller's event).
- * Costs a driver call then, one load otherwise. */
-void vs_device_sample(const struct vs_context *context, uint64_t now_ns);
+/* vs_device_sample: record the device's free memory, and what explains it (usage.h),
+ * when the last reading is older than the option sample_ms at *now_ns* (the time of the
+ * caller's event), or much more is reserved than at any. *context* is current. Costs
+ * driver calls then, one load otherwise. */
+void vs_device_sample(struct vs_context *context, uint64_t now_ns);
 
 /* vs_several_contexts: the program has had more than one. Never taken back. */
 extern _Atomic bool vs_several_contexts;

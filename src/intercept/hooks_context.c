@@ -11,41 +11,52 @@
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
 #include "intercept/process.h"
+#include "intercept/usage.h"
 #include "intercept/vmm_ops.h"
 
-static CUresult context_made(CUresult r, const CUcontext *ctx)
+static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_usage_mark *mark)
 {
     static _Atomic(CUcontext) first;
     CUcontext none = NULL;
     if (r == CUDA_SUCCESS && ctx && !atomic_compare_exchange_strong(&first, &none, *ctx) &&
         none != *ctx)
         atomic_store(&vs_several_contexts, true);
+    if (r == CUDA_SUCCESS && ctx)
+        vs_usage_context_made(mark, *ctx);
     return r;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
+    struct vs_usage_mark mark;
     vs_hook_active();
-    return context_made(VS_REAL(cuDevicePrimaryCtxRetain, ctx, device), ctx);
+    vs_usage_context_begins(&mark, device, true);
+    return context_made(VS_REAL(cuDevicePrimaryCtxRetain, ctx, device), ctx, &mark);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
 {
+    struct vs_usage_mark mark;
     vs_hook_active();
-    return context_made(VS_REAL(cuCtxCreate_v2, ctx, flags, device), ctx);
+    vs_usage_context_begins(&mark, device, false);
+    return context_made(VS_REAL(cuCtxCreate_v2, ctx, flags, device), ctx, &mark);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
                         CUdevice device)
 {
+    struct vs_usage_mark mark;
     vs_hook_active();
-    return context_made(VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device), ctx);
+    vs_usage_context_begins(&mark, device, false);
+    return context_made(VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device), ctx, &mark);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
 {
+    struct vs_usage_mark mark;
     vs_hook_active();
-    return context_made(VS_REAL(cuCtxCreate_v4, ctx, params, flags, device), ctx);
+    vs_usage_context_begins(&mark, device, false);
+    return context_made(VS_REAL(cuCtxCreate_v4, ctx, params, flags, device), ctx, &mark);
 }
 
 static struct vs_context *primary_of(CUdevice device)

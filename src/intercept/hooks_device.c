@@ -9,6 +9,7 @@
 #include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
+#include "intercept/usage.h"
 
 static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t requested, uint64_t size,
                    enum vs_family family, const char *api)
@@ -116,10 +117,12 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
     vs_thread.inside++;
     bool known = vs_track_free(ptr, 0, api, &live);
     CUresult r = VS_REAL(cuMemFree_v2, ptr);
-    if (known && r != CUDA_SUCCESS)
+    if (known && r != CUDA_SUCCESS) {
         vs_track_undo_free(&live, 0, api);
-    else if (known)
+    } else if (known) {
         vs_limit_gone(&live);
+        vs_usage_freed(live.device);
+    }
     vs_thread.inside--;
     return r;
 }

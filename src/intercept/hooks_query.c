@@ -12,6 +12,7 @@
 #include "intercept/hook.h"
 #include "intercept/limit.h"
 #include "intercept/process.h"
+#include "intercept/usage.h"
 
 /* Is *ptr* inside one of our segments? Cheap when nothing is cached. */
 static bool cached(CUdeviceptr ptr, struct vs_cached_block *block)
@@ -30,10 +31,12 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     if (r == CUDA_SUCCESS && !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE) {
         vs_thread.inside++;
         const struct vs_context *current = vs_context_current();
-        if (current)
+        if (current) {
+            vs_usage_answered(current, free_bytes, total_bytes);
             vs_limit_view(current->device,
                           vs_process_serving() ? vs_caching_cached_bytes(current->device) : 0,
                           free_bytes, total_bytes);
+        }
         vs_thread.inside--;
     }
     return r;

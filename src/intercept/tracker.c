@@ -16,6 +16,7 @@
 #include "intercept/limit.h"
 #include "intercept/process.h"
 #include "intercept/inject_replay.h"
+#include "intercept/usage.h"
 
 struct entry {
     struct vs_live live;
@@ -83,10 +84,12 @@ void vs_track_count_reserve_locked(uint32_t device, int64_t bytes)
     if (device >= VS_DEVICES_MAX)
         return;
     struct counters *c = &counters[device];
-    if (bytes > 0)
+    if (bytes > 0) {
         raise(&c->reserved, &c->reserved_peak, (uint64_t)bytes);
-    else
+        vs_usage_reserved(device, get(&c->reserved));
+    } else {
         change(&c->reserved, (uint64_t)bytes);
+    }
 }
 
 /* Memory of graphs: what is allocated, what the driver holds for them, and how much of
@@ -191,6 +194,8 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
     enter_locked(live);
     record(live, &event);
     vs_lock_release(&lock);
+    if (live->family == VS_FAMILY_ASYNC)
+        vs_usage_pool_used(live->device);
     return event.time_ns;
 }
 
@@ -293,6 +298,8 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
                      uint64_t stream, const char *api, int error)
 {
     size_t free_bytes = 0, total_bytes = 0;
+    if (context)
+        vs_usage_failed(context);
     /* an unsupported question leaves zeros, which the report shows as unknown */
     if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
         VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)

@@ -74,6 +74,34 @@ enum vs_copy_kind {
 /* vs_copy_kind_name: "HtoD", "DtoH", …; "other" outside. */
 const char *vs_copy_kind_name(uint64_t kind);
 
+/* What a `device_usage` event tells; the values are in the file. */
+enum vs_usage_what {
+    VS_USAGE_OWN = 0,     /* held by this process, contexts included */
+    VS_USAGE_OTHERS = 1,  /* held by *count* other processes; `process` events follow */
+    VS_USAGE_PROCESS = 2, /* by one of them; the largest ones only */
+    VS_USAGE_POOLS = 3,   /* reserved by *count* stream-ordered pools of this process */
+    VS_USAGE_WHAT_COUNT
+};
+enum vs_usage_how {
+    VS_USAGE_BY_PID = 0,  /* this process was found by its number */
+    VS_USAGE_BY_RULE = 1, /* by elimination: the numbers are not those of this namespace */
+    VS_USAGE_UNTOLD = 2,  /* not found: bytes of *others* are of all processes, this one too */
+    VS_USAGE_NO_BYTES = 3 /* processes are listed without their bytes */
+};
+
+/* What an `overhead` event is about, and how its bytes are known. */
+enum vs_overhead_what {
+    VS_OVERHEAD_CONTEXT = 0,
+    VS_OVERHEAD_MODULE = 1, /* code and variables */
+    VS_OVERHEAD_LIMIT = 2,  /* stack, printf buffer, heap (cuCtxSetLimit) */
+    VS_OVERHEAD_WHAT_COUNT
+};
+enum vs_overhead_how {
+    VS_OVERHEAD_MEASURED = 0, /* the device's free memory before and after */
+    VS_OVERHEAD_TOLD = 1,     /* what the driver says this process holds, less what it allocated */
+    VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
+};
+
 enum vs_end_reason { VS_END_EXIT = 0, VS_END_SIGNAL = 1, VS_END_EXEC = 2, VS_END_STOPPED = 3 };
 
 enum vs_field_codec { VS_CODEC_U, VS_CODEC_S, VS_CODEC_A, VS_CODEC_T, VS_CODEC_STR, VS_CODEC_STK };

@@ -58,6 +58,11 @@ VS_EVENT(26, segment_unmap, F(addr, A) F(size, U) F(reserved, U) F(device, U))
  * is trimmed), and their highest since the program reset them. `alloc` events of that family
  * lie in the reserved bytes */
 VS_EVENT(29, graph_memory, F(device, U) F(used, U) F(used_high, U) F(reserved, U) F(reserved_high, U))
+/* who uses the device: *what* and *how* are enum vs_usage_what and vs_usage_how (event.h) */
+VS_EVENT(30, device_usage,
+         F(device, U) F(what, U) F(bytes, U) F(count, U) F(pid, U) F(name, STR) F(how, U))
+/* device memory that came with a context, a module or a limit and has no allocation */
+VS_EVENT(31, overhead, F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U))
 
 /* --- activity on the device; start and end in the trace's clock --- */
 VS_EVENT(32, kernel,
