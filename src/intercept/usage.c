@@ -73,10 +73,17 @@ static void record_overhead(const struct vs_context *context, enum vs_overhead_w
 
 /* --- what others hold --- */
 
+/* Rows are not repeated while they stay as they are. */
 static void record_nvml(uint32_t device, const struct vs_nvml_usage *who)
 {
-    if (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE)
+    struct device_usage *u = &usage[device];
+    bool told = who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE;
+    uint64_t others =
+        (who->other_bytes ^ (uint64_t)who->others << 48 ^ (uint64_t)who->how << 56) + 1;
+    if (told && atomic_exchange(&u->own_told, who->own_bytes + 1) != who->own_bytes + 1)
         record_usage(device, VS_USAGE_OWN, who->own_bytes, 1, 0, who->how);
+    if (atomic_exchange(&u->others_told, others) == others)
+        return;
     record_usage(device, VS_USAGE_OTHERS, who->other_bytes, who->others, 0, who->how);
     for (unsigned i = 0; i < who->shown; i++)
         record_usage(device, VS_USAGE_PROCESS, who->other[i].bytes, 1, who->other[i].pid, who->how);
@@ -95,10 +102,7 @@ static bool ask_nvml(uint32_t device, uint64_t part, struct vs_nvml_usage *who)
     uint64_t after = vs_clock_ns();
     atomic_store_explicit(&u->nvml_last_ns, after, memory_order_relaxed);
     atomic_store_explicit(&u->nvml_cost_ns, after - before, memory_order_relaxed);
-    uint64_t others = who->other_bytes ^ (uint64_t)who->others << 48 ^ (uint64_t)who->how << 56;
-    if (atomic_exchange(&u->own_told, who->own_bytes + 1) != who->own_bytes + 1 ||
-        atomic_exchange(&u->others_told, others + 1) != others + 1)
-        record_nvml(device, who);
+    record_nvml(device, who);
     return true;
 }
 
