@@ -402,6 +402,7 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
     if (!block)
         return not_live(a, addr);
     struct vs_pool *pool = block->segment->pool;
+    struct vs_shard *shard = pool->owner->shard;
     vs_counter_decrease(&a->counters.allocation, pool->kind, 1);
     vs_counter_decrease(&a->counters.allocated_bytes, pool->kind, block->size);
     if (block->size >= a->max_split)
@@ -414,7 +415,11 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
         vs_uses_to_events_locked(a, block);
     else
         vs_block_complete_free_locked(a, block);
-    vs_fast_prepare_locked(a, pool->owner->shard);
+    if (a->retired && !a->captures) {
+        uint64_t released = 0;
+        vs_kept_release_locked(a, &released);
+    }
+    vs_fast_prepare_locked(a, shard);
     return VS_OK;
 }
 
@@ -478,7 +483,7 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);
     const struct vs_block *block = segment ? vs_segment_block_at_locked(segment, addr) : NULL;
     if (block && block->state != VS_BLOCK_UNMAPPED) {
-        vs_block_describe(block, out, live);
+        vs_block_describe(a, block, out, live);
         err = VS_OK;
     }
     vs_world_leave(a);

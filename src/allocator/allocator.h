@@ -190,7 +190,9 @@ struct vs_allocation {
     uint64_t segment;   /* address of the segment that holds it */
     uint64_t serial;    /* of this allocation, from 1, below 2^44, never given twice by one
                            allocator; 0 when the block is not live */
-    bool mapped;        /* virtual memory mapped on demand; said by vs_allocator_find alone */
+    /* said by vs_allocator_find alone */
+    bool mapped;        /* virtual memory mapped on demand */
+    unsigned marks;     /* enum vs_keep_mark; 0: nobody but the client knows of it */
 };
 
 /* Requests above this are refused as out of memory without asking the device. */
@@ -247,6 +249,21 @@ enum vs_err vs_allocator_free_on(struct vs_allocator *allocator, uint64_t addr, 
  * VS_ERR_UNSUPPORTED without event operations; VS_ERR_NOMEM. */
 enum vs_err vs_allocator_record_stream(struct vs_allocator *allocator, uint64_t addr,
                                        uint64_t stream) VS_MUST_CHECK;
+
+/* vs_allocator_keep: others than the client know of the live block that starts at *addr*
+ * (another process has it open, a device was told its pages) and hear of no free: once it
+ * is freed its memory serves nobody again. A segment in which nothing else is left goes
+ * back to the device, at once where it can; memory mapped on demand stays away until the allocator's end.
+ * Neither is cached nor given back meanwhile. *set* and *clear* change its marks, which
+ * say why. *Returns* VS_ERR_FOREIGN and VS_ERR_STATE as free does, VS_ERR_NOMEM: then
+ * the block must not be told to anybody. */
+enum vs_keep_mark {
+    VS_KEEP_EXPORTED = 1,     /* to another process */
+    VS_KEEP_REGISTERED = 2,   /* for transfers of another device */
+    VS_KEEP_SYNC_MEMOPS = 4,  /* that may begin at any time */
+};
+enum vs_err vs_allocator_keep(struct vs_allocator *allocator, uint64_t addr, unsigned set,
+                              unsigned clear) VS_MUST_CHECK;
 
 /* vs_allocator_find: the block that holds *addr*, which may point inside it.
  * *live*: handed out and not freed; false for cached memory and for blocks that

@@ -32,9 +32,9 @@ struct vs_plan_use;
  * on the stream's queue with its event, or on the deferred list without one. */
 struct vs_note {
     struct vs_note *next;
-    struct vs_event_queue *queue;
+    struct vs_event_queue *queue; /* NULL: others know of the block (kept.c) */
     struct vs_block *block;
-    uint64_t event;
+    uint64_t event;               /* with a queue; otherwise enum vs_keep_mark */
     bool captured; /* first recorded during a capture */
 };
 
@@ -185,6 +185,7 @@ struct vs_allocator {
     struct vs_map uses;          /* address of a live block to its list of struct vs_note */
     struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
     struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
+    struct vs_note *retired;     /* of freed blocks that others know of */
     uint64_t pending_notes;      /* queued, deferred or held */
     uint64_t record_turns;       /* times the deferred list was gone through */
 
@@ -548,6 +549,9 @@ void vs_segment_leave_locked(struct vs_allocator *allocator, struct vs_segment *
  * and statistics. VS_ERR_NOMEM changes nothing. */
 enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                        uint64_t addr, uint64_t size, struct vs_segment **out);
+/* vs_segment_taken_back_locked: the device has the segment back that is the FREE block
+ * *block*: told, counted and forgotten. Its pools may be gone afterwards. */
+void vs_segment_taken_back_locked(struct vs_allocator *allocator, struct vs_block *block);
 /* Give every wholly free segment back; the first error of the device. */
 enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
 struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
@@ -629,6 +633,16 @@ enum vs_err vs_events_wait_locked(struct vs_allocator *allocator,
                                   const struct vs_private_pool *pool);
 /* Hand every event back to the device without waiting. */
 void vs_events_drop_locked(struct vs_allocator *allocator);
+
+/* --- kept.c: blocks that others know of; the caller holds the world --- */
+
+/* The marks of a LIVE block; 0 for any other. The lock of its shard suffices. */
+unsigned vs_kept_marks(const struct vs_allocator *allocator, const struct vs_block *block);
+/* The block of *note*, just freed, waits for its segment. */
+void vs_kept_retire_locked(struct vs_allocator *allocator, struct vs_note *note);
+/* Give back the segments of which nothing is left but such blocks; *released* grows.
+ * Segments and pools may be gone afterwards. What the device refuses stays away. */
+void vs_kept_release_locked(struct vs_allocator *allocator, uint64_t *released);
 
 /* --- private_pools.c; the caller holds the world --- */
 

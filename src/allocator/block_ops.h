@@ -131,8 +131,8 @@ static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, u
 }
 
 /* What vs_allocator_find says of a block. */
-static inline void vs_block_describe(const struct vs_block *block, struct vs_allocation *out,
-                                     bool *live)
+static inline void vs_block_describe(const struct vs_allocator *a, const struct vs_block *block,
+                                     struct vs_allocation *out, bool *live)
 {
     *live = block->state == VS_BLOCK_LIVE;
     *out = (struct vs_allocation){.addr = block->addr,
@@ -140,7 +140,8 @@ static inline void vs_block_describe(const struct vs_block *block, struct vs_all
                                   .size = block->size,
                                   .segment = block->segment->addr,
                                   .serial = *live ? vs_block_serial(block) : 0,
-                                  .mapped = block->segment->handle_bytes || block->segment->view};
+                                  .mapped = block->segment->handle_bytes || block->segment->view,
+                                  .marks = vs_kept_marks(a, block)};
 }
 
 #endif

@@ -291,7 +291,7 @@ bool vs_fast_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *o
     }
     bool found = block && block->state != VS_BLOCK_UNMAPPED;
     if (found)
-        vs_block_describe(block, out, live);
+        vs_block_describe(a, block, out, live);
     vs_quick_release(&shard->lock);
     return found;
 }

@@ -234,7 +234,7 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
 
 static const char *check_events(const struct vs_allocator *a, const struct recount *r)
 {
-    uint64_t notes = 0, last = 0;
+    uint64_t notes = 0, retired = 0, last = 0;
     for (const struct vs_event_queue *q = a->queues; q; q = q->next) {
         uint64_t queued = 0;
         if (q != a->queues && q->stream <= last)
@@ -251,7 +251,12 @@ static const char *check_events(const struct vs_allocator *a, const struct recou
         notes++;
     for (const struct vs_note *n = a->held; n; n = n->next)
         notes++;
-    if (notes != a->pending_notes || notes != r->notes)
+    for (const struct vs_note *n = a->retired; n; n = n->next) {
+        if (n->queue || n->block->state != VS_BLOCK_PENDING)
+            return "a block that others know of is not away";
+        retired++;
+    }
+    if (notes != a->pending_notes || notes + retired != r->notes)
         return "pending events are miscounted";
     return NULL;
 }

@@ -87,6 +87,7 @@ static void reset_tables(struct vs_allocator *a)
     a->deferred_tail = &a->deferred;
     a->held = NULL;
     a->held_tail = &a->held;
+    a->retired = NULL;
     a->private_pools = NULL;
     a->scopes = NULL;
     a->captures = a->captures_told = 0;

@@ -281,10 +281,16 @@ static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request
 static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
 {
     struct vs_segment *segment = block->segment;
-    struct vs_pool *pool = segment->pool;
     enum vs_err err = vs_segment_give_back(a, segment);
-    if (err)
-        return err;
+    if (!err)
+        vs_segment_taken_back_locked(a, block);
+    return err;
+}
+
+void vs_segment_taken_back_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    struct vs_segment *segment = block->segment;
+    struct vs_pool *pool = segment->pool;
     vs_free_remove(&pool->index, block);
     a->counters.num_device_free++;
     vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
@@ -294,7 +300,6 @@ static enum vs_err release(struct vs_allocator *a, struct vs_block *block)
     if (segment->size >= a->max_split)
         vs_counter_decrease(&a->counters.oversize_segments, VS_POOL_LARGE, 1);
     vs_segment_leave_locked(a, segment);
-    return VS_OK;
 }
 
 static struct vs_block *first_free(const struct vs_pool *pool)
@@ -397,6 +402,8 @@ enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *r
         small = vs_segment_release_kind_locked(a, &a->streams, VS_POOL_SMALL, released);
     }
     enum vs_err private = vs_private_pools_release_locked(a, released);
+    if (a->retired && !a->captures)
+        vs_kept_release_locked(a, released);
     return waited ? waited : large ? large : small ? small : private;
 }
 

@@ -50,7 +50,7 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *a, struct vs_block *block, u
 {
     struct vs_note *uses = uses_of(a, block);
     for (struct vs_note *n = uses; n; n = n->next) {
-        if (n->queue->stream != stream)
+        if (!n->queue || n->queue->stream != stream)
             continue;
         /* a use of its own, after one that was part of a graph, needs its event */
         n->captured = n->captured && captured;
@@ -104,6 +104,10 @@ void vs_uses_to_events_locked(struct vs_allocator *a, struct vs_block *block)
     block->used.events = 0;
     for (struct vs_note *note = uses_of(a, block), *next; note; note = next) {
         next = note->next;
+        if (!note->queue) {
+            vs_kept_retire_locked(a, note);
+            continue;
+        }
         note->next = NULL;
         **tail = note;
         *tail = &note->next;
