@@ -19,6 +19,7 @@
 #include "intercept/limit.h"
 #include "intercept/policy.h"
 #include "intercept/process.h"
+#include "intercept/sharing.h"
 #include "intercept/tracker.h"
 
 /* What the event sink needs to know of the call it is in. */
@@ -206,6 +207,8 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
     struct vs_device_ops ops;
     vs_device_ops_fill(context, reuse, &ops);
     vs_policy_config(context, &ops, reuse, &config);
+    if (config.policy == VS_POLICY_COMPACT && reuse == VS_REUSE_AFTER_SYNC)
+        vs_sharing_expect();
     if (vs_allocator_create(&config, &ops, context, &event_sink, context, &allocator)) {
         vs_log_once(VS_LOG_WARN, "the caching allocator cannot start; allocations go to the driver");
         return NULL;
@@ -213,51 +216,27 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
     return allocator;
 }
 
-/* The program shares memory with other processes: it was refused, or --ipc=always. */
-static _Atomic bool sharing; /* atomic; never taken back */
-
-void vs_caching_share(void)
+static inline enum vs_err take(struct vs_allocator *allocator, uint64_t bytes,
+                               struct vs_allocation *out)
 {
-    atomic_store_explicit(&sharing, true, memory_order_relaxed);
-}
-
-bool vs_caching_sharing(void)
-{
-    return atomic_load_explicit(&sharing, memory_order_relaxed);
-}
-
-bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr)
-{
-    /* The driver exports the whole segment and the importer sees its beginning: that must
-     * be the block, or what vramscope_torch_base_alloc told. */
-    bool first = block->live && block->addr == block->segment;
-    if (!block->mapped && (first || (block->ordered && ptr == block->segment)))
-        return true;
-    if (block->live) {
-        vs_caching_share();
-        vs_log_once(VS_LOG_WARN,
-                    "cudaIpcGetMemHandle refused for memory inside %s; memory from now on can be "
-                    "shared. Run with --ipc=always to share all",
-                    block->mapped ? "mapped cached memory" : "a cached segment");
-    }
-    return false;
+    return vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, 0, out)
+                           : vs_allocator_malloc(allocator, bytes, 0, out);
 }
 
 bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *api, CUdeviceptr *ptr,
                       CUresult *result)
 {
     if (!vs_process_caching() || !bytes || !ptr || atomic_load(&vs_capture_count) ||
-        vs_process_state() != VS_PROCESS_ACTIVE ||
-        vs_caching_sharing())
+        vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
     if (!allocator && !(allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC)))
         return false;
     vs_caching_begin(api, vs_process_recorder() ? vs_process_stack() : 0);
     struct vs_allocation allocation;
-    enum vs_err err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
+    enum vs_err err = take(allocator, bytes, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
-        err = vs_allocator_malloc(allocator, bytes, 0, &allocation);
+        err = take(allocator, bytes, &allocation);
     if (err) /* let the driver say what is wrong; it may have room where a segment had none */
         return false;
     *ptr = allocation.addr;
@@ -371,10 +350,12 @@ static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cach
                                  .requested = found.requested,
                                  .size = found.size,
                                  .segment = found.segment,
-                                 .serial = (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
+                                 .serial = UINT64_C(1) << 63 | /* the driver's own are small */
+                                           (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
                                  .live = live,
                                  .ordered = i == 1,
                                  .mapped = found.mapped,
+                                 .marks = found.marks,
                                  .context = c};
     return true;
 }

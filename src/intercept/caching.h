@@ -33,6 +33,7 @@ struct vs_cached_block {
     bool live; /* false: free, waiting in the cache */
     bool mapped; /* virtual memory, which no other process can open by cuIpcOpenMemHandle */
     bool ordered; /* from the stream-ordered entry points, which tell of segments */
+    unsigned marks; /* enum vs_keep_mark */
     struct vs_context *context;
 };
 /* vs_caching_likely_owner: the context whose caches had memory at *addr* last; NULL when
@@ -41,16 +42,6 @@ struct vs_context *vs_caching_likely_owner(uint64_t addr);
 
 /* vs_caching_find: also for pointers inside a block. */
 bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
-
-/* vs_caching_export: may *ptr*, in *block*, be handed to another process as the driver exports it?
- * If not, it is said once, and from now on the program's memory comes from the driver
- * directly, so that its later exports succeed. */
-bool vs_caching_export(const struct vs_cached_block *block, CUdeviceptr ptr);
-
-/* vs_caching_share, _sharing: the program shares memory with other processes: from now
- * on what it is given can be exported. */
-void vs_caching_share(void);
-bool vs_caching_sharing(void);
 
 /* vs_caching_context_gone: the context's memory no longer exists: record its
  * blocks and segments as freed by *api* and forget them, without any device

@@ -88,6 +88,12 @@ static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
     return err;
 }
 
+/* A capture would be invalidated by it. What is not given back now goes another time. */
+static enum vs_err segment_free_when_allowed(void *arg, uint64_t addr, size_t bytes)
+{
+    return atomic_load(&vs_capture_count) ? VS_ERR_STATE : segment_free(arg, addr, bytes);
+}
+
 static enum vs_err synchronize_context(const struct vs_context *context)
 {
     struct vs_entered entered;
@@ -158,7 +164,7 @@ void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
                         struct vs_device_ops *out)
 {
     *out = (struct vs_device_ops){.segment_alloc = segment_alloc,
-                                  .segment_free = segment_free,
+                                  .segment_free = segment_free_when_allowed,
                                   .synchronize = synchronize,
                                   .memory_info = memory_info};
     vs_vmm_ops_add(context, out);

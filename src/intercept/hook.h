@@ -21,6 +21,7 @@
 #undef cuGraphExecUpdate
 #undef cuGraphLaunch
 #undef cuGraphUpload
+#undef cuIpcOpenMemHandle
 #undef cuMemAllocAsync
 #undef cuMemAllocFromPoolAsync
 #undef cuMemFreeAsync

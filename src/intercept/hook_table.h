@@ -60,7 +60,7 @@ VS_DRIVER_HOOK(cuMemCreate,
                 unsigned long long flags),
                (handle, bytes, prop, flags))
 
-/* --- questions whose answer the cache changes: hooks_query.c --- */
+/* --- questions whose answer the cache changes: hooks_query.c, hooks_pointer.c --- */
 VS_DRIVER_HOOK(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
 VS_DRIVER_HOOK(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device))
 VS_DRIVER_HOOK(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr),
@@ -70,6 +70,14 @@ VS_DRIVER_HOOK(cuPointerGetAttribute,
 VS_DRIVER_HOOK(cuPointerGetAttributes,
                (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr),
                (count, attributes, data, ptr))
+VS_DRIVER_HOOK(cuMemGetAccess,
+               (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr),
+               (flags, location, ptr))
+VS_DRIVER_HOOK(cuPointerSetAttribute,
+               (const void *value, CUpointer_attribute attribute, CUdeviceptr ptr),
+               (value, attribute, ptr))
+
+/* --- memory on its way to other processes and devices: hooks_share.c --- */
 VS_DRIVER_HOOK(cuIpcGetMemHandle, (CUipcMemHandle *handle, CUdeviceptr ptr), (handle, ptr))
 VS_DRIVER_HOOK(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle *handle, void *addr),
                (handle, addr))
@@ -77,6 +85,13 @@ VS_DRIVER_HOOK(cuMemGetHandleForAddressRange,
                (void *handle, CUdeviceptr ptr, size_t bytes, CUmemRangeHandleType type,
                 unsigned long long flags),
                (handle, ptr, bytes, type, flags))
+
+/* --- memory of others, mapped here: hooks_ipc.c --- */
+VS_DRIVER_HOOK(cuIpcOpenMemHandle, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
+               (ptr, handle, flags))
+VS_DRIVER_HOOK(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
+               (ptr, handle, flags))
+VS_DRIVER_HOOK(cuIpcCloseMemHandle, (CUdeviceptr ptr), (ptr))
 
 /* --- contexts, synchronisation, capture: hooks_context.c --- */
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice device), (ctx, device))

@@ -197,7 +197,9 @@ CUresult cuCtxSynchronize(void)
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
     CUresult r = VS_REAL(cuCtxEnablePeerAccess, peer, flags);
-    if (r == CUDA_SUCCESS && vs_hook_active()) {
+    /* already: before we were there */
+    bool enabled = r == CUDA_SUCCESS || r == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (enabled && vs_hook_active()) {
         vs_thread.inside++;
         const struct vs_context *own = vs_context_current(); /* to be waited for, it must be known */
         atomic_store(&vs_peer_access, true);

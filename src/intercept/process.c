@@ -36,6 +36,7 @@
 #include "intercept/hook.h"
 #include "intercept/nvtx.h"
 #include "intercept/planned.h"
+#include "intercept/sharing.h"
 #include "vramscope.h"
 
 static _Atomic int state = VS_PROCESS_IDLE; /* atomic; release on change pairs with acquire */
@@ -381,7 +382,7 @@ static void begin_locked(void)
     apply_log_level();
     choose_policy();
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
-        vs_caching_share();
+        vs_sharing_begin();
     load_unwinder();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
         atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);

@@ -19,6 +19,7 @@
 #include "intercept/hook.h"
 #include "intercept/policy.h"
 #include "intercept/process.h"
+#include "intercept/sharing.h"
 #include "intercept/torch_pool.h"
 #include "intercept/tracker.h"
 #include "vramscope.h"
@@ -56,7 +57,7 @@ static void *no_memory(void)
 static enum vs_err take(struct vs_allocator *allocator, size_t bytes, uint64_t key,
                         struct vs_allocation *out)
 {
-    return vs_caching_sharing() ? vs_allocator_malloc_exportable(allocator, bytes, key, out)
+    return vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, key, out)
                                 : vs_allocator_malloc(allocator, bytes, key, out);
 }
 
@@ -212,7 +213,7 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
     if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
         bool mapped = found.mapped;
         if (mapped) /* PyTorch asks when it is about to share it, which fails */
-            vs_caching_share();
+            vs_sharing_begin();
         /* of mapped memory the driver knows single pieces, smaller than the block perhaps */
         if (mapped || VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
             base = found.addr;

@@ -2,7 +2,7 @@
  *
  * Two processes that share device memory by cudaIpcGetMemHandle: this one writes blocks of
  * several sizes, the other reads and changes them. Modes: "all": every block can be
- * exported; "late": some blocks of cudaMalloc cannot, and what is asked for after the
+ * exported; "late": some blocks of cudaMalloc (mapped ones) cannot, and what is asked for after the
  * refusal can; "late-ordered": the same of the stream-ordered entry points. What is
  * exported is the block, and nothing else. Says "ok" or the first line that was wrong. */
 #include <cuda_runtime_api.h>

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cached memory on its way to others: handles for other processes and for other devices.
+ * Each is exactly the block, or a refusal; docs/sharing.md. */
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/vs_log.h"
+#include "intercept/hook.h"
+#include "intercept/known_block.h"
+#include "intercept/sharing.h"
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!handle || !vs_known_cached(ptr, &block))
+        return VS_REAL(cuIpcGetMemHandle, handle, ptr);
+    return block.live ? vs_sharing_export(&block, ptr, handle)
+                      : VS_REAL(cuIpcGetMemHandle, handle, 0);
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    struct vs_cached_block block;
+    /* of memory from cuMemAlloc there is none, and ours holds other blocks as well */
+    if (vs_known_cached((CUdeviceptr)(uintptr_t)addr, &block))
+        return CUDA_ERROR_INVALID_VALUE;
+    return VS_REAL(cuMemRetainAllocationHandle, handle, addr);
+}
+
+/* Does the range begin in the block, and end in its last page? */
+static bool within(const struct vs_cached_block *block, CUdeviceptr ptr, size_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = ptr - block->addr;
+    uint64_t end = (block->requested + page - 1) / page * page;
+    return skip <= end && bytes <= end - skip;
+}
+
+static CUresult refuse_range(void)
+{
+    vs_log_once(VS_LOG_WARN,
+                "cuMemGetHandleForAddressRange refused for memory inside a cached segment; memory "
+                "from now on can be shared. Run with --ipc=always to share all");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t bytes,
+                                       CUmemRangeHandleType type, unsigned long long flags)
+{
+    struct vs_cached_block block;
+    if (!handle || !vs_known_cached(ptr, &block))
+        return VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
+    if (!block.live || !within(&block, ptr, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    /* pages, of which others would have a part */
+    if (block.addr % (uint64_t)sysconf(_SC_PAGESIZE)) {
+        vs_sharing_begin();
+        return refuse_range();
+    }
+    if (!vs_sharing_keep(&block, VS_KEEP_REGISTERED))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult r = VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
+    return r != CUDA_SUCCESS && block.mapped ? refuse_range() : r;
+}
