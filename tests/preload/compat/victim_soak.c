@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Many threads on several devices for a while: every family of memory, streams of
+ * their own, blocks that another thread frees while another device is current. Each
+ * block holds a mark of its own, looked at before it is freed, so that memory handed
+ * out twice shows in the program itself, also where no checker watches.
+ * VICTIM_SOAK_SECONDS: how long; scripts/soak runs this for a minute. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "victim.h"
+
+#define THREADS 24
+#define DEVICES 4
+#define OWN 24        /* blocks that a thread keeps */
+#define SHARED 128    /* blocks that wait for whoever comes */
+#define MARK_BYTES 64
+#define MARKED_MAX (4 * KIB) /* of a block: more would take the time */
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+enum kind { PLAIN, PITCHED, ORDERED, MANAGED, PINNED, KINDS };
+static const int family[KINDS] = {VT_DEVICE, VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED};
+
+struct block {
+    void *memory; /* NULL: none */
+    size_t bytes;
+    enum kind kind;
+    int device;
+    unsigned char mark;
+};
+
+struct worker {
+    pthread_t thread;
+    uint64_t random;
+    cudaStream_t streams[DEVICES];
+    struct block own[OWN];
+    uint64_t rounds;
+};
+
+static struct worker workers[THREADS];
+static struct block shared[SHARED]; /* guarded by its lock */
+static pthread_mutex_t locks[SHARED];
+static _Atomic bool over;
+
+static uint64_t draw(struct worker *w, uint64_t below)
+{
+    w->random ^= w->random << 13;
+    w->random ^= w->random >> 7;
+    w->random ^= w->random << 17;
+    return w->random % below;
+}
+
+static cudaError_t allocate(struct worker *w, struct block *b)
+{
+    size_t pitch;
+    switch (b->kind) {
+    case PLAIN:
+        return cudaMalloc(&b->memory, b->bytes);
+    case PITCHED: /* whole rows, so that the real size is the asked one */
+        b->bytes = (b->bytes / (2 * KIB) + 1) * 2 * KIB;
+        return cudaMallocPitch(&b->memory, &pitch, 2 * KIB, b->bytes / (2 * KIB));
+    case ORDERED:
+        return cudaMallocAsync(&b->memory, b->bytes, w->streams[b->device]);
+    case MANAGED:
+        return cudaMallocManaged(&b->memory, b->bytes, cudaMemAttachGlobal);
+    default:
+        return cudaMallocHost(&b->memory, b->bytes);
+    }
+}
+
+static enum kind draw_kind(struct worker *w)
+{
+    static const enum kind often[] = {PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PITCHED, ORDERED, ORDERED,
+                                      MANAGED, PINNED};
+    return often[draw(w, sizeof often / sizeof *often)];
+}
+
+/* A block of some kind and size, marked by work on a stream; empty when there is no
+ * memory. Whoever frees it needs not wait for that work: its mark tells who did. */
+static struct block make(struct worker *w, int device)
+{
+    struct block b = {.kind = draw_kind(w), .device = device, .mark = (unsigned char)draw(w, 256)};
+    size_t order = draw(w, 23);
+    b.bytes = ((size_t)1 << order) + draw(w, (uint64_t)1 << order);
+    cudaError_t e = allocate(w, &b);
+    if (e != cudaSuccess) {
+        CHECK(e == cudaErrorMemoryAllocation && cudaGetLastError() == e);
+        tally_failed(family[b.kind]);
+        return (struct block){0};
+    }
+    tally_alloc(family[b.kind], (int64_t)b.bytes);
+    if (b.kind == PINNED)
+        memset(b.memory, b.mark, b.bytes < MARK_BYTES ? b.bytes : MARK_BYTES);
+    else
+        OK(cudaMemsetAsync(b.memory, b.mark, b.bytes < MARKED_MAX ? b.bytes : MARKED_MAX,
+                           w->streams[device]));
+    if (b.kind != PLAIN || draw(w, 2)) /* cudaFree of plain memory waits by itself */
+        OK(cudaStreamSynchronize(w->streams[device]));
+    else
+        b.mark = 0, b.bytes = 0;
+    return b;
+}
+
+static void look_at(struct worker *w, const struct block *b)
+{
+    unsigned char seen[MARK_BYTES];
+    size_t n = b->bytes < MARK_BYTES ? b->bytes : MARK_BYTES;
+    if (!n)
+        return; /* work on it may still run */
+    if (b->kind == PINNED) {
+        memcpy(seen, b->memory, n);
+    } else {
+        OK(cudaMemcpyAsync(seen, b->memory, n, cudaMemcpyDefault, w->streams[b->device]));
+        OK(cudaStreamSynchronize(w->streams[b->device]));
+    }
+    for (size_t i = 0; i < n; i++)
+        CHECK(seen[i] == b->mark);
+}
+
+static void drop(struct worker *w, struct block *b)
+{
+    if (!b->memory)
+        return;
+    look_at(w, b);
+    tally_free(family[b->kind]);
+    if (b->kind == PINNED)
+        OK(cudaFreeHost(b->memory));
+    else if (b->kind == ORDERED && draw(w, 4))
+        OK(cudaFreeAsync(b->memory, w->streams[b->device]));
+    else
+        OK(cudaFree(b->memory)); /* whatever device is current */
+    b->memory = NULL;
+}
+
+/* Leave a block to whoever comes, and take what lay there. */
+static void exchange(struct worker *w, struct block *b)
+{
+    size_t i = draw(w, SHARED);
+    pthread_mutex_lock(&locks[i]);
+    struct block other = shared[i];
+    shared[i] = *b;
+    pthread_mutex_unlock(&locks[i]);
+    *b = other;
+}
+
+static void ask(struct worker *w, int device)
+{
+    size_t free_bytes, total;
+    struct cudaPointerAttributes attributes;
+    const struct block *b = &w->own[draw(w, OWN)];
+    switch (draw(w, 16)) {
+    case 0:
+        OK(cudaMemGetInfo(&free_bytes, &total));
+        CHECK(free_bytes <= total);
+        break;
+    case 1:
+        OK(cudaDeviceSynchronize());
+        break;
+    case 2:
+        OK(cudaStreamSynchronize(w->streams[device]));
+        break;
+    case 3:
+        if (!b->memory)
+            break;
+        OK(cudaPointerGetAttributes(&attributes, b->memory));
+        CHECK(b->kind == PINNED || b->kind == MANAGED || attributes.device == b->device);
+        break;
+    default:
+        break;
+    }
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    for (int d = 0; d < DEVICES; d++) {
+        OK(cudaSetDevice(d));
+        OK(cudaStreamCreateWithFlags(&w->streams[d], draw(w, 2) ? cudaStreamNonBlocking : 0));
+    }
+    for (; !atomic_load_explicit(&over, memory_order_relaxed); w->rounds++) {
+        int device = (int)draw(w, DEVICES);
+        struct block *b = &w->own[draw(w, OWN)];
+        OK(cudaSetDevice(device));
+        if (!b->memory)
+            *b = make(w, device);
+        else if (draw(w, 2))
+            drop(w, b);
+        else
+            exchange(w, b);
+        ask(w, device);
+    }
+    for (int i = 0; i < OWN; i++)
+        drop(w, &w->own[i]);
+    return NULL;
+}
+
+static void begin_devices(void)
+{
+    int count = 0, can;
+    OK(cudaGetDeviceCount(&count));
+    CHECK(count == DEVICES);
+    for (int d = 0; d < DEVICES; d++) {
+        OK(cudaSetDevice(d));
+        for (int peer = 0; peer < DEVICES; peer++) {
+            if (peer == d)
+                continue;
+            OK(cudaDeviceCanAccessPeer(&can, d, peer));
+            CHECK(can);
+            OK(cudaDeviceEnablePeerAccess(peer, 0));
+        }
+    }
+}
+
+static int soak(void)
+{
+    const char *text = getenv("VICTIM_SOAK_SECONDS");
+    double seconds = text ? atof(text) : 1;
+    struct timespec pause = {.tv_sec = (time_t)seconds,
+                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    uint64_t rounds = 0;
+    begin_devices();
+    for (int i = 0; i < SHARED; i++)
+        pthread_mutex_init(&locks[i], NULL);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].random = 0x9e3779b97f4a7c15u * (uint64_t)(i + 1);
+        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    }
+    nanosleep(&pause, NULL);
+    atomic_store(&over, true);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(workers[i].thread, NULL) == 0);
+        rounds += workers[i].rounds;
+    }
+    for (int i = 0; i < SHARED; i++)
+        drop(&workers[0], &shared[i]);
+    for (int d = 0; d < DEVICES; d++) {
+        OK(cudaSetDevice(d));
+        OK(cudaDeviceSynchronize());
+        for (int i = 0; i < THREADS; i++)
+            OK(cudaStreamDestroy(workers[i].streams[d]));
+    }
+    if (text)
+        fprintf(stderr, "%llu rounds\n", (unsigned long long)rounds);
+    puts("every block was its owner's alone");
+    return 0;
+}
+
+/* What differs is the device: see below. */
+static int soak_checked(void)
+{
+    return soak();
+}
+
+static int soak_limited(void)
+{
+    return soak();
+}
+
+VICTIM("soak")
+CASE(soak, "24 threads on 4 devices, all families, frees by other threads",
+     VF_SHARED_ONLY)
+SIMULATE(soak, "h100-80g,devices=4,capacity=2GiB,time=off")
+CASE(soak_checked, "the same under the simulated device's checker", 0)
+SIMULATE(soak_checked, "h100-80g,devices=4,capacity=2GiB,time=off,check=fail")
+CASE(soak_limited, "the same with hardly any memory, by a limit", VF_SHARED_ONLY)
+SIMULATE(soak_limited, "h100-80g,devices=4,capacity=2GiB,time=off,check=fail")
+ENV(soak_limited, "VRAMSCOPE_LIMIT=48MiB")
+END_VICTIM
