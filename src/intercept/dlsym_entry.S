@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dlsym, exported in both of glibc's versions. Asks vs_route_dlsym and either
- * returns its answer or jumps to the real function with the stack as the caller
- * left it: glibc takes the caller of RTLD_NEXT from the return address. */
+ * dlsym and dlvsym, exported in both of glibc's versions. They ask vs_route and either
+ * return its answer or jump to the real function with the stack as the caller left it:
+ * glibc takes the caller of RTLD_NEXT from the return address. The numbers are those of
+ * enum vs_route_entry. */
     .text
-    .globl vs_dlsym_entry
-    .globl vs_dlsym_entry_old
-    .type vs_dlsym_entry, %function
-    .type vs_dlsym_entry_old, %function
-    .hidden vs_route_dlsym
+    .hidden vs_route
 
 #if defined(__x86_64__)
+#define OLD GLIBC_2.2.5
+
+    .macro ENTRY name, number
     .p2align 4
-vs_dlsym_entry:
-vs_dlsym_entry_old:
+    .globl \name
+    .type \name, %function
+\name:
     .cfi_startproc
     endbr64
+    movl $\number, %ecx
+    jmp route
+    .cfi_endproc
+    .size \name, . - \name
+    .endm
+
+    .p2align 4
+    .type route, %function
+route:
+    .cfi_startproc
+    movq (%rsp), %r8
     subq $40, %rsp
     .cfi_adjust_cfa_offset 40
     movq %rdi, 8(%rsp)
     movq %rsi, 16(%rsp)
+    movq %rdx, 24(%rsp)
     leaq 24(%rsp), %rdx
-    call vs_route_dlsym
+    call vs_route
     movq 8(%rsp), %rdi
     movq 16(%rsp), %rsi
     movq 24(%rsp), %rdx
@@ -33,22 +46,36 @@ vs_dlsym_entry_old:
 1:  movq %rdx, %rax
     ret
     .cfi_endproc
-    .size vs_dlsym_entry, . - vs_dlsym_entry
-    .size vs_dlsym_entry_old, . - vs_dlsym_entry_old
-    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34, remove
-    .symver vs_dlsym_entry_old, dlsym@GLIBC_2.2.5, remove
+    .size route, . - route
 #elif defined(__aarch64__)
+#define OLD GLIBC_2.17
+
+    .macro ENTRY name, number
     .p2align 4
-vs_dlsym_entry:
-vs_dlsym_entry_old:
+    .globl \name
+    .type \name, %function
+\name:
     .cfi_startproc
+    hint #34 /* bti c */
+    mov w3, #\number
+    b route
+    .cfi_endproc
+    .size \name, . - \name
+    .endm
+
+    .p2align 4
+    .type route, %function
+route:
+    .cfi_startproc
+    mov x4, x30
     stp x29, x30, [sp, #-48]!
     .cfi_def_cfa_offset 48
     .cfi_offset 29, -48
     .cfi_offset 30, -40
     stp x0, x1, [sp, #16]
+    str x2, [sp, #32]
     add x2, sp, #32
-    bl vs_route_dlsym
+    bl vs_route
     mov x16, x0
     ldp x0, x1, [sp, #16]
     ldr x2, [sp, #32]
@@ -61,11 +88,17 @@ vs_dlsym_entry_old:
 1:  mov x0, x2
     ret
     .cfi_endproc
-    .size vs_dlsym_entry, . - vs_dlsym_entry
-    .size vs_dlsym_entry_old, . - vs_dlsym_entry_old
-    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34, remove
-    .symver vs_dlsym_entry_old, dlsym@GLIBC_2.17, remove
+    .size route, . - route
 #else
 #error "dlsym_entry.S has no code for this architecture"
 #endif
+
+    ENTRY vs_dlsym_entry, 0
+    ENTRY vs_dlsym_entry_old, 1
+    ENTRY vs_dlvsym_entry, 2
+    ENTRY vs_dlvsym_entry_old, 3
+    .symver vs_dlsym_entry, dlsym@@GLIBC_2.34, remove
+    .symver vs_dlsym_entry_old, dlsym@OLD, remove
+    .symver vs_dlvsym_entry, dlvsym@@GLIBC_2.34, remove
+    .symver vs_dlvsym_entry_old, dlvsym@OLD, remove
     .section .note.GNU-stack, "", %progbits

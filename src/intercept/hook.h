@@ -40,20 +40,44 @@ typedef struct CUctxCreateParams_st CUctxCreateParams;
 
 enum vs_hook_id {
 #define VS_DRIVER_HOOK(name, params, args) VS_HOOK_##name,
-#define VS_RUNTIME_HOOK(name, params, args) VS_HOOK_##name,
+#define VS_RUNTIME_HOOK(name, params, args)
 #include "intercept/hook_table.h"
 #undef VS_DRIVER_HOOK
 #undef VS_RUNTIME_HOOK
     VS_HOOK_COUNT
 };
 
+enum vs_runtime_id {
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args) VS_RUNTIME_##name,
+#include "intercept/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+    VS_RUNTIME_COUNT
+};
+
+/* A runtime function is exported once for each version that a program may have linked
+ * it by, which is the runtime's soname, so that each call reaches its own runtime where
+ * a process has several. The first is for those who name no version. */
+#define VS_RUNTIME_VERSIONS(ROW, ...)                  \
+    ROW(any, "VRAMSCOPE", __VA_ARGS__)                  \
+    ROW(11, "libcudart.so.11.0", __VA_ARGS__)           \
+    ROW(12, "libcudart.so.12", __VA_ARGS__)             \
+    ROW(13, "libcudart.so.13", __VA_ARGS__)             \
+    ROW(14, "libcudart.so.14", __VA_ARGS__)
+
+enum vs_runtime_version {
+#define VS_ROW(suffix, version, ...) VS_RUNTIME_VERSION_##suffix,
+    VS_RUNTIME_VERSIONS(VS_ROW, )
+#undef VS_ROW
+    VS_RUNTIME_VERSION_COUNT
+};
+
 /* The real functions' types and our handlers' prototypes. */
 #define VS_DRIVER_HOOK(name, params, args) \
     typedef CUresult(*vs_fn_##name) params; \
     VS_EXPORT CUresult name params;
-#define VS_RUNTIME_HOOK(name, params, args) \
-    typedef cudaError_t(*vs_fn_##name) params; \
-    VS_EXPORT cudaError_t name params;
+#define VS_RUNTIME_HOOK(name, params, args) typedef cudaError_t(*vs_fn_##name) params;
 #include "intercept/hook_table.h"
 #undef VS_DRIVER_HOOK
 #undef VS_RUNTIME_HOOK
@@ -61,6 +85,12 @@ enum vs_hook_id {
 /* vs_hook_real: the function that the program would have reached without us,
  * found on first use; NULL when no loaded library has it. Any thread. */
 void *vs_hook_real(enum vs_hook_id id);
+
+/* vs_runtime_real: likewise, of the runtime that *version* names, else of the first. */
+void *vs_runtime_real(enum vs_runtime_id id, enum vs_runtime_version version);
+
+/* vs_runtime_handlers: our functions, by runtime function and version. */
+extern void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT];
 
 /* vs_driver_symbol: a driver function that is not hooked, by exported name; NULL
  * when the driver lacks it or is not loaded. Any thread. */

@@ -1,185 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Routing: how a program's calls arrive at our handlers, and how ours reach the
- * real functions. Three ways in, one table: our exported symbols come first in
- * the preload order; dlsym on a handle is answered with the handler when the
- * real answer is a hooked function; cuGetProcAddress likewise, by mapping the
- * pointer that the driver returned (never the name, whose version rules are the
- * driver's business). Everything that is not CUDA leaves dlsym by a jump, so
- * that RTLD_NEXT stays relative to the true caller.
- *
- * No lock: slots are write-once atomics and every writer stores the same value. */
+ * Routing: how a program's calls arrive at our handlers. Three ways in, one table: our
+ * exported symbols come first in the preload order; dlsym on a handle is answered with
+ * the handler when the real answer is a hooked function; cuGetProcAddress likewise, by
+ * mapping the pointer that the driver returned (never the name, whose version rules are
+ * the driver's business). Everything that is not CUDA leaves dlsym by a jump, so that
+ * RTLD_NEXT stays relative to the true caller. real_symbols.c knows what lies behind. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <limits.h>
-#include <link.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <string.h>
-
-#include "base/vs_log.h"
-#include "intercept/cupti_guard.h"
-#include "intercept/hook.h"
-#include "intercept/inject_replay.h"
 #include "intercept/route.h"
 
-struct hook {
-    const char *name;
-    void *handler;
-    bool driver;
-    _Atomic(void *) real; /* atomic, write-once; release pairs with acquire in vs_hook_real */
-    _Atomic bool absent;  /* the loaded driver has no such symbol: no need to ask again */
-};
+#include <dlfcn.h>
+#include <string.h>
 
-static struct hook hooks[VS_HOOK_COUNT] = {
-#define VS_DRIVER_HOOK(name, params, args) {#name, (void *)name, true, NULL, false},
-#define VS_RUNTIME_HOOK(name, params, args) {#name, (void *)name, false, NULL, false},
-#include "intercept/hook_table.h"
-#undef VS_DRIVER_HOOK
-#undef VS_RUNTIME_HOOK
-};
+#include "intercept/cupti_guard.h"
+#include "intercept/hook.h"
+#include "intercept/real_symbols.h"
 
-_Thread_local struct vs_thread vs_thread __attribute__((tls_model("initial-exec")));
-
-typedef void *(*dlsym_fn)(void *, const char *);
-static _Atomic(void *) real_dlsym;  /* atomic, write-once */
-static _Atomic(void *) driver_handle; /* atomic, write-once; libcuda.so.1, never closed */
-
-static dlsym_fn dlsym_real(void)
-{
-    void *fn = atomic_load_explicit(&real_dlsym, memory_order_acquire);
-    if (fn)
-        return (dlsym_fn)fn;
-    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
-    for (size_t i = 0; !fn && i < sizeof versions / sizeof *versions; i++)
-        fn = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-    atomic_store_explicit(&real_dlsym, fn, memory_order_release);
-    return (dlsym_fn)fn;
-}
-
-static void *driver_open(void)
-{
-    void *handle = atomic_load_explicit(&driver_handle, memory_order_acquire);
-    if (handle)
-        return handle;
-    handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (handle)
-        atomic_store_explicit(&driver_handle, handle, memory_order_release);
-    return handle;
-}
-
-void *vs_route_symbol(void *handle, const char *name)
-{
-    return dlsym_real()(handle, name);
-}
-
-void *vs_driver_symbol(const char *name)
-{
-    void *handle = driver_open();
-    return handle ? dlsym_real()(handle, name) : NULL;
-}
-
-static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *base = slash ? slash + 1 : info->dlpi_name;
-    if (strncmp(base, "libcudart.so", strlen("libcudart.so")) != 0)
-        return 0;
-    strncpy(arg, info->dlpi_name, PATH_MAX - 1);
-    return 1;
-}
-
-/* A runtime loaded into a local scope (a Python extension's, say) is not among
- * the objects that RTLD_NEXT searches. */
-static void *runtime_symbol(const char *name)
-{
-    char path[PATH_MAX] = "";
-    dl_iterate_phdr(find_runtime, path);
-    void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    if (!handle)
-        return NULL;
-    void *fn = dlsym_real()(handle, name);
-    dlclose(handle);
-    return fn;
-}
-
-static void *hook_resolve(struct hook *hook)
-{
-    void *fn = NULL;
-    if (atomic_load_explicit(&hook->absent, memory_order_relaxed))
-        return NULL;
-    if (hook->driver)
-        fn = vs_driver_symbol(hook->name);
-    if (!fn)
-        fn = dlsym_real()(RTLD_NEXT, hook->name);
-    if (!fn && !hook->driver)
-        fn = runtime_symbol(hook->name);
-    if (fn == hook->handler)
-        fn = NULL;
-    if (fn)
-        atomic_store_explicit(&hook->real, fn, memory_order_release);
-    else if (hook->driver && driver_open())
-        atomic_store_explicit(&hook->absent, true, memory_order_relaxed);
-    return fn;
-}
-
-void *vs_hook_real(enum vs_hook_id id)
-{
-    void *fn = vs_replay_function(id);
-    if (!fn)
-        fn = atomic_load_explicit(&hooks[id].real, memory_order_acquire);
-    return fn ? fn : hook_resolve(&hooks[id]);
-}
-
-static bool hook_resolved(struct hook *hook)
-{
-    return atomic_load_explicit(&hook->real, memory_order_acquire) || hook_resolve(hook);
-}
-
-static struct hook *hook_by_name(const char *name)
-{
-    for (int i = 0; i < VS_HOOK_COUNT; i++) {
-        if (strcmp(hooks[i].name, name) == 0)
-            return &hooks[i];
-    }
-    return NULL;
-}
-
-/* Is *pointer* inside an object whose file name starts with *prefix*? */
-static bool pointer_in(const void *pointer, const char *prefix)
-{
-    Dl_info info;
-    if (!dladdr(pointer, &info) || !info.dli_fname)
-        return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    return strncmp(slash ? slash + 1 : info.dli_fname, prefix, strlen(prefix)) == 0;
-}
-
-/* The answer to dlsym(handle, name) for *hook*, NULL when the name has none, after
- * the real answer *fn*. A second copy of
- * the same library (another CUDA major) keeps its own function: its calls are
- * seen one layer down, in the driver. */
-static void *map_by_name(struct hook *hook, void *fn)
-{
-    if (!hook || !fn || fn == hook->handler)
-        return fn;
-    void *known = atomic_load_explicit(&hook->real, memory_order_acquire);
-    if (!known && pointer_in(fn, hook->driver ? "libcuda.so" : "libcudart.so")) {
-        atomic_store_explicit(&hook->real, fn, memory_order_release);
-        known = fn;
-    }
-    return known == fn ? hook->handler : fn;
-}
-
-static void *map_by_pointer(void *fn)
-{
-    for (int i = 0; i < VS_HOOK_COUNT; i++) {
-        if (hooks[i].driver && vs_hook_real((enum vs_hook_id)i) == fn)
-            return hooks[i].handler;
-    }
-    return fn;
-}
+/* A version that no symbol has; dlerror leaves it out of the message again. */
+#define NOBODYS_VERSION "VRAMSCOPE_NONE"
 
 static bool name_is_cuda(const char *name)
 {
@@ -188,48 +26,129 @@ static bool name_is_cuda(const char *name)
     return (name[2] >= 'A' && name[2] <= 'Z') || (name[2] == 'd' && name[3] == 'a');
 }
 
-/* dlsym's answer when only we have *name*: NULL, and an error for dlerror. Nobody
- * has the version asked for. */
-static void *no_such_symbol(const char *name)
+/* One question: the table's row of the name, and who asks. */
+struct question {
+    enum vs_hook_id hook;          /* VS_HOOK_COUNT: not a driver function of the table */
+    enum vs_runtime_id runtime;    /* VS_RUNTIME_COUNT: nor a runtime function */
+    const void *caller;
+};
+
+/* Is there anything behind the name? A program that only asks whether CUDA is there must
+ * not be told so by our presence alone. */
+static bool answerable(const struct question *q)
 {
-    return dlvsym(RTLD_DEFAULT, name, "CUDA");
+    if (q->hook < VS_HOOK_COUNT)
+        return vs_hook_real(q->hook) != NULL;
+    return q->runtime == VS_RUNTIME_COUNT ||
+           vs_runtime_real(q->runtime, VS_RUNTIME_VERSION_any) != NULL;
 }
 
-/* As for CUDA's own functions; see vs_route_dlsym. */
-static void *route_cupti(void *handle, const char *name, void **result)
+static bool is_handler(const struct question *q, const void *fn)
+{
+    if (q->hook < VS_HOOK_COUNT)
+        return fn == vs_hook_handler(q->hook);
+    return q->runtime < VS_RUNTIME_COUNT &&
+           fn == vs_runtime_handlers[q->runtime][VS_RUNTIME_VERSION_any];
+}
+
+/* The answer, after the real one *fn*. A second copy of the same library keeps its own
+ * function: its calls are seen one layer down, in the driver. */
+static void *exported(const struct question *q, void *fn)
+{
+    if (fn && q->hook < VS_HOOK_COUNT && vs_hook_behind(q->hook, fn, q->caller))
+        return vs_hook_handler(q->hook);
+    return fn && q->runtime < VS_RUNTIME_COUNT ? vs_runtime_exported(q->runtime, fn) : fn;
+}
+
+/* dlsym's answer where only we have the name: NULL, and an error for dlerror. */
+static void *no_such_symbol(void **third, bool old)
+{
+    *third = (void *)NOBODYS_VERSION;
+    return (void *)vs_real_dlvsym(old);
+}
+
+/* The scopes that the loader searches for the caller: it finds our handlers by itself. */
+static void *in_scope(const struct question *q, void *handle, const char *name, void **third,
+                      bool old)
+{
+    if (!answerable(q))
+        return no_such_symbol(third, old);
+    /* unversioned, so that it compares equal to what the program was linked with; what
+     * the caller alone can see comes after us in any case */
+    if (handle == RTLD_DEFAULT && q->runtime < VS_RUNTIME_COUNT) {
+        void *fn = vs_libc_dlsym()(RTLD_DEFAULT, name);
+        if (is_handler(q, fn)) {
+            *third = exported(q, fn);
+            return NULL;
+        }
+    }
+    return (void *)vs_real_dlsym(old);
+}
+
+void *vs_route_symbol(void *handle, const char *name)
+{
+    return vs_libc_dlsym()(handle, name);
+}
+
+/* As for CUDA's own functions. */
+static void *route_cupti(void *handle, const char *name, void **third, bool old)
 {
     if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
-        *result = vs_cupti_guard(name, dlsym_real()(handle, name));
+        *third = vs_cupti_guard(name, vs_real_dlsym(old)(handle, name));
     else if (vs_cupti_guard_absent(name))
-        *result = no_such_symbol(name);
+        return no_such_symbol(third, old);
     else
-        return (void *)dlsym_real();
+        return (void *)vs_real_dlsym(old);
     return NULL;
 }
 
-void *vs_route_dlsym(void *handle, const char *name, void **result)
+static void *in_handle(const struct question *q, void *handle, const char *name, void **third,
+                       enum vs_route_entry entry)
 {
-    dlsym_fn real = dlsym_real();
-    if (name && strncmp(name, "cupti", strlen("cupti")) == 0)
-        return route_cupti(handle, name, result);
-    if (!name || !name_is_cuda(name))
-        return (void *)real;
-    /* RTLD_NEXT and RTLD_DEFAULT find our exported handlers by themselves, in the
-     * order that the loader gives the caller, and so does the handle of the program.
-     * A program that only asks whether CUDA is there must not be told so by our
-     * presence alone. */
-    struct hook *hook = hook_by_name(name);
-    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
-        if (hook && !hook_resolved(hook))
-            *result = no_such_symbol(name);
-        else
-            return (void *)real;
-    } else {
-        *result = map_by_name(hook, real(handle, name));
-        if (hook && *result == hook->handler && !hook_resolved(hook))
-            *result = no_such_symbol(name);
-    }
+    bool old = entry & VS_ROUTE_DLSYM_OLD;
+    void *fn = entry & VS_ROUTE_DLVSYM ? vs_real_dlvsym(old)(handle, name, *third)
+                                       : vs_real_dlsym(old)(handle, name);
+    /* the program's own handle finds ours */
+    if (is_handler(q, fn) && !answerable(q))
+        return no_such_symbol(third, old);
+    *third = exported(q, fn);
     return NULL;
+}
+
+void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry entry,
+               const void *caller)
+{
+    bool old = entry & VS_ROUTE_DLSYM_OLD, versioned = entry & VS_ROUTE_DLVSYM;
+    void *real = versioned ? (void *)vs_real_dlvsym(old) : (void *)vs_real_dlsym(old);
+    if (name && !versioned && strncmp(name, "cupti", strlen("cupti")) == 0)
+        return route_cupti(handle, name, third, old);
+    if (!name || !name_is_cuda(name))
+        return real;
+    struct question q = {vs_hook_named(name), vs_runtime_named(name), caller};
+    if (q.hook == VS_HOOK_COUNT && q.runtime == VS_RUNTIME_COUNT)
+        return real;
+    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+        return in_handle(&q, handle, name, third, entry);
+    return versioned ? real : in_scope(&q, handle, name, third, old);
+}
+
+/* The message of a lookup that no_such_symbol made fail, as it would be without us. */
+VS_EXPORT char *dlerror(void)
+{
+    char *text = vs_real_dlerror();
+    char *ours = text ? strstr(text, ", version " NOBODYS_VERSION) : NULL;
+    if (ours)
+        *ours = 0;
+    return text;
+}
+
+static void *map_by_pointer(void *fn, const void *caller)
+{
+    for (int i = 0; i < VS_HOOK_COUNT; i++) {
+        if (vs_hook_behind((enum vs_hook_id)i, fn, caller))
+            return vs_hook_handler((enum vs_hook_id)i);
+    }
+    return fn;
 }
 
 VS_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
@@ -237,7 +156,7 @@ VS_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int versi
 {
     CUresult r = VS_REAL(cuGetProcAddress_v2, symbol, pfn, version, flags, status);
     if (r == CUDA_SUCCESS && pfn && *pfn)
-        *pfn = map_by_pointer(*pfn);
+        *pfn = map_by_pointer(*pfn, __builtin_return_address(0));
     return r;
 }
 
@@ -245,6 +164,6 @@ VS_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version,
 {
     CUresult r = VS_REAL(cuGetProcAddress, symbol, pfn, version, flags);
     if (r == CUDA_SUCCESS && pfn && *pfn)
-        *pfn = map_by_pointer(*pfn);
+        *pfn = map_by_pointer(*pfn, __builtin_return_address(0));
     return r;
 }

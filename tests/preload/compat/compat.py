@@ -40,6 +40,7 @@ class Case:
         self.flags, self.group = flags, group
         self.env, self.stderr, self.refused, self.simulate = [], [], {}, None
         self.injected = False
+        self.before, self.after = [], []  # libraries in front of ours and behind it
 
     def fronts(self):
         if not self.flags & CACHING_ONLY:
@@ -73,6 +74,8 @@ def list_cases(config, program):
             cases[name].stderr.append(text)
         elif kind == "injected":
             cases[name].injected = True
+        elif kind in ("before", "after"):
+            getattr(cases[name], kind).append(os.path.join(os.path.dirname(program), text))
         elif kind.startswith("refused-"):
             cases[name].refused[kind.removeprefix("refused-").lower()] = text
     wrong = SHARED_ONLY if runtime == "static" else STATIC_ONLY
@@ -94,13 +97,15 @@ def environment(config, case, folder, front):
         env["VRAMSCOPE_OUTPUT"] = os.path.join(folder, "%n.%p.vst")
         if front == "injection": # the driver loads the library, by observation alone
             env["CUDA_INJECTION64_PATH"] = config["preload"]
-            env["LD_PRELOAD"] = config["sanitizer_preload"].rstrip(":")
         else:
             env["VRAMSCOPE_ALLOCATOR"] = front
-            env["LD_PRELOAD"] = config["sanitizer_preload"] + config["preload"]
         env["NVTX_INJECTION64_PATH"] = config["preload"]
         if "tsan" in config["sanitizer_preload"]: # which cannot follow libunwind's thread destructors
             env["VRAMSCOPE_STACKS"] = "none"
+    ours = [config["preload"]] if front and front != "injection" else []
+    preload = [*case.before, *ours, *case.after] if case else []
+    if preload or front:
+        env["LD_PRELOAD"] = (config["sanitizer_preload"] + ":".join(preload)).rstrip(":")
     for setting in case.env if case else ():
         name, value = setting.split("=", 1)
         env[name] = value

@@ -151,6 +151,9 @@ static int victim_main(int argc, char **argv, const char *group, const struct vi
 #define CASE(function, title, flags) {"case", #function, title, function, flags},
 #define ENV(function, setting) {"env", #function, setting, NULL, 0},
 #define SIMULATE(function, device) {"simulate", #function, device, NULL, 0},
+/* a library that is preloaded as well, in all runs: by its name beside the program */
+#define PRELOAD_BEFORE(function, library) {"before", #function, library, NULL, 0},
+#define PRELOAD_AFTER(function, library) {"after", #function, library, NULL, 0},
 /* our message, which must be there once; any other message of ours is a failure */
 #define STDERR_HAS(function, text) {"stderr", #function, text, NULL, 0},
 /* also run with the library loaded by the driver (CUDA_INJECTION64_PATH), not preloaded */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The objects that are loaded into this process: found by name or by an address
+ * in them, and the symbols that one of them defines itself. */
+#ifndef VS_LOADED_H
+#define VS_LOADED_H
+
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A loaded object. The texts belong to the loader and last as long as the object. */
+struct vs_loaded {
+    const char *path; /* as the loader has it; empty for the program */
+    const char *name; /* its soname, else the last part of the path */
+    uintptr_t base;
+    const ElfW(Dyn) *dynamic;
+};
+
+/* A copy of its names, which outlasts it. */
+struct vs_loaded_names {
+    char path[PATH_MAX], name[NAME_MAX + 1];
+};
+
+/* vs_loaded_from: the loader's own entry as we see it. */
+struct vs_loaded vs_loaded_from(const struct link_map *map);
+
+/* vs_loaded_is: does the name or the file's name begin with *prefix*? */
+bool vs_loaded_is(const struct vs_loaded *object, const char *prefix);
+
+/* vs_loaded_each: call *visit* for every object of the program's namespace until it
+ * returns other than 0, which is then the result. The loader's lock is held. */
+int vs_loaded_each(int (*visit)(const struct vs_loaded *, void *), void *arg);
+
+/* vs_loaded_find: the first object that vs_loaded_is *prefix*; *names* may be NULL. */
+bool vs_loaded_find(const char *prefix, struct vs_loaded_names *names);
+
+/* vs_loaded_open: a handle of that object, one more reference to it, which the caller
+ * closes; NULL when there is none. Loads nothing. */
+void *vs_loaded_open(const char *prefix);
+
+/* vs_loaded_at: the object that *address* lies in; false when it is in none. */
+bool vs_loaded_at(const void *address, struct vs_loaded *object);
+
+/* vs_loaded_stays: an object that is never unloaded: it came with the program, or is
+ * one of CUDA's, which is then kept loaded from here on. */
+bool vs_loaded_stays(const struct vs_loaded *object);
+
+/* vs_loaded_self: the loader's entry of this library; NULL where it is not to be had.
+ * Like vs_loaded_from and vs_loaded_symbol it calls nothing outside this library, so that
+ * it works while the process is still being put together. */
+const struct link_map *vs_loaded_self(void);
+
+/* vs_loaded_symbol: what *object* itself defines as *name*, as a reference to *version*
+ * would find it: of that version or of none. NULL *version*: any. NULL when it has none. */
+void *vs_loaded_symbol(const struct vs_loaded *object, const char *name, const char *version);
+
+/* The tables of an object's symbols. */
+struct vs_loaded_symbols {
+    const ElfW(Sym) *table;
+    const char *strings;
+    const uint32_t *gnu_hash;     /* one of the two, or neither */
+    const uint32_t *hash;
+    const ElfW(Half) *versions;   /* may be NULL */
+    const char *definitions;      /* likewise; of versions */
+    size_t definition_count;
+};
+
+/* vs_loaded_symbols: where they are; false when it has none. */
+bool vs_loaded_symbols(const struct vs_loaded *object, struct vs_loaded_symbols *symbols);
+
+/* vs_loaded_pointer: a value of its dynamic section as an address; the loader has
+ * relocated them, except where the section is read-only. */
+const void *vs_loaded_pointer(const struct vs_loaded *object, ElfW(Sxword) tag);
+
+/* vs_loaded_value: likewise, a number; 0 when the section lacks it. */
+size_t vs_loaded_value(const struct vs_loaded *object, ElfW(Sxword) tag);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What lies behind each exported function: the same symbol of whoever comes next in
+ * the preload order, another interposer or the library itself. Found on first use and
+ * kept, unless it lies in an object that may be unloaded; CUDA's own libraries are kept
+ * loaded then, so that a program that closes and reopens them meets the same code.
+ *
+ * No lock: slots are write-once atomics and every writer stores the same value. */
+#define _GNU_SOURCE
+#include "intercept/real_symbols.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "intercept/inject_replay.h"
+#include "intercept/loaded.h"
+
+struct hook {
+    const char *name;
+    void *handler;
+    _Atomic(void *) real;   /* atomic, write-once; release pairs with acquire in vs_hook_real */
+    _Atomic(void *) driver; /* likewise: the driver's own, where another interposer's is real */
+    _Atomic bool absent;    /* the loaded driver has no such symbol: no need to ask again */
+};
+
+static struct hook hooks[VS_HOOK_COUNT] = {
+#define VS_DRIVER_HOOK(name, params, args) {#name, (void *)name, NULL, NULL, false},
+#define VS_RUNTIME_HOOK(name, params, args)
+#include "intercept/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+};
+
+static const char *const runtime_names[VS_RUNTIME_COUNT] = {
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args) #name,
+#include "intercept/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+};
+
+static const char *const runtime_versions[VS_RUNTIME_VERSION_COUNT] = {
+#define VS_ROW(suffix, version, ...) version,
+    VS_RUNTIME_VERSIONS(VS_ROW, )
+#undef VS_ROW
+};
+
+static _Atomic(void *) runtime_real[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT]; /* write-once */
+static _Atomic(void *) driver_handle; /* atomic, write-once; libcuda.so.1, never closed */
+
+_Thread_local struct vs_thread vs_thread __attribute__((tls_model("initial-exec")));
+
+#if defined(__x86_64__)
+#define VERSION_OLD "GLIBC_2.2.5"
+#else
+#define VERSION_OLD "GLIBC_2.17"
+#endif
+
+/* What a reference to name@version would be bound to, were we not there: the first
+ * object after us that defines it. Those that came with the program are searched in
+ * the order of the list, and libc is one of them. */
+static void *after_us(const char *name, const char *version)
+{
+    const struct link_map *map = vs_loaded_self();
+    for (map = map ? map->l_next : _r_debug.r_map; map; map = map->l_next) {
+        struct vs_loaded object = vs_loaded_from(map);
+        void *fn = vs_loaded_symbol(&object, name, version);
+        if (fn)
+            return fn;
+    }
+    return NULL;
+}
+
+static void *of_libc(const char *name)
+{
+    void *fn = NULL;
+    for (const struct link_map *map = _r_debug.r_map; map && !fn; map = map->l_next) {
+        struct vs_loaded object = vs_loaded_from(map);
+        if (vs_loaded_is(&object, "libc.so.6") || vs_loaded_is(&object, "libdl.so.2"))
+            fn = vs_loaded_symbol(&object, name, NULL);
+    }
+    return fn;
+}
+
+/* Until glibc 2.34 the newer version does not exist, and its callers neither. */
+static void *next_of(_Atomic(void *) slots[2], const char *name, bool old)
+{
+    void *fn = atomic_load_explicit(&slots[old], memory_order_acquire);
+    if (fn)
+        return fn;
+    fn = after_us(name, old ? VERSION_OLD : "GLIBC_2.34");
+    if (!fn)
+        fn = after_us(name, old ? "GLIBC_2.34" : VERSION_OLD);
+    if (!fn)
+        fn = of_libc(name); /* we were opened by the program, after libc */
+    atomic_store_explicit(&slots[old], fn, memory_order_release);
+    return fn;
+}
+
+vs_dlsym_fn vs_real_dlsym(bool old)
+{
+    static _Atomic(void *) slots[2];
+    return (vs_dlsym_fn)next_of(slots, "dlsym", old);
+}
+
+vs_dlvsym_fn vs_real_dlvsym(bool old)
+{
+    static _Atomic(void *) slots[2];
+    return (vs_dlvsym_fn)next_of(slots, "dlvsym", old);
+}
+
+char *vs_real_dlerror(void)
+{
+    static _Atomic(void *) slots[2];
+    return ((char *(*)(void))next_of(slots, "dlerror", false))();
+}
+
+vs_dlsym_fn vs_libc_dlsym(void)
+{
+    static _Atomic(void *) slot;
+    void *fn = atomic_load_explicit(&slot, memory_order_acquire);
+    if (!fn) {
+        fn = of_libc("dlsym");
+        if (!fn)
+            fn = (void *)vs_real_dlsym(false);
+        atomic_store_explicit(&slot, fn, memory_order_release);
+    }
+    return (vs_dlsym_fn)fn;
+}
+
+static void *driver_open(void)
+{
+    void *handle = atomic_load_explicit(&driver_handle, memory_order_acquire);
+    if (handle)
+        return handle;
+    handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        handle = vs_loaded_open("libcuda.so");
+    if (handle)
+        atomic_store_explicit(&driver_handle, handle, memory_order_release);
+    return handle;
+}
+
+/* An interposer may stand in front of one version of dlsym alone: the one that is not
+ * libc's is the one to ask. */
+static void *ask_chain(void *handle, const char *name)
+{
+    vs_dlsym_fn next = vs_real_dlsym(false);
+    if (next == vs_libc_dlsym())
+        next = vs_real_dlsym(true);
+    return next(handle, name);
+}
+
+void *vs_driver_symbol(const char *name)
+{
+    void *handle = driver_open();
+    return handle ? ask_chain(handle, name) : NULL;
+}
+
+static bool keep(void *fn)
+{
+    struct vs_loaded object;
+    return vs_loaded_at(fn, &object) && vs_loaded_stays(&object);
+}
+
+static void *hook_resolve(struct hook *hook)
+{
+    if (atomic_load_explicit(&hook->absent, memory_order_relaxed))
+        return NULL;
+    void *handle = driver_open();
+    void *own = handle ? vs_libc_dlsym()(handle, hook->name) : NULL;
+    /* in the order of the program's own calls: exported symbols after us, then whoever
+     * answers dlsym after us */
+    void *fn = vs_libc_dlsym()(RTLD_NEXT, hook->name);
+    if (handle && (!fn || fn == own))
+        fn = ask_chain(handle, hook->name);
+    if (fn == hook->handler)
+        fn = own;
+    if (!fn) {
+        if (handle)
+            atomic_store_explicit(&hook->absent, true, memory_order_relaxed);
+        return NULL;
+    }
+    if (own && own != hook->handler)
+        atomic_store_explicit(&hook->driver, own, memory_order_release);
+    if (keep(fn))
+        atomic_store_explicit(&hook->real, fn, memory_order_release);
+    return fn;
+}
+
+void *vs_hook_real(enum vs_hook_id id)
+{
+    void *fn = vs_replay_function(id);
+    if (!fn)
+        fn = atomic_load_explicit(&hooks[id].real, memory_order_acquire);
+    return fn ? fn : hook_resolve(&hooks[id]);
+}
+
+void *vs_hook_handler(enum vs_hook_id id)
+{
+    return hooks[id].handler;
+}
+
+enum vs_hook_id vs_hook_named(const char *name)
+{
+    int i = 0;
+    while (i < VS_HOOK_COUNT && strcmp(hooks[i].name, name) != 0)
+        i++;
+    return (enum vs_hook_id)i;
+}
+
+enum vs_runtime_id vs_runtime_named(const char *name)
+{
+    int i = 0;
+    while (i < VS_RUNTIME_COUNT && strcmp(runtime_names[i], name) != 0)
+        i++;
+    return (enum vs_runtime_id)i;
+}
+
+static bool same_object(const void *a, const void *b)
+{
+    struct vs_loaded of_a, of_b;
+    return vs_loaded_at(a, &of_a) && vs_loaded_at(b, &of_b) && of_a.dynamic == of_b.dynamic;
+}
+
+bool vs_hook_behind(enum vs_hook_id id, const void *fn, const void *caller)
+{
+    const void *real = vs_hook_real(id);
+    const void *own = atomic_load_explicit(&hooks[id].driver, memory_order_acquire);
+    if (!real || (fn != real && fn != own))
+        return false;
+    return real == own || !own || !same_object(real, caller);
+}
+
+/* ---- the runtime ---- */
+
+/* The version of the runtime that *fn* lies in; _any for one we have no name for, and
+ * _COUNT when it is no runtime's function. */
+static enum vs_runtime_version version_of(const void *fn)
+{
+    struct vs_loaded object;
+    if (!vs_loaded_at(fn, &object) || !vs_loaded_is(&object, "libcudart"))
+        return VS_RUNTIME_VERSION_COUNT;
+    int i = VS_RUNTIME_VERSION_COUNT - 1;
+    while (i > VS_RUNTIME_VERSION_any && strcmp(object.name, runtime_versions[i]) != 0)
+        i--;
+    return (enum vs_runtime_version)i;
+}
+
+/* A runtime loaded into a local scope (a Python extension's, say) is not among the
+ * objects that RTLD_NEXT searches. */
+static void *in_runtime(const char *prefix, const char *name)
+{
+    void *handle = vs_loaded_open(prefix);
+    if (!handle)
+        return NULL;
+    void *fn = vs_libc_dlsym()(handle, name);
+    dlclose(handle);
+    return fn;
+}
+
+static bool is_ours(const void *fn)
+{
+    return same_object(fn, vs_runtime_handlers);
+}
+
+static void *runtime_resolve(enum vs_runtime_id id, enum vs_runtime_version version)
+{
+    const char *name = runtime_names[id];
+    void *fn = vs_libc_dlsym()(RTLD_NEXT, name);
+    if (version != VS_RUNTIME_VERSION_any) {
+        enum vs_runtime_version found = fn ? version_of(fn) : VS_RUNTIME_VERSION_any;
+        /* another interposer's is right for all */
+        void *own = found < VS_RUNTIME_VERSION_COUNT && found != version
+                        ? in_runtime(runtime_versions[version], name)
+                        : NULL;
+        fn = own ? own : fn;
+    }
+    if (!fn)
+        fn = in_runtime("libcudart", name);
+    if (fn && is_ours(fn))
+        return NULL;
+    if (fn && keep(fn))
+        atomic_store_explicit(&runtime_real[id][version], fn, memory_order_release);
+    return fn;
+}
+
+void *vs_runtime_real(enum vs_runtime_id id, enum vs_runtime_version version)
+{
+    void *fn = atomic_load_explicit(&runtime_real[id][version], memory_order_acquire);
+    return fn ? fn : runtime_resolve(id, version);
+}
+
+void *vs_runtime_exported(enum vs_runtime_id id, void *fn)
+{
+    enum vs_runtime_version version = VS_RUNTIME_VERSION_any;
+    if (fn == vs_runtime_handlers[id][VS_RUNTIME_VERSION_any]) {
+        void *real = vs_runtime_real(id, VS_RUNTIME_VERSION_any);
+        version = real ? version_of(real) : VS_RUNTIME_VERSION_COUNT;
+        return version < VS_RUNTIME_VERSION_COUNT ? vs_runtime_handlers[id][version] : fn;
+    }
+    version = version_of(fn);
+    return version < VS_RUNTIME_VERSION_COUNT && vs_runtime_real(id, version) == fn
+               ? vs_runtime_handlers[id][version]
+               : fn;
+}

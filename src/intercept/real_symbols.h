@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What lies behind each of our exported functions. */
+#ifndef VS_REAL_SYMBOLS_H
+#define VS_REAL_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "intercept/hook.h"
+
+typedef void *(*vs_dlsym_fn)(void *, const char *);
+typedef void *(*vs_dlvsym_fn)(void *, const char *, const char *);
+
+/* vs_real_dlsym: dlsym as a caller of that version would have reached it without us:
+ * another interposer's where one comes after us, else libc's. */
+vs_dlsym_fn vs_real_dlsym(bool old);
+vs_dlvsym_fn vs_real_dlvsym(bool old);
+
+/* vs_real_dlerror: call the next dlerror. */
+char *vs_real_dlerror(void);
+
+/* vs_libc_dlsym: libc's own. RTLD_NEXT from our code is relative to us only here. */
+vs_dlsym_fn vs_libc_dlsym(void);
+
+/* vs_hook_named: the driver hook of that exported name, VS_HOOK_COUNT when there is none. */
+enum vs_hook_id vs_hook_named(const char *name);
+enum vs_runtime_id vs_runtime_named(const char *name);
+
+/* vs_hook_behind: does *fn* lie behind that hook: is it what the hook forwards to, or
+ * the driver's own function? Then who asked for it is to get vs_hook_handler, except
+ * *caller*, an address in the interposer that the hook forwards to: its way on must not
+ * lead back to us. */
+bool vs_hook_behind(enum vs_hook_id id, const void *fn, const void *caller);
+void *vs_hook_handler(enum vs_hook_id id);
+
+/* vs_runtime_exported: our function for *fn*, a runtime function or one of our own that
+ * stands for it: of the version of the runtime that it leads to. *fn* itself when it
+ * leads elsewhere: to a second copy of a runtime, or to somebody's wrapper. */
+void *vs_runtime_exported(enum vs_runtime_id id, void *fn);
+
+#endif
