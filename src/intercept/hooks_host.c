@@ -66,7 +66,9 @@ CUresult cuMemFreeHost(void *ptr)
     vs_thread.inside++;
     struct vs_live live;
     const char *api = vs_api("cuMemFreeHost");
-    bool known = vs_track_free((uint64_t)(uintptr_t)ptr, 0, api, &live);
+    /* of other memory the driver refuses it, and nothing happened */
+    bool known = vs_track_is((uint64_t)(uintptr_t)ptr, VS_FAMILY_PINNED) &&
+                 vs_track_free((uint64_t)(uintptr_t)ptr, 0, api, &live);
     CUresult r = VS_REAL(cuMemFreeHost, ptr);
     if (known && r != CUDA_SUCCESS)
         vs_track_undo_free(&live, 0, api);
@@ -81,7 +83,8 @@ CUresult cuMemHostUnregister(void *ptr)
     vs_thread.inside++;
     struct vs_live live;
     const char *api = vs_api("cuMemHostUnregister");
-    bool known = vs_track_free((uint64_t)(uintptr_t)ptr, 0, api, &live);
+    bool known = vs_track_is((uint64_t)(uintptr_t)ptr, VS_FAMILY_REGISTERED) &&
+                 vs_track_free((uint64_t)(uintptr_t)ptr, 0, api, &live);
     CUresult r = VS_REAL(cuMemHostUnregister, ptr);
     if (known && r != CUDA_SUCCESS)
         vs_track_undo_free(&live, 0, api);

@@ -199,6 +199,15 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
     return event.time_ns;
 }
 
+bool vs_track_is(uint64_t addr, enum vs_family family)
+{
+    vs_lock_acquire(&lock);
+    const uint64_t *value = vs_map_get(&table, addr);
+    bool is = value && ((const struct entry *)(uintptr_t)*value)->live.family == family;
+    vs_lock_release(&lock);
+    return is;
+}
+
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live)
 {
     struct vs_live was;

@@ -22,6 +22,9 @@ struct vs_live {
  * address already. Gives the event's time. Any thread; takes rank TRACKER. */
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api);
 
+/* vs_track_is: is memory of *family* at *addr*, as far as we know? */
+bool vs_track_is(uint64_t addr, enum vs_family family);
+
 /* vs_track_free: forget *addr* and record the event, before the driver is told
  * (afterwards another thread may already own the address). False when it was
  * never entered. *live* (may be NULL) gets what it was. */

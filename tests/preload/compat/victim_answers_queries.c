@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a program is told about its memory, the freed and the unknown included: ranges,
+ * attributes, numbers, how much is free, and the errors of calls that are not for such
+ * memory. Each question is asked of memory from cuMemAlloc; mapped memory that stands
+ * behind it (policy compact) must answer alike. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+static CUcontext context;
+
+static void start(void)
+{
+    OK(cudaSetDevice(0));
+    OK(cudaFree(NULL));
+    OK(cuCtxGetCurrent(&context));
+}
+
+static CUdeviceptr get(size_t bytes)
+{
+    CUdeviceptr p;
+    OK(cuMemAlloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void put(CUdeviceptr p)
+{
+    OK(cuMemFree(p));
+    tally_free(VT_DEVICE);
+}
+
+/* --- ranges --- */
+
+static const size_t sizes[] = {1, 1000, 5000, MIB - 24, 3 * MIB + 8, 12 * MIB + 100, 25 * MIB};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static void tell_range(CUdeviceptr start_of, CUdeviceptr p)
+{
+    CUdeviceptr base = 7, only = 7;
+    size_t bytes = 7, alone = 7;
+    CUresult r = cuMemGetAddressRange(&base, &bytes, p);
+    printf(" %d", (int)r);
+    if (!r)
+        printf(" starts %d bytes %zu", base == start_of, bytes);
+    else
+        printf(" untouched %d", base == 7 && bytes == 7);
+    CHECK(cuMemGetAddressRange(&only, NULL, p) == r && cuMemGetAddressRange(NULL, &alone, p) == r);
+    CHECK(only == base && alone == bytes);
+}
+
+static int ranges(void)
+{
+    CUdeviceptr p[SIZES];
+    start();
+    for (int i = 0; i < SIZES; i++)
+        p[i] = get(sizes[i]);
+    for (int i = 0; i < SIZES; i++) {
+        printf("%zu:", sizes[i]);
+        tell_range(p[i], p[i]);
+        tell_range(p[i], p[i] + sizes[i] / 2);
+        tell_range(p[i], p[i] + sizes[i] - 1);
+        if (sizes[i] % 512) /* behind the end: nobody's, whatever it was rounded up to */
+            tell_range(p[i], p[i] + sizes[i]);
+        puts("");
+    }
+    for (int i = 0; i < SIZES; i++)
+        put(p[i]);
+    printf("freed:");
+    tell_range(p[2], p[2]);
+    tell_range(p[5], p[5] + 4096);
+    tell_range(0, 0x1000);
+    puts("");
+    return 0;
+}
+
+/* --- attributes --- */
+
+static void tell_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
+{
+    CUcontext owner = NULL;
+    CUmemoryPool pool = (CUmemoryPool)&pool;
+    CUdeviceptr device = 0, first = 0;
+    void *host = NULL;
+    size_t bytes = 0;
+    unsigned type = 9, sync = 9, managed = 9, mapped = 9, access = 9;
+    unsigned long long types = 9;
+    int ordinal = 9;
+    printf("%s:", what);
+    printf(" context %d", cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
+    printf(" %d", owner == context);
+    printf(" type %d", cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    printf(" %u", type);
+    printf(" device %d", cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, p));
+    printf(" %d", device == p);
+    printf(" host %d", cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p));
+    printf(" sync %d", cuPointerGetAttribute(&sync, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    printf(" %u", sync);
+    printf(" managed %d", cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, p));
+    printf(" %u", managed);
+    printf(" ordinal %d", cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
+    printf(" %d", ordinal);
+    printf(" start %d", cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, p));
+    printf(" %d", first == base);
+    printf(" size %d", cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, p));
+    printf(" %zu", bytes);
+    printf(" mapped %d", cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, p));
+    printf(" %u", mapped);
+    printf(" types %d", cuPointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, p));
+    printf(" %llu", types);
+    printf(" access %d", cuPointerGetAttribute(&access, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, p));
+    printf(" %u", access);
+    printf(" pool %d", cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p));
+    printf(" %d\n", pool == NULL);
+}
+
+/* The same asked at once: memory that is not known gives nothings, and no error. */
+static void tell_at_once(const char *what, CUdeviceptr p)
+{
+    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                   CU_POINTER_ATTRIBUTE_SYNC_MEMOPS};
+    CUcontext owner = NULL;
+    unsigned type = 9, sync = 9;
+    size_t bytes = 9;
+    int ordinal = 9;
+    void *values[] = {&owner, &type, &bytes, &ordinal, &sync};
+    CUresult r = cuPointerGetAttributes(5, names, values, p);
+    printf("%s at once: %d context %d type %u bytes %zu ordinal %d sync %u\n", what, (int)r,
+           owner == context ? 1 : owner ? 2 : 0, type, bytes, ordinal, sync);
+    struct cudaPointerAttributes attributes;
+    cudaError_t e = cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)p);
+    printf("%s of the runtime: %d type %d device %d is it %d\n", what, (int)e, (int)attributes.type,
+           attributes.device, attributes.devicePointer == (void *)(uintptr_t)p);
+}
+
+static int attributes(void)
+{
+    start();
+    CUdeviceptr p = get(5000), q = get(7000), large = get(25 * MIB);
+    tell_attributes("start", p, p);
+    tell_attributes("inside", q + 300, q);
+    tell_attributes("large", large + MIB, large);
+    tell_attributes("behind", q + 7000, q);
+    tell_at_once("inside", q + 300);
+    tell_at_once("behind", q + 7000);
+    tell_at_once("nobody's", 0x1000);
+    put(q);
+    put(large);
+    tell_attributes("freed", q, q);
+    tell_at_once("freed", q);
+    tell_at_once("freed large", large + MIB);
+    put(p);
+    return 0;
+}
+
+static int sync_memops(void)
+{
+    unsigned on = 1, off = 0, is[3];
+    start();
+    CUdeviceptr p = get(5000), q = get(5000);
+    printf("set %d", (int)cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p + 100));
+    OK(cuPointerGetAttribute(&is[0], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    OK(cuPointerGetAttribute(&is[1], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q));
+    printf(" it %u the other %u", is[0], is[1]);
+    OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q));
+    OK(cuPointerSetAttribute(&off, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    OK(cuPointerGetAttribute(&is[0], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    OK(cuPointerGetAttribute(&is[1], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q));
+    printf(" cleared %u the other %u", is[0], is[1]);
+    OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    put(p);
+    put(q);
+    printf(" freed %d", (int)cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    for (int i = 0; i < 20; i++) { /* whatever address these get */
+        p = get(5000);
+        OK(cuPointerGetAttribute(&is[2], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+        CHECK(is[2] == 0);
+        put(p);
+    }
+    puts(" new 0");
+    return 0;
+}
+
+/* --- numbers --- */
+
+enum { NUMBERS = 400 };
+static unsigned long long numbers[NUMBERS];
+static int number_count;
+
+static void number_of(CUdeviceptr p, size_t inside)
+{
+    unsigned long long id = 0, again = 0;
+    OK(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
+    OK(cuPointerGetAttribute(&again, CU_POINTER_ATTRIBUTE_BUFFER_ID, p + inside));
+    CHECK(id == again && id != 0);
+    for (int i = 0; i < number_count; i++)
+        CHECK(numbers[i] != id);
+    CHECK(number_count < NUMBERS);
+    numbers[number_count++] = id;
+}
+
+static int no_number_comes_twice(void)
+{
+    CUdeviceptr p;
+    void *host;
+    start();
+    for (int i = 0; i < 60; i++) {
+        CUdeviceptr a = get(1000), b = get(2 * MIB);
+        number_of(a, 999);
+        number_of(b, MIB);
+        put(a);
+        put(b);
+        OK(cuMemAllocManaged(&p, 1000, CU_MEM_ATTACH_GLOBAL));
+        tally_alloc(VT_MANAGED, 1000);
+        number_of(p, 10);
+        OK(cuMemFree(p));
+        tally_free(VT_MANAGED);
+        OK(cuMemAllocHost(&host, 4096));
+        tally_alloc(VT_PINNED, 4096);
+        number_of((CUdeviceptr)(uintptr_t)host, 0);
+        OK(cuMemFreeHost(host));
+        tally_free(VT_PINNED);
+        OK(cuMemAllocAsync(&p, 70000, NULL));
+        tally_alloc(VT_ASYNC, 70000);
+        number_of(p, 5);
+        OK(cuMemFreeAsync(p, NULL));
+        tally_free(VT_ASYNC);
+    }
+    printf("%d numbers\n", number_count);
+    return 0;
+}
+
+/* --- how much is free --- */
+
+static size_t free_now(void)
+{
+    size_t free_bytes, total, only = 0, alone = 0;
+    OK(cuMemGetInfo(&free_bytes, &total));
+    OK(cuMemGetInfo(&only, NULL));
+    OK(cuMemGetInfo(NULL, &alone));
+    CHECK(only == free_bytes && alone == total && free_bytes <= total);
+    return free_bytes;
+}
+
+static int free_memory(void)
+{
+    CUcontext other;
+    start();
+    size_t before = free_now();
+    CUdeviceptr p = get(64 * MIB), q = get(128 * MIB);
+    printf("two taken: %zu MiB\n", (before - free_now()) / MIB);
+    put(q);
+    printf("one given back: %zu MiB\n", (before - free_now()) / MIB);
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    size_t with_context = free_now();
+    printf("the other context took memory: %d\n", with_context < before - 64 * MIB);
+    q = get(32 * MIB);
+    printf("one taken there: %zu MiB\n", (with_context - free_now()) / MIB);
+    put(q);
+    printf("and given back: %zu MiB\n", (with_context - free_now()) / MIB);
+    OK(cuCtxSetCurrent(context));
+    put(p);
+    printf("all given back: %zu MiB\n", (with_context + 64 * MIB - free_now()) / MIB);
+    OK(cuCtxDestroy(other));
+    printf("and the context: %zu MiB\n", (before - free_now()) / MIB);
+    return 0;
+}
+
+/* --- calls that are not for such memory --- */
+
+static int errors_of_others_calls(void)
+{
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    CUmemGenericAllocationHandle handle = 0;
+    CUmemPoolPtrExportData data;
+    CUdeviceptr device = 0;
+    unsigned long long access = 0;
+    unsigned flags = 0;
+    int answer = 0;
+    start();
+    CUdeviceptr p = get(4 * MIB), q = get(4 * MIB);
+    OK(cudaMemset((void *)(uintptr_t)p, 0x5a, 4 * MIB));
+    for (int i = 0; i < 2; i++) {
+        CUdeviceptr at = i ? q : p;
+        void *as_host = (void *)(uintptr_t)at;
+        if (i)
+            put(q); /* and the same of freed memory */
+        printf("advise %d", (int)cuMemAdvise(at, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
+        printf(" prefetch %d", (int)cuMemPrefetchAsync(at, 4096, here, 0, NULL));
+        printf(" range %d", (int)cuMemRangeGetAttribute(&answer, sizeof answer,
+                                                       CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, at, 4096));
+        printf(" host %d", (int)cuMemHostGetDevicePointer(&device, as_host, 0));
+        printf(" flags %d", (int)cuMemHostGetFlags(&flags, as_host));
+        printf(" free host %d", (int)cuMemFreeHost(as_host));
+        printf(" unregister %d", (int)cuMemHostUnregister(as_host));
+        printf(" pool %d", (int)cuMemPoolExportPointer(&data, at));
+        printf(" access %d", (int)cuMemGetAccess(&access, &here, at));
+        printf(" retain %d", (int)cuMemRetainAllocationHandle(&handle, as_host));
+        printf(" close %d\n", (int)cuIpcCloseMemHandle(at));
+    }
+    unsigned char byte = 0;
+    OK(cudaMemcpy(&byte, (void *)(uintptr_t)(p + MIB), 1, cudaMemcpyDeviceToHost));
+    printf("still %x\n", byte);
+    put(p);
+    return 0;
+}
+
+static int bad_frees(void)
+{
+    start();
+    CUdeviceptr p = get(5000), q = get(5000), large = get(4 * MIB);
+    printf("inside %d", (int)cuMemFree(p + 512));
+    printf(" inside large %d", (int)cuMemFree(large + MIB));
+    printf(" unknown %d", (int)cuMemFree(0x123400));
+    put(q);
+    put(large);
+    printf(" twice %d", (int)cuMemFree(q));
+    printf(" twice inside %d", (int)cuMemFree(large + 512));
+    printf(" asynchronously %d", (int)cuMemFreeAsync(q, NULL));
+    printf(" the runtime %d", (int)cudaFree((void *)(uintptr_t)q));
+    printf(" nothing %d\n", (int)cudaFree(NULL));
+    (void)cudaGetLastError();
+    put(p);
+    return 0;
+}
+
+#define COMPACT(name) \
+    static int name##_compact(void) { return name(); }
+COMPACT(ranges)
+COMPACT(attributes)
+COMPACT(sync_memops)
+COMPACT(no_number_comes_twice)
+COMPACT(free_memory)
+COMPACT(errors_of_others_calls)
+COMPACT(bad_frees)
+
+#define BOTH(name, title)                                                  \
+    CASE(name, title, 0)                                                   \
+    CASE(name##_compact, title ", policy compact", VF_CACHING_ONLY)        \
+    ENV(name##_compact, "VRAMSCOPE_POLICY=compact")
+
+VICTIM("answers")
+BOTH(ranges, "cuMemGetAddressRange: at the start, inside, behind the end, of freed memory")
+BOTH(attributes, "all attributes of pointers: live, inside, behind the end, freed, nobody's")
+BOTH(sync_memops, "SYNC_MEMOPS set, asked and cleared by block, and gone with it")
+BOTH(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and never comes again")
+BOTH(free_memory, "cuMemGetInfo: of one and of two contexts, any of the two figures")
+BOTH(errors_of_others_calls, "calls for managed, host, pool or mapped memory refuse plain memory")
+BOTH(bad_frees, "double frees, frees of unknown pointers and inside blocks")
+END_VICTIM
