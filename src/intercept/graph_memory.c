@@ -12,6 +12,7 @@
 #include "base/vs_map.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
+#include "intercept/limit.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 
@@ -221,6 +222,10 @@ static void sample_locked(uint32_t device, bool always)
     uint64_t reserved = ask(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
     if (reserved == held[device] && !always)
         return;
+    if (reserved > held[device])
+        vs_limit_add(device, reserved - held[device]);
+    else
+        vs_limit_give(device, held[device] - reserved);
     held[device] = reserved;
     struct vs_event event = {
         .kind = VS_EVENT_graph_memory,
@@ -256,6 +261,40 @@ void vs_graph_sample_marks(uint32_t device)
         vs_process_state() == VS_PROCESS_ACTIVE)
         sample_locked(device, true);
     vs_lock_release(&lock);
+}
+
+/* --- limits --- */
+
+bool vs_graph_take(CUgraphExec exec, struct vs_graph_taken *taken)
+{
+    uint64_t bytes = 0, limit;
+    *taken = (struct vs_graph_taken){.device = VS_DEVICES_MAX};
+    vs_lock_acquire(&lock);
+    for (const struct step *step = plan_locked(exec); step; step = step->next) {
+        if (step->bytes && taken->device == VS_DEVICES_MAX)
+            taken->device = step->device;
+        if (step->device == taken->device)
+            bytes += step->bytes;
+    }
+    vs_lock_release(&lock);
+    if (!bytes || !vs_limit_of(taken->device, &limit))
+        return true;
+    uint64_t held_now = ask(taken->device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
+    uint64_t used_now = ask(taken->device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
+    uint64_t spare_now = held_now > used_now ? held_now - used_now : 0;
+    bytes = bytes > spare_now ? bytes - spare_now : 0;
+    if (!vs_limit_take(taken->device, bytes))
+        return false;
+    taken->bytes = bytes;
+    return true;
+}
+
+void vs_graph_give(const struct vs_graph_taken *taken)
+{
+    if (!taken->bytes)
+        return;
+    vs_graph_sample();
+    vs_limit_give(taken->device, taken->bytes);
 }
 
 /* --- launches --- */

@@ -32,6 +32,19 @@ void vs_graph_made(CUgraphExec exec, CUgraph graph, const struct vs_context *con
 /* vs_graph_requested: bytes of all allocations of *exec*; 0 when it has no memory. */
 uint64_t vs_graph_requested(CUgraphExec exec);
 
+/* vs_graph_take: count what a launch or upload of *exec* may make the driver take of
+ * the device beyond what it holds for graphs, until vs_graph_give. False when that passes
+ * the device's limit (limit.h). *taken* is the caller's. Of a graph that allocates on
+ * several devices, the first counts. */
+struct vs_graph_taken {
+    uint32_t device;
+    uint64_t bytes; /* 0: nothing */
+};
+bool vs_graph_take(CUgraphExec exec, struct vs_graph_taken *taken);
+
+/* vs_graph_give: the call is over; what the driver now holds is counted instead. */
+void vs_graph_give(const struct vs_graph_taken *taken);
+
 /* vs_graph_launched: *exec* was launched into *stream* (the trace's number), not into
  * a capture. Takes rank GRAPH and what vs_track_alloc takes. */
 void vs_graph_launched(CUgraphExec exec, const struct vs_context *context, uint64_t stream,

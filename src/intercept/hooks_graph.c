@@ -193,12 +193,28 @@ static bool counts(CUstream stream, bool per_thread)
     return !atomic_load(&vs_capture_count) || !vs_stream_capturing(stream);
 }
 
+/* The driver's answer to *call*, unless *exec* would pass the device's limit. */
+#define WITHIN_LIMIT(r, follow, exec, call)                      \
+    do {                                                         \
+        struct vs_graph_taken taken_ = {.bytes = 0};             \
+        bool fits_ = true;                                       \
+        vs_thread.inside++;                                      \
+        if (follow)                                              \
+            fits_ = vs_graph_take(exec, &taken_);                \
+        vs_thread.inside--;                                      \
+        r = fits_ ? (call) : CUDA_ERROR_OUT_OF_MEMORY;           \
+        vs_thread.inside++;                                      \
+        vs_graph_give(&taken_);                                  \
+        vs_thread.inside--;                                      \
+    } while (0)
+
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     bool follow = counts(stream, false);
-    CUresult r = VS_REAL(cuGraphLaunch, exec, stream);
+    CUresult r;
+    WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphLaunch, exec, stream));
     if (room_made(r))
-        r = VS_REAL(cuGraphLaunch, exec, stream);
+        WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphLaunch, exec, stream));
     if (follow)
         launched(r, exec, stream, false);
     return r;
@@ -207,9 +223,10 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
 {
     bool follow = counts(stream, true);
-    CUresult r = VS_REAL(cuGraphLaunch_ptsz, exec, stream);
+    CUresult r;
+    WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphLaunch_ptsz, exec, stream));
     if (room_made(r))
-        r = VS_REAL(cuGraphLaunch_ptsz, exec, stream);
+        WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphLaunch_ptsz, exec, stream));
     if (follow)
         launched(r, exec, stream, true);
     return r;
@@ -228,14 +245,22 @@ static CUresult held_changed(CUresult r)
 
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 {
-    CUresult r = VS_REAL(cuGraphUpload, exec, stream);
-    return held_changed(room_made(r) ? VS_REAL(cuGraphUpload, exec, stream) : r);
+    bool follow = counts(stream, false);
+    CUresult r;
+    WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphUpload, exec, stream));
+    if (room_made(r))
+        WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphUpload, exec, stream));
+    return held_changed(r);
 }
 
 CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
 {
-    CUresult r = VS_REAL(cuGraphUpload_ptsz, exec, stream);
-    return held_changed(room_made(r) ? VS_REAL(cuGraphUpload_ptsz, exec, stream) : r);
+    bool follow = counts(stream, true);
+    CUresult r;
+    WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphUpload_ptsz, exec, stream));
+    if (room_made(r))
+        WITHIN_LIMIT(r, follow, exec, VS_REAL(cuGraphUpload_ptsz, exec, stream));
+    return held_changed(r);
 }
 
 CUresult cuDeviceGraphMemTrim(CUdevice device)

@@ -11,9 +11,11 @@
 #include <stdatomic.h>
 
 #include "base/vs_limit_spec.h"
+#include "base/vs_log.h"
 #include "base/vs_option.h"
 #include "intercept/context.h"
 #include "intercept/hook.h"
+#include "intercept/inject_replay.h"
 #include "intercept/process.h"
 
 _Static_assert(VS_LIMIT_DEVICES_MAX == VS_DEVICES_MAX, "every device can have its limit");
@@ -38,7 +40,10 @@ static uint64_t work_out(uint32_t device)
     const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
     uint64_t bytes = VS_LIMIT_NONE;
     /* what does not parse is ignored, and said where the options are read */
-    if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
+    if (text && *text && vs_replay_on) {
+        vs_log_once(VS_LOG_WARN, "the option limit needs LD_PRELOAD or `vramscope run`: injected, "
+                                 "vramscope only watches");
+    } else if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
         uint64_t total = device_total(device);
         bytes = vs_limit_bytes(&spec, device, total);
         if (!total && bytes == VS_LIMIT_NONE)
@@ -63,7 +68,7 @@ bool vs_limit_take_within(uint32_t device, uint64_t bytes, uint64_t most)
         most = own;
     uint64_t now = atomic_load_explicit(&used[device], memory_order_relaxed);
     do {
-        if (bytes > most || now > most - bytes)
+        if (most != VS_LIMIT_NONE && (bytes > most || now > most - bytes))
             return false;
     } while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now + bytes,
                                                     memory_order_relaxed, memory_order_relaxed));
@@ -77,8 +82,19 @@ bool vs_limit_take(uint32_t device, uint64_t bytes)
 
 void vs_limit_give(uint32_t device, uint64_t bytes)
 {
+    if (device >= VS_DEVICES_MAX)
+        return;
+    /* what was never counted must not make the rest seem endless */
+    uint64_t now = atomic_load_explicit(&used[device], memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now > bytes ? now - bytes : 0,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+void vs_limit_add(uint32_t device, uint64_t bytes)
+{
     if (device < VS_DEVICES_MAX)
-        atomic_fetch_sub_explicit(&used[device], bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&used[device], bytes, memory_order_relaxed);
 }
 
 void vs_limit_gone(const struct vs_live *live)

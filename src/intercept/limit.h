@@ -40,6 +40,9 @@ static inline uint32_t vs_limit_device(const struct vs_context *context)
     return context ? context->device : VS_DEVICES_MAX;
 }
 
+/* vs_limit_add: the driver by itself has taken *bytes* more, whatever the limit. */
+void vs_limit_add(uint32_t device, uint64_t bytes);
+
 /* vs_limit_used: what is taken of *device* now. */
 uint64_t vs_limit_used(uint32_t device);
 

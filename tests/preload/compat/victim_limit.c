@@ -250,6 +250,42 @@ static int beyond(void)
     return 0;
 }
 
+/* A graph takes its memory when it is launched, and the device keeps it until trimmed. */
+static int graph_memory(void)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t first, second;
+    cudaStream_t stream;
+    size_t left = free_now();
+    struct cudaMemAllocNodeParams params = {.poolProps = {.allocType = cudaMemAllocationTypePinned,
+                                            .location = {.type = cudaMemLocationTypeDevice}},
+                                            .bytesize = 64 * MIB};
+    OK(cudaStreamCreate(&stream));
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddMemAllocNode(&first, graph, NULL, 0, &params));
+    OK(cudaGraphAddMemFreeNode(&second, graph, &first, 1, params.dptr));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    void *most = take(left - 32 * MIB);
+    CHECK(cudaGraphLaunch(exec, stream) == cudaErrorMemoryAllocation);
+    tally_failed(VT_GRAPH);
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+    give(most);
+    for (int i = 0; i < 3; i++) {
+        OK(cudaGraphLaunch(exec, stream));
+        tally_alloc(VT_GRAPH, (int64_t)(64 * MIB));
+        tally_free(VT_GRAPH);
+    }
+    OK(cudaStreamSynchronize(stream));
+    CHECK(free_now() <= left - 64 * MIB);
+    refused(left - 32 * MIB);
+    OK(cudaDeviceGraphMemTrim(0));
+    CHECK(free_now() == left);
+    give(take(left - 32 * MIB));
+    puts("what graphs hold counts");
+    return 0;
+}
+
 static int smallest(void)
 {
     size_t total, free_bytes;
@@ -322,6 +358,8 @@ CASE(share, "a share of the device", 0)
 ENV(share, "VRAMSCOPE_LIMIT=50%")
 CASE(beyond, "a limit above what the device has", 0)
 ENV(beyond, "VRAMSCOPE_LIMIT=64GiB")
+CASE(graph_memory, "a graph is launched only within the limit", 0)
+ENV(graph_memory, "VRAMSCOPE_LIMIT=256MiB")
 CASE(smallest, "a limit smaller than a context; host and managed memory are not counted",
      VF_NO_TALLY)
 ENV(smallest, "VRAMSCOPE_LIMIT=4096")
