@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vs_limit_spec.h"
 #include "base/vs_option.h"
 #include "base/vs_size.h"
 #include "command.h"
@@ -161,6 +162,21 @@ static void look_at_cupti(struct findings *f, const struct driver *d)
                              "wheel's own copy is found when the program runs)", version / 1000);
 }
 
+/* What the environment asks for, and what that cannot hold. */
+static void look_at_limit(struct findings *f)
+{
+    struct vs_limit_spec spec;
+    char name[VS_OPTION_ENV_MAX];
+    const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
+    if (!text || !*text)
+        return;
+    if (vs_limit_parse(text, &spec))
+        add(f, WARNING, "limit", "%s=%s cannot be read and limits nothing", name, text);
+    else
+        add(f, GOOD, "limit", "%s for each process; not for contexts, modules, managed memory and "
+                              "calls that cannot be seen (docs/limit.md)", text);
+}
+
 static void look_at_permissions(struct findings *f)
 {
     FILE *file = fopen("/proc/driver/nvidia/params", "r");
@@ -238,6 +254,7 @@ static int doctor_main(int argc, char **argv)
         add(f, WARNING, "driver", "libcuda.so.1 not found: no NVIDIA driver here; use --simulate");
     }
     look_at_permissions(f);
+    look_at_limit(f);
     if (json)
         print_json(f);
     else

@@ -47,6 +47,7 @@ static const char usage[] =
     "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
     "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
     "                      (of `vramscope plan`, or a trace) each block where it is planned\n"
+    "  --limit AMOUNT      let each device seem this big: 8GiB, 50%, or 0:8GiB,1:16GiB\n"
     "  --simulate DEVICE   on a simulated GPU: h100-80g, or t4-16g,capacity=2GiB,devices=2\n"
     "  --no-kernels        memory only: no kernels, no copies\n"
     "  --stacks=none       no call stacks\n"
