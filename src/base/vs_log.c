@@ -1,49 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Log lines by write(2); see the header. The saved descriptor is close-on-exec
- * and above 99, out of the way of programs that expect low numbers. */
+ * Log lines by write(2); see the header. */
 #define _GNU_SOURCE
 #include "base/vs_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vs_cancel.h"
+#include "base/vs_signal_guard.h"
+
 static _Atomic int level_max = VS_LOG_WARN; /* atomic */
-static _Atomic int log_fd = -1;             /* atomic; set once */
+static _Atomic uint64_t stderr_known;       /* atomic; stderr_now() when we began */
+static _Atomic bool remembered;             /* atomic; release pairs with acquire: the above is set */
 
 void vs_log_set_level(enum vs_log_level level)
 {
     atomic_store_explicit(&level_max, (int)level, memory_order_relaxed);
 }
 
-static int log_fd_get(void)
+/* What descriptor 2 is: a hash of the file that it stands for; 0 when it is closed. */
+static uint64_t stderr_now(void)
 {
-    int fd = atomic_load_explicit(&log_fd, memory_order_acquire);
-    if (fd >= 0)
-        return fd;
-    fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
-    if (fd < 0)
-        return STDERR_FILENO;
-    int expected = -1;
-    /* release pairs with the acquire above: a reader sees an open descriptor */
-    if (!atomic_compare_exchange_strong_explicit(&log_fd, &expected, fd,
-                                                 memory_order_release,
-                                                 memory_order_acquire)) {
-        close(fd);
-        fd = expected;
-    }
-    return fd;
+    struct stat st;
+    if (fstat(STDERR_FILENO, &st))
+        return 0;
+    return ((uint64_t)st.st_dev * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)st.st_ino) | 1;
+}
+
+void vs_log_remember(void)
+{
+    atomic_store_explicit(&stderr_known, stderr_now(), memory_order_relaxed);
+    atomic_store_explicit(&remembered, true, memory_order_release);
+}
+
+static bool stderr_is_there(void)
+{
+    if (!atomic_load_explicit(&remembered, memory_order_acquire))
+        vs_log_remember();
+    uint64_t known = atomic_load_explicit(&stderr_known, memory_order_relaxed);
+    return known && known == stderr_now();
 }
 
 void vs_log(enum vs_log_level level, const char *fmt, ...)
 {
     if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
         return;
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = vs_cancel_hold();
     char line[1024];
     int n = snprintf(line, sizeof line, "vramscope[%d]: ", (int)getpid());
     va_list ap;
@@ -56,7 +64,11 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
         memcpy(line + len - 3, "...", 3);
     }
     line[len++] = '\n';
-    ssize_t done = write(log_fd_get(), line, len);
+    struct vs_signal_guard guard;
+    vs_signal_guard_enter(&guard);
+    ssize_t done = stderr_is_there() ? write(STDERR_FILENO, line, len) : 0;
     (void)done; /* nowhere left to say that saying failed */
+    vs_signal_guard_leave(&guard);
+    vs_cancel_restore(cancel);
     errno = saved_errno;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Messages to the user from inside somebody's process. One line each, prefix
- * "vramscope[pid]: ", assembled in a stack buffer and written with one write(2)
- * to a duplicate of stderr taken at first use, so that a program that closes or
- * redirects its stderr neither loses nor receives our lines. Silent unless the
- * user must know. Never allocates, never takes a lock. */
+ * "vramscope[pid]: ", assembled in a stack buffer and written with one write(2) to
+ * stderr, as long as descriptor 2 is the file that it was when we began: a program
+ * that closes its stderr may have its data there. No duplicate is kept: the reader of
+ * a pipe waits until every one is closed. Silent unless the user must know. Never
+ * allocates, never takes a lock. */
 #ifndef VS_LOG_H
 #define VS_LOG_H
 
@@ -17,6 +18,9 @@ enum vs_log_level { VS_LOG_ERROR = 0, VS_LOG_WARN = 1, VS_LOG_INFO = 2, VS_LOG_D
 
 /* vs_log_set_level: messages above *level* are dropped. Default VS_LOG_WARN. */
 void vs_log_set_level(enum vs_log_level level);
+
+/* vs_log_remember: descriptor 2 is stderr now; otherwise the first line finds out. */
+void vs_log_remember(void);
 
 /* vs_log: write one line (at most 1023 bytes, longer is cut with "..."). *fmt*
  * has no trailing newline. Any thread; not from a signal handler. */

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/vs_cancel.h"
+
 /* cuda.h maps plain names to versioned ones; hooks are named exactly */
 #undef cuGetProcAddress
 #undef cuStreamEndCapture
@@ -108,11 +110,15 @@ static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
 }
 
 /* Call the real function; an entry point that the library lacks answers as if it
- * did not exist there. */
-#define VS_REAL(name, ...)                                          \
-    (vs_hook_real(VS_HOOK_##name)                                   \
-         ? ((vs_fn_##name)vs_hook_real(VS_HOOK_##name))(__VA_ARGS__) \
-         : CUDA_ERROR_NOT_FOUND)
+ * did not exist there. A thread that is being cancelled comes back from it first. */
+#define VS_REAL(name, ...)                                                  \
+    __extension__({                                                         \
+        vs_fn_##name vs_fn_ = (vs_fn_##name)vs_hook_real(VS_HOOK_##name);   \
+        int vs_cancel_ = vs_cancel_hold();                                  \
+        CUresult vs_result_ = vs_fn_ ? vs_fn_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
+        vs_cancel_restore(vs_cancel_);                                      \
+        vs_result_;                                                         \
+    })
 struct vs_thread {
     int inside;      /* > 0 while our own code runs on this thread: hooks forward silently */
     const char *api; /* outermost runtime entry point on this thread, static text; or NULL */

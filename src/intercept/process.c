@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Begin, end and fork of a recording. Nothing runs in a constructor: a process
- * that never uses CUDA pays for the symbol lookups alone and leaves no file.
+ * Begin of a recording, and what the rest of the library asks about it. Nothing runs in
+ * a constructor: a process that never uses CUDA pays for the symbol lookups alone and
+ * leaves no file.
  *
- * End: on_exit runs before the CUDA runtime's own teardown (which was registered
- * earlier) and takes the exit status, flushes the collector and forbids further
- * CUDA calls of ours; the library's destructor runs after the program's own static
- * destructors and closes the trace, so frees made there are still recorded. Those of
- * libraries may run later: their frees are served as before, unrecorded. Programs
- * end in signal handlers too, where a lock of the interrupted code never comes. */
+ * Begin happens inside the program's first CUDA call, on whatever stack and with
+ * whatever signals that has: signals wait, the thread cannot be cancelled, and large
+ * buffers lie outside the stack. */
 #define _GNU_SOURCE
-#include "intercept/process.h"
-
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
@@ -35,23 +30,14 @@
 #include "intercept/context.h"
 #include "intercept/hook.h"
 #include "intercept/nvtx.h"
-#include "intercept/planned.h"
+#include "intercept/process_internal.h"
 #include "intercept/sharing.h"
 #include "vramscope.h"
 
-static _Atomic int state = VS_PROCESS_IDLE; /* atomic; release on change pairs with acquire */
 static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
 static struct vs_recorder *recorder; /* written under process_lock before state leaves IDLE */
 static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
-static _Atomic uint64_t exit_status; /* atomic */
-static _Atomic int ended;            /* atomic: the trace was closed */
-static pid_t begin_pid;              /* as recorder; a vfork child shares our memory */
-
-enum vs_process_state vs_process_state(void)
-{
-    return (enum vs_process_state)atomic_load_explicit(&state, memory_order_acquire);
-}
 
 struct vs_recorder *vs_process_recorder(void)
 {
@@ -78,13 +64,6 @@ bool vs_process_entered(void)
 bool vs_process_serving(void)
 {
     return caching || vs_process_entered();
-}
-
-static _Atomic bool forked; /* atomic; never taken back */
-
-bool vs_process_forked(void)
-{
-    return atomic_load_explicit(&forked, memory_order_relaxed);
 }
 
 void vs_process_serve(void)
@@ -174,13 +153,31 @@ static void apply_log_level(void)
 
 #define NAMES_MAX 100
 
+/* Too large for the stacks of some threads; guarded by process_lock. */
+static struct {
+    char path[PATH_MAX], exe[PATH_MAX], command[4096];
+} scratch;
+
+/* The pattern filled in, absolute: the program may change its folder. */
+static enum vs_err expand_output(char *path)
+{
+    const char *pattern = options.text[VS_OPT_output];
+    size_t n = 0;
+    if (*pattern != '/' && getcwd(path, PATH_MAX)) {
+        n = strlen(path);
+        path[n++] = '/';
+    }
+    if (n >= PATH_MAX)
+        return VS_ERR_LIMIT;
+    return vs_output_expand(pattern, program_invocation_short_name, (long)getpid(), path + n,
+                            PATH_MAX - n);
+}
+
 /* The trace's name: the pattern at first; then NAME.PID.vst, NAME.PID.2.vst, … beside
  * it, as other processes, or this one before an exec, may write there. */
 static enum vs_err trace_path(char *path, unsigned attempt)
 {
-    const char *program = program_invocation_short_name;
-    enum vs_err err = vs_output_expand(options.text[VS_OPT_output], program, (long)getpid(), path,
-                                       PATH_MAX);
+    enum vs_err err = expand_output(path);
     if (err || !attempt)
         return err;
     char *slash = strrchr(path, '/'), *dot = strrchr(path, '.'), number[16] = "";
@@ -214,27 +211,17 @@ static enum vs_err open_recorder(char *path)
     return err;
 }
 
-static void manifest_line(const char *text)
+static void manifest_append(const char *text)
 {
     const char *manifest = options.text[VS_OPT_manifest];
-    if (!*manifest)
-        return;
-    int fd = open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC);
+    int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     if (fd < 0)
         return;
-    char line[PATH_MAX + 1];
-    size_t n = strnlen(text, sizeof line - 1);
-    memcpy(line, text, n);
-    line[n++] = '\n';
-    if (write(fd, line, n) != (ssize_t)n)
+    /* in one piece: other processes append as well */
+    struct iovec line[2] = {{(char *)text, strlen(text)}, {(char *)"\n", 1}};
+    if (writev(fd, line, 2) < 0)
         vs_log(VS_LOG_DEBUG, "manifest not written");
     close(fd);
-}
-
-static void manifest_append(const char *path)
-{
-    char absolute[PATH_MAX];
-    manifest_line(realpath(path, absolute) ? absolute : path);
 }
 
 static const char *policy_name(void)
@@ -246,13 +233,13 @@ static const char *policy_name(void)
 
 static void record_process(void)
 {
-    char exe[PATH_MAX] = "", command[4096] = "", host[256] = "";
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    char *exe = scratch.exe, *command = scratch.command, host[256] = "";
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof scratch.exe - 1);
     if (n < 0)
         n = 0;
     exe[n] = 0;
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, command, sizeof command - 1) : 0;
+    ssize_t length = fd >= 0 ? read(fd, command, sizeof scratch.command - 1) : 0;
     if (fd >= 0)
         close(fd);
     for (ssize_t i = 0; i + 1 < length; i++) {
@@ -281,85 +268,10 @@ static void record_process(void)
     }
 }
 
-static void finish(enum vs_end_reason reason)
-{
-    if (!recorder || atomic_exchange(&ended, 1))
-        return;
-    vs_recorder_close(recorder, reason, atomic_load(&exit_status));
-}
-
-/* libgcc's unwinder, which says of a frame whether a signal interrupted it. */
-static __typeof__(&_Unwind_Backtrace) unwind_backtrace; /* both written as recorder; may be NULL */
-static __typeof__(&_Unwind_GetIPInfo) unwind_ip;
-
-static void load_unwinder(void)
-{
-    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    *(void **)&unwind_backtrace = dlsym(library, "_Unwind_Backtrace");
-    *(void **)&unwind_ip = dlsym(library, "_Unwind_GetIPInfo");
-}
-
-static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *frame, void *arg)
-{
-    int *interrupted = arg;
-    unwind_ip(frame, interrupted);
-    return *interrupted ? _URC_END_OF_STACK : _URC_NO_REASON;
-}
-
-static bool in_signal_handler(void)
-{
-    int interrupted = 0;
-    if (unwind_backtrace && unwind_ip)
-        unwind_backtrace(visit_frame, &interrupted);
-    return interrupted;
-}
-
-static void at_exit(int status, void *arg)
-{
-    (void)arg;
-    if (vs_process_state() != VS_PROCESS_ACTIVE || getpid() != begin_pid)
-        return;
-    if (vs_lock_held()) { /* the code that holds it was interrupted and never goes on */
-        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
-        return;
-    }
-    atomic_store(&exit_status, (uint64_t)(status & 0xff));
-    /* CUPTI and the driver have locks as well, which a handler may have interrupted */
-    if (!vs_thread.inside && !in_signal_handler()) {
-        vs_thread.inside++;
-        vs_collector_flush(true);
-        vs_planned_report();
-        vs_thread.inside--;
-    }
-    atomic_store_explicit(&state, VS_PROCESS_EXITING, memory_order_release);
-}
-
-/* The state stays EXITING: the closed recorder takes no more, but memory from the
- * cache, which the driver knows nothing of, may still be freed. */
-__attribute__((destructor)) static void at_unload(void)
-{
-    at_exit(0, NULL);
-    if (vs_process_state() == VS_PROCESS_EXITING)
-        finish(VS_END_EXIT);
-}
-
-/* A child of fork has no CUDA and shares the parent's trace file: forget both, also
- * when another thread was just beginning. Nothing is locked before a fork: the
- * runtime locks itself there, and calls us with that lock held. */
-static void in_forked_child(void)
-{
-    vs_lock_reset_after_fork(&process_lock);
-    atomic_store(&forked, true);
-    atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
-    vs_recorder_abandon_in_child(recorder);
-}
-
 /* Without a trace we step aside; a limit holds all the same. */
 static bool begin_trace(void)
 {
-    char path[PATH_MAX] = "";
+    char *path = scratch.path;
     enum vs_err err = open_recorder(path);
     if (!err) {
         manifest_append(path);
@@ -369,30 +281,27 @@ static bool begin_trace(void)
     vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded",
            *path ? path : options.text[VS_OPT_output],
            err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
-    manifest_line("!"); /* so that `vramscope run` knows of it */
+    manifest_append("!"); /* so that `vramscope run` knows of it */
     return false;
 }
 
 static void begin_locked(void)
 {
-    /* first: the child of a thread that forks meanwhile must hear of it */
-    pthread_atfork(NULL, NULL, in_forked_child);
+    vs_log_remember();
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
     apply_log_level();
     choose_policy();
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
         vs_sharing_begin();
-    load_unwinder();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
-        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+        vs_process_set_state(VS_PROCESS_SILENT);
         return;
     }
-    begin_pid = getpid();
-    on_exit(at_exit, NULL);
+    vs_process_exit_prepare();
     if (recorder)
         vs_nvtx_replay_open_ranges();
-    atomic_store_explicit(&state, VS_PROCESS_ACTIVE, memory_order_release);
+    vs_process_set_state(VS_PROCESS_ACTIVE);
     if (recorder && options.number[VS_OPT_kernels])
         vs_collector_start(injected);
 }
@@ -400,52 +309,69 @@ static void begin_locked(void)
 void vs_process_refuse(const char *line)
 {
     vs_thread.inside++;
+    vs_process_enter();
     vs_lock_acquire(&process_lock);
-    if (atomic_load_explicit(&state, memory_order_acquire) == VS_PROCESS_IDLE) {
+    if (vs_process_state() == VS_PROCESS_IDLE) {
         vs_options_init(&options);
         vs_options_load_environment(&options, warn, NULL);
         apply_log_level();
         vs_log(VS_LOG_ERROR, "%s", line);
-        manifest_line("!");
-        atomic_store_explicit(&state, VS_PROCESS_SILENT, memory_order_release);
+        manifest_append("!");
+        vs_process_set_state(VS_PROCESS_SILENT);
     }
     vs_lock_release(&process_lock);
     vs_thread.inside--;
 }
 
+/* All signals wait but those that stand for a fault of the code that runs: blocked, such
+ * a one kills; and SIGSYS, by which a sandbox serves system calls. */
+static void hold_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t held;
+    sigfillset(&held);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&held, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+/* Apart, so that the check for a recording that goes on has a small frame. */
+static __attribute__((noinline)) void begin(void)
+{
+    sigset_t before;
+    int saved_errno = errno, cancel = vs_cancel_hold();
+    vs_thread.inside++;
+    hold_signals(&before);
+    vs_process_enter();
+    if (vs_process_state() == VS_PROCESS_IDLE) {
+        vs_lock_acquire(&process_lock);
+        if (vs_process_state() == VS_PROCESS_IDLE)
+            begin_locked();
+        vs_lock_release(&process_lock);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    vs_thread.inside--;
+    vs_cancel_restore(cancel);
+    errno = saved_errno;
+}
+
 bool vs_process_begin(void)
 {
-    int now = atomic_load_explicit(&state, memory_order_acquire);
-    if (now != VS_PROCESS_IDLE)
-        return now != VS_PROCESS_SILENT;
-    int saved_errno = errno;
-    vs_thread.inside++;
-    vs_lock_acquire(&process_lock);
-    if (atomic_load_explicit(&state, memory_order_acquire) == VS_PROCESS_IDLE)
-        begin_locked();
-    vs_lock_release(&process_lock);
-    vs_thread.inside--;
-    errno = saved_errno;
-    return vs_process_state() != VS_PROCESS_SILENT;
+    enum vs_process_state now = vs_process_state();
+    if (__builtin_expect(now == VS_PROCESS_IDLE, 0)) {
+        begin();
+        now = vs_process_state();
+    }
+    return now != VS_PROCESS_SILENT;
+}
+
+void vs_process_abandon(void)
+{
+    vs_lock_reset_after_fork(&process_lock);
+    vs_recorder_abandon_in_child(recorder);
 }
 
 bool vs_hook_active(void)
 {
     return !vs_thread.inside && vs_process_begin();
 }
-
-/* _exit ends a process without any handler: the trace is closed here instead, so
- * that its exit status is known. The kernel call is the real function. */
-VS_EXPORT void _exit(int status);
-void _exit(int status)
-{
-    at_exit(status, NULL);
-    if (vs_process_state() == VS_PROCESS_EXITING && !vs_lock_held() && getpid() == begin_pid) {
-        atomic_store(&exit_status, (uint64_t)(status & 0xff)); /* an exit handler's, maybe */
-        finish(VS_END_EXIT);
-    }
-    for (;;)
-        syscall(SYS_exit_group, status);
-}
-
-VS_EXPORT void _Exit(int status) __attribute__((alias("_exit")));

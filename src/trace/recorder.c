@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/vs_cancel.h"
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_quick_lock.h"
@@ -140,7 +141,7 @@ void vs_recorder_event(struct vs_recorder *r, struct vs_event *event)
         return;
     vs_lock_acquire(&r->lock);
     vs_recorder_event_locked(r, event);
-    vs_lock_release(&r->lock);
+    vs_recorder_release(r);
 }
 
 /* Without a recorder there is an order of things all the same. */
@@ -156,10 +157,13 @@ void vs_recorder_acquire(struct vs_recorder *r)
 
 void vs_recorder_release(struct vs_recorder *r)
 {
-    if (r)
-        vs_lock_release(&r->lock);
-    else
+    if (!r) {
         vs_quick_release(&unrecorded);
+        return;
+    }
+    if (__builtin_expect(r->end_again, 0))
+        vs_ending_again_locked(r);
+    vs_lock_release(&r->lock);
 }
 
 uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t length)
@@ -175,7 +179,7 @@ uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t leng
     int saved_errno = errno;
     vs_lock_acquire(&r->lock);
     uint64_t id = vs_intern_string_locked(r, text, length);
-    vs_lock_release(&r->lock);
+    vs_recorder_release(r);
     errno = saved_errno;
     return id;
 }
@@ -220,13 +224,13 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
 {
     void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
     struct vs_trail *trail;
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = vs_cancel_hold();
     size_t count = capture(r, owner, start, pcs, sizeof pcs / sizeof pcs[0], &trail);
     uint64_t hash = vs_intern_stack_hash(pcs, count), id = 0;
     if (count) {
         vs_lock_acquire(&r->lock);
         id = vs_intern_stack_find_locked(r, hash);
-        vs_lock_release(&r->lock);
+        vs_recorder_release(r);
     }
     if (id == VS_STACK_MISS) {
         uint32_t epoch = vs_walk_epoch();
@@ -237,9 +241,10 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
         }
         vs_lock_acquire(&r->lock);
         id = count ? vs_intern_stack_add_locked(r, hash, pcs, count) : 0;
-        vs_lock_release(&r->lock);
+        vs_recorder_release(r);
     }
     vs_walk_keep(trail, id);
+    vs_cancel_restore(cancel);
     errno = saved_errno;
     return id;
 }
@@ -261,7 +266,7 @@ void vs_recorder_flush(struct vs_recorder *r)
 {
     if (is_stopped(r))
         return;
-    int saved_errno = errno;
+    int saved_errno = errno, cancel = vs_cancel_hold();
     vs_lock_acquire(&r->lock);
     vs_window_seal_locked(r);
     uint64_t target = r->active ? r->active->sequence - 1 : r->sequence;
@@ -272,6 +277,7 @@ void vs_recorder_flush(struct vs_recorder *r)
             vs_window_wait_locked(r);
     }
     vs_lock_release(&r->lock);
+    vs_cancel_restore(cancel);
     errno = saved_errno;
 }
 
@@ -332,6 +338,9 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
         return;
     }
     bool first = !r->closed, join = false;
+    if (first && r->ending.on && !vs_ending_reopen_locked(r))
+        vs_recorder_fail_locked(r);
+    r->end_again = false;
     r->closed = true;
     if (first && !r->failed) {
         struct vs_event event = {.kind = VS_EVENT_end};

@@ -73,6 +73,19 @@ void vs_recorder_flush(struct vs_recorder *recorder);
  * late calls are no-ops. NULL does nothing. */
 void vs_recorder_close(struct vs_recorder *recorder, enum vs_end_reason reason, uint64_t status);
 
+/* vs_recorder_end: as vs_recorder_close, for a process whose last event nobody can know:
+ * what this thread still records takes the end back and puts it behind the new event, so
+ * that the file is whole after each. Other threads record no more. Again, with another
+ * status: that one counts. */
+void vs_recorder_end(struct vs_recorder *recorder, enum vs_end_reason reason, uint64_t status);
+
+/* vs_recorder_exec_begin: end the trace because the process is about to become another
+ * program. True: it is whole, and the recorder is held (rank RECORDER) until
+ * vs_recorder_exec_failed, which takes the end back and goes on. False: nothing is held;
+ * the trace is left to be recovered. Signal-safe while vs_lock_held() is false. */
+bool vs_recorder_exec_begin(struct vs_recorder *recorder);
+void vs_recorder_exec_failed(struct vs_recorder *recorder);
+
 /* vs_recorder_abandon_in_child: in the child of a fork, forget the parent's
  * trace without writing to it (descriptors closed, mappings dropped). */
 void vs_recorder_abandon_in_child(struct vs_recorder *recorder);

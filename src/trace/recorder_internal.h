@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
- * window and hand-over), writer.c (background thread and file), intern.c
+ * window and hand-over), writer.c (background thread and file), ending.c (ends), intern.c
  * (strings, stacks), module_list.c (loaded objects), walk.c and cfi.c (stacks by frame
  * rules) and unwind.c (the other stacks).
  *
@@ -62,8 +62,28 @@ struct vs_writer {
     struct vs_index_entry *index; /* VS_INDEX_ENTRIES_MAX */
 };
 
+/* What the writer knew before it wrote an end that may be taken back. */
+struct vs_writer_mark {
+    uint64_t offset, events, strings, stack_nodes, last_ns, index_previous, index_first_sequence;
+    uint32_t index_entries;
+    struct vs_index_entry index_first;
+};
+
+/* An end that may be taken back; guarded by the recorder's lock. */
+struct vs_ending {
+    bool on;     /* the file ends with it */
+    bool live;   /* FILE.live was removed for it */
+    bool final;  /* the process ends: there is no background thread and no FILE.live */
+    pid_t tid;   /* final: whose events come after it all the same */
+    enum vs_end_reason reason;
+    uint64_t status, encoded_bytes;
+    struct vs_window *window;
+    struct vs_writer_mark mark;
+};
+
 struct vs_recorder {
     struct vs_lock lock;
+    bool end_again; /* an end was taken back for an event and has to follow it; guarded by lock */
     struct vs_cond work;     /* to the background thread: a full window, or quit */
     struct vs_cond progress; /* from it: a window was written, or it gave up */
     _Atomic bool stopped;    /* closed or failed: every call is a no-op. Set under lock */
@@ -79,10 +99,12 @@ struct vs_recorder {
     uint64_t file_bytes, strings, stack_nodes;
     bool failed;      /* the file could not be written; FILE.live is kept */
     bool closed;      /* vs_recorder_close has begun */
+    bool leaving;     /* the process ends or becomes another program: patience has an end */
     bool quit;        /* the background thread ends when nothing is left */
     bool thread_done; /* it has ended, or never began */
     bool finished;    /* index and trailer are in the file */
     bool out_of_memory;
+    struct vs_ending ending;
 
     /* interning; guarded by lock */
     struct vs_map string_ids; /* hash of the text -> id */
@@ -166,6 +188,9 @@ static inline uint64_t vs_window_events_locked(const struct vs_recorder *r)
 }
 /* vs_window_seal_locked: hand the active window over, if it holds anything. */
 void vs_window_seal_locked(struct vs_recorder *r);
+/* vs_window_wait_idle_locked: wait (letting go of the lock) until the background thread
+ * writes nothing. false when it makes no headway. */
+bool vs_window_wait_idle_locked(struct vs_recorder *r);
 /* vs_window_oldest_full_locked: the next one to write; NULL when none is full. */
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r);
 /* vs_window_written_locked: *w* is in the file; make it free. */
@@ -186,11 +211,26 @@ void vs_writer_drain_locked(struct vs_recorder *r);
 /* vs_writer_take_over_locked: the background thread is gone; from here on windows
  * are written by the threads that fill them. */
 void vs_writer_take_over_locked(struct vs_recorder *r);
+/* vs_writer_mark, vs_writer_take_back: what has been written since the mark is cut off
+ * again. VS_ERR_IO. */
+void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark);
+enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
+    VS_MUST_CHECK;
+/* vs_writer_say_failed_locked: the file cannot be written. */
+void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_alive: whether the background thread still exists. */
 bool vs_writer_alive(struct vs_recorder *r);
 /* vs_writer_finish: last index frame and trailer. VS_ERR_IO. */
 enum vs_err vs_writer_finish(struct vs_recorder *r) VS_MUST_CHECK;
 void vs_writer_close(struct vs_recorder *r);
+
+/* --- ending.c --- */
+
+/* vs_ending_reopen_locked: before an event: take the end back. false when the event has to
+ * be left out. */
+bool vs_ending_reopen_locked(struct vs_recorder *r);
+/* vs_ending_again_locked: after it: the same end once more. */
+void vs_ending_again_locked(struct vs_recorder *r);
 
 /* --- intern.c --- */
 

@@ -16,10 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vs_cancel.h"
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
+#include "base/vs_signal_guard.h"
 #include "trace/recorder_internal.h"
-#include "trace/signal_guard.h"
 
 /* how often a waiting thread looks whether the background thread still exists */
 #define LOOK_NS UINT64_C(100000000)
@@ -169,14 +170,34 @@ bool vs_window_wait_locked(struct vs_recorder *r)
             vs_writer_take_over_locked(r);
             return true;
         }
-        if (r->closed && vs_clock_ns() - since > CLOSE_PATIENCE_NS)
+        if ((r->closed || r->leaving) && vs_clock_ns() - since > CLOSE_PATIENCE_NS)
             return false;
     }
+}
+
+static bool is_writing_locked(const struct vs_recorder *r)
+{
+    bool writing = false;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        writing |= r->windows[i].state == VS_WINDOW_WRITING;
+    return writing;
+}
+
+bool vs_window_wait_idle_locked(struct vs_recorder *r)
+{
+    while (is_writing_locked(r)) {
+        if (!vs_window_wait_locked(r))
+            return false;
+    }
+    return true;
 }
 
 bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
 {
     int saved_errno = errno; /* the program's, in whose call this is */
+    if (r->ending.on && !vs_ending_reopen_locked(r))
+        return false; /* the process ends */
+    int cancel = vs_cancel_hold(); /* the lock must not go with its thread */
     bool ready = false, waited = true;
     while (!ready && waited && bytes <= r->window_bytes &&
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
@@ -190,6 +211,7 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
             waited = vs_window_wait_locked(r);
         ready = r->active && (size_t)(r->limit - r->cursor) >= bytes;
     }
+    vs_cancel_restore(cancel);
     errno = saved_errno;
     return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
 }

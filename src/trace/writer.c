@@ -21,10 +21,10 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
+#include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
 #include "trace/compress.h"
 #include "trace/recorder_internal.h"
-#include "trace/signal_guard.h"
 
 #define FD_MIN 100 /* out of the way of programs that expect low numbers */
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
@@ -59,12 +59,19 @@ static int create_file(const char *path, bool keep_existing)
     return fd;
 }
 
+/* Out of the way of programs that expect low numbers; never one of the standard three,
+ * which a program may have closed: -1 (errno) rather than that. */
 static int move_high(int fd)
 {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
-    if (high < 0)
+    static const int floors[] = {FD_MIN, 24, 3}; /* the limit may be low */
+    int high = -1;
+    for (size_t i = 0; high < 0 && i < sizeof floors / sizeof *floors; i++)
+        high = fcntl(fd, F_DUPFD_CLOEXEC, floors[i]);
+    if (high < 0 && fd > STDERR_FILENO)
         return fd;
+    int saved_errno = errno;
     close(fd);
+    errno = saved_errno;
     return high;
 }
 
@@ -90,7 +97,7 @@ static enum vs_err check_descriptor(struct vs_recorder *r)
         return VS_ERR_IO;
     }
     w->fd = move_high(fd);
-    return VS_OK;
+    return w->fd < 0 ? VS_ERR_IO : VS_OK;
 }
 
 /* All of *bytes* at the end of the file, or nothing. */
@@ -144,13 +151,15 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
     w->fd = create_file(r->path, keep_existing);
     if (w->fd < 0)
         return VS_ERR_IO;
-    w->fd = move_high(w->fd);
     struct stat st;
-    if (fstat(w->fd, &st))
+    w->fd = move_high(w->fd);
+    if (w->fd < 0 || fstat(w->fd, &st))
         return VS_ERR_IO;
     w->device = (uint64_t)st.st_dev;
     w->inode = (uint64_t)st.st_ino;
     w->regular = S_ISREG(st.st_mode);
+    if (w->regular && !(st.st_mode & S_IRUSR) && fchmod(w->fd, 0600)) /* a strict umask */
+        vs_log(VS_LOG_DEBUG, "%s keeps the mode that the umask gave it", r->path);
 
     struct vs_file_header header = {
         .magic = VS_FILE_MAGIC,
@@ -284,10 +293,41 @@ enum vs_err vs_writer_finish(struct vs_recorder *r)
         .magic = VS_END_MAGIC,
     };
     trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    struct stat st;
+    if (w->regular && !fstat(w->fd, &st) && !st.st_nlink)
+        vs_log_once(VS_LOG_WARN, "%s was deleted while it was written: nothing is kept", r->path);
     return append(r, &trailer, sizeof trailer);
 }
 
-static void say_failed_locked(struct vs_recorder *r, int error)
+void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark)
+{
+    const struct vs_writer *w = &r->writer;
+    *mark = (struct vs_writer_mark){w->offset, w->events, w->strings, w->stack_nodes, w->last_ns,
+                                    w->index_previous, w->index_first_sequence, w->index_entries,
+                                    w->index[0]};
+}
+
+enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
+{
+    struct vs_writer *w = &r->writer;
+    enum vs_err err = check_descriptor(r);
+    if (err)
+        return err;
+    if (ftruncate(w->fd, (off_t)mark->offset))
+        return VS_ERR_IO;
+    w->offset = mark->offset;
+    w->events = mark->events;
+    w->strings = mark->strings;
+    w->stack_nodes = mark->stack_nodes;
+    w->last_ns = mark->last_ns;
+    w->index_previous = mark->index_previous;
+    w->index_first_sequence = mark->index_first_sequence;
+    w->index_entries = mark->index_entries;
+    w->index[0] = mark->index_first;
+    return VS_OK;
+}
+
+void vs_writer_say_failed_locked(struct vs_recorder *r, int error)
 {
     char events[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
     uint64_t kept = r->live_on_disk ? vs_window_events_locked(r) : r->writer.events;
@@ -314,7 +354,7 @@ static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool
     }
     w->state = VS_WINDOW_FULL;
     if (!r->failed)
-        say_failed_locked(r, error);
+        vs_writer_say_failed_locked(r, error);
     vs_recorder_fail_locked(r);
 }
 
@@ -366,7 +406,7 @@ static void *writer_main(void *arg)
             wait_for_work_locked(r, &seen);
         }
     }
-    bool finish = r->quit && !r->failed;
+    bool finish = r->quit && r->closed && !r->failed;
     vs_lock_release(&r->lock);
     enum vs_err err = finish ? vs_writer_finish(r) : VS_OK;
     int error = errno;
@@ -374,7 +414,7 @@ static void *writer_main(void *arg)
     r->writer.zstd = NULL;
     vs_lock_acquire(&r->lock);
     if (err) {
-        say_failed_locked(r, error);
+        vs_writer_say_failed_locked(r, error);
         vs_recorder_fail_locked(r);
     }
     r->finished = finish && !err;
@@ -389,6 +429,7 @@ void vs_writer_start(struct vs_recorder *r)
     sigset_t all, before;
     pthread_attr_t attr;
     sigfillset(&all);
+    sigdelset(&all, SIGSYS); /* blocked, a sandbox that serves system calls by it would kill */
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers are not ours to run */
     int rc = pthread_attr_init(&attr);
     if (!rc) {

@@ -57,27 +57,32 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
     return real(fd, from, write_little && bytes > 1000 ? 1000 : bytes, offset);
 }
 
-/* What is said on stderr goes to a file from here on; vs_log keeps the descriptor
- * it finds at its first line. */
-static const char *capture_log(void)
+static char log_name[512];
+static int stderr_before;
+
+/* What is said on stderr goes to a file until release_log. */
+static void capture_log(void)
 {
-    static char name[512];
-    snprintf(name, sizeof name, "%s", scratch("log.txt"));
-    int saved = dup(STDERR_FILENO), fd = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    stderr_before = dup(STDERR_FILENO);
+    int fd = open(log_name, O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(fd, STDERR_FILENO);
     close(fd);
-    vs_log(VS_LOG_ERROR, "log begins");
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    return name;
+    vs_log_remember();
 }
 
-static const char *log_name;
+static void release_log(void)
+{
+    dup2(stderr_before, STDERR_FILENO);
+    close(stderr_before);
+}
 
 static int setup(void **state)
 {
     int rc = make_scratch(state);
-    log_name = capture_log();
+    snprintf(log_name, sizeof log_name, "%s", scratch("log.txt"));
+    capture_log();
+    vs_log(VS_LOG_ERROR, "log begins");
+    release_log();
     return rc;
 }
 
@@ -97,6 +102,7 @@ static unsigned times_said(const char *part)
 
 static void record_some(const char *path, unsigned depth)
 {
+    capture_log();
     struct vs_recorder *r = open_recorder(path, 1, depth);
     for (uint64_t i = 0; i < EVENTS; i++) {
         struct vs_event e = {.kind = VS_EVENT_free};
@@ -107,6 +113,7 @@ static void record_some(const char *path, unsigned depth)
             vs_recorder_flush(r);
     }
     vs_recorder_close(r, VS_END_EXIT, 0);
+    release_log();
 }
 
 static uint64_t check_some(const char *path)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing to files from somebody else's thread: SIGXFSZ and SIGPIPE, which a
- * failed write raises in the thread that made it, must not reach the program. */
+ * Writing to files from somebody else's thread: SIGXFSZ and SIGPIPE, which a failed
+ * write raises in the thread that made it, must not reach the program; nor SIGTTOU, which
+ * stops a background program that writes to a terminal. */
 #ifndef VS_SIGNAL_GUARD_H
 #define VS_SIGNAL_GUARD_H
 
@@ -19,11 +20,12 @@ static inline void vs_signal_guard_enter(struct vs_signal_guard *guard)
     sigemptyset(&guard->raised);
     sigaddset(&guard->raised, SIGXFSZ);
     sigaddset(&guard->raised, SIGPIPE);
+    sigaddset(&guard->raised, SIGTTOU);
     pthread_sigmask(SIG_BLOCK, &guard->raised, &guard->before);
 }
 
 /* vs_signal_guard_leave: take away what our write raised, restore the mask. A
- * signal of these two that was already pending for the thread is taken as well.
+ * signal of these that was already pending for the thread is taken as well.
  * errno is kept. */
 static inline void vs_signal_guard_leave(struct vs_signal_guard *guard)
 {
