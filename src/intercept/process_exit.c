@@ -59,6 +59,16 @@ bool vs_process_quiet_moment(void)
     return !vs_thread.inside && !in_signal_handler();
 }
 
+static void *next_function(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!fn) {
+        fn = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(slot, fn, memory_order_relaxed);
+    }
+    return fn;
+}
+
 static void take_status(int status)
 {
     atomic_store(&exit_status, (uint64_t)(status & 0xff));
@@ -117,6 +127,19 @@ void vs_process_exit_prepare(void)
     at_quick_exit(at_quick_exit_of_program);
 }
 
+/* A process whose main thread is gone ends with its last thread, which must not be ours.
+ * exit is then called by that thread, and all goes the way of any exit. */
+VS_EXPORT __attribute__((noreturn)) void pthread_exit(void *result);
+void pthread_exit(void *result)
+{
+    static _Atomic(void *) slot;
+    __attribute__((noreturn)) void (*next)(void *) = next_function(&slot, "pthread_exit");
+    if (vs_process_own() && syscall(SYS_gettid) == getpid() && !vs_lock_held() &&
+        vs_process_state() == VS_PROCESS_ACTIVE)
+        vs_recorder_dismiss_thread(vs_process_recorder());
+    next(result);
+}
+
 /* _exit ends a process without any handler: the trace is ended here instead, so that its
  * exit status is known. The kernel call is the real function. */
 VS_EXPORT void _exit(int status);
@@ -133,33 +156,23 @@ void _exit(int status)
 
 VS_EXPORT void _Exit(int status) __attribute__((alias("_exit")));
 
-typedef __attribute__((noreturn)) void (*exit_fn)(int);
-
-static exit_fn next_function(_Atomic(void *) *slot, const char *name)
-{
-    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
-    if (!fn) {
-        fn = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(slot, fn, memory_order_relaxed);
-    }
-    return fn ? (exit_fn)fn : _exit;
-}
-
 /* Called in an exit handler, these change the status after on_exit has told us. */
 VS_EXPORT __attribute__((noreturn)) void exit(int status);
 void exit(int status)
 {
-    static _Atomic(void *) next;
+    static _Atomic(void *) slot;
+    __attribute__((noreturn)) void (*next)(int) = next_function(&slot, "exit");
     if (vs_process_own())
         take_status(status);
-    next_function(&next, "exit")(status);
+    next(status);
 }
 
 VS_EXPORT __attribute__((noreturn)) void quick_exit(int status);
 void quick_exit(int status)
 {
-    static _Atomic(void *) next;
+    static _Atomic(void *) slot;
+    __attribute__((noreturn)) void (*next)(int) = next_function(&slot, "quick_exit");
     if (vs_process_own())
         take_status(status);
-    next_function(&next, "quick_exit")(status);
+    next(status);
 }

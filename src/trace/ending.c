@@ -137,6 +137,17 @@ static bool dismiss_thread_locked(struct vs_recorder *r)
     return true;
 }
 
+void vs_recorder_dismiss_thread(struct vs_recorder *r)
+{
+    if (!r || r->pid != getpid() || !vs_lock_acquire_within(&r->lock, LOCK_NS))
+        return;
+    bool join = dismiss_thread_locked(r) && r->has_thread;
+    r->has_thread = false;
+    vs_lock_release(&r->lock);
+    if (join)
+        pthread_join(r->thread, NULL);
+}
+
 static void end_locked(struct vs_recorder *r, enum vs_end_reason reason, uint64_t status)
 {
     struct vs_ending *e = &r->ending;

@@ -79,6 +79,10 @@ void vs_recorder_close(struct vs_recorder *recorder, enum vs_end_reason reason, 
  * status: that one counts. */
 void vs_recorder_end(struct vs_recorder *recorder, enum vs_end_reason reason, uint64_t status);
 
+/* vs_recorder_dismiss_thread: end the background thread; the threads that record write
+ * from here on. For a process that ends with its last thread. */
+void vs_recorder_dismiss_thread(struct vs_recorder *recorder);
+
 /* vs_recorder_exec_begin: end the trace because the process is about to become another
  * program. True: it is whole, and the recorder is held (rank RECORDER) until
  * vs_recorder_exec_failed, which takes the end back and goes on. False: nothing is held;

@@ -166,7 +166,9 @@ static void without_room_for_the_live_window_it_records_all_the_same(void **stat
     (void)state;
     const char *path = scratch("roomless.vst");
     refuse_room = true;
+    capture_log();
     struct vs_recorder *r = open_recorder(path, 1, 0);
+    release_log();
     assert_int_equal(access(scratch("roomless.vst.live"), F_OK), -1);
     vs_recorder_close(r, VS_END_EXIT, 0);
     record_some(path, 0);

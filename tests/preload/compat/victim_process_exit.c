@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every way in which a process ends, with memory freed as late as programs do. Cases
+ * whose end skips main's leave their tally before it. */
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+static void *blocks[8];
+
+static void take(int i)
+{
+    OK(cudaMalloc(&blocks[i], (size_t)(i + 1) * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)((size_t)(i + 1) * MIB));
+}
+
+static void give(int i)
+{
+    if (!blocks[i])
+        return;
+    OK(cudaFree(blocks[i]));
+    blocks[i] = NULL;
+    tally_free(VT_DEVICE);
+}
+
+static void take_some(void)
+{
+    for (int i = 0; i < 4; i++)
+        take(i);
+    give(0);
+    puts("some");
+    fflush(stdout);
+}
+
+/* --- by calls --- */
+
+static int end_by_return(void)
+{
+    take_some();
+    return 21;
+}
+
+static int end_by_exit(void)
+{
+    take_some();
+    exit(22);
+}
+
+static int end_by_underscore_exit(void)
+{
+    take_some();
+    tally_end();
+    _exit(23);
+}
+
+static int end_by_capital_exit(void)
+{
+    take_some();
+    tally_end();
+    _Exit(24);
+}
+
+static int end_by_system_call(void)
+{
+    take_some();
+    tally_end();
+    syscall(SYS_exit_group, 25);
+    return 0;
+}
+
+static void give_1(void)
+{
+    give(1);
+}
+
+static void give_2(void)
+{
+    give(2);
+}
+
+static int end_by_quick_exit(void)
+{
+    at_quick_exit(give_2); /* before CUDA: called after ours */
+    take_some();
+    at_quick_exit(give_1);
+    tally_end();
+    quick_exit(26);
+}
+
+static int end_by_abort(void)
+{
+    take_some();
+    tally_end();
+    abort();
+}
+
+/* --- handlers and destructors --- */
+
+static int handlers_before_and_after(void)
+{
+    atexit(give_2);
+    take_some();
+    atexit(give_1);
+    return 27;
+}
+
+static void exit_with_30(void)
+{
+    give(1);
+    exit(30);
+}
+
+static int exit_in_an_early_handler(void)
+{
+    atexit(exit_with_30); /* before CUDA: runs after ours */
+    take_some();
+    return 28;
+}
+
+static int exit_in_a_late_handler(void)
+{
+    take_some();
+    atexit(exit_with_30);
+    return 29;
+}
+
+static void underscore_exit_with_31(void)
+{
+    give(1);
+    tally_end();
+    _exit(31);
+}
+
+static int underscore_exit_in_an_early_handler(void)
+{
+    atexit(underscore_exit_with_31);
+    take_some();
+    return 1;
+}
+
+static int destructor_status;
+static int destructor_block = -1;
+
+__attribute__((destructor)) static void program_destructor(void)
+{
+    if (destructor_block >= 0)
+        give(destructor_block);
+    if (destructor_status)
+        _exit(destructor_status);
+}
+
+static int free_in_a_destructor(void)
+{
+    take_some();
+    destructor_block = 1;
+    return 32;
+}
+
+static int status_of_a_destructor(void)
+{
+    take_some();
+    destructor_block = 1;
+    destructor_status = 33;
+    tally_end();
+    return 1;
+}
+
+static void kill_self(void)
+{
+    give(1);
+    raise(SIGKILL);
+}
+
+static int killed_in_a_handler(void)
+{
+    take_some();
+    atexit(kill_self);
+    tally_end();
+    return 0;
+}
+
+/* --- from threads --- */
+
+static void *exit_here(void *status)
+{
+    give(1);
+    exit((int)(size_t)status);
+}
+
+static int exit_from_a_thread(void)
+{
+    pthread_t t;
+    take_some();
+    pthread_create(&t, NULL, exit_here, (void *)34);
+    pthread_join(t, NULL);
+    return 1;
+}
+
+static void *after_main(void *arg)
+{
+    (void)arg;
+    usleep(50000);
+    give(1);
+    give(2);
+    puts("last thread");
+    tally_end();
+    return NULL;
+}
+
+static int main_ends_as_a_thread(void)
+{
+    pthread_t t;
+    take_some();
+    pthread_create(&t, NULL, after_main, NULL);
+    pthread_detach(t);
+    pthread_exit(NULL); /* the process ends with status 0 after the last thread */
+}
+
+static _Atomic int going = 1;
+
+static void *allocate_and_free(void *arg)
+{
+    (void)arg;
+    void *p;
+    while (going) {
+        if (cudaMalloc(&p, 1000) == cudaSuccess)
+            cudaFree(p);
+    }
+    return NULL;
+}
+
+/* what is done while the process ends is nobody's tally */
+static int return_while_threads_run(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, allocate_and_free, NULL);
+    usleep(30000);
+    puts("main is done");
+    return 35;
+}
+
+/* --- in signal handlers --- */
+
+static void exit_in_handler(int number)
+{
+    give(1);
+    exit(number == SIGUSR1 ? 36 : 1);
+}
+
+static int exit_in_a_quiet_signal_handler(void)
+{
+    take_some();
+    signal(SIGUSR1, exit_in_handler);
+    raise(SIGUSR1);
+    return 1;
+}
+
+static sigjmp_buf back;
+
+static void jump(int number)
+{
+    siglongjmp(back, number);
+}
+
+static int jump_out_of_a_handler(void)
+{
+    volatile int *nowhere = NULL;
+    struct sigaction action = {.sa_handler = jump};
+    sigaction(SIGSEGV, &action, NULL);
+    take_some();
+    for (int i = 0; i < 3; i++) {
+        if (!sigsetjmp(back, 1))
+            *nowhere = 1;
+        give(i);
+        take(4 + i);
+    }
+    puts("came back");
+    return 37;
+}
+
+#define SIGNAL_CASE(name, number)                                              \
+    static int name(void)                                                      \
+    {                                                                          \
+        struct rlimit none = {0, 0};                                           \
+        setrlimit(RLIMIT_CORE, &none);                                         \
+        signal(number, SIG_DFL);                                               \
+        take_some();                                                           \
+        tally_end();                                                           \
+        raise(number);                                                         \
+        return 1;                                                              \
+    }
+SIGNAL_CASE(sigterm, SIGTERM)
+SIGNAL_CASE(sigint, SIGINT)
+SIGNAL_CASE(sighup, SIGHUP)
+SIGNAL_CASE(sigkill, SIGKILL)
+SIGNAL_CASE(sigpipe, SIGPIPE)
+SIGNAL_CASE(sigxcpu, SIGXCPU)
+SIGNAL_CASE(sigsys, SIGSYS)
+SIGNAL_CASE(sigbus, SIGBUS)
+SIGNAL_CASE(sigalrm, SIGALRM)
+SIGNAL_CASE(sigquit, SIGQUIT)
+
+static int fault(void)
+{
+    volatile int *nowhere = NULL;
+    take_some();
+    tally_end();
+    *nowhere = 1;
+    return 1;
+}
+
+static int cpu_time_is_up(void)
+{
+    struct rlimit one = {1, 2};
+    take_some();
+    tally_end();
+    setrlimit(RLIMIT_CPU, &one);
+    for (;;)
+        ;
+}
+
+VICTIM("exit")
+CASE(end_by_return, "main returns a status", 0)
+CASE(end_by_exit, "exit", 0)
+CASE(end_by_underscore_exit, "_exit", 0)
+CASE(end_by_capital_exit, "_Exit", 0)
+CASE(end_by_system_call, "the system call itself", VF_TORN)
+CASE(end_by_quick_exit, "quick_exit, with handlers that free", 0)
+CASE(end_by_abort, "abort", VF_TORN)
+CASE(handlers_before_and_after, "exit handlers from before and after the first CUDA call free", 0)
+CASE(exit_in_an_early_handler, "exit in an exit handler from before CUDA changes the status", 0)
+CASE(exit_in_a_late_handler, "exit in an exit handler from after CUDA changes the status", 0)
+CASE(underscore_exit_in_an_early_handler, "_exit in an exit handler", 0)
+CASE(free_in_a_destructor, "a destructor of the program frees", 0)
+CASE(status_of_a_destructor, "a destructor frees and changes the status", 0)
+CASE(killed_in_a_handler, "killed while exit handlers run", VF_TORN)
+CASE(exit_from_a_thread, "exit from another thread", 0)
+CASE(main_ends_as_a_thread, "main ends by pthread_exit, others go on", 0)
+CASE(return_while_threads_run, "main returns while threads allocate (no tally of those)", VF_NO_TALLY)
+CASE(exit_in_a_quiet_signal_handler, "exit in a signal handler", 0)
+CASE(jump_out_of_a_handler, "siglongjmp out of a SIGSEGV handler, again and again", 0)
+CASE(sigterm, "killed by SIGTERM", VF_TORN)
+CASE(sigint, "killed by SIGINT", VF_TORN)
+CASE(sighup, "killed by SIGHUP", VF_TORN)
+CASE(sigkill, "killed by SIGKILL", VF_TORN)
+CASE(sigpipe, "killed by SIGPIPE", VF_TORN)
+CASE(sigxcpu, "killed by SIGXCPU", VF_TORN)
+CASE(sigsys, "killed by SIGSYS", VF_TORN)
+CASE(sigbus, "killed by SIGBUS", VF_TORN)
+CASE(sigalrm, "killed by SIGALRM", VF_TORN)
+CASE(sigquit, "killed by SIGQUIT", VF_TORN)
+CASE(fault, "killed by a fault of its own", VF_TORN)
+CASE(cpu_time_is_up, "killed by its limit of CPU time", VF_TORN)
+END_VICTIM

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ends that only C++ has: static objects and thread-local objects that free, and
+// exceptions that nobody catches.
+#include <cuda_runtime_api.h>
+
+#include <exception>
+#include <stdexcept>
+#include <thread>
+
+#include "victim.h"
+
+namespace {
+
+struct Block {
+    void *ptr = nullptr;
+    void take(size_t bytes)
+    {
+        OK(cudaMalloc(&ptr, bytes));
+        tally_alloc(VT_DEVICE, (int64_t)bytes);
+    }
+    ~Block()
+    {
+        if (!ptr)
+            return;
+        OK(cudaFree(ptr));
+        tally_free(VT_DEVICE);
+    }
+};
+
+Block global;
+
+Block &local_static()
+{
+    static Block block;
+    return block;
+}
+
+thread_local Block of_thread;
+
+int static_objects()
+{
+    global.take(1000);
+    local_static().take(2000);
+    return 41;
+}
+
+int thread_local_objects()
+{
+    for (int i = 0; i < 8; i++) {
+        std::thread([] { of_thread.take(5000); }).join();
+    }
+    of_thread.take(6000);
+    return 42;
+}
+
+int main_throws()
+{
+    global.take(1000);
+    tally_end();
+    throw std::runtime_error("out of main");
+}
+
+int thread_throws()
+{
+    global.take(1000);
+    tally_end();
+    std::thread([] { throw 3; }).join();
+    return 1;
+}
+
+int terminate_handler_exits()
+{
+    global.take(1000);
+    std::set_terminate([] { exit(43); });
+    tally_end();
+    throw 1;
+}
+
+} // namespace
+
+VICTIM("exit")
+CASE(static_objects, "static objects free in their destructors", 0)
+CASE(thread_local_objects, "thread-local objects free in their destructors", 0)
+CASE(main_throws, "an exception leaves main", VF_TORN)
+CASE(thread_throws, "an exception leaves a thread", VF_TORN)
+CASE(terminate_handler_exits, "the terminate handler calls exit", 0)
+END_VICTIM
