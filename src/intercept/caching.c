@@ -8,6 +8,7 @@
  * During a stream capture nothing is served from here: the driver's own answer
  * (an error, outside relaxed mode) is the right one. */
 #include "intercept/caching.h"
+#include "intercept/capture.h"
 
 #include <stdatomic.h>
 
@@ -226,7 +227,7 @@ static inline enum vs_err take(struct vs_allocator *allocator, uint64_t bytes,
 bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *api, CUdeviceptr *ptr,
                       CUresult *result)
 {
-    if (!vs_process_caching() || !bytes || !ptr || atomic_load(&vs_capture_count) ||
+    if (!vs_process_caching() || !bytes || !ptr || vs_capture_any() ||
         vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
@@ -252,7 +253,7 @@ static void await_current_context(const struct vs_context *owner, struct vs_allo
 {
     struct vs_allocation found;
     bool live;
-    if (vs_process_state() != VS_PROCESS_ACTIVE || atomic_load(&vs_capture_count) ||
+    if (vs_process_state() != VS_PROCESS_ACTIVE || vs_capture_any() ||
         vs_context_handle() == owner->handle)
         return;
     if (vs_allocator_find(allocator, ptr, &found, &live) == VS_OK && live && found.addr == ptr)

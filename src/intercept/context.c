@@ -14,6 +14,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
 #include "intercept/caching.h"
+#include "intercept/capture.h"
 #include "intercept/collector.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
@@ -29,7 +30,6 @@ static uint32_t context_count;                 /* guarded by lock */
 static bool device_known[VS_DEVICES_MAX];      /* guarded by lock */
 static struct vs_map streams;                  /* guarded by lock: key -> id */
 static uint64_t stream_count;                  /* guarded by lock */
-_Atomic int vs_capture_count;
 _Atomic bool vs_several_contexts, vs_peer_access;
 
 /* the last context of this thread, so that the hot path walks no list */
@@ -275,13 +275,25 @@ struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_re
     return allocator;
 }
 
+/* While something is captured nothing may be waited for, as giving back mapped memory
+ * would, or stream-ordered memory: then these allocators stay as they are. */
+static int allocators_to_empty(void)
+{
+    const struct vs_options *options = vs_process_options();
+    if (!vs_capture_any())
+        return VS_CONTEXT_ALLOCATORS;
+    return vs_option_is(options, VS_OPT_policy, "compact") || *options->text[VS_OPT_alloc_conf] ? 0
+                                                                                                : 1;
+}
+
 uint64_t vs_context_make_room(uint32_t device)
 {
     uint64_t total = 0;
-    if (atomic_load(&vs_capture_count))
-        return 0;
+    int count = allocators_to_empty();
+    /* the driver had no memory, so it forbade nothing: what we free is not forbidden either */
+    CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
+        for (int i = 0; c->device == device && i < count; i++) {
             struct vs_allocator *allocator = vs_context_allocator_at(c, i);
             uint64_t released = 0;
             /* what was given back is room, also when some segment could not be */
@@ -290,6 +302,7 @@ uint64_t vs_context_make_room(uint32_t device)
             total += released;
         }
     }
+    vs_capture_restore(mode);
     return total;
 }
 

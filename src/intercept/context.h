@@ -100,7 +100,4 @@ extern _Atomic bool vs_several_contexts;
  * on any device may use any block. Never taken back. */
 extern _Atomic bool vs_peer_access;
 
-/* vs_capture_count: streams being captured in this process right now. */
-extern _Atomic int vs_capture_count;
-
 #endif

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "intercept/capture.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
 #include "intercept/limit.h"
@@ -88,12 +89,6 @@ static enum vs_err segment_free(void *arg, uint64_t addr, size_t bytes)
     return err;
 }
 
-/* A capture would be invalidated by it. What is not given back now goes another time. */
-static enum vs_err segment_free_when_allowed(void *arg, uint64_t addr, size_t bytes)
-{
-    return atomic_load(&vs_capture_count) ? VS_ERR_STATE : segment_free(arg, addr, bytes);
-}
-
 static enum vs_err synchronize_context(const struct vs_context *context)
 {
     struct vs_entered entered;
@@ -160,11 +155,18 @@ static enum vs_err segment_free_relaxed(void *arg, uint64_t addr, size_t bytes)
     return err;
 }
 
+/* Without a capture the thread's mode need not be changed. */
+static enum vs_err segment_free_ours(void *arg, uint64_t addr, size_t bytes)
+{
+    return vs_capture_any() ? segment_free_relaxed(arg, addr, bytes)
+                            : segment_free(arg, addr, bytes);
+}
+
 void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
                         struct vs_device_ops *out)
 {
     *out = (struct vs_device_ops){.segment_alloc = segment_alloc,
-                                  .segment_free = segment_free_when_allowed,
+                                  .segment_free = segment_free_ours,
                                   .synchronize = synchronize,
                                   .memory_info = memory_info};
     vs_vmm_ops_add(context, out);

@@ -5,6 +5,7 @@
  * reached from that thread alone: whoever needs an event there from another thread
  * waits for the whole context instead, which is rare and right. Called with the
  * allocator's lock held. */
+#include "intercept/capture.h"
 #include "intercept/event_ops.h"
 
 #include <stdatomic.h>
@@ -282,7 +283,7 @@ static void event_give(struct event *event)
 /* Wait for the whole context, which no capture may be part of. */
 static enum vs_err wait_for_all(void)
 {
-    if (atomic_load(&vs_capture_count))
+    if (vs_capture_any())
         return VS_ERR_STATE;
     return vs_err_of_driver(VS_REAL(cuCtxSynchronize));
 }

@@ -15,6 +15,10 @@
 
 /* cuda.h maps plain names to versioned ones; hooks are named exactly */
 #undef cuGetProcAddress
+#undef cuStreamBeginCapture
+#undef cuStreamDestroy
+#undef cuCtxCreate
+#undef cuCtxDestroy
 #undef cuStreamEndCapture
 #undef cuStreamBeginCaptureToGraph
 #undef cuGraphAddNode

@@ -93,12 +93,14 @@ VS_DRIVER_HOOK(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, 
                (ptr, handle, flags))
 VS_DRIVER_HOOK(cuIpcCloseMemHandle, (CUdeviceptr ptr), (ptr))
 
-/* --- contexts, synchronisation, capture: hooks_context.c --- */
+/* --- contexts, synchronisation: hooks_context.c --- */
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice device), (ctx, device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRelease, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxReset, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
+VS_DRIVER_HOOK(cuCtxCreate, (CUcontext *ctx, unsigned flags, CUdevice device),
+               (ctx, flags, device))
 VS_DRIVER_HOOK(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice device),
                (ctx, flags, device))
 VS_DRIVER_HOOK(cuCtxCreate_v3,
@@ -108,10 +110,17 @@ VS_DRIVER_HOOK(cuCtxCreate_v3,
 VS_DRIVER_HOOK(cuCtxCreate_v4,
                (CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device),
                (ctx, params, flags, device))
+VS_DRIVER_HOOK(cuCtxDestroy, (CUcontext ctx), (ctx))
 VS_DRIVER_HOOK(cuCtxDestroy_v2, (CUcontext ctx), (ctx))
+VS_DRIVER_HOOK(cuCtxDetach, (CUcontext ctx), (ctx))
 VS_DRIVER_HOOK(cuCtxSynchronize, (void), ())
 VS_DRIVER_HOOK(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), (peer, flags))
+
+/* --- captures, the end of streams: hooks_capture.c --- */
+VS_DRIVER_HOOK(cuStreamDestroy, (CUstream stream), (stream))
 VS_DRIVER_HOOK(cuStreamDestroy_v2, (CUstream stream), (stream))
+VS_DRIVER_HOOK(cuStreamBeginCapture, (CUstream stream), (stream))
+VS_DRIVER_HOOK(cuStreamBeginCapture_ptsz, (CUstream stream), (stream))
 VS_DRIVER_HOOK(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
 VS_DRIVER_HOOK(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
                (stream, mode))

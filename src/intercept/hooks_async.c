@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "intercept/caching.h"
+#include "intercept/capture.h"
 #include "intercept/graph_memory.h"
 #include "intercept/hook.h"
 #include "intercept/limit.h"
@@ -14,7 +15,7 @@
 
 static bool capturing(CUstream stream, bool per_thread)
 {
-    if (!atomic_load(&vs_capture_count))
+    if (!vs_capture_any())
         return false;
     if (!stream && per_thread) /* the question has a form of its own as well */
         stream = CU_STREAM_PER_THREAD;
@@ -104,15 +105,15 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
     struct vs_context *context = vs_context_current();
     struct vs_live live;
     uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
-    bool known = vs_track_free(ptr, id, api, &live);
+    bool known = vs_track_leave(ptr, api, &live);
     CUresult r;
     /* memory of cudaMalloc may be freed this way too; the driver would take the segment */
     if (known || !vs_caching_free(ptr, api, &r)) {
         r = per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
                        : VS_REAL(cuMemFreeAsync, ptr, stream);
-        if (known && r != CUDA_SUCCESS)
-            vs_track_undo_free(&live, id, api);
-        else if (known)
+        if (known)
+            vs_track_left(&live, id, api, r == CUDA_SUCCESS);
+        if (known && r == CUDA_SUCCESS)
             vs_limit_gone(&live);
     }
     vs_thread.inside--;

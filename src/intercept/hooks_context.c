@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts come and go, the program synchronises, streams are captured. Creating
- * or retaining a context is what makes a process one that uses CUDA: recording
+ * Contexts come and go, the program synchronises. Creating or retaining a context is what makes a process one that uses CUDA: recording
  * starts there, before the first kernel can run. Context-wide synchronisations of
  * the program's own make freed cached blocks reusable at no cost to it. */
 #include <stdatomic.h>
 
 #include "intercept/caching.h"
+#include "intercept/capture.h"
 #include "intercept/collector.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
@@ -32,6 +32,14 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
     vs_hook_active();
     vs_usage_context_begins(&mark, device, true);
     return context_made(VS_REAL(cuDevicePrimaryCtxRetain, ctx, device), ctx, &mark);
+}
+
+CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
+{
+    struct vs_usage_mark mark;
+    vs_hook_active();
+    vs_usage_context_begins(&mark, device, false);
+    return context_made(VS_REAL(cuCtxCreate, ctx, flags, device), ctx, &mark);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
@@ -94,7 +102,7 @@ static void before_teardown(struct vs_context *context)
     vs_collector_flush(false);
     for (int i = 0; context && i < VS_CONTEXT_ALLOCATORS; i++) {
         struct vs_allocator *allocator = vs_context_allocator_at(context, i);
-        if (allocator && !atomic_load(&vs_capture_count) &&
+        if (allocator && !vs_capture_any() &&
             vs_allocator_empty_cache(allocator, &released) != VS_OK)
             released = 0; /* then the end of the context takes it */
     }
@@ -104,6 +112,7 @@ static void before_teardown(struct vs_context *context)
 static void after_teardown(struct vs_context *context, const char *api)
 {
     vs_thread.inside++;
+    vs_capture_context_gone(context->handle);
     vs_context_gone(context, api);
     vs_thread.inside--;
 }
@@ -162,15 +171,47 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     return r;
 }
 
+/* A context that the program destroys: what it leaves is given back, and forgotten. */
+#define DESTROY_BODY(call)                                        \
+    bool watch = watching();                                      \
+    struct vs_context *context = watch ? vs_context_find(ctx) : NULL; \
+    if (watch)                                                    \
+        before_teardown(context);                                 \
+    CUresult r = call;                                            \
+    if (r == CUDA_SUCCESS)                                        \
+        vs_capture_context_gone(ctx);                             \
+    if (context && r == CUDA_SUCCESS)                             \
+        after_teardown(context, "cuCtxDestroy");                  \
+    return r;
+
+CUresult cuCtxDestroy(CUcontext ctx)
+{
+    DESTROY_BODY(VS_REAL(cuCtxDestroy, ctx))
+}
+
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
-    bool watch = watching();
-    struct vs_context *context = watch ? vs_context_find(ctx) : NULL;
-    if (watch)
-        before_teardown(context);
-    CUresult r = VS_REAL(cuCtxDestroy_v2, ctx);
-    if (context && r == CUDA_SUCCESS)
-        after_teardown(context, "cuCtxDestroy");
+    DESTROY_BODY(VS_REAL(cuCtxDestroy_v2, ctx))
+}
+
+static bool context_exists(CUcontext ctx)
+{
+    CUresult (*version)(CUcontext, unsigned *);
+    unsigned value;
+    *(void **)&version = vs_driver_symbol("cuCtxGetApiVersion");
+    return !version || version(ctx, &value) == CUDA_SUCCESS;
+}
+
+/* The last of as many as cuCtxAttach counted destroys it. */
+CUresult cuCtxDetach(CUcontext ctx)
+{
+    struct vs_context *context = watching() ? vs_context_find(ctx) : NULL;
+    CUresult r = VS_REAL(cuCtxDetach, ctx);
+    if (r != CUDA_SUCCESS || context_exists(ctx))
+        return r;
+    vs_capture_context_gone(ctx);
+    if (context)
+        after_teardown(context, "cuCtxDetach");
     return r;
 }
 
@@ -209,115 +250,4 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
         vs_thread.inside--;
     }
     return r;
-}
-
-/* Streams that captures began on: one that is destroyed takes its capture with it, and
- * no end of that is ever seen. Beyond so many at a time it stays counted. */
-#define ORIGINS_MAX 64
-static _Atomic(CUstream) origins[ORIGINS_MAX]; /* atomic; NULL: free */
-
-static bool origins_replace(CUstream from, CUstream to)
-{
-    for (int i = 0; i < ORIGINS_MAX; i++) {
-        CUstream expected = from;
-        if (atomic_compare_exchange_strong(&origins[i], &expected, to))
-            return true;
-    }
-    return false;
-}
-
-static void capture_is_over(void)
-{
-    if (atomic_load(&vs_capture_count) > 0)
-        atomic_fetch_sub(&vs_capture_count, 1);
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
-    if (watching() && vs_process_serving()) {
-        vs_thread.inside++;
-        vs_stream_ends(stream);
-        vs_thread.inside--;
-    }
-    /* before: afterwards another stream may have this handle */
-    bool captured = stream && origins_replace(stream, NULL);
-    CUresult r = VS_REAL(cuStreamDestroy_v2, stream);
-    if (captured && r == CUDA_SUCCESS)
-        capture_is_over();
-    else if (captured)
-        origins_replace(NULL, stream);
-    return r;
-}
-
-/* Counted before it begins: from its first instant on no other thread may make a
- * synchronisation of ours, which would invalidate it. */
-static void capture_begins(void)
-{
-    atomic_fetch_add(&vs_capture_count, 1);
-}
-
-static CUresult capture_began(CUstream stream, CUresult r)
-{
-    if (r != CUDA_SUCCESS)
-        atomic_fetch_sub(&vs_capture_count, 1);
-    else if (stream)
-        origins_replace(NULL, stream);
-    return r;
-}
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
-{
-    capture_begins();
-    return capture_began(stream, VS_REAL(cuStreamBeginCapture_v2, stream, mode));
-}
-
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
-{
-    capture_begins();
-    return capture_began(stream, VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
-}
-
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
-                                     const CUgraphEdgeData *edges, size_t count,
-                                     CUstreamCaptureMode mode)
-{
-    capture_begins();
-    return capture_began(
-        stream, VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count, mode));
-}
-
-CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
-                                          const CUgraphEdgeData *edges, size_t count,
-                                          CUstreamCaptureMode mode)
-{
-    capture_begins();
-    return capture_began(stream, VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes,
-                                         edges, count, mode));
-}
-
-/* An invalidated capture ends with an error, but ends. Only a call that was no
- * end of a capture at all leaves the count. */
-static CUresult capture_ended(CUstream stream, CUresult r)
-{
-    bool was_none = r == CUDA_ERROR_ILLEGAL_STATE || r == CUDA_ERROR_INVALID_VALUE ||
-                    r == CUDA_ERROR_INVALID_HANDLE || r == CUDA_ERROR_NOT_INITIALIZED ||
-                    r == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD ||
-                    r == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED || r == CUDA_ERROR_NOT_FOUND ||
-                    r == CUDA_ERROR_NOT_SUPPORTED;
-    if (was_none)
-        return r;
-    if (stream)
-        origins_replace(stream, NULL);
-    capture_is_over();
-    return r;
-}
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
-    return capture_ended(stream, VS_REAL(cuStreamEndCapture, stream, graph));
-}
-
-CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
-{
-    return capture_ended(stream, VS_REAL(cuStreamEndCapture_ptsz, stream, graph));
 }

@@ -4,6 +4,7 @@
  * the free they share. Plain cuMemAlloc may be served from the cache; the others
  * always go to the driver. */
 #include "intercept/caching.h"
+#include "intercept/capture.h"
 #include "intercept/hook.h"
 #include "intercept/limit.h"
 #include "intercept/policy.h"
@@ -115,11 +116,11 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
 {
     struct vs_live live;
     vs_thread.inside++;
-    bool known = vs_track_free(ptr, 0, api, &live);
+    bool known = vs_track_leave(ptr, api, &live);
     CUresult r = VS_REAL(cuMemFree_v2, ptr);
-    if (known && r != CUDA_SUCCESS) {
-        vs_track_undo_free(&live, 0, api);
-    } else if (known) {
+    if (known)
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    if (known && r == CUDA_SUCCESS) {
         vs_limit_gone(&live);
         vs_usage_freed(live.device);
     }
@@ -134,7 +135,8 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
     vs_thread.inside++;
     const char *api = vs_api("cuMemFree");
     CUresult r;
-    bool decided = vs_caching_free(ptr, api, &r);
+    bool decided = (vs_capture_any() && vs_capture_forbids_free(ptr, &r)) ||
+                   vs_caching_free(ptr, api, &r);
     vs_thread.inside--;
     if (decided)
         return r;

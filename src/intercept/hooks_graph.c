@@ -6,6 +6,7 @@
  * nodes pay one load at each of these calls. */
 #include <stdatomic.h>
 
+#include "intercept/capture.h"
 #include "intercept/event_ops.h"
 #include "intercept/graph_memory.h"
 #include "intercept/hook.h"
@@ -190,7 +191,7 @@ static bool counts(CUstream stream, bool per_thread)
         return false;
     if (!stream && per_thread)
         stream = CU_STREAM_PER_THREAD;
-    return !atomic_load(&vs_capture_count) || !vs_stream_capturing(stream);
+    return !vs_capture_any() || !vs_stream_capturing(stream);
 }
 
 /* The driver's answer to *call*, unless *exec* would pass the device's limit. */

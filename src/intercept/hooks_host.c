@@ -68,10 +68,10 @@ CUresult cuMemFreeHost(void *ptr)
     const char *api = vs_api("cuMemFreeHost");
     /* of other memory the driver refuses it, and nothing happened */
     bool known = vs_track_is((uint64_t)(uintptr_t)ptr, VS_FAMILY_PINNED) &&
-                 vs_track_free((uint64_t)(uintptr_t)ptr, 0, api, &live);
+                 vs_track_leave((uint64_t)(uintptr_t)ptr, api, &live);
     CUresult r = VS_REAL(cuMemFreeHost, ptr);
-    if (known && r != CUDA_SUCCESS)
-        vs_track_undo_free(&live, 0, api);
+    if (known)
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     vs_thread.inside--;
     return r;
 }
@@ -84,10 +84,10 @@ CUresult cuMemHostUnregister(void *ptr)
     struct vs_live live;
     const char *api = vs_api("cuMemHostUnregister");
     bool known = vs_track_is((uint64_t)(uintptr_t)ptr, VS_FAMILY_REGISTERED) &&
-                 vs_track_free((uint64_t)(uintptr_t)ptr, 0, api, &live);
+                 vs_track_leave((uint64_t)(uintptr_t)ptr, api, &live);
     CUresult r = VS_REAL(cuMemHostUnregister, ptr);
-    if (known && r != CUDA_SUCCESS)
-        vs_track_undo_free(&live, 0, api);
+    if (known)
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     vs_thread.inside--;
     return r;
 }

@@ -24,6 +24,9 @@ struct hook {
     _Atomic bool absent;    /* the loaded driver has no such symbol: no need to ask again */
 };
 
+/* hooked as long as programs call them */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 static struct hook hooks[VS_HOOK_COUNT] = {
 #define VS_DRIVER_HOOK(name, params, args) {#name, (void *)name, NULL, NULL, false},
 #define VS_RUNTIME_HOOK(name, params, args)

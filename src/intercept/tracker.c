@@ -20,7 +20,10 @@
 
 struct entry {
     struct vs_live live;
-    struct entry *next_free;
+    union {
+        const char *leaving; /* while live.ticket: the call that frees it; static text */
+        struct entry *next_free;
+    };
 };
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
@@ -167,9 +170,39 @@ static struct entry *entry_take_locked(void)
     return entry;
 }
 
+static void entry_give_locked(struct entry *entry)
+{
+    entry->next_free = free_entries;
+    free_entries = entry;
+}
+
+static struct entry *find_locked(uint64_t addr)
+{
+    const uint64_t *value = vs_map_get(&table, addr);
+    return value ? (struct entry *)(uintptr_t)*value : NULL;
+}
+
+static void record_free_locked(const struct vs_live *was, uint64_t stream, const char *api)
+{
+    struct vs_event event;
+    vs_event_begin(&event, VS_EVENT_free);
+    event.free = (struct vs_event_free){.addr = was->addr,
+                                        .device = was->device,
+                                        .stream = stream,
+                                        .api = vs_process_api(api)};
+    record(was, &event);
+    vs_replay_note_free(was, stream, api);
+}
+
+/* The address may still be there: another thread's free of it has not come back from
+ * the driver, or it was freed where we could not see it. */
 static void enter_locked(const struct vs_live *live)
 {
-    struct entry *entry = entry_take_locked();
+    struct entry *entry = find_locked(live->addr);
+    if (entry && entry->live.ticket)
+        record_free_locked(&entry->live, 0, entry->leaving);
+    else if (!entry)
+        entry = entry_take_locked();
     if (!entry || vs_map_put(&table, live->addr, (uint64_t)(uintptr_t)entry)) {
         vs_log_once(VS_LOG_WARN, "no host memory to follow allocations; their frees will be missing");
         return;
@@ -217,21 +250,44 @@ bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_li
     if (known) {
         struct entry *entry = (struct entry *)(uintptr_t)value;
         was = entry->live;
-        entry->next_free = free_entries;
-        free_entries = entry;
-        struct vs_event event;
-        vs_event_begin(&event, VS_EVENT_free);
-        event.free = (struct vs_event_free){.addr = addr,
-                                            .device = was.device,
-                                            .stream = stream,
-                                            .api = vs_process_api(api)};
-        record(&was, &event);
-        vs_replay_note_free(&was, stream, api);
+        entry_give_locked(entry);
+        record_free_locked(&was, stream, api);
     }
     vs_lock_release(&lock);
     if (known && live)
         *live = was;
     return known;
+}
+
+bool vs_track_leave(uint64_t addr, const char *api, struct vs_live *live)
+{
+    static uint32_t tickets; /* guarded by lock */
+    vs_lock_acquire(&lock);
+    struct entry *entry = find_locked(addr);
+    bool known = entry && !entry->live.ticket;
+    if (known) {
+        tickets += tickets == UINT32_MAX ? 2 : 1;
+        entry->live.ticket = tickets;
+        entry->leaving = api;
+        *live = entry->live;
+    }
+    vs_lock_release(&lock);
+    return known;
+}
+
+void vs_track_left(const struct vs_live *live, uint64_t stream, const char *api, bool freed)
+{
+    vs_lock_acquire(&lock);
+    struct entry *entry = find_locked(live->addr);
+    if (entry && entry->live.ticket == live->ticket) {
+        entry->live.ticket = 0;
+        if (freed) {
+            record_free_locked(&entry->live, stream, api);
+            vs_map_remove(&table, live->addr, NULL);
+            entry_give_locked(entry);
+        }
+    }
+    vs_lock_release(&lock);
 }
 
 void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api)

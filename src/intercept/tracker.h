@@ -16,6 +16,7 @@ struct vs_live {
     uint64_t addr, requested, size;
     uint32_t device, context;
     enum vs_family family;
+    uint32_t ticket; /* of the free that is under way; 0: none. Others leave it 0 */
 };
 
 /* vs_track_alloc: enter *live* and record the event. The driver has returned the
@@ -25,13 +26,20 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
 /* vs_track_is: is memory of *family* at *addr*, as far as we know? */
 bool vs_track_is(uint64_t addr, enum vs_family family);
 
-/* vs_track_free: forget *addr* and record the event, before the driver is told
- * (afterwards another thread may already own the address). False when it was
- * never entered. *live* (may be NULL) gets what it was. */
+/* vs_track_free: forget *addr* and record the event: no driver can refuse it any more.
+ * False when it was never entered. *live* (may be NULL) gets what it was. */
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live);
 
-/* vs_track_undo_free: the driver refused the free after all. */
+/* vs_track_undo_free: the driver refused after all, which could not be known. */
 void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api);
+
+/* vs_track_leave: *addr* is about to be freed by the driver, which may refuse; nothing
+ * is recorded yet. False when it was never entered, or another thread is freeing it.
+ * *live* gets what it is. Call vs_track_left after the driver: *freed*: its answer was
+ * yes, and the free is recorded now, unless another thread has been given the address
+ * meanwhile: then it was recorded before that allocation. */
+bool vs_track_leave(uint64_t addr, const char *api, struct vs_live *live);
+void vs_track_left(const struct vs_live *live, uint64_t stream, const char *api, bool freed);
 
 /* vs_track_context_gone: record everything of *context* that dies with it
  * (device, managed and pinned memory; not stream-ordered pools) as freed. */

@@ -10,6 +10,7 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
+#include "intercept/capture.h"
 #include "intercept/device_ops.h"
 #include "intercept/hook.h"
 #include "intercept/nvml.h"
@@ -43,7 +44,7 @@ static struct {
 static bool may_read(void)
 {
     return vs_process_recorder() && vs_process_state() == VS_PROCESS_ACTIVE &&
-           !atomic_load(&vs_capture_count);
+           !vs_capture_any();
 }
 
 static void record_usage(uint32_t device, enum vs_usage_what what, uint64_t bytes, uint64_t count,
@@ -286,7 +287,7 @@ void vs_usage_answered(const struct vs_context *context, const uint64_t *free_by
         now.reserved == atomic_load_explicit(&usage[context->device].last_reserved,
                                              memory_order_relaxed))
         return;
-    if (!atomic_load(&vs_capture_count))
+    if (!vs_capture_any())
         ask_pools(context->device);
     record_reading(context->device, *free_bytes, *total_bytes);
     note_reading(context->device, now.reserved);

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a capture forbids and allows, in each mode and from other threads, after the
+ * program has freed memory that a cache would keep: the answers and what becomes of the
+ * capture must be the driver's. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+static const enum cudaStreamCaptureMode modes[] = {
+    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
+
+static void *allocate(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void release(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+/* Memory that a cache has for the next request of that size. */
+static void fill_cache(void)
+{
+    void *p[4];
+    for (int i = 0; i < 4; i++)
+        p[i] = allocate((size_t)(i + 1) * MIB);
+    for (int i = 0; i < 4; i++)
+        release(p[i]);
+    OK(cudaDeviceSynchronize());
+}
+
+static cudaStream_t new_stream(void)
+{
+    cudaStream_t s;
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    return s;
+}
+
+/* An allocation that may be refused; freed again if it was not. */
+static int try_malloc(size_t bytes)
+{
+    void *p;
+    cudaError_t e = cudaMalloc(&p, bytes);
+    if (e) {
+        tally_failed(VT_DEVICE);
+        cudaGetLastError();
+        return (int)e;
+    }
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    release(p);
+    return 0;
+}
+
+static int try_free(void *p)
+{
+    cudaError_t e = cudaFree(p);
+    if (!e)
+        tally_free(VT_DEVICE);
+    cudaGetLastError();
+    return (int)e;
+}
+
+static void end(cudaStream_t s)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t e = cudaStreamEndCapture(s, &graph);
+    printf("end: %d, graph %d\n", e, graph != NULL);
+    if (graph)
+        OK(cudaGraphDestroy(graph));
+    cudaGetLastError();
+    printf("afterwards: %d\n", try_malloc(2 * MIB));
+}
+
+static int malloc_in_each_mode(void)
+{
+    cudaStream_t s = new_stream();
+    fill_cache();
+    for (int i = 0; i < 3; i++) {
+        OK(cudaStreamBeginCapture(s, modes[i]));
+        printf("mode %d: %d\n", i, try_malloc(MIB));
+        printf("again: %d\n", try_malloc(300 * MIB));
+        end(s);
+    }
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+static int free_in_each_mode(void)
+{
+    cudaStream_t s = new_stream();
+    fill_cache();
+    for (int i = 0; i < 3; i++) {
+        void *p = allocate(3 * MIB);
+        OK(cudaMemset(p, 1, 3 * MIB));
+        OK(cudaStreamBeginCapture(s, modes[i]));
+        OK(cudaMemsetAsync(p, i, MIB, s));
+        int e = try_free(p);
+        printf("mode %d: %d\n", i, e);
+        end(s);
+        if (e)
+            release(p);
+    }
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+struct other {
+    int exchange; /* a mode, or -1 */
+    void *to_free;
+    int malloc_result, free_result;
+};
+
+static void *other_thread(void *arg)
+{
+    struct other *o = arg;
+    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)o->exchange;
+    if (o->exchange >= 0)
+        OK(cudaThreadExchangeStreamCaptureMode(&mode));
+    o->malloc_result = try_malloc(MIB);
+    o->free_result = try_free(o->to_free);
+    return NULL;
+}
+
+static int other_threads(void)
+{
+    cudaStream_t s = new_stream();
+    fill_cache();
+    for (int i = 0; i < 3; i++) {
+        for (int exchange = -1; exchange < 3; exchange++) {
+            struct other o = {.exchange = exchange, .to_free = allocate(2 * MIB)};
+            pthread_t thread;
+            OK(cudaStreamBeginCapture(s, modes[i]));
+            CHECK(pthread_create(&thread, NULL, other_thread, &o) == 0);
+            pthread_join(thread, NULL);
+            printf("mode %d, other %d: malloc %d, free %d\n", i, exchange, o.malloc_result,
+                   o.free_result);
+            end(s);
+            if (o.free_result)
+                release(o.to_free);
+        }
+    }
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+/* The capturing thread lets itself do what its capture forbids. */
+static int relaxed_by_exchange(void)
+{
+    cudaStream_t s = new_stream();
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    fill_cache();
+    void *p = allocate(MIB);
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaThreadExchangeStreamCaptureMode(&mode));
+    printf("malloc %d, free %d\n", try_malloc(MIB), try_free(p));
+    OK(cudaThreadExchangeStreamCaptureMode(&mode));
+    printf("mode was %d\n", mode);
+    end(s);
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+static int questions(void)
+{
+    cudaStream_t s = new_stream();
+    struct cudaPointerAttributes attributes;
+    size_t free_bytes, total_bytes, size;
+    CUdeviceptr base;
+    fill_cache();
+    char *p = allocate(5 * MIB);
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    OK(cudaPointerGetAttributes(&attributes, p + 100));
+    OK(cuMemGetAddressRange(&base, &size, (CUdeviceptr)(p + 100)));
+    printf("type %d, range %d %zu, info %d\n", attributes.type, base == (CUdeviceptr)p, size,
+           free_bytes <= total_bytes);
+    end(s);
+    release(p);
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+/* Pinned memory is forbidden too, managed memory is not. */
+static int other_families(void)
+{
+    cudaStream_t s = new_stream();
+    fill_cache();
+    for (int i = 0; i < 3; i++) {
+        void *p = NULL, *kept;
+        OK(cudaMallocHost(&kept, MIB));
+        tally_alloc(VT_PINNED, (int64_t)MIB);
+        OK(cudaStreamBeginCapture(s, modes[i]));
+        cudaError_t e = cudaMallocHost(&p, MIB), freed = cudaFreeHost(kept);
+        if (e) {
+            tally_failed(VT_PINNED);
+        } else {
+            tally_alloc(VT_PINNED, (int64_t)MIB);
+            OK(cudaFreeHost(p));
+            tally_free(VT_PINNED);
+        }
+        if (!freed)
+            tally_free(VT_PINNED);
+        printf("pinned %d, free %d\n", e, freed);
+        end(s);
+        if (freed) {
+            OK(cudaFreeHost(kept));
+            tally_free(VT_PINNED);
+        }
+    }
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+static int wrong_ends(void)
+{
+    cudaStream_t a = new_stream(), b = new_stream();
+    cudaGraph_t graph;
+    fill_cache();
+    printf("never begun: %d\n", cudaStreamEndCapture(a, &graph));
+    OK(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+    printf("begun already: %d\n", cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+    printf("of another: %d\n", cudaStreamEndCapture(b, &graph));
+    printf("%d\n", try_malloc(MIB));
+    end(a);
+    OK(cudaStreamDestroy(a));
+    OK(cudaStreamDestroy(b));
+    return 0;
+}
+
+static int forks_to_other_streams(void)
+{
+    cudaStream_t a = new_stream(), b = new_stream();
+    cudaEvent_t forked, joined;
+    OK(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming));
+    OK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
+    fill_cache();
+    for (int i = 0; i < 2; i++) {
+        void *p = allocate(MIB);
+        OK(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
+        OK(cudaEventRecord(forked, a));
+        OK(cudaStreamWaitEvent(b, forked, 0));
+        OK(cudaMemsetAsync(p, 1, MIB, b));
+        if (i == 0) { /* else the fork never comes back, which is an error */
+            OK(cudaEventRecord(joined, b));
+            OK(cudaStreamWaitEvent(a, joined, 0));
+        }
+        end(a);
+        release(p);
+    }
+    OK(cudaEventDestroy(forked));
+    OK(cudaEventDestroy(joined));
+    OK(cudaStreamDestroy(a));
+    OK(cudaStreamDestroy(b));
+    return 0;
+}
+
+/* A stream destroyed in mid-capture takes the capture with it. */
+static int abandoned(void)
+{
+    fill_cache();
+    for (int i = 0; i < 100; i++) {
+        cudaStream_t s = new_stream();
+        OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+        if (i % 3 == 0)
+            CHECK(try_malloc(MIB) != 0);
+        OK(cudaStreamDestroy(s));
+        CHECK(try_malloc(MIB) == 0);
+    }
+    puts("allocates again");
+    return 0;
+}
+
+/* The first form, of CUDA 10.0, by name; dependencies moved by hand. */
+static int older_forms(void)
+{
+    CUresult (*begin)(CUstream);
+    CUstream s = (CUstream)new_stream();
+    CUstreamCaptureStatus status;
+    cuuint64_t id;
+    CUgraph graph;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    *(void **)&begin = dlsym(driver, "cuStreamBeginCapture");
+    CHECK(begin);
+    fill_cache();
+    OK(begin(s));
+    OK(cuStreamGetCaptureInfo(s, &status, &id, &graph, NULL, NULL, NULL));
+    OK(cuStreamUpdateCaptureDependencies(s, NULL, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    printf("status %d, malloc %d\n", status, try_malloc(MIB));
+    end((cudaStream_t)s);
+    OK(cuStreamDestroy(s));
+    dlclose(driver);
+    return 0;
+}
+
+static int to_a_graph(void)
+{
+    cudaStream_t s = new_stream();
+    cudaGraph_t graph, out;
+    fill_cache();
+    void *p = allocate(MIB);
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaStreamBeginCaptureToGraph(s, graph, NULL, NULL, 0, cudaStreamCaptureModeRelaxed));
+    OK(cudaMemsetAsync(p, 1, MIB, s));
+    printf("malloc %d\n", try_malloc(MIB));
+    OK(cudaStreamEndCapture(s, &out));
+    OK(cudaGraphDestroy(graph));
+    release(p);
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+/* Captures in a thread's own default stream, one in each of two threads at a time. */
+static void *own_stream(void *arg)
+{
+    cudaGraph_t graph;
+    (void)arg;
+    OK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
+    int e = try_malloc(MIB);
+    cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
+    printf("malloc %d, end %d\n", e, ended);
+    cudaGetLastError();
+    return NULL;
+}
+
+static int own_default_streams(void)
+{
+    pthread_t threads[2];
+    fill_cache();
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 2; i++)
+            CHECK(pthread_create(&threads[i], NULL, own_stream, NULL) == 0);
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+    }
+    printf("afterwards %d\n", try_malloc(MIB));
+    return 0;
+}
+
+/* The context of a capture is destroyed; another one goes on. */
+static int context_ends(void)
+{
+    CUcontext context;
+    CUstream s;
+    CUdeviceptr p;
+    fill_cache();
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&p, MIB));
+    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cuCtxDestroy(context));
+    tally_free(VT_DEVICE);
+    OK(cudaSetDevice(0));
+    printf("malloc %d\n", try_malloc(MIB));
+    return 0;
+}
+
+/* In a relaxed capture memory is to be had, also where a cache holds it. */
+static int relaxed_when_memory_is_short(void)
+{
+    cudaStream_t s = new_stream();
+    release(allocate(400 * MIB));
+    OK(cudaDeviceSynchronize());
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    printf("malloc %d\n", try_malloc(450 * MIB));
+    end(s);
+    OK(cudaStreamDestroy(s));
+    return 0;
+}
+
+VICTIM("capture")
+CASE(malloc_in_each_mode, "cudaMalloc in captures of each mode", 0)
+CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
+CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of each mode", 0)
+CASE(relaxed_by_exchange, "cudaThreadExchangeStreamCaptureMode lets the capturing thread allocate", 0)
+CASE(questions, "memory information and pointer attributes in a capture", 0)
+CASE(other_families, "pinned memory in captures of each mode", 0)
+CASE(wrong_ends, "captures begun twice and ended where none is", 0)
+CASE(forks_to_other_streams, "captures that fork to other streams, joined and not", 0)
+CASE(abandoned, "streams destroyed in mid-capture", 0)
+CASE(older_forms, "cuStreamBeginCapture of CUDA 10.0, moved dependencies", 0)
+CASE(to_a_graph, "cudaStreamBeginCaptureToGraph", 0)
+CASE(own_default_streams, "captures in threads' own default streams", VF_ANY_ORDER)
+CASE(context_ends, "the context of a capture is destroyed", 0)
+CASE(relaxed_when_memory_is_short, "cudaMalloc in a relaxed capture that only cached memory can serve", 0)
+END_VICTIM
