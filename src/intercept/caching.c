@@ -278,6 +278,8 @@ static inline bool free_in(struct vs_context *context, CUdeviceptr ptr, CUresult
 bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
 {
     struct vs_context *likely = vs_caching_likely_owner(ptr);
+    if (!ptr)
+        return false; /* the driver's two frees do not agree about that */
     vs_caching_begin(api, 0);
     if (likely && free_in(likely, ptr, result))
         return true;

@@ -26,12 +26,26 @@ static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_u
     return r;
 }
 
+/* A context takes some hundred MiB of its device, which the cache may hold. */
+static bool room_made(CUresult r, CUdevice device)
+{
+    if (r != CUDA_ERROR_OUT_OF_MEMORY || device < 0 || !vs_hook_active())
+        return false;
+    vs_thread.inside++;
+    bool made = vs_context_make_room((uint32_t)device) > 0;
+    vs_thread.inside--;
+    return made;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
     struct vs_usage_mark mark;
     vs_hook_active();
     vs_usage_context_begins(&mark, device, true);
-    return context_made(VS_REAL(cuDevicePrimaryCtxRetain, ctx, device), ctx, &mark);
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
+    return context_made(r, ctx, &mark);
 }
 
 CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
@@ -47,7 +61,10 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
     struct vs_usage_mark mark;
     vs_hook_active();
     vs_usage_context_begins(&mark, device, false);
-    return context_made(VS_REAL(cuCtxCreate_v2, ctx, flags, device), ctx, &mark);
+    CUresult r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
+    return context_made(r, ctx, &mark);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
@@ -56,7 +73,10 @@ CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count
     struct vs_usage_mark mark;
     vs_hook_active();
     vs_usage_context_begins(&mark, device, false);
-    return context_made(VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device), ctx, &mark);
+    CUresult r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
+    return context_made(r, ctx, &mark);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
@@ -64,7 +84,10 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flag
     struct vs_usage_mark mark;
     vs_hook_active();
     vs_usage_context_begins(&mark, device, false);
-    return context_made(VS_REAL(cuCtxCreate_v4, ctx, params, flags, device), ctx, &mark);
+    CUresult r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
+    return context_made(r, ctx, &mark);
 }
 
 static struct vs_context *primary_of(CUdevice device)

@@ -141,6 +141,8 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
             vs_sim_check_ending(&range);
         return e;
     }
+    if (found && range.kind == VS_SIM_RANGE_DEVICE) /* after what is enqueued, and now */
+        return cuMemFree_v2(dptr);
     if (!found || range.kind != VS_SIM_RANGE_POOL) {
         if (vs_sim_checking)
             vs_sim_check_bad_free(dptr);

@@ -242,6 +242,8 @@ def compare(case, front, alone, run):
             yield f"{shown(run.status)} instead of {shown(alone.status)}; {run.out[-300:]!r} {run.err[-600:]!r}"
         if lines(run.out, case.flags) != lines(alone.out, case.flags):
             yield f"output {run.out[-600:]!r} instead of {alone.out[-600:]!r}"
+    elif run.status in (97, 98, 99): # not even then
+        yield f"{shown(run.status)}; {run.out[-300:]!r} {run.err[-600:]!r}"
     yield from compare_ends(case, alone, run)
     yield from compare_messages(case, run)
     yield from compare_traces(case, run)

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The truth of data: every block is filled when it is given and looked at whenever
+ * something happened that might have given its memory to somebody else: allocations of
+ * all kinds, frees by the other family's call, captures, registrations, exports, a second
+ * context and device, and memory running short. Never a byte that is not one's own. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+enum { LIVE = 48, STEPS = 800 };
+
+static struct {
+    void *p;
+    size_t bytes;
+    unsigned char value;
+    int family; /* of the tally */
+    int device;
+} blocks[LIVE];
+
+static uint64_t random_state;
+
+static uint64_t next_random(uint64_t below)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (random_state >> 33) % below;
+}
+
+static size_t random_size(void)
+{
+    static const size_t around[] = {1, 512, 4096, 70000, MIB, 2 * MIB, 5 * MIB, 12 * MIB};
+    size_t most = around[next_random(sizeof around / sizeof *around)];
+    return 1 + next_random(most);
+}
+
+static void check(int i)
+{
+    unsigned char *host = malloc(blocks[i].bytes);
+    CHECK(host);
+    OK(cudaMemcpy(host, blocks[i].p, blocks[i].bytes, cudaMemcpyDefault));
+    CHECK(host[0] == blocks[i].value && memcmp(host, host + 1, blocks[i].bytes - 1) == 0);
+    free(host);
+}
+
+static void check_all(void)
+{
+    for (int i = 0; i < LIVE; i++)
+        if (blocks[i].p)
+            check(i);
+}
+
+static void fill(int i, cudaStream_t stream)
+{
+    blocks[i].value = (unsigned char)next_random(256);
+    if (blocks[i].family == VT_PINNED)
+        memset(blocks[i].p, blocks[i].value, blocks[i].bytes);
+    else
+        OK(cudaMemsetAsync(blocks[i].p, blocks[i].value, blocks[i].bytes, stream));
+}
+
+static void take(int i, cudaStream_t stream)
+{
+    static const int families[] = {VT_DEVICE, VT_DEVICE, VT_DEVICE, VT_DEVICE,
+                                   VT_ASYNC,  VT_ASYNC,  VT_MANAGED, VT_PINNED};
+    size_t bytes = random_size();
+    blocks[i].bytes = bytes;
+    blocks[i].family = families[next_random(sizeof families / sizeof *families)];
+    OK(cudaGetDevice(&blocks[i].device));
+    switch (blocks[i].family) {
+    case VT_DEVICE: OK(cudaMalloc(&blocks[i].p, bytes)); break;
+    case VT_ASYNC: OK(cudaMallocAsync(&blocks[i].p, bytes, stream)); break;
+    case VT_MANAGED: OK(cudaMallocManaged(&blocks[i].p, bytes, cudaMemAttachGlobal)); break;
+    default: OK(cudaMallocHost(&blocks[i].p, bytes)); break;
+    }
+    tally_alloc(blocks[i].family, (int64_t)bytes);
+    fill(i, stream);
+}
+
+/* By the call of its own family or, where CUDA allows it, by the other one. */
+static void give(int i, cudaStream_t stream)
+{
+    int crossed = next_random(4) == 0;
+    switch (blocks[i].family) {
+    case VT_DEVICE:
+        OK(crossed ? cudaFreeAsync(blocks[i].p, stream) : cudaFree(blocks[i].p));
+        break;
+    case VT_ASYNC:
+        if (crossed)
+            OK(cudaStreamSynchronize(stream));
+        OK(crossed ? cudaFree(blocks[i].p) : cudaFreeAsync(blocks[i].p, stream));
+        break;
+    case VT_MANAGED: OK(cudaFree(blocks[i].p)); break;
+    default: OK(cudaStreamSynchronize(stream)); OK(cudaFreeHost(blocks[i].p)); break;
+    }
+    tally_free(blocks[i].family);
+    blocks[i].p = NULL;
+}
+
+/* Others are told of a block: its memory is nobody else's from then on. */
+static void tell_others(int i)
+{
+    cudaIpcMemHandle_t handle;
+    unsigned on = 1;
+    if (next_random(2))
+        OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+                                 (CUdeviceptr)(uintptr_t)blocks[i].p));
+    else if (cudaIpcGetMemHandle(&handle, blocks[i].p))
+        (void)cudaGetLastError();
+}
+
+static void schedule(uint64_t seed, int telling, int devices)
+{
+    cudaStream_t streams[2][2];
+    random_state = seed;
+    for (int d = 0; d < devices; d++) {
+        OK(cudaSetDevice(d));
+        OK(cudaStreamCreate(&streams[d][0]));
+        OK(cudaStreamCreateWithFlags(&streams[d][1], cudaStreamNonBlocking));
+        if (devices > 1)
+            OK(cudaDeviceEnablePeerAccess(1 - d, 0));
+    }
+    for (int step = 0; step < STEPS; step++) {
+        int i = (int)next_random(LIVE);
+        int d = blocks[i].p ? blocks[i].device : (int)next_random((uint64_t)devices);
+        cudaStream_t stream = streams[d][i % 2]; /* always the same for a block */
+        OK(cudaSetDevice(d));
+        if (!blocks[i].p) {
+            take(i, stream);
+            continue;
+        }
+        OK(cudaStreamSynchronize(stream));
+        check(i);
+        if (telling && blocks[i].family == VT_DEVICE && next_random(3) == 0)
+            tell_others(i);
+        if (next_random(3))
+            give(i, stream);
+        else
+            fill(i, stream);
+        if (step % 200 == 0) {
+            for (int k = 0; k < devices; k++) {
+                OK(cudaSetDevice(k));
+                OK(cudaDeviceSynchronize());
+            }
+            check_all();
+        }
+    }
+    for (int d = 0; d < devices; d++) {
+        OK(cudaSetDevice(d));
+        OK(cudaDeviceSynchronize());
+    }
+    check_all();
+    for (int i = 0; i < LIVE; i++) {
+        if (!blocks[i].p)
+            continue;
+        OK(cudaSetDevice(blocks[i].device));
+        give(i, streams[blocks[i].device][i % 2]);
+    }
+    puts("all as it was written");
+}
+
+static int mixed(void) { schedule(1, 0, 1); return 0; }
+static int mixed_compact(void) { schedule(2, 0, 1); return 0; }
+static int told(void) { schedule(3, 1, 1); return 0; }
+static int told_compact(void) { schedule(4, 1, 1); return 0; }
+static int two_devices(void) { schedule(5, 1, 2); return 0; }
+static int two_devices_compact(void) { schedule(6, 1, 2); return 0; }
+
+/* --- frees of the other family, one by one --- */
+
+static int crossed_frees(void)
+{
+    cudaStream_t stream;
+    void *p, *q;
+    unsigned char bytes[4096];
+    OK(cudaStreamCreate(&stream));
+    for (int i = 0; i < 30; i++) {
+        OK(cudaMalloc(&p, 3 * MIB));
+        tally_alloc(VT_DEVICE, 3 * MIB);
+        OK(cudaMemsetAsync(p, 7, 3 * MIB, stream));
+        OK(cudaMemcpyAsync(bytes, p, sizeof bytes, cudaMemcpyDeviceToHost, stream));
+        OK(cudaFreeAsync(p, stream)); /* in the stream's order, after the copy */
+        tally_free(VT_DEVICE);
+        OK(cudaMalloc(&q, 3 * MIB));
+        tally_alloc(VT_DEVICE, 3 * MIB);
+        OK(cudaMemset(q, 9, 3 * MIB));
+        OK(cudaStreamSynchronize(stream));
+        for (size_t k = 0; k < sizeof bytes; k++)
+            CHECK(bytes[k] == 7);
+        OK(cudaFree(q));
+        tally_free(VT_DEVICE);
+        OK(cudaMallocAsync(&p, MIB, stream));
+        tally_alloc(VT_ASYNC, MIB);
+        OK(cudaStreamSynchronize(stream));
+        OK(cudaFree(p));
+        tally_free(VT_ASYNC);
+    }
+    printf("again %d\n", (int)cudaFreeAsync(p, stream));
+    printf("nothing %d\n", (int)cudaFreeAsync(NULL, stream));
+    OK(cudaStreamDestroy(stream));
+    return 0;
+}
+
+/* Memory that is no node's is not freed in a capture, and is as it was. */
+static int freed_in_a_capture(void)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph = NULL;
+    enum cudaStreamCaptureStatus status;
+    void *p;
+    unsigned char byte = 0;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMalloc(&p, 5000));
+    tally_alloc(VT_DEVICE, 5000);
+    OK(cudaMemset(p, 3, 5000));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    printf("freed there %d", (int)cudaFreeAsync(p, stream));
+    OK(cudaStreamIsCapturing(stream, &status));
+    printf(" capture %d", (int)status);
+    printf(" ended %d graph %d\n", (int)cudaStreamEndCapture(stream, &graph), graph != NULL);
+    (void)cudaGetLastError();
+    if (graph)
+        OK(cudaGraphDestroy(graph));
+    OK(cudaMemcpy(&byte, p, 1, cudaMemcpyDeviceToHost));
+    printf("still %d\n", byte);
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    OK(cudaStreamDestroy(stream));
+    return 0;
+}
+
+/* --- memory that only the cache's giving way leaves room for --- */
+
+static void fill_the_cache(void)
+{
+    void *p[6];
+    for (int i = 0; i < 6; i++) {
+        OK(cudaMalloc(&p[i], 100 * MIB));
+        tally_alloc(VT_DEVICE, (int64_t)(100 * MIB));
+    }
+    for (int i = 0; i < 6; i++) {
+        OK(cudaFree(p[i]));
+        tally_free(VT_DEVICE);
+    }
+}
+
+static int room_for_others(void)
+{
+    void *p;
+    CUcontext context, first;
+    OK(cudaFree(NULL));
+    OK(cuCtxGetCurrent(&first));
+    fill_the_cache();
+    OK(cudaMallocAsync(&p, 600 * MIB, NULL));
+    tally_alloc(VT_ASYNC, (int64_t)(600 * MIB));
+    OK(cudaFreeAsync(p, NULL));
+    tally_free(VT_ASYNC);
+    OK(cudaDeviceSynchronize());
+    fill_the_cache();
+    OK(cuCtxCreate(&context, NULL, 0, 0)); /* takes 400 MiB of the device */
+    puts("a context");
+    CUdeviceptr q;
+    printf("large there %d\n", (int)cuMemAlloc(&q, 150 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
+    OK(cuMemFree(q));
+    tally_free(VT_DEVICE);
+    OK(cuCtxSetCurrent(first));
+    printf("large here %d\n", (int)cuMemAlloc(&q, 150 * MIB)); /* the other one's cache gives way */
+    tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
+    OK(cuMemFree(q));
+    tally_free(VT_DEVICE);
+    OK(cuCtxDestroy(context));
+    return 0;
+}
+
+static int room_for_others_compact(void) { return room_for_others(); }
+
+VICTIM("answers")
+CASE(mixed, "data stays one's own: all kinds of memory, freed by either family's call", 0)
+CASE(mixed_compact, "the same, policy compact", VF_CACHING_ONLY)
+ENV(mixed_compact, "VRAMSCOPE_POLICY=compact")
+CASE(told, "data stays one's own: blocks registered and exported", 0)
+CASE(told_compact, "the same, policy compact", VF_CACHING_ONLY)
+ENV(told_compact, "VRAMSCOPE_POLICY=compact")
+STDERR_HAS(told_compact, "--ipc=always")
+CASE(two_devices, "data stays one's own: two devices with access to each other", 0)
+SIMULATE(two_devices, "t4-16g,devices=2")
+CASE(two_devices_compact, "the same, policy compact", VF_CACHING_ONLY)
+SIMULATE(two_devices_compact, "t4-16g,devices=2")
+ENV(two_devices_compact, "VRAMSCOPE_POLICY=compact")
+STDERR_HAS(two_devices_compact, "--ipc=always")
+CASE(crossed_frees, "cudaMalloc's memory freed in stream order, pool memory by cudaFree", 0)
+CASE(freed_in_a_capture, "cudaFreeAsync of cudaMalloc's memory while capturing", 0)
+CASE(room_for_others, "the cache gives way to pools and contexts", 0)
+SIMULATE(room_for_others, "t4-16g,capacity=1100MiB")
+CASE(room_for_others_compact, "the same, policy compact", VF_CACHING_ONLY)
+SIMULATE(room_for_others_compact, "t4-16g,capacity=1100MiB")
+ENV(room_for_others_compact, "VRAMSCOPE_POLICY=compact")
+END_VICTIM

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that another process opens. The exporter fills every block with a pattern of
+ * its own and does as NCCL and UCX do: it asks for the range around a pointer, exports
+ * that and sends the offset along. The importer looks at every byte and says how many are
+ * wrong; whatever is refused, none may ever be. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+#define PEER "SHARING_VICTIM_PEER"
+enum { BLOCKS = 12, KEPT_MAX = 64 };
+
+struct request {
+    char what; /* read, write, keep, look (again at what was kept), close (all kept) */
+    unsigned char value;
+    CUipcMemHandle handle;
+    size_t offset, bytes;
+};
+
+struct reply {
+    int error;
+    long wrong;  /* bytes that are not the value */
+    long others; /* look: bytes that are the value, which is somebody else's */
+    int same;    /* the address is that of the opening before */
+};
+
+/* --- the importer --- */
+
+static struct {
+    CUdeviceptr opened;
+    size_t offset, bytes;
+} kept[KEPT_MAX];
+static int kept_count;
+
+static long count_bytes(CUdeviceptr p, size_t bytes, unsigned char value)
+{
+    unsigned char *host = malloc(bytes);
+    long n = 0;
+    CHECK(host);
+    OK(cuMemcpyDtoH(host, p, bytes));
+    if (host[0] == value && memcmp(host, host + 1, bytes - 1) == 0)
+        n = (long)bytes;
+    else
+        for (size_t i = 0; i < bytes; i++)
+            n += host[i] == value;
+    free(host);
+    return n;
+}
+
+static void open_one(const struct request *q, struct reply *r)
+{
+    static CUdeviceptr last;
+    CUdeviceptr p = 0;
+    r->error = (int)cuIpcOpenMemHandle(&p, q->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    if (r->error)
+        return;
+    r->same = p == last;
+    last = p;
+    r->wrong = (long)q->bytes - count_bytes(p + q->offset, q->bytes, q->value);
+    if (q->what == 'k') {
+        CHECK(kept_count < KEPT_MAX);
+        kept[kept_count].opened = p;
+        kept[kept_count].offset = q->offset;
+        kept[kept_count++].bytes = q->bytes;
+        return;
+    }
+    if (q->what == 'w') {
+        OK(cuMemsetD8(p + q->offset, (unsigned char)(q->value + 100), q->bytes));
+        OK(cuCtxSynchronize());
+    }
+    OK(cuIpcCloseMemHandle(p));
+}
+
+static int import(int socket)
+{
+    struct request q;
+    const char *device = getenv("SHARING_VICTIM_DEVICE");
+    OK(cudaSetDevice(device ? atoi(device) : 0));
+    OK(cudaFree(NULL));
+    while (recv(socket, &q, sizeof q, 0) == (ssize_t)sizeof q) {
+        struct reply r = {0};
+        for (int i = 0; q.what == 'l' && i < kept_count; i++)
+            r.others += count_bytes(kept[i].opened + kept[i].offset, kept[i].bytes, q.value);
+        for (; q.what == 'c' && kept_count > 0 && !r.error; kept_count--)
+            r.error = (int)cuIpcCloseMemHandle(kept[kept_count - 1].opened);
+        if (strchr("rwk", q.what))
+            open_one(&q, &r);
+        if (q.what == '1') /* of what is kept, once */
+            r.error = (int)cuIpcCloseMemHandle(kept[0].opened);
+        CHECK(send(socket, &r, sizeof r, MSG_NOSIGNAL) == (ssize_t)sizeof r);
+    }
+    return 0;
+}
+
+/* --- both --- */
+
+static int peer_socket, peer_pid;
+
+static void start(const char *name, const char *setting, int foreign)
+{
+    int ends[2];
+    char number[16];
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    fflush(stdout);
+    peer_pid = fork();
+    if (!peer_pid) {
+        snprintf(number, sizeof number, "%d", ends[1]);
+        close(ends[0]);
+        setenv(PEER, number, 1);
+        if (setting)
+            putenv((char *)setting);
+        if (foreign) {
+            unsetenv("LD_PRELOAD");
+            unsetenv("VICTIM_TALLY");
+        }
+        execl("/proc/self/exe", "peer", name, (char *)NULL);
+        _exit(97);
+    }
+    CHECK(peer_pid > 0);
+    close(ends[1]);
+    peer_socket = ends[0];
+    OK(cudaSetDevice(0));
+    OK(cudaFree(NULL));
+}
+
+static int end(void)
+{
+    int status = 0;
+    close(peer_socket);
+    CHECK(waitpid(peer_pid, &status, 0) == peer_pid && status == 0);
+    return 0;
+}
+
+static struct reply ask(const struct request *q)
+{
+    struct reply r;
+    CHECK(send(peer_socket, q, sizeof *q, MSG_NOSIGNAL) == (ssize_t)sizeof *q);
+    CHECK(recv(peer_socket, &r, sizeof r, 0) == (ssize_t)sizeof r);
+    return r;
+}
+
+/* --- the exporter --- */
+
+static const size_t sizes[BLOCKS] = {1000,    512,     5000,    MIB - 24, 3 * MIB,  3 * MIB,
+                                     MIB, 300,     4 * MIB, 11 * MIB, 70 * 512, 2 * MIB};
+static CUdeviceptr blocks[BLOCKS];
+static unsigned char values[BLOCKS];
+
+static void take(int i, unsigned char value)
+{
+    OK(cuMemAlloc(&blocks[i], sizes[i]));
+    values[i] = value;
+    OK(cuMemsetD8(blocks[i], value, sizes[i]));
+    OK(cuCtxSynchronize());
+}
+
+static void give(int i)
+{
+    OK(cuMemFree(blocks[i]));
+}
+
+static void check_all(void)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        CHECK(count_bytes(blocks[i], sizes[i], values[i]) == (long)sizes[i]);
+}
+
+/* Export from a pointer into the block: false when that is refused. */
+static int share(int i, char what, struct reply *r)
+{
+    CUdeviceptr p = blocks[i] + sizes[i] / 3, base;
+    size_t bytes;
+    struct request q = {.what = what, .value = values[i]};
+    OK(cuMemGetAddressRange(&base, &bytes, p));
+    CHECK(base == blocks[i] && bytes == sizes[i]);
+    CUresult e = cuIpcGetMemHandle(&q.handle, base);
+    if (e) {
+        CHECK(e == CUDA_ERROR_NOT_SUPPORTED);
+        return 0;
+    }
+    q.offset = p - base;
+    q.bytes = bytes - q.offset;
+    if (what == 'w') /* all of it */
+        q.offset = 0, q.bytes = bytes;
+    *r = ask(&q);
+    if (!r->error) {
+        CHECK(r->wrong == 0);
+        if (what == 'w')
+            values[i] = (unsigned char)(values[i] + 100);
+    }
+    return 1;
+}
+
+/* How many of the blocks the importer had. */
+static int share_all(void)
+{
+    struct reply r;
+    int had = 0;
+    for (int i = 0; i < BLOCKS; i++) {
+        int ok = share(i, 'r', &r) && !r.error;
+        if (ok)
+            CHECK(share(i, 'w', &r) && !r.error);
+        had += ok;
+        check_all(); /* that one was changed, and no other */
+    }
+    return had;
+}
+
+/* A round with the blocks as they come, then with those that freed ones made room for. */
+static void rounds(void)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        take(i, (unsigned char)(i + 1));
+    printf("at first %d of %d\n", share_all(), BLOCKS);
+    for (int i = 0; i < BLOCKS; i++)
+        give(i);
+    for (int i = BLOCKS - 1; i >= 0; i--)
+        take(i, (unsigned char)(i + 50));
+    int had = share_all();
+    CHECK(had == BLOCKS);
+    printf("then %d\n", had);
+    for (int i = 0; i < BLOCKS; i += 2)
+        give(i);
+    for (int i = 0; i < BLOCKS; i += 2)
+        take(i, (unsigned char)(i + 80));
+    CHECK(share_all() == BLOCKS);
+    for (int i = 0; i < BLOCKS; i++)
+        give(i);
+}
+
+#define IN_PEER                \
+    if (getenv(PEER))          \
+        return import(atoi(getenv(PEER)))
+
+static int every_block(void)
+{
+    IN_PEER;
+    start("every_block", NULL, 0);
+    rounds();
+    return end();
+}
+
+static int importer_observes(void)
+{
+    IN_PEER;
+    start("importer_observes", "VRAMSCOPE_ALLOCATOR=observe", 0);
+    rounds();
+    return end();
+}
+
+static int importer_caches(void)
+{
+    IN_PEER;
+    start("importer_caches", "VRAMSCOPE_ALLOCATOR=caching", 0);
+    rounds();
+    return end();
+}
+
+static int another_device(void)
+{
+    IN_PEER;
+    start("another_device", "SHARING_VICTIM_DEVICE=1", 0);
+    rounds();
+    return end();
+}
+
+static int importer_alone(void)
+{
+    IN_PEER;
+    start("importer_alone", NULL, 1);
+    rounds();
+    return end();
+}
+
+static int importer_alone_always(void)
+{
+    IN_PEER;
+    start("importer_alone_always", NULL, 1);
+    rounds();
+    return end();
+}
+
+static int importer_alone_compact(void)
+{
+    IN_PEER;
+    start("importer_alone_compact", NULL, 1);
+    rounds();
+    return end();
+}
+
+static int compact(void)
+{
+    IN_PEER;
+    start("compact", NULL, 0);
+    rounds();
+    return end();
+}
+
+static int compact_always(void)
+{
+    IN_PEER;
+    start("compact_always", NULL, 0);
+    rounds();
+    return end();
+}
+
+static void free_while_open(void)
+{
+    enum { LATER = 40 };
+    struct reply r;
+    struct request look = {.what = 'l', .value = 200}, close_all = {.what = 'c'};
+    CUdeviceptr later[LATER];
+    int had = 0;
+    for (int i = 0; i < BLOCKS; i++)
+        take(i, (unsigned char)(i + 1));
+    for (int i = 0; i < BLOCKS; i++)
+        had += share(i, 'k', &r) && !r.error;
+    for (int i = 0; i < BLOCKS; i++)
+        give(i);
+    for (int i = 0; i < LATER; i++) {
+        OK(cuMemAlloc(&later[i], sizes[i % BLOCKS]));
+        OK(cuMemsetD8(later[i], 200, sizes[i % BLOCKS]));
+    }
+    OK(cuCtxSynchronize());
+    r = ask(&look);
+    printf("had %d\n", had);
+    /* CUDA leaves open what an importer sees then, and the simulated driver uses the memory
+     * again; what is cached is not */
+    const char *preload = getenv("LD_PRELOAD");
+    CHECK(r.others == 0 || !preload || !strstr(preload, "libvramscope"));
+    for (int i = 0; i < LATER; i++)
+        OK(cuMemFree(later[i]));
+    r = ask(&close_all);
+    printf("closed: %d\n", r.error);
+}
+
+static int freed_while_open(void)
+{
+    IN_PEER;
+    start("freed_while_open", NULL, 0);
+    free_while_open();
+    return end();
+}
+
+static int freed_while_open_always(void)
+{
+    IN_PEER;
+    start("freed_while_open_always", NULL, 0);
+    free_while_open();
+    return end();
+}
+
+static int opened_twice(void)
+{
+    IN_PEER;
+    struct reply first, again;
+    struct request once = {.what = '1'};
+    CUipcMemHandle one, two;
+    start("opened_twice", NULL, 0);
+    for (int i = 0; i < BLOCKS; i++)
+        take(i, (unsigned char)(i + 1));
+    OK(cuIpcGetMemHandle(&one, blocks[5]));
+    OK(cuIpcGetMemHandle(&two, blocks[5] + 100));
+    printf("same handle: %d\n", memcmp(&one, &two, sizeof one) == 0);
+    OK(cuIpcGetMemHandle(&two, blocks[4]));
+    printf("as another's: %d\n", memcmp(&one, &two, sizeof one) == 0);
+    CHECK(share(5, 'k', &first) && share(5, 'k', &again));
+    printf("opened %d, again %d, at the same address %d\n", first.error, again.error, again.same);
+    printf("closed %d", ask(&once).error);
+    printf(", wrong meanwhile %d", share(5, 'r', &first) ? (int)first.wrong : -1);
+    printf(", closed %d", ask(&once).error);
+    printf(", once more %d\n", ask(&once).error);
+    CHECK(share(5, 'w', &first));
+    check_all();
+    CUipcMemHandle nothing;
+    printf("of freed memory:");
+    give(5);
+    printf(" %d\n", (int)cuIpcGetMemHandle(&nothing, blocks[5]));
+    CUdeviceptr p = 0;
+    memset(&nothing, 0, sizeof nothing);
+    printf("no handle: %d\n", (int)cuIpcOpenMemHandle(&p, nothing, 1));
+    printf("our own: %d\n", (int)cuIpcOpenMemHandle(&p, two, 1));
+    for (int i = 0; i < BLOCKS; i++)
+        if (i != 5)
+            give(i);
+    return end();
+}
+
+/* Not ours to change: an event of this process, waited for in the other. */
+static int events(void)
+{
+    if (getenv(PEER)) {
+        int socket = atoi(getenv(PEER));
+        CUipcEventHandle handle;
+        CUevent event;
+        OK(cudaFree(NULL));
+        CHECK(recv(socket, &handle, sizeof handle, 0) == (ssize_t)sizeof handle);
+        OK(cuIpcOpenEventHandle(&event, handle));
+        OK(cuEventSynchronize(event));
+        CHECK(send(socket, "", 1, MSG_NOSIGNAL) == 1);
+        return 0;
+    }
+    CUipcEventHandle handle;
+    CUevent event;
+    char word;
+    start("events", NULL, 0);
+    OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    OK(cuIpcGetEventHandle(&handle, event));
+    OK(cuEventRecord(event, NULL));
+    CHECK(send(peer_socket, &handle, sizeof handle, MSG_NOSIGNAL) == (ssize_t)sizeof handle);
+    CHECK(recv(peer_socket, &word, 1, 0) == 1);
+    puts("waited for");
+    return end();
+}
+
+/* What is opened is counted by the importer, and where it runs alone by nobody. */
+#define SHARED (VF_CHILDREN | VF_NO_TALLY)
+
+VICTIM("sharing")
+CASE(every_block, "IPC: blocks of all sizes, by range and offset, first and reused ones", SHARED)
+CASE(importer_observes, "IPC: the importer is observed", SHARED)
+CASE(importer_caches, "IPC: the importer has the caching allocator", SHARED)
+CASE(another_device, "IPC: the importer works on another device", SHARED)
+SIMULATE(another_device, "t4-16g,devices=2")
+CASE(importer_alone, "IPC: the importer runs without vramscope", SHARED)
+REFUSED(importer_alone, CACHING, "opens what begins a segment and, after the first export, everything; "
+                                 "other handles are refused by the driver")
+CASE(importer_alone_always, "IPC: the importer runs without vramscope, --ipc=always", SHARED)
+ENV(importer_alone_always, "VRAMSCOPE_IPC=always")
+CASE(importer_alone_compact, "IPC: the importer runs without vramscope, policy compact, --ipc=always",
+     SHARED | VF_CACHING_ONLY)
+ENV(importer_alone_compact, "VRAMSCOPE_IPC=always")
+ENV(importer_alone_compact, "VRAMSCOPE_POLICY=compact")
+CASE(compact, "IPC: policy compact", SHARED | VF_CACHING_ONLY)
+ENV(compact, "VRAMSCOPE_POLICY=compact")
+STDERR_HAS(compact, "--ipc=always")
+REFUSED(compact, CACHING, "mapped memory is refused until the first export; --ipc=always")
+CASE(compact_always, "IPC: policy compact, --ipc=always", SHARED | VF_CACHING_ONLY)
+ENV(compact_always, "VRAMSCOPE_IPC=always")
+ENV(compact_always, "VRAMSCOPE_POLICY=compact")
+CASE(freed_while_open, "IPC: freed by the exporter while open: never another block's bytes",
+     SHARED | VF_CACHING_ONLY)
+CASE(freed_while_open_always, "IPC: the same with --ipc=always", SHARED | VF_CACHING_ONLY)
+ENV(freed_while_open_always, "VRAMSCOPE_IPC=always")
+CASE(opened_twice, "IPC: one handle opened twice, closed, closed too often; no handles", SHARED)
+CASE(events, "IPC: events", SHARED)
+END_VICTIM
