@@ -19,7 +19,7 @@ VS_OPTION(plan, STRING, "", 0, 0, "file",
 VS_OPTION(alloc_conf, STRING, "", 0, 0, "options",
           "the cache's options as PyTorch writes them, such as expandable_segments:True")
 VS_OPTION(ipc, CHOICE, "auto", 0, 0, "auto|always",
-          "always: all memory can be shared by cudaIpcGetMemHandle; auto: after a first refusal")
+          "always: any process can open cudaIpcGetMemHandle's memory; auto: after a first export")
 VS_OPTION(limit, LIMIT, "", 0, 0, "bytes",
           "let each device seem this big: 8GiB, 50%, or by device 0:8GiB,1:16GiB")
 VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",

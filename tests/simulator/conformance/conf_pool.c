@@ -67,6 +67,18 @@ static void memory_is_ready_in_its_stream(void **state)
             "cuda.h, cuMemAllocAsync: returns");
 }
 
+static void it_frees_memory_of_cudamalloc_too(void **state)
+{
+    CUdeviceptr memory = 0;
+    (void)state;
+    need_pools();
+    DO(cuMemAlloc(&memory, BYTES));
+    DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
+    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS,
+            "CUDA programming guide, interoperability with cudaMalloc and cudaFree");
+    DO(cuStreamSynchronize(stream));
+}
+
 static void the_default_pool_is_current_at_first(void **state)
 {
     CUmemoryPool first = NULL, current = NULL, mine;
@@ -300,6 +312,7 @@ int conf_pool(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_ready_in_its_stream),
+        cmocka_unit_test(it_frees_memory_of_cudamalloc_too),
         cmocka_unit_test(the_default_pool_is_current_at_first),
         cmocka_unit_test(the_current_pool_serves),
         cmocka_unit_test(attributes_have_their_defaults),
