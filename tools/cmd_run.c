@@ -7,7 +7,6 @@
  * what to summarise. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -27,6 +26,7 @@
 #include "command.h"
 #include "paths.h"
 #include "plan_tool.h"
+#include "reach.h"
 #include "trace/reader.h"
 
 #define CHECKER_STATUS 86 /* of programs that the simulated GPU's checker fails */
@@ -62,6 +62,7 @@ struct run {
     bool quiet;
     char manifest[PATH_MAX];
     char plan[PATH_MAX]; /* made for this run; empty: none */
+    enum vs_reach reach; /* by the library, of the program */
     char **program; /* argv of the program, NULL-terminated */
 };
 
@@ -227,53 +228,13 @@ static int prepare_output(struct run *run)
     return check_folder(text);
 }
 
-static void find_in_path(const char *name, char *out, size_t max)
-{
-    snprintf(out, max, "%s", name);
-    const char *path = vs_environment("PATH");
-    if (strchr(name, '/') || !path)
-        return;
-    while (*path) {
-        size_t n = strcspn(path, ":");
-        char candidate[2 * PATH_MAX];
-        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)n, path, name);
-        if (n && access(candidate, X_OK) == 0) {
-            snprintf(out, max, "%s", candidate);
-            return;
-        }
-        path += n + (path[n] == ':');
-    }
-}
-
 /* Say when preloading cannot work, instead of leaving an empty-handed user. */
-static void warn_unreachable(const char *program)
+static void look_at_program(struct run *run)
 {
-    char path[2 * PATH_MAX];
-    struct stat st;
-    find_in_path(program, path, sizeof path);
-    if (stat(path, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)))
-        fprintf(stderr, "vramscope run: %s is set-user-ID: the loader ignores LD_PRELOAD there, "
-                        "so nothing will be recorded\n", path);
-    FILE *f = fopen(path, "rb");
-    Elf64_Ehdr header;
-    if (!f)
-        return;
-    bool dynamic = true;
-    if (fread(&header, sizeof header, 1, f) == 1 && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-        header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_phentsize == sizeof(Elf64_Phdr)) {
-        dynamic = false;
-        Elf64_Phdr segment;
-        for (int i = 0; i < header.e_phnum && !dynamic; i++) {
-            if (fseek(f, (long)(header.e_phoff + (size_t)i * sizeof segment), SEEK_SET) ||
-                fread(&segment, sizeof segment, 1, f) != 1)
-                break;
-            dynamic = segment.p_type == PT_INTERP;
-        }
-    }
-    fclose(f);
-    if (!dynamic)
-        fprintf(stderr, "vramscope run: %s is fully static: nothing can be preloaded into it, so "
-                        "nothing will be recorded (a static CUDA runtime alone is fine)\n", path);
+    char why[2 * PATH_MAX + 256];
+    run->reach = vs_reach(run->program[0], why, sizeof why);
+    if (*why)
+        fprintf(stderr, "vramscope run: %s\n", why);
 }
 
 static int prepend_path(const char *variable, const char *first)
@@ -408,6 +369,8 @@ static int prepare_environment(struct run *run)
     /* without it NVTX in the program itself would not find us; another tool's stays */
     if (!vs_environment("NVTX_INJECTION64_PATH") && setenv("NVTX_INJECTION64_PATH", library, 1))
         return fail("%s", "out of memory");
+    if (run->reach == VS_REACH_HARMFUL)
+        return 0;
     return prepend_path("LD_PRELOAD", library) ? fail("%s", "out of memory") : 0;
 }
 
@@ -495,7 +458,8 @@ static void summarise(struct run *run, int status)
     if (failures && !run->quiet)
         fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands above\n",
                 run->program[0]);
-    if (!count && !failures && !run->quiet && run->options.number[VS_OPT_record]) {
+    if (!count && !failures && run->reach == VS_REACH_YES && !run->quiet &&
+        run->options.number[VS_OPT_record]) {
         fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
                 run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
         if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
@@ -523,7 +487,7 @@ static int run_main(int argc, char **argv)
     if (!result)
         result = prepare_output(run);
     if (!result) {
-        warn_unreachable(run->program[0]);
+        look_at_program(run);
         warn_without_effect(run);
         result = prepare_manifest(run);
     }

@@ -131,7 +131,7 @@ bool vs_loaded_at(const void *address, struct vs_loaded *object)
 
 /* The loader lists the objects in the order of loading, itself among those that came
  * with the program. */
-static bool came_with_program(const struct vs_loaded *object)
+bool vs_loaded_at_start(const struct vs_loaded *object)
 {
     const struct link_map *map = _r_debug.r_map;
     for (; map && map->l_ld != object->dynamic; map = map->l_next)
@@ -143,7 +143,7 @@ static bool came_with_program(const struct vs_loaded *object)
 
 bool vs_loaded_stays(const struct vs_loaded *object)
 {
-    if (came_with_program(object))
+    if (vs_loaded_at_start(object))
         return true;
     if (!vs_loaded_is(object, "libcuda.so") && !vs_loaded_is(object, "libcudart"))
         return false;

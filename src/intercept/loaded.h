@@ -44,6 +44,9 @@ void *vs_loaded_open(const char *prefix);
 /* vs_loaded_at: the object that *address* lies in; false when it is in none. */
 bool vs_loaded_at(const void *address, struct vs_loaded *object);
 
+/* vs_loaded_at_start: did it come with the program, not by dlopen? */
+bool vs_loaded_at_start(const struct vs_loaded *object);
+
 /* vs_loaded_stays: an object that is never unloaded: it came with the program, or is
  * one of CUDA's, which is then kept loaded from here on. */
 bool vs_loaded_stays(const struct vs_loaded *object);

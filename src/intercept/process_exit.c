@@ -19,6 +19,7 @@
 #include <unwind.h>
 
 #include "base/vs_lock.h"
+#include "intercept/bypass.h"
 #include "intercept/collector.h"
 #include "intercept/hook.h"
 #include "intercept/planned.h"
@@ -87,6 +88,7 @@ static void begin_end(void)
         vs_thread.inside++;
         vs_collector_flush(true);
         vs_planned_report();
+        vs_bypass_report();
         vs_thread.inside--;
     }
     vs_process_set_state(VS_PROCESS_EXITING);
@@ -117,6 +119,8 @@ __attribute__((destructor)) static void at_unload(void)
 {
     begin_end();
     finish();
+    if (vs_process_state() == VS_PROCESS_IDLE) /* CUDA may have been used all the same */
+        vs_bypass_report();
 }
 
 void vs_process_exit_prepare(void)

@@ -308,3 +308,19 @@ void *vs_runtime_exported(enum vs_runtime_id id, void *fn)
                ? vs_runtime_handlers[id][version]
                : fn;
 }
+
+bool vs_next_is_ours(const char *name, const void *caller)
+{
+    struct vs_loaded from, object = {.dynamic = NULL};
+    const struct link_map *map = _r_debug.r_map, *self = vs_loaded_self();
+    if (!self || !vs_loaded_at(caller, &from))
+        return false;
+    for (; map && map->l_ld != from.dynamic; map = map->l_next)
+        ;
+    for (map = map ? map->l_next : NULL; map; map = map->l_next) {
+        object = vs_loaded_from(map);
+        if (vs_loaded_symbol(&object, name, NULL))
+            break;
+    }
+    return map && object.dynamic == self->l_ld;
+}

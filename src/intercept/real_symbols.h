@@ -39,4 +39,7 @@ void *vs_hook_handler(enum vs_hook_id id);
  * leads elsewhere: to a second copy of a runtime, or to somebody's wrapper. */
 void *vs_runtime_exported(enum vs_runtime_id id, void *fn);
 
+/* vs_next_is_ours: is it our function that *caller* finds by RTLD_NEXT? */
+bool vs_next_is_ours(const char *name, const void *caller);
+
 #endif

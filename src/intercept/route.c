@@ -14,6 +14,7 @@
 
 #include "intercept/cupti_guard.h"
 #include "intercept/hook.h"
+#include "intercept/loaded.h"
 #include "intercept/real_symbols.h"
 
 /* A version that no symbol has; dlerror leaves it out of the message again. */
@@ -67,22 +68,32 @@ static void *no_such_symbol(void **third, bool old)
     return (void *)vs_real_dlvsym(old);
 }
 
-/* The scopes that the loader searches for the caller: it finds our handlers by itself. */
+/* Is there such a function in the scopes that the loader searches for the caller? Those
+ * of a library that was opened may hold more than the program's. */
+static bool visible(const struct question *q, const char *name)
+{
+    struct vs_loaded caller;
+    if (vs_libc_dlsym()(RTLD_NEXT, name))
+        return true;
+    return vs_loaded_at(q->caller, &caller) && !vs_loaded_at_start(&caller) && answerable(q);
+}
+
+/* RTLD_DEFAULT and RTLD_NEXT: where the loader would not find our function first, it
+ * answers by itself, for the true caller. */
 static void *in_scope(const struct question *q, void *handle, const char *name, void **third,
                       bool old)
 {
-    if (!answerable(q))
+    bool ours = handle == RTLD_DEFAULT ? is_handler(q, vs_libc_dlsym()(RTLD_DEFAULT, name))
+                                       : vs_next_is_ours(name, q->caller);
+    if (!ours)
+        return (void *)vs_real_dlsym(old);
+    if (!visible(q, name))
         return no_such_symbol(third, old);
-    /* unversioned, so that it compares equal to what the program was linked with; what
-     * the caller alone can see comes after us in any case */
-    if (handle == RTLD_DEFAULT && q->runtime < VS_RUNTIME_COUNT) {
-        void *fn = vs_libc_dlsym()(RTLD_DEFAULT, name);
-        if (is_handler(q, fn)) {
-            *third = exported(q, fn);
-            return NULL;
-        }
-    }
-    return (void *)vs_real_dlsym(old);
+    if (q->runtime == VS_RUNTIME_COUNT)
+        return (void *)vs_real_dlsym(old);
+    /* of the version that the program was linked with, so that both compare equal */
+    *third = exported(q, vs_runtime_handlers[q->runtime][VS_RUNTIME_VERSION_any]);
+    return NULL;
 }
 
 void *vs_route_symbol(void *handle, const char *name)
@@ -109,7 +120,7 @@ static void *in_handle(const struct question *q, void *handle, const char *name,
     void *fn = entry & VS_ROUTE_DLVSYM ? vs_real_dlvsym(old)(handle, name, *third)
                                        : vs_real_dlsym(old)(handle, name);
     /* the program's own handle finds ours */
-    if (is_handler(q, fn) && !answerable(q))
+    if (is_handler(q, fn) && !vs_libc_dlsym()(RTLD_NEXT, name))
         return no_such_symbol(third, old);
     *third = exported(q, fn);
     return NULL;

@@ -108,7 +108,7 @@ def environment(config, case, folder, front):
         env["LD_PRELOAD"] = (config["sanitizer_preload"] + ":".join(preload)).rstrip(":")
     for setting in case.env if case else ():
         name, value = setting.split("=", 1)
-        env[name] = value
+        env[name] = value.replace("@", os.path.dirname(case.program), 1) if value.startswith("@/") else value
     return env
 
 

@@ -155,6 +155,7 @@ static int victim_main(int argc, char **argv, const char *group, const struct vi
     static const char *const victim_group = group;  \
     static const struct victim_row victim_rows[] = {
 #define CASE(function, title, flags) {"case", #function, title, function, flags},
+/* a value that begins with @/ names a file beside the program */
 #define ENV(function, setting) {"env", #function, setting, NULL, 0},
 #define SIMULATE(function, device) {"simulate", #function, device, NULL, 0},
 /* a library that is preloaded as well, in all runs: by its name beside the program */

@@ -23,3 +23,30 @@ target_link_options(route_dlsym PRIVATE
   -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/route_dlsym.map)
 vs_compat_library(route_dlsym_plain route_dlsym.c)
 target_compile_definitions(route_dlsym_plain PRIVATE VERSIONED=0)
+vs_compat_library(route_audit route_audit.c)
+vs_compat_library(route_plugin_static route_plugin.c sim_cudart_static)
+vs_compat_library(route_plugin_shared route_plugin.c sim_cudart)
+vs_compat_library(route_plugin_11 route_plugin.c sim_cudart_11)
+vs_compat_library(route_plugin_12 route_plugin.c sim_cudart_12)
+vs_compat_library(route_plugin_early route_plugin.c sim_cudart_static)
+target_compile_definitions(route_plugin_early PRIVATE MOMENT=1)
+vs_compat_library(route_plugin_opens route_plugin.c sim_cudart_static)
+target_compile_definitions(route_plugin_opens PRIVATE MOMENT=2)
+vs_compat_library(route_plugin_symbolic route_plugin.c sim_cudart_static)
+target_link_options(route_plugin_symbolic PRIVATE -Wl,-Bsymbolic)
+vs_compat_library(route_plugin_now route_plugin.c sim_cudart)
+target_link_options(route_plugin_now PRIVATE -Wl,-z,now)
+vs_compat_library(route_plugin_driver route_plugin.c -Wl,--no-as-needed sim_cuda sim_cudart_static)
+vs_compat_library(route_closable route_closable.c)
+set_target_properties(route_closable PROPERTIES PREFIX "" OUTPUT_NAME libcudart.so SUFFIX ".13"
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/compat/closable)
+target_link_options(route_closable PRIVATE -Wl,-soname,libcudart.so.13
+  -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/route_closable.map)
+set_property(TARGET route_closable PROPERTY NO_SONAME ON)
+
+# Linked with nothing of CUDA.
+add_executable(victim_route_absent_static route_absent.c)
+target_link_libraries(victim_route_absent_static PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(victim_route_absent_static PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/compat)
+list(APPEND compat_programs victim_route_absent_static)

@@ -3,6 +3,7 @@
  * Programs that run under other people's interposers as well, which were preloaded
  * before us or after. Each says what passed through it: no call may be lost to it, none
  * recorded twice, and nobody's way on may lead back to himself. */
+#define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>

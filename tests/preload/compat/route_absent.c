@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that is linked with nothing of CUDA: it asks whether CUDA is there, as
+ * programs do that run with and without a GPU, and opens the driver by itself. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
+#include "victim.h"
+
+static void ask(const char *way, void *handle, const char *name)
+{
+    dlerror();
+    void *fn = dlsym(handle, name);
+    const char *why = dlerror();
+    const char *last = why ? strrchr(why, '/') : NULL;
+    printf("%s %s: %s (%s)\n", way, name, fn ? "found" : "none", last ? last : why ? why : "no error");
+}
+
+static void ask_all(void)
+{
+    static const char *const names[] = {"cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cudaMalloc",
+                                        "cudaFree", "cuGetProcAddress_v2", "cuGetProcAddress",
+                                        "cuMemAllocAsync_ptsz"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ask("default", RTLD_DEFAULT, names[i]);
+        ask("next", RTLD_NEXT, names[i]);
+        ask("program", dlopen(NULL, RTLD_NOW), names[i]);
+        ask("libc", dlopen("libc.so.6", RTLD_NOW), names[i]);
+    }
+}
+
+static int absent(void)
+{
+    ask_all();
+    printf("driver: %s\n", dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) ? "loaded" : "not loaded");
+    return 0;
+}
+
+static void *driver_at(const char *name, int flags)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", getenv("LD_LIBRARY_PATH"), name);
+    void *driver = dlopen(path, flags);
+    if (!driver)
+        printf("%s\n", dlerror());
+    CHECK(driver);
+    return driver;
+}
+
+static void work(void *driver)
+{
+    int (*init)(unsigned), (*retain)(void **, int), (*set)(void *), (*alloc)(uintptr_t *, size_t),
+        (*release)(uintptr_t);
+    void *context;
+    uintptr_t p;
+    *(void **)&init = dlsym(driver, "cuInit");
+    *(void **)&retain = dlsym(driver, "cuDevicePrimaryCtxRetain");
+    *(void **)&set = dlsym(driver, "cuCtxSetCurrent");
+    *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
+    *(void **)&release = dlsym(driver, "cuMemFree_v2");
+    CHECK(init && retain && set && alloc && release);
+    OK(init(0));
+    OK(retain(&context, 0));
+    OK(set(context));
+    for (int i = 0; i < 3; i++) {
+        OK(alloc(&p, 3 << 20));
+        tally_alloc(VT_DEVICE, 3 << 20);
+        OK(release(p));
+        tally_free(VT_DEVICE);
+    }
+}
+
+static int local_driver(void)
+{
+    work(driver_at("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
+    ask_all();
+    return 0;
+}
+
+static int reopened_driver(void)
+{
+    for (int i = 0; i < 3; i++) {
+        void *driver = driver_at("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+        work(driver);
+        dlclose(driver);
+    }
+    return 0;
+}
+
+static int local_runtime(void)
+{
+    void *runtime = driver_at("libcudart.so.12", RTLD_LAZY | RTLD_LOCAL);
+    int (*alloc)(void **, size_t), (*release)(void *);
+    void *p;
+    *(void **)&alloc = dlsym(runtime, "cudaMalloc");
+    *(void **)&release = dlsym(runtime, "cudaFree");
+    OK(alloc(&p, 3 << 20));
+    tally_alloc(VT_DEVICE, 3 << 20);
+    OK(release(p));
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+/* By the name that a development package links to it. */
+static int unnumbered_runtime(void)
+{
+    void *runtime = driver_at("libcudart.so", RTLD_NOW | RTLD_GLOBAL);
+    int (*alloc)(void **, size_t);
+    void *p;
+    *(void **)&alloc = dlsym(runtime, "cudaMalloc");
+    printf("the same by default: %d\n", dlsym(RTLD_DEFAULT, "cudaMalloc") == (void *)alloc);
+    OK(alloc(&p, 3 << 20));
+    tally_alloc(VT_DEVICE, 3 << 20);
+    return 0;
+}
+
+static int many_lookups(void)
+{
+    unsigned long found = 0;
+    void *handle = dlopen("libc.so.6", RTLD_NOW);
+    for (int i = 0; i < 20000; i++)
+        found += dlsym(RTLD_DEFAULT, "malloc") != NULL && dlsym(handle, "printf") != NULL;
+    printf("%lu\n", found);
+    return 0;
+}
+
+/* A library that brings its own everything, and looks at itself first. */
+static void deep(const char *name, int work_count)
+{
+    char path[4200];
+    ssize_t n = readlink("/proc/self/exe", path, 4096);
+    CHECK(n > 0);
+    path[n] = 0;
+    strcpy(strrchr(path, '/') + 1, name);
+    void *plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+    if (!plugin)
+        printf("%s\n", dlerror());
+    CHECK(plugin);
+    int (*work)(int, size_t);
+    *(void **)&work = dlsym(plugin, "plugin_work");
+    CHECK(work);
+    OK(work_count ? work(work_count, 1 << 20) : 0);
+}
+
+static int deep_runtime(void)
+{
+    deep("libroute_plugin_shared.so", 3);
+    return 0;
+}
+
+static int deep_static(void)
+{
+    deep("libroute_plugin_static.so", 3);
+    return 0;
+}
+
+static int deep_beside(void)
+{
+    work(driver_at("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
+    deep("libroute_plugin_static.so", 3);
+    return 0;
+}
+
+static int deep_unused(void)
+{
+    work(driver_at("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
+    deep("libroute_plugin_static.so", 0);
+    return 0;
+}
+
+static int namespace_apart(void)
+{
+    char path[4200];
+    ssize_t n = readlink("/proc/self/exe", path, 4096);
+    CHECK(n > 0);
+    path[n] = 0;
+    strcpy(strrchr(path, '/') + 1, "libroute_plugin_static.so");
+    void *plugin = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+    CHECK(plugin);
+    int (*work_there)(int, size_t);
+    *(void **)&work_there = dlsym(plugin, "plugin_work");
+    CHECK(work_there);
+    OK(work_there(3, 1 << 20));
+    return 0;
+}
+
+VICTIM("routing")
+CASE(absent, "a program without CUDA asks for it in every way: it is not there", VF_NO_TRACE)
+CASE(local_driver, "the driver opened by its path, RTLD_LOCAL", 0)
+CASE(reopened_driver, "the driver closed and opened again", 0)
+CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
+CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
+CASE(many_lookups, "forty thousand lookups of what is not CUDA", VF_NO_TRACE)
+CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: its memory is missed, and we say so", VF_NO_TRACE)
+STDERR_HAS(deep_runtime, "opened with RTLD_DEEPBIND")
+CASE(deep_static, "the same with a static runtime in it", VF_NO_TRACE)
+STDERR_HAS(deep_static, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
+CASE(deep_beside, "the same beside calls that are seen", 0)
+STDERR_HAS(deep_beside, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
+CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", 0)
+CASE(namespace_apart, "CUDA in a namespace of its own (dlmopen): missed, and we say so", VF_NO_TRACE)
+STDERR_HAS(namespace_apart, "namespace of its own")
+END_VICTIM

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dlsym in all the forms that programs use to find CUDA, or to find out that it is not
+ * there: what it answers, what dlerror says of it, and whether pointers to one function
+ * that came by different ways are equal. */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include "victim.h"
+
+typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
+typedef CUresult (*free_fn)(CUdeviceptr);
+typedef CUresult (*get_fn)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+
+static void context(void)
+{
+    CUcontext c;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&c, 0));
+    OK(cuCtxSetCurrent(c));
+}
+
+static void use(void *alloc, void *release)
+{
+    CUdeviceptr p;
+    CHECK(alloc && release);
+    OK(((alloc_fn)alloc)(&p, 1 << 20));
+    tally_alloc(VT_DEVICE, 1 << 20);
+    OK(((free_fn)release)(p));
+    tally_free(VT_DEVICE);
+}
+
+static void use_names(void *handle)
+{
+    use(dlsym(handle, "cuMemAlloc_v2"), dlsym(handle, "cuMemFree_v2"));
+}
+
+static int handles(void)
+{
+    context();
+    use_names(RTLD_DEFAULT);
+    use_names(NULL);
+    use_names(RTLD_NEXT);
+    use_names(dlopen(NULL, RTLD_NOW));
+    use_names(dlopen("libcuda.so.1", RTLD_LAZY));
+    use_names(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
+    return 0;
+}
+
+/* A handle of a library finds what the libraries it needs have. */
+static int dependency(void)
+{
+    char path[4200];
+    ssize_t n = readlink("/proc/self/exe", path, 4096);
+    CHECK(n > 0);
+    path[n] = 0;
+    strcpy(strrchr(path, '/') + 1, "libroute_plugin_driver.so");
+    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    CHECK(plugin);
+    context();
+    use_names(plugin);
+    return 0;
+}
+
+static int versioned(void)
+{
+    context();
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    void *(*old)(void *, const char *);
+#if defined(__x86_64__)
+    *(void **)&old = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.2.5");
+#else
+    *(void **)&old = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.17");
+#endif
+    CHECK(old);
+    use(old(driver, "cuMemAlloc_v2"), old(driver, "cuMemFree_v2"));
+    void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
+    CHECK(runtime);
+    printf("of the wrong version: %d\n", dlvsym(runtime, "cudaMalloc", "libcudart.so.12") == NULL);
+    use(dlvsym(runtime, "cudaMalloc", "libcudart.so.13"),
+        dlvsym(runtime, "cudaFree", "libcudart.so.13"));
+    return 0;
+}
+
+static int equal(void)
+{
+    context();
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *fn = NULL, *own = NULL;
+    CUdriverProcAddressQueryResult status;
+    get_fn get = (get_fn)dlsym(driver, "cuGetProcAddress_v2");
+    void *alloc = dlsym(driver, "cuMemAlloc_v2");
+    printf("linked: %d\n", alloc == (void *)cuMemAlloc);
+    printf("default: %d\n", alloc == dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"));
+    OK(get("cuMemAlloc", &fn, 12000, 0, &status));
+    printf("looked up: %d\n", fn == alloc);
+    OK(get("cuMemAllocAsync", &fn, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+    printf("per thread: %d\n", fn == dlsym(driver, "cuMemAllocAsync_ptsz"));
+    OK(get("cuMemAllocAsync", &fn, 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status));
+    printf("legacy: %d\n", fn == dlsym(driver, "cuMemAllocAsync"));
+    OK(get("cuGetProcAddress", &own, 12000, 0, &status));
+    printf("itself: %d\n", own == (void *)get);
+    OK(get("cuGetProcAddress", &own, 11030, 0, &status));
+    printf("itself, old: %d\n", own == dlsym(driver, "cuGetProcAddress"));
+    OK(get("cuCtxGetId", &fn, 12000, 0, &status));
+    printf("another: %d\n", fn == dlsym(driver, "cuCtxGetId"));
+    use_names(driver);
+    return 0;
+}
+
+static int equal_runtime(void)
+{
+    void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
+    CHECK(runtime);
+    printf("linked: %d\n", dlsym(runtime, "cudaMalloc") == (void *)(cudaError_t(*)(void **, size_t))cudaMalloc);
+    printf("default: %d\n", dlsym(runtime, "cudaMalloc") == dlsym(RTLD_DEFAULT, "cudaMalloc"));
+    printf("program: %d\n", dlsym(runtime, "cudaMalloc") == dlsym(dlopen(NULL, RTLD_NOW), "cudaMalloc"));
+    printf("next: %d\n", dlsym(runtime, "cudaFree") == dlsym(RTLD_NEXT, "cudaFree"));
+    void *p;
+    OK(cudaMalloc(&p, 4096));
+    tally_alloc(VT_DEVICE, 4096);
+    return 0;
+}
+
+static void ask(const char *way, void *handle, const char *name)
+{
+    dlerror();
+    void *fn = dlsym(handle, name);
+    const char *why = dlerror();
+    const char *last = why ? strrchr(why, '/') : NULL; /* the folders differ by machine */
+    printf("%s %s: %s (%s)\n", way, name, fn ? "found" : "none", last ? last : why ? why : "no error");
+    printf("told again: %s\n", dlerror() ? "yes" : "no");
+}
+
+static int misses(void)
+{
+    static const char *const names[] = {"cuNoSuchThing", "cudaNoSuchThing", "curl_easy_init", "cu",
+                                        "c", "", "cublasCreate_v2", "malloc", "vramscopeSimNone"};
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *program = dlopen(NULL, RTLD_NOW);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ask("default", RTLD_DEFAULT, names[i]);
+        ask("next", RTLD_NEXT, names[i]);
+        ask("driver", driver, names[i]);
+        ask("program", program, names[i]);
+    }
+    return 0;
+}
+
+VICTIM("routing")
+CASE(handles, "dlsym by RTLD_DEFAULT, NULL, RTLD_NEXT, the program's handle and the driver's", 0)
+CASE(dependency, "by the handle of a library that needs the driver", 0)
+CASE(versioned, "dlvsym, and glibc's older dlsym", VF_SHARED_ONLY)
+CASE(equal, "pointers from dlsym, cuGetProcAddress and the linker compared", 0)
+CASE(equal_runtime, "the same of the runtime's functions", VF_SHARED_ONLY)
+CASE(misses, "names that nobody has: NULL and dlerror's words", VF_NO_TRACE)
+END_VICTIM

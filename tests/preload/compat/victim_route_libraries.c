@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Libraries that come and go: runtimes of several majors in one process, plugins with a
+ * runtime of their own, CUDA used before main, libraries closed and opened again. */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <link.h>
+
+#include "victim.h"
+
+typedef int (*work_fn)(int, size_t);
+typedef int (*version_fn)(void);
+
+static const char *beside(const char *name)
+{
+    static char path[4200];
+    ssize_t n = readlink("/proc/self/exe", path, 4096);
+    CHECK(n > 0);
+    path[n] = 0;
+    char *slash = strrchr(path, '/');
+    strcpy(slash + 1, name);
+    return path;
+}
+
+static void *open_beside(const char *name, int flags)
+{
+    void *handle = dlopen(beside(name), flags);
+    if (!handle)
+        printf("%s\n", dlerror());
+    CHECK(handle);
+    return handle;
+}
+
+static void *find(void *handle, const char *name)
+{
+    void *fn = dlsym(handle, name);
+    CHECK(fn);
+    return fn;
+}
+
+static void work_of(void *plugin, int count, int64_t bytes)
+{
+    work_fn work;
+    *(void **)&work = find(plugin, "plugin_work");
+    OK(work(count, (size_t)bytes));
+    tally_alloc_many(VT_DEVICE, count, count * bytes);
+    for (int i = 0; i < count; i++)
+        tally_free(VT_DEVICE);
+}
+
+static void own_work(int count, int64_t bytes)
+{
+    for (int i = 0; i < count; i++) {
+        void *p;
+        OK(cudaMalloc(&p, (size_t)bytes));
+        tally_alloc(VT_DEVICE, bytes);
+        OK(cudaFree(p));
+        tally_free(VT_DEVICE);
+    }
+}
+
+static int version_of(void *plugin)
+{
+    version_fn version;
+    *(void **)&version = find(plugin, "plugin_version");
+    return version() / 1000;
+}
+
+static int errors_of(void *plugin)
+{
+    version_fn fails;
+    *(void **)&fails = find(plugin, "plugin_fails");
+    int e = fails();
+    tally_failed(VT_DEVICE);
+    return e;
+}
+
+static int plugin_with_its_own(void)
+{
+    own_work(2, 1 << 20);
+    for (int i = 0; i < 3; i++) {
+        void *plugin = open_beside("libroute_plugin_static.so", RTLD_NOW | RTLD_LOCAL);
+        work_of(plugin, 5, 3 << 20);
+        dlclose(plugin);
+        own_work(2, 1 << 20);
+    }
+    return 0;
+}
+
+static int plugin_first(void)
+{
+    void *plugin = open_beside("libroute_plugin_static.so", RTLD_LAZY | RTLD_GLOBAL);
+    work_of(plugin, 5, 3 << 20);
+    own_work(2, 1 << 20);
+    dlclose(plugin);
+    own_work(2, 1 << 20);
+    return 0;
+}
+
+/* The runtime of each keeps an error of its own: a call that reached another's would
+ * leave it there. */
+static int three_majors(void)
+{
+    static const char *const names[] = {"libroute_plugin_11.so", "libroute_plugin_12.so",
+                                        "libroute_plugin_shared.so"};
+    void *plugins[3];
+    for (int i = 0; i < 3; i++)
+        plugins[i] = open_beside(names[i], RTLD_NOW | (i == 1 ? RTLD_GLOBAL : RTLD_LOCAL));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 3; i++) {
+            printf("%s reaches %d\n", names[i], version_of(plugins[i]));
+            work_of(plugins[i], 4, 2 << 20);
+            printf("out of memory: %d\n", errors_of(plugins[i]));
+            OK(cudaPeekAtLastError());
+        }
+        own_work(3, 1 << 20);
+    }
+    return 0;
+}
+
+/* By the handles of the runtimes themselves, as language bindings do. */
+static int majors_by_handle(void)
+{
+    static const char *const names[] = {"libcudart.so.12", "libcudart.so.11.0"};
+    own_work(1, 1 << 20);
+    for (int i = 0; i < 2; i++) {
+        void *runtime = dlopen(names[i], RTLD_NOW);
+        int (*alloc)(void **, size_t), (*release)(void *), (*last)(void);
+        void *p;
+        CHECK(runtime);
+        *(void **)&alloc = find(runtime, "cudaMalloc");
+        *(void **)&release = find(runtime, "cudaFree");
+        *(void **)&last = find(runtime, "cudaGetLastError");
+        OK(alloc(&p, 1 << 20));
+        tally_alloc(VT_DEVICE, 1 << 20);
+        OK(release(p));
+        tally_free(VT_DEVICE);
+        int e = alloc(&p, (size_t)1 << 50);
+        tally_failed(VT_DEVICE);
+        printf("%s: %d and %d\n", names[i], e, last());
+        OK(cudaPeekAtLastError());
+        printf("found again: %d\n", dlvsym(runtime, "cudaMalloc", names[i]) == (void *)alloc);
+        dlclose(runtime);
+    }
+    return 0;
+}
+
+static int in_constructor(void)
+{
+    void *plugin = open_beside("libroute_plugin_early.so", RTLD_NOW);
+    tally_alloc_many(VT_DEVICE, 2, 2 * 4096);
+    tally_free(VT_DEVICE);
+    tally_free(VT_DEVICE);
+    work_of(plugin, 1, 1 << 20);
+    dlclose(plugin);
+    return 0;
+}
+
+static int opened_in_constructor(void)
+{
+    for (int i = 0; i < 2; i++) {
+        void *plugin = open_beside("libroute_plugin_opens.so", RTLD_NOW);
+        tally_alloc_many(VT_DEVICE, 3, 3 * 8192);
+        for (int j = 0; j < 3; j++)
+            tally_free(VT_DEVICE);
+        work_of(plugin, 1, 1 << 20);
+        dlclose(plugin);
+    }
+    return 0;
+}
+
+/* Before main, and before any other library's constructor but those it needs. */
+static int before_main(void)
+{
+    tally_alloc_many(VT_DEVICE, 2, 2 * 4096); /* what the preloaded library did */
+    tally_free(VT_DEVICE);
+    tally_free(VT_DEVICE);
+    own_work(2, 1 << 20);
+    return 0;
+}
+
+static int runtime_reloaded(void)
+{
+    for (int i = 0; i < 4; i++) {
+        void *runtime = open_beside("closable/libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
+        void *p;
+        int (*alloc)(void **, size_t), (*release)(void *);
+        *(void **)&alloc = find(runtime, "cudaMalloc");
+        *(void **)&release = find(runtime, "cudaFree");
+        OK(alloc(&p, 1 << 20));
+        tally_alloc(VT_DEVICE, 1 << 20);
+        OK(release(p));
+        tally_free(VT_DEVICE);
+        dlclose(runtime);
+        /* whatever comes next takes its place */
+        void *other = open_beside(i & 1 ? "libroute_next.so" : "libroute_driver_1.so", RTLD_NOW);
+        dlclose(other);
+    }
+    return 0;
+}
+
+static int symbol_bound(void)
+{
+    void *plugin = open_beside("libroute_plugin_symbolic.so", RTLD_NOW);
+    work_of(plugin, 4, 2 << 20);
+    dlclose(plugin);
+    plugin = open_beside("libroute_plugin_now.so", RTLD_LAZY);
+    work_of(plugin, 4, 2 << 20);
+    dlclose(plugin);
+    return 0;
+}
+
+static int bound_now(void)
+{
+    own_work(2, 1 << 20);
+    return 0;
+}
+
+static int audited(void)
+{
+    own_work(2, 1 << 20);
+    void *plugin = open_beside("libroute_plugin_static.so", RTLD_LAZY);
+    work_of(plugin, 2, 2 << 20);
+    return 0;
+}
+
+VICTIM("routing")
+CASE(plugin_with_its_own, "a plugin with a static runtime, opened and closed three times", 0)
+CASE(plugin_first, "a plugin's runtime used before the program's own", 0)
+CASE(three_majors, "runtimes of CUDA 11, 12 and 13 in one process, each with its callers", VF_SHARED_ONLY)
+CASE(majors_by_handle, "the same, by handles of the runtimes", VF_SHARED_ONLY)
+CASE(in_constructor, "CUDA used in a plugin's constructor", 0)
+CASE(opened_in_constructor, "a constructor opens a library with CUDA, and closes it again", 0)
+CASE(before_main, "CUDA used in the constructor of a preloaded library", 0)
+PRELOAD_AFTER(before_main, "libroute_plugin_early.so")
+CASE(runtime_reloaded, "a runtime opened, used and closed over and over", VF_STATIC_ONLY)
+CASE(symbol_bound, "plugins linked with -Bsymbolic and with -z now", 0)
+CASE(bound_now, "LD_BIND_NOW", 0)
+ENV(bound_now, "LD_BIND_NOW=1")
+CASE(audited, "under an LD_AUDIT library", 0)
+ENV(audited, "LD_AUDIT=@/libroute_audit.so")
+END_VICTIM

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the command says of programs that nothing can be preloaded into, by their files:
+ * made here, since no machine has them all. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reach.h"
+
+static char folder[] = "/tmp/vramscope-reach-XXXXXX";
+static char path[PATH_MAX], why[8192];
+
+static const char *file_of(const char *name, const void *bytes, size_t n)
+{
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+    assert_int_equal(chmod(path, 0755), 0);
+    return path;
+}
+
+/* A program of that word size and processor; *loader* NULL: none. */
+static const char *program_of(const char *name, int word, int machine, const char *loader)
+{
+    struct {
+        Elf64_Ehdr header;
+        Elf64_Phdr segment;
+        char loader[64];
+    } p = {.header = {.e_type = ET_DYN,
+                      .e_machine = (Elf64_Half)machine,
+                      .e_phoff = sizeof p.header,
+                      .e_phentsize = sizeof p.segment,
+                      .e_phnum = 1}};
+    memcpy(p.header.e_ident, ELFMAG, SELFMAG);
+    p.header.e_ident[EI_CLASS] = (unsigned char)word;
+    p.segment.p_type = loader ? PT_INTERP : PT_LOAD;
+    p.segment.p_offset = offsetof(__typeof__(p), loader);
+    if (loader) {
+        strcpy(p.loader, loader);
+        p.segment.p_filesz = strlen(loader) + 1;
+    }
+    return file_of(name, &p, sizeof p);
+}
+
+#if defined(__x86_64__)
+#define OWN EM_X86_64
+#define OTHER EM_AARCH64
+#else
+#define OWN EM_AARCH64
+#define OTHER EM_X86_64
+#endif
+#define GLIBC "/lib64/ld-linux-x86-64.so.2"
+
+static void expect(const char *program, enum vs_reach reach, const char *text)
+{
+    assert_int_equal(vs_reach(program, why, sizeof why), reach);
+    if (text)
+        assert_non_null(strstr(why, text));
+    else
+        assert_string_equal(why, "");
+}
+
+static void ordinary_programs_and_scripts_are_reached(void **state)
+{
+    (void)state;
+    expect("sh", VS_REACH_YES, NULL);
+    expect("/bin/sh", VS_REACH_YES, NULL);
+    expect("no-such-program-anywhere", VS_REACH_YES, NULL);
+    expect(program_of("plain", ELFCLASS64, OWN, GLIBC), VS_REACH_YES, NULL);
+    expect(file_of("script", "#!/bin/sh\n", 10), VS_REACH_YES, NULL);
+    expect(file_of("empty", "", 0), VS_REACH_YES, NULL);
+    expect(file_of("bare", "#!", 2), VS_REACH_YES, NULL);
+    expect(file_of("torn", "\177ELF", 4), VS_REACH_YES, NULL);
+}
+
+static void what_has_no_loader_or_another_one_is_told(void **state)
+{
+    (void)state;
+    expect(program_of("static", ELFCLASS64, OWN, NULL), VS_REACH_NO, "fully static");
+    expect(program_of("narrow", ELFCLASS32, EM_386, GLIBC), VS_REACH_NO, "32-bit");
+    expect(program_of("other", ELFCLASS64, OTHER, GLIBC), VS_REACH_NO, "another kind of processor");
+    expect(program_of("musl", ELFCLASS64, OWN, "/lib/ld-musl-x86_64.so.1"), VS_REACH_HARMFUL, "musl");
+}
+
+static void scripts_are_followed_to_their_interpreter(void **state)
+{
+    (void)state;
+    char line[PATH_MAX + 64];
+    const char *interpreter = program_of("interpreter", ELFCLASS64, OWN, NULL);
+    snprintf(line, sizeof line, "#! %s -x\nrest\n", interpreter);
+    expect(file_of("script", line, strlen(line)), VS_REACH_NO, "interpreter is fully static");
+    snprintf(line, sizeof line, "#!%s/script\n", folder);
+    expect(file_of("second", line, strlen(line)), VS_REACH_NO, "interpreter is fully static");
+    snprintf(line, sizeof line, "#!/usr/bin/env -S A=1 %s/interpreter -y\n", folder);
+    expect(file_of("third", line, strlen(line)), VS_REACH_NO, "interpreter is fully static");
+    snprintf(line, sizeof line, "#!%s/loop\n", folder);
+    expect(file_of("loop", line, strlen(line)), VS_REACH_YES, NULL);
+}
+
+static void raised_rights_are_told(void **state)
+{
+    (void)state;
+    const char *program = program_of("raised", ELFCLASS64, OWN, GLIBC);
+    if (getuid() != 0)
+        skip();
+    assert_int_equal(chmod(program, 04755), 0);
+    expect(program, VS_REACH_YES, NULL); /* what the caller is already */
+    assert_int_equal(chown(program, 12345, 12345), 0);
+    assert_int_equal(chmod(program, 04755), 0);
+    expect(program, VS_REACH_NO, "set-user-ID");
+    assert_int_equal(chmod(program, 02755), 0);
+    expect(program, VS_REACH_NO, "set-group-ID");
+    assert_int_equal(chmod(program, 0755), 0);
+    expect(program, VS_REACH_YES, NULL);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[PATH_MAX + 16];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ordinary_programs_and_scripts_are_reached),
+        cmocka_unit_test(what_has_no_loader_or_another_one_is_told),
+        cmocka_unit_test(scripts_are_followed_to_their_interpreter),
+        cmocka_unit_test(raised_rights_are_told),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
