@@ -5,6 +5,7 @@
  * always go to the driver. */
 #include "intercept/caching.h"
 #include "intercept/capture.h"
+#include "intercept/device_ops.h"
 #include "intercept/hook.h"
 #include "intercept/limit.h"
 #include "intercept/policy.h"
@@ -38,6 +39,19 @@ static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, siz
     if (!vs_limit_take_within(device, bytes, vs_policy_most(context)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     return vs_limit_settle(device, bytes, VS_REAL(cuMemAlloc_v2, ptr, bytes));
+}
+
+/* Managed memory never fails for want of device memory: it would go to and fro between
+ * host and device beside what the cache holds. */
+static void make_room_ahead(const struct vs_context *context, uint64_t bytes)
+{
+    enum { LARGE = 32 << 20 };
+    uint64_t free_bytes, total_bytes;
+    if (bytes < LARGE || !context || !vs_process_serving() || vs_capture_any() ||
+        !vs_caching_cached_bytes(context->device) ||
+        vs_device_memory_info(context, &free_bytes, &total_bytes) || free_bytes >= bytes)
+        return;
+    vs_context_make_room(context->device);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
@@ -101,6 +115,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
     vs_thread.inside++;
     const char *api = vs_api("cuMemAllocManaged");
     struct vs_context *context = vs_context_current();
+    make_room_ahead(context, bytes);
     CUresult r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
     if (room_made(context, r))
         r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);

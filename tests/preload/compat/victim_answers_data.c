@@ -274,6 +274,26 @@ static int room_for_others(void)
     return 0;
 }
 
+/* It would share the device with what is cached, and go to and fro. */
+static int room_for_managed(void)
+{
+    size_t before, after, total;
+    void *p;
+    OK(cudaFree(NULL));
+    OK(cudaMemGetInfo(&before, &total));
+    fill_the_cache();
+    OK(cudaMallocManaged(&p, 600 * MIB, cudaMemAttachGlobal));
+    tally_alloc(VT_MANAGED, (int64_t)(600 * MIB));
+    OK(cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)p, 600 * MIB,
+                          (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, NULL));
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemGetInfo(&after, &total));
+    printf("resident %zu MiB\n", (before - after) / MIB);
+    OK(cudaFree(p));
+    tally_free(VT_MANAGED);
+    return 0;
+}
+
 static int room_for_others_compact(void) { return room_for_others(); }
 
 VICTIM("answers")
@@ -294,6 +314,8 @@ CASE(crossed_frees, "cudaMalloc's memory freed in stream order, pool memory by c
 CASE(freed_in_a_capture, "cudaFreeAsync of cudaMalloc's memory while capturing", 0)
 CASE(room_for_others, "the cache gives way to pools and contexts", 0)
 SIMULATE(room_for_others, "t4-16g,capacity=1100MiB")
+CASE(room_for_managed, "the cache gives way to managed memory", 0)
+SIMULATE(room_for_managed, "t4-16g,capacity=1100MiB")
 CASE(room_for_others_compact, "the same, policy compact", VF_CACHING_ONLY)
 SIMULATE(room_for_others_compact, "t4-16g,capacity=1100MiB")
 ENV(room_for_others_compact, "VRAMSCOPE_POLICY=compact")

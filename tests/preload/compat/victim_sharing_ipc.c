@@ -6,6 +6,7 @@
  * wrong; whatever is refused, none may ever be. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -293,6 +294,19 @@ static int importer_alone_compact(void)
     return end();
 }
 
+/* libucp exports what the program allocates. */
+static int library_loaded(void)
+{
+    char path[4096] = "";
+    IN_PEER;
+    CHECK(readlink("/proc/self/exe", path, sizeof path - 20) > 0);
+    strcpy(strrchr(path, '/'), "/libucp.so");
+    CHECK(dlopen(path, RTLD_NOW) != NULL);
+    start("library_loaded", NULL, 1);
+    rounds();
+    return end();
+}
+
 static int compact(void)
 {
     IN_PEER;
@@ -436,6 +450,9 @@ CASE(importer_alone_compact, "IPC: the importer runs without vramscope, policy c
      SHARED | VF_CACHING_ONLY)
 ENV(importer_alone_compact, "VRAMSCOPE_IPC=always")
 ENV(importer_alone_compact, "VRAMSCOPE_POLICY=compact")
+CASE(library_loaded, "IPC: the importer runs without vramscope, policy compact, libucp is loaded",
+     SHARED | VF_CACHING_ONLY)
+ENV(library_loaded, "VRAMSCOPE_POLICY=compact")
 CASE(compact, "IPC: policy compact", SHARED | VF_CACHING_ONLY)
 ENV(compact, "VRAMSCOPE_POLICY=compact")
 STDERR_HAS(compact, "--ipc=always")
