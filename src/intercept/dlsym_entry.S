@@ -2,10 +2,12 @@
  *
  * dlsym and dlvsym, exported in both of glibc's versions. They ask vs_route and either
  * return its answer or jump to the real function with the stack as the caller left it:
- * glibc takes the caller of RTLD_NEXT from the return address. The numbers are those of
- * enum vs_route_entry. */
+ * glibc takes the caller of RTLD_NEXT from the return address. Names that do not begin
+ * with a "c" are nobody's but the real function's, once that is known. The numbers are
+ * those of enum vs_route_entry. */
     .text
     .hidden vs_route
+    .hidden vs_route_next
 
 #if defined(__x86_64__)
 #define OLD GLIBC_2.2.5
@@ -18,7 +20,14 @@
     .cfi_startproc
     endbr64
     movl $\number, %ecx
-    jmp route
+    testq %rsi, %rsi
+    je route
+    cmpb $'c', (%rsi)
+    je route
+    movq vs_route_next+8*\number(%rip), %rax
+    testq %rax, %rax
+    je route
+    jmp *%rax
     .cfi_endproc
     .size \name, . - \name
     .endm
@@ -58,7 +67,15 @@ route:
     .cfi_startproc
     hint #34 /* bti c */
     mov w3, #\number
-    b route
+    cbz x1, route
+    ldrb w16, [x1]
+    cmp w16, #'c'
+    b.eq route
+    adrp x16, vs_route_next
+    add x16, x16, :lo12:vs_route_next
+    ldr x16, [x16, #8*\number]
+    cbz x16, route
+    br x16
     .cfi_endproc
     .size \name, . - \name
     .endm

@@ -10,6 +10,7 @@
 #include "intercept/route.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "intercept/cupti_guard.h"
@@ -126,11 +127,15 @@ static void *in_handle(const struct question *q, void *handle, const char *name,
     return NULL;
 }
 
+/* The real functions by enum vs_route_entry, for dlsym_entry.S; write-once. */
+_Atomic(void *) vs_route_next[4] __attribute__((visibility("hidden")));
+
 void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry entry,
                const void *caller)
 {
     bool old = entry & VS_ROUTE_DLSYM_OLD, versioned = entry & VS_ROUTE_DLVSYM;
     void *real = versioned ? (void *)vs_real_dlvsym(old) : (void *)vs_real_dlsym(old);
+    atomic_store_explicit(&vs_route_next[entry], real, memory_order_release);
     if (name && !versioned && strncmp(name, "cupti", strlen("cupti")) == 0)
         return route_cupti(handle, name, third, old);
     if (!name || !name_is_cuda(name))

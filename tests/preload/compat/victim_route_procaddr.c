@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs that look the driver up by cuGetProcAddress, of either form, or have the
+ * runtime do it: versions, flags, what is told of a name that is not there, and calls
+ * through everything that was found. */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include "victim.h"
+
+#undef cuGetProcAddress
+
+typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
+typedef CUresult (*free_fn)(CUdeviceptr);
+typedef CUresult (*alloc_async_fn)(CUdeviceptr *, size_t, CUstream);
+typedef CUresult (*free_async_fn)(CUdeviceptr, CUstream);
+typedef CUresult (*get_fn)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+typedef CUresult (*old_get_fn)(const char *, void **, int, cuuint64_t);
+
+static void context(void)
+{
+    CUcontext c;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&c, 0));
+    OK(cuCtxSetCurrent(c));
+}
+
+static void use(void *alloc, void *release)
+{
+    CUdeviceptr p;
+    CHECK(alloc && release);
+    OK(((alloc_fn)alloc)(&p, 1 << 20));
+    tally_alloc(VT_DEVICE, 1 << 20);
+    OK(((free_fn)release)(p));
+    tally_free(VT_DEVICE);
+}
+
+static void use_async(void *alloc, void *release)
+{
+    CUdeviceptr p;
+    CHECK(alloc && release);
+    OK(((alloc_async_fn)alloc)(&p, 2 << 20, NULL));
+    tally_alloc(VT_ASYNC, 2 << 20);
+    OK(((free_async_fn)release)(p, NULL));
+    tally_free(VT_ASYNC);
+    OK(cuCtxSynchronize());
+}
+
+static int answers(void)
+{
+    static const struct {
+        const char *name;
+        int version;
+        cuuint64_t flags;
+    } questions[] = {{"cuMemAlloc", 3020, 0},       {"cuMemAlloc", 2000, 0},
+                     {"cuMemAlloc", 12000, 7},      {"cuMemAlloc", 99000, 0},
+                     {"cuMemAlloc_v2", 12000, 0},   {"cuMemAllocAsync", 11020, 1},
+                     {"cuMemAllocAsync", 11010, 1}, {"cuNoSuchThing", 12000, 0},
+                     {"", 12000, 0},                {"cuGetProcAddress", 11030, 0},
+                     {"cuGetProcAddress", 12000, 0}, {"cuCtxCreate", 2000, 0}};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        void *fn = (void *)answers;
+        CUdriverProcAddressQueryResult status = (CUdriverProcAddressQueryResult)77;
+        CUresult r = cuGetProcAddress_v2(questions[i].name, &fn, questions[i].version,
+                                         questions[i].flags, &status);
+        printf("%s %d %d: %d, %s, status %d\n", questions[i].name, questions[i].version,
+               (int)questions[i].flags, r,
+               fn == (void *)answers ? "untouched" : fn ? "found" : "none", (int)status);
+    }
+    void *fn = NULL;
+    printf("no status: %d\n", cuGetProcAddress_v2("cuInit", &fn, 12000, 0, NULL));
+    printf("no place: %d\n", cuGetProcAddress_v2("cuInit", NULL, 12000, 0, NULL));
+    printf("no name: %d\n", cuGetProcAddress_v2(NULL, &fn, 12000, 0, NULL));
+    return 0;
+}
+
+/* Each form leads to the other, and both to functions that work. */
+static int itself(void)
+{
+    CUdriverProcAddressQueryResult status;
+    void *found = NULL, *old = NULL, *alloc = NULL, *release = NULL;
+    context();
+    get_fn get = cuGetProcAddress_v2;
+    for (int i = 0; i < 3; i++) {
+        OK(get("cuGetProcAddress", &found, 12000, 0, &status));
+        OK(get("cuGetProcAddress", &old, 11030, 0, &status));
+        get = (get_fn)found;
+        old_get_fn old_get = (old_get_fn)old;
+        OK(get("cuMemAlloc", &alloc, 3020, 0, &status));
+        OK(old_get("cuMemFree", &release, 3020, 0));
+        use(alloc, release);
+        OK(old_get("cuGetProcAddress", &found, 12000, 0));
+        get = (get_fn)found;
+    }
+    return 0;
+}
+
+static int streams(void)
+{
+    context();
+    for (cuuint64_t flags = 0; flags <= 2; flags++) {
+        void *alloc = NULL, *release = NULL;
+        CUdriverProcAddressQueryResult status;
+        OK(cuGetProcAddress_v2("cuMemAllocAsync", &alloc, 12000, flags, &status));
+        OK(cuGetProcAddress_v2("cuMemFreeAsync", &release, 12000, flags, &status));
+        use_async(alloc, release);
+        printf("%d: per thread %d\n", (int)flags,
+               alloc == dlsym(RTLD_DEFAULT, "cuMemAllocAsync_ptsz"));
+    }
+    return 0;
+}
+
+static int by_runtime(void)
+{
+    enum cudaDriverEntryPointQueryResult status;
+    void *alloc = NULL, *release = NULL, *none = NULL;
+    OK(cudaFree(NULL));
+    OK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &alloc, 12000, cudaEnableDefault, &status));
+    OK(cudaGetDriverEntryPointByVersion("cuMemFree", &release, 12000, cudaEnableDefault, &status));
+    use(alloc, release);
+    printf("linked: %d\n", alloc == (void *)cuMemAlloc);
+    OK(cudaGetDriverEntryPointByVersion("cuMemAllocAsync", &alloc, 12000,
+                                        cudaEnablePerThreadDefaultStream, &status));
+    OK(cudaGetDriverEntryPointByVersion("cuMemFreeAsync", &release, 12000,
+                                        cudaEnablePerThreadDefaultStream, &status));
+    use_async(alloc, release);
+    int e = cudaGetDriverEntryPointByVersion("cuMemAlloc", &none, 2000, cudaEnableDefault, &status);
+    printf("too old: %d %d %d\n", e, (int)status, none != NULL);
+    e = cudaGetDriverEntryPointByVersion("cuNoSuchThing", &none, 12000, cudaEnableDefault, &status);
+    printf("no such: %d %d %d\n", e, (int)status, none != NULL);
+    cudaGetLastError();
+    return 0;
+}
+
+/* A table filled first of all, before anything else of CUDA, and used much later. */
+static int table_first(void)
+{
+    static const char *const names[] = {"cuInit", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+                                        "cuMemAlloc", "cuMemFree", "cuMemGetInfo", "cuMemAllocHost",
+                                        "cuMemFreeHost"};
+    void *table[8];
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    get_fn get = (get_fn)dlsym(driver, "cuGetProcAddress_v2");
+    CHECK(get);
+    for (int i = 0; i < 8; i++) {
+        CUdriverProcAddressQueryResult status;
+        OK(get(names[i], &table[i], 12000, 0, &status));
+        CHECK(table[i]);
+    }
+    CUcontext c;
+    void *host;
+    OK(((CUresult(*)(unsigned))table[0])(0));
+    OK(((CUresult(*)(CUcontext *, int))table[1])(&c, 0));
+    OK(((CUresult(*)(CUcontext))table[2])(c));
+    use(table[3], table[4]);
+    OK(((CUresult(*)(void **, size_t))table[6])(&host, 4096));
+    tally_alloc(VT_PINNED, 4096);
+    OK(((CUresult(*)(void *))table[7])(host));
+    tally_free(VT_PINNED);
+    void *p;
+    OK(cudaMalloc(&p, 1 << 20));
+    tally_alloc(VT_DEVICE, 1 << 20);
+    OK(((free_fn)table[4])((CUdeviceptr)(uintptr_t)p));
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+VICTIM("routing")
+CASE(answers, "cuGetProcAddress with right and wrong names, versions and flags", VF_NO_TRACE)
+CASE(itself, "cuGetProcAddress asked for itself, in both forms, and used", 0)
+CASE(streams, "its flags for legacy and per-thread streams", 0)
+CASE(by_runtime, "cudaGetDriverEntryPointByVersion", 0)
+CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
+END_VICTIM
