@@ -9,36 +9,33 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/vs_option.h"
+#include "intercept/loaded.h"
 #include "intercept/route.h"
 
 struct place {
-    const char *prefix; /* of the file's name, up to its major version */
-    int major;          /* 0: none found */
+    int major; /* 0: none found */
     char path[PATH_MAX], folder[PATH_MAX];
 };
 
-static int find_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+/* The number stands in the soname, whatever the file is called. */
+static struct place find_loaded(const char *prefix)
 {
-    (void)size;
-    struct place *place = arg;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *base = slash ? slash + 1 : info->dlpi_name;
-    size_t n = strlen(place->prefix);
-    int major;
-    if (strncmp(base, place->prefix, n) != 0 || sscanf(base + n, "%d", &major) != 1)
-        return 0;
-    place->major = major;
-    snprintf(place->path, sizeof place->path, "%s", info->dlpi_name);
+    struct place place = {.major = 0};
+    struct vs_loaded_names names;
+    const char *number;
+    if (!vs_loaded_find(prefix, &names) || !(number = strstr(names.name, ".so.")) ||
+        sscanf(number, ".so.%d", &place.major) != 1)
+        return place;
+    const char *slash = strrchr(names.path, '/');
+    snprintf(place.path, sizeof place.path, "%s", names.path);
     if (slash)
-        snprintf(place->folder, sizeof place->folder, "%.*s", (int)(slash - info->dlpi_name),
-                 info->dlpi_name);
-    return 1;
+        snprintf(place.folder, sizeof place.folder, "%.*s", (int)(slash - names.path), names.path);
+    return place;
 }
 
 static int driver_major(void)
@@ -93,18 +90,16 @@ static void *open_in_toolkit(int major)
 
 static void *open_loaded(void)
 {
-    struct place cupti = {.prefix = "libcupti.so."};
-    dl_iterate_phdr(find_loaded, &cupti);
+    struct place cupti = find_loaded("libcupti.so");
     return cupti.major ? dlopen(cupti.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
 static void *open_library(void)
 {
-    struct place runtime = {.prefix = "libcudart.so."};
     void *handle = open_loaded();
     if (handle)
         return handle;
-    dl_iterate_phdr(find_loaded, &runtime);
+    struct place runtime = find_loaded("libcudart");
     int major = runtime.major ? runtime.major : driver_major();
     if (!major)
         return NULL;

@@ -7,13 +7,13 @@
  * contract is weak: forward always, assume nothing. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "intercept/hook.h"
+#include "intercept/loaded.h"
 #include "intercept/process.h"
 
 /* c10::Device: two bytes passed by value in one register. */
@@ -29,16 +29,6 @@ struct c10_device {
 typedef void (*usage_fn)(void *, int64_t, size_t, size_t, struct c10_device);
 typedef void (*oom_fn)(int64_t, size_t, size_t, struct c10_device);
 
-static int find_c10(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    if (strcmp(slash ? slash + 1 : info->dlpi_name, "libc10.so") != 0)
-        return 0;
-    *(const char **)arg = info->dlpi_name;
-    return 1;
-}
-
 /* libc10 may be loaded into a local scope, where RTLD_NEXT does not look. */
 static void *next_symbol(_Atomic(void *) *slot, const char *name)
 {
@@ -46,11 +36,9 @@ static void *next_symbol(_Atomic(void *) *slot, const char *name)
     if (fn)
         return fn;
     fn = dlsym(RTLD_NEXT, name);
-    const char *path = NULL;
-    if (!fn && dl_iterate_phdr(find_c10, &path)) {
-        void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-        fn = library ? dlsym(library, name) : NULL;
-    }
+    void *library = fn ? NULL : vs_loaded_open("libc10.so");
+    if (library)
+        fn = dlsym(library, name);
     atomic_store_explicit(slot, fn, memory_order_release);
     return fn;
 }

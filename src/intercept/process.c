@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -29,6 +28,7 @@
 #include "intercept/collector.h"
 #include "intercept/context.h"
 #include "intercept/hook.h"
+#include "intercept/loaded.h"
 #include "intercept/nvtx.h"
 #include "intercept/process_internal.h"
 #include "intercept/sharing.h"
@@ -122,13 +122,6 @@ static void warn(const char *sentence, void *arg)
     vs_log(VS_LOG_WARN, "%s", sentence);
 }
 
-static int is_torch(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    (void)arg;
-    return strstr(info->dlpi_name, "libc10_cuda.so") != NULL;
-}
-
 static bool injected; /* written before calls arrive */
 
 void vs_process_inject(void)
@@ -141,7 +134,7 @@ static void choose_policy(void)
     if (injected)
         caching = false; /* what is only reported cannot be served */
     else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
-        caching = !dl_iterate_phdr(is_torch, NULL);
+        caching = !vs_loaded_find("libc10_cuda.so", NULL);
     else
         caching = vs_option_is(&options, VS_OPT_allocator, "caching");
 }

@@ -6,7 +6,6 @@
  * or merely be opened by the program: nothing here relies on hooks. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "intercept/device_ops.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
+#include "intercept/loaded.h"
 #include "intercept/policy.h"
 #include "intercept/process.h"
 #include "intercept/sharing.h"
@@ -26,20 +26,12 @@
 
 /* --- out of memory, inside PyTorch --- */
 
-static int is_c10(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    (void)arg;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    return strcmp(slash ? slash + 1 : info->dlpi_name, "libc10.so") == 0;
-}
-
 /* PyTorch takes NULL for memory and hands it to kernels; an exception it understands.
  * The C++ library's own function throws it. */
 static void *no_memory(void)
 {
     void (*throw_bad_alloc)(void) = NULL;
-    if (!dl_iterate_phdr(is_c10, NULL))
+    if (!vs_loaded_find("libc10.so", NULL))
         return NULL;
     *(void **)&throw_bad_alloc = dlsym(RTLD_DEFAULT, "_ZSt17__throw_bad_allocv");
     if (!throw_bad_alloc) {

@@ -485,6 +485,36 @@ static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **
     assert_string_equal(out, "");
 }
 
+#ifdef VS_STATIC_PROGRAM
+static void a_program_out_of_reach_is_told_before_it_runs(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run -- " VS_STATIC_PROGRAM), 3);
+    assert_string_equal(out, "no loader\n");
+    const char *told = strstr(err, "is fully static");
+    assert_non_null(told);
+    assert_null(strstr(told + 1, "vramscope")); /* and no word of CUDA being unused */
+    char script[PATH_MAX + 16];
+    snprintf(script, sizeof script, "%s/reach.sh", folder);
+    FILE *f = fopen(script, "w");
+    assert_non_null(f);
+    fprintf(f, "#!%s\n", VS_STATIC_PROGRAM);
+    fclose(f);
+    assert_return_code(chmod(script, 0755), errno);
+    assert_int_equal(vramscope("run -- ./reach.sh"), 3);
+    assert_non_null(strstr(err, "is fully static"));
+}
+#endif
+
+static void cuda_that_passes_us_by_is_not_called_unused(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-- " VS_ABSENT " deep_static"), 0);
+    assert_non_null(strstr(err, "opened with RTLD_DEEPBIND"));
+    assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
+    assert_null(strstr(err, "without using CUDA"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,6 +550,10 @@ int main(void)
         cmocka_unit_test(programs_of_cuda_11_and_12_are_recorded_kernels_and_all),
         cmocka_unit_test(cupti_switched_off_still_records_memory),
         cmocka_unit_test(doctor_and_options_answer),
+#ifdef VS_STATIC_PROGRAM
+        cmocka_unit_test(a_program_out_of_reach_is_told_before_it_runs),
+#endif
+        cmocka_unit_test(cuda_that_passes_us_by_is_not_called_unused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
