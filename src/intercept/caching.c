@@ -315,6 +315,19 @@ static void drop(void *arg, const struct vs_segment_info *segment,
     }
 }
 
+/* Without its memory an allocator is kept for a while: a thread that was in a call when
+ * its context ended may still be there. A plan's is kept for the report. */
+#define RETIRED_MAX 64
+static void retire(struct vs_allocator *allocator)
+{
+    static _Atomic(struct vs_allocator *) retired[RETIRED_MAX]; /* atomic */
+    static _Atomic unsigned next;                               /* atomic */
+    if (*vs_process_options()->text[VS_OPT_plan])
+        return;
+    unsigned place = atomic_fetch_add(&next, 1) % RETIRED_MAX;
+    vs_allocator_destroy(atomic_exchange(&retired[place], allocator));
+}
+
 void vs_caching_context_gone(struct vs_context *context, const char *api)
 {
     struct vs_allocator *gone[VS_CONTEXT_ALLOCATORS] = {atomic_exchange(&context->allocator, NULL),
@@ -324,8 +337,8 @@ void vs_caching_context_gone(struct vs_context *context, const char *api)
         if (!gone[i])
             continue;
         vs_allocator_snapshot(gone[i], drop, context);
-        /* kept, empty: another thread may hold the pointer */
         vs_allocator_abandon(gone[i]);
+        retire(gone[i]);
     }
 }
 

@@ -21,6 +21,7 @@
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 #include "intercept/planned.h"
+#include "intercept/torch_pool.h"
 #include "intercept/vmm_ops.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
@@ -195,6 +196,7 @@ void vs_context_gone(struct vs_context *context, const char *api)
     if (!atomic_exchange(&context->alive, false))
         return;
     vs_caching_context_gone(context, vs_api(api));
+    vs_torch_pool_context_gone(context);
     vs_event_ops_context_gone(context);
     vs_vmm_context_gone(context);
     vs_track_context_gone(context->id, vs_api(api));

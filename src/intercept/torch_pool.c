@@ -130,6 +130,18 @@ static enum vs_err end_locked(const struct vs_context *context, struct vs_alloca
     return err;
 }
 
+void vs_torch_pool_context_gone(const struct vs_context *context)
+{
+    if (!atomic_load(&begun_count))
+        return;
+    vs_lock_acquire(&lock);
+    for (int i = 0; i < BEGUN_MAX; i++) {
+        if (begun[i].context == context)
+            leave_locked(&begun[i]);
+    }
+    vs_lock_release(&lock);
+}
+
 enum action { POOL_BEGIN, POOL_END, POOL_RELEASE };
 
 static enum vs_err act(enum action action, int device, struct vs_pool_id id,

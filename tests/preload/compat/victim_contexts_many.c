@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contexts that come and go with memory live, several on one device and on several
+ * devices, primary contexts reset and let go in mid-run. What dies with a context is
+ * tallied as freed; what does not is used afterwards. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+static CUdeviceptr allocate(size_t bytes)
+{
+    CUdeviceptr p;
+    OK(cuMemAlloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void release(CUdeviceptr p)
+{
+    OK(cuMemFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static CUcontext new_context(int device)
+{
+    CUcontext context;
+    OK(cuCtxCreate(&context, NULL, 0, device));
+    return context;
+}
+
+static size_t free_now(void)
+{
+    size_t free_bytes, total_bytes;
+    OK(cuMemGetInfo(&free_bytes, &total_bytes));
+    return free_bytes;
+}
+
+static long resident_kib(void)
+{
+    char line[256];
+    long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    CHECK(f);
+    while (fgets(line, sizeof line, f))
+        sscanf(line, "VmRSS: %ld", &kib);
+    fclose(f);
+    return kib;
+}
+
+static int reset_in_mid_run(void)
+{
+    for (int i = 0; i < 5; i++) {
+        void *kept, *freed;
+        OK(cudaMalloc(&kept, 3 * MIB));
+        tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
+        OK(cudaMalloc(&freed, 5 * MIB));
+        tally_alloc(VT_DEVICE, (int64_t)(5 * MIB));
+        OK(cudaFree(freed));
+        tally_free(VT_DEVICE);
+        OK(cudaMemset(kept, 1, 3 * MIB));
+        OK(cudaDeviceReset());
+        tally_free(VT_DEVICE);
+        printf("freed after the reset: %d\n", cudaFree(kept));
+        cudaGetLastError();
+    }
+    return 0;
+}
+
+static int let_go_and_retained(void)
+{
+    CUcontext context;
+    OK(cuInit(0));
+    for (int i = 0; i < 5; i++) {
+        OK(cuDevicePrimaryCtxRetain(&context, 0));
+        OK(cuCtxSetCurrent(context));
+        release(allocate(7 * MIB));
+        CUdeviceptr kept = allocate(2 * MIB);
+        OK(cuMemsetD8(kept, 1, 2 * MIB));
+        size_t before = free_now();
+        OK(cuDevicePrimaryCtxRelease(0));
+        tally_free(VT_DEVICE);
+        OK(cuDevicePrimaryCtxRetain(&context, 0));
+        printf("more free: %zd\n", (ssize_t)(free_now() - before));
+        OK(cuDevicePrimaryCtxRelease(0));
+    }
+    return 0;
+}
+
+/* Retained twice: the first release lets nothing go. */
+static int retained_twice(void)
+{
+    CUcontext context;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    CUdeviceptr p = allocate(2 * MIB);
+    OK(cuDevicePrimaryCtxRelease(0));
+    OK(cuMemsetD8(p, 1, 2 * MIB));
+    release(p);
+    OK(cuDevicePrimaryCtxRelease(0));
+    return 0;
+}
+
+static int destroyed_with_every_family(void)
+{
+    OK(cuInit(0));
+    for (int i = 0; i < 4; i++) {
+        CUcontext context = new_context(0);
+        CUdeviceptr pooled, managed, pitched;
+        size_t pitch;
+        void *pinned;
+        allocate(3 * MIB);
+        OK(cuMemAllocManaged(&managed, MIB, CU_MEM_ATTACH_GLOBAL));
+        tally_alloc(VT_MANAGED, (int64_t)MIB);
+        OK(cuMemAllocPitch(&pitched, &pitch, 1000, 100, 4));
+        tally_alloc(VT_DEVICE, 100000);
+        OK(cuMemAllocHost(&pinned, MIB));
+        tally_alloc(VT_PINNED, (int64_t)MIB);
+        OK(cuMemAllocAsync(&pooled, MIB, NULL));
+        tally_alloc(VT_ASYNC, (int64_t)MIB);
+        OK(cuMemFreeAsync(pooled, NULL));
+        tally_free(VT_ASYNC);
+        OK(cuCtxSynchronize());
+        OK(cuCtxDestroy(context));
+        tally_free(VT_DEVICE);
+        tally_free(VT_DEVICE);
+        tally_free(VT_MANAGED);
+        tally_free(VT_PINNED);
+    }
+    return 0;
+}
+
+/* Memory of a pool is the pool's, not the context's. */
+static int pool_memory_outlives(void)
+{
+    OK(cuInit(0));
+    CUcontext first = new_context(0);
+    CUdeviceptr p;
+    OK(cuMemAllocAsync(&p, 4 * MIB, NULL));
+    tally_alloc(VT_ASYNC, (int64_t)(4 * MIB));
+    OK(cuCtxSynchronize());
+    OK(cuCtxDestroy(first));
+    CUcontext second = new_context(0);
+    CUresult r = cuMemFreeAsync(p, NULL);
+    printf("freed in another context: %d\n", r);
+    if (!r)
+        tally_free(VT_ASYNC);
+    OK(cuCtxSynchronize());
+    OK(cuCtxDestroy(second));
+    return 0;
+}
+
+static int thousand_contexts(void)
+{
+    long at_200 = 0;
+    OK(cuInit(0));
+    for (int i = 0; i < 1000; i++) {
+        CUstream stream;
+        CUcontext context = new_context(0);
+        OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        allocate(MIB);
+        release(allocate(3 * MIB));
+        OK(cuCtxDestroy(context));
+        tally_free(VT_DEVICE);
+        if (i == 200)
+            at_200 = resident_kib();
+    }
+    long more = resident_kib() - at_200;
+    printf("grown little: %d\n", more < 8 * 1024); /* the simulated device keeps its contexts */
+    if (getenv("VICTIM_TELL"))
+        fprintf(stderr, "%ld KiB\n", more);
+    return 0;
+}
+
+static int thousand_streams(void)
+{
+    long at_200 = 0;
+    for (int i = 0; i < 4000; i++) {
+        cudaStream_t s;
+        void *p;
+        OK(cudaStreamCreate(&s));
+        OK(cudaMallocAsync(&p, MIB, s));
+        tally_alloc(VT_ASYNC, (int64_t)MIB);
+        OK(cudaFreeAsync(p, s));
+        tally_free(VT_ASYNC);
+        OK(cudaStreamDestroy(s));
+        if (i == 200)
+            at_200 = resident_kib();
+    }
+    long more = resident_kib() - at_200;
+    printf("grown little: %d\n", more < 8 * 1024);
+    if (getenv("VICTIM_TELL"))
+        fprintf(stderr, "%ld KiB\n", more);
+    return 0;
+}
+
+static int several_on_one_device(void)
+{
+    CUcontext contexts[3], popped;
+    CUdeviceptr blocks[3][8];
+    OK(cuInit(0));
+    for (int c = 0; c < 3; c++) {
+        contexts[c] = new_context(0);
+        OK(cuCtxPopCurrent(&popped));
+    }
+    for (int round = 0; round < 4; round++) {
+        for (int c = 0; c < 3; c++) {
+            OK(cuCtxPushCurrent(contexts[c]));
+            for (size_t i = 0; i < 8; i++) {
+                blocks[c][i] = allocate((i + 1) * 300000);
+                OK(cuMemsetD8Async(blocks[c][i], (unsigned char)c, 300000, NULL));
+            }
+            OK(cuCtxPopCurrent(&popped));
+        }
+        for (int c = 0; c < 3; c++) { /* each frees what another allocated */
+            OK(cuCtxPushCurrent(contexts[(c + round) % 3]));
+            for (int i = 0; i < 8; i++) {
+                unsigned char byte = 9;
+                OK(cuMemcpyDtoH(&byte, blocks[c][i] + 299999, 1));
+                CHECK(byte == c);
+                release(blocks[c][i]);
+            }
+            OK(cuCtxPopCurrent(&popped));
+        }
+    }
+    for (int c = 0; c < 3; c++)
+        OK(cuCtxDestroy(contexts[c]));
+    return 0;
+}
+
+static int freed_without_a_context(void)
+{
+    OK(cuInit(0));
+    CUcontext context = new_context(0), popped;
+    CUdeviceptr p = allocate(MIB);
+    OK(cuCtxPopCurrent(&popped));
+    CUresult r = cuMemFree(p);
+    if (!r)
+        tally_free(VT_DEVICE);
+    OK(cuCtxPushCurrent(context));
+    if (r)
+        release(p);
+    OK(cuCtxDestroy(context));
+    printf("%d\n", r);
+    return 0;
+}
+
+static int several_devices(void)
+{
+    void *blocks[4][10];
+    for (int round = 0; round < 3; round++) {
+        for (int d = 0; d < 4; d++) {
+            OK(cudaSetDevice(d));
+            for (size_t i = 0; i < 10; i++) {
+                OK(cudaMalloc(&blocks[d][i], (i + 1) * 100000));
+                tally_alloc(VT_DEVICE, (int64_t)((i + 1) * 100000));
+            }
+        }
+        for (int d = 0; d < 3; d++)
+            for (int i = 0; i < 10; i++)
+                OK(cudaMemcpyPeer(blocks[d + 1][i], d + 1, blocks[d][i], d, 100000));
+        for (int i = 0; i < 10; i++) { /* all from the last device */
+            for (int d = 0; d < 4; d++) {
+                OK(cudaFree(blocks[d][i]));
+                tally_free(VT_DEVICE);
+            }
+        }
+    }
+    return 0;
+}
+
+static int peer_access(void)
+{
+    CUcontext a, b, popped;
+    OK(cuInit(0));
+    a = new_context(0);
+    b = new_context(1);
+    CUdeviceptr there = allocate(8 * MIB);
+    OK(cuCtxPopCurrent(&popped));
+    OK(cuCtxSetCurrent(a));
+    int can = 0;
+    OK(cuDeviceCanAccessPeer(&can, 0, 1));
+    CUresult r = cuCtxEnablePeerAccess(b, 0);
+    printf("can %d, enabled %d, again %d\n", can, r, cuCtxEnablePeerAccess(b, 0));
+    for (int i = 0; i < 10; i++) {
+        CUdeviceptr here = allocate(8 * MIB);
+        OK(cuMemsetD8Async(here, (unsigned char)i, 8 * MIB, NULL));
+        OK(cuMemcpyPeerAsync(there, b, here, a, 8 * MIB, NULL));
+        release(here); /* the copy is pending */
+        unsigned char byte;
+        OK(cuMemcpyDtoH(&byte, there + 8 * MIB - 1, 1));
+        CHECK(byte == i);
+    }
+    release(there);
+    OK(cuCtxDestroy(a));
+    OK(cuCtxDestroy(b));
+    return 0;
+}
+
+/* A block of one context freed in it while a copy in another context still reads it. */
+static int copy_pending_elsewhere(void)
+{
+    CUcontext a, b;
+    CUstream in_b;
+    unsigned char byte;
+    OK(cuInit(0));
+    a = new_context(0);
+    b = new_context(0);
+    OK(cuStreamCreate(&in_b, CU_STREAM_NON_BLOCKING));
+    CUdeviceptr to = allocate(16 * MIB);
+    OK(cuCtxSetCurrent(a));
+    for (int i = 0; i < 10; i++) {
+        CUdeviceptr from = allocate(16 * MIB);
+        OK(cuMemsetD8(from, (unsigned char)i, 16 * MIB));
+        OK(cuCtxSynchronize());
+        OK(cuCtxSetCurrent(b));
+        OK(cuMemcpyDtoDAsync(to, from, 16 * MIB, in_b));
+        OK(cuStreamSynchronize(in_b));
+        OK(cuCtxSetCurrent(a));
+        release(from);
+        from = allocate(16 * MIB);
+        OK(cuMemsetD8(from, 77, 16 * MIB));
+        release(from);
+        OK(cuMemcpyDtoH(&byte, to, 1));
+        CHECK(byte == i);
+    }
+    OK(cuCtxSetCurrent(b));
+    release(to);
+    OK(cuCtxDestroy(b));
+    OK(cuCtxDestroy(a));
+    return 0;
+}
+
+static int attached_and_detached(void)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    CUcontext context, same;
+    OK(cuInit(0));
+    context = new_context(0);
+    OK(cuCtxAttach(&same, 0));
+    allocate(MIB);
+    OK(cuCtxDetach(context));
+    release(allocate(MIB));
+    OK(cuCtxDetach(context));
+    tally_free(VT_DEVICE);
+    new_context(0);
+    release(allocate(MIB));
+    return 0;
+#pragma GCC diagnostic pop
+}
+
+static int handles_come_again(void)
+{
+    for (int i = 0; i < 300; i++) {
+        cudaStream_t s;
+        cudaEvent_t e;
+        void *p;
+        OK(cudaStreamCreateWithFlags(&s, i % 2 ? cudaStreamNonBlocking : 0));
+        OK(cudaEventCreate(&e));
+        OK(cudaMalloc(&p, MIB));
+        tally_alloc(VT_DEVICE, (int64_t)MIB);
+        OK(cudaMemsetAsync(p, i, MIB, s));
+        OK(cudaEventRecord(e, s));
+        OK(cudaStreamDestroy(s));
+        OK(cudaEventDestroy(e));
+        OK(cudaFree(p));
+        tally_free(VT_DEVICE);
+        OK(cudaDeviceSynchronize()); /* each busy stream has a thread of the simulated device */
+    }
+    return 0;
+}
+
+static int green_contexts(void)
+{
+    CUdevResource resource;
+    OK(cuInit(0));
+    CUcontext context;
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    CUgreenCtx green = NULL;
+    CUresult r = cuDeviceGetDevResource(0, &resource, CU_DEV_RESOURCE_TYPE_SM);
+    printf("resource %d\n", r);
+    CUdevResourceDesc description = NULL;
+    if (!r)
+        r = cuDevResourceGenerateDesc(&description, &resource, 1);
+    if (!r)
+        r = cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM);
+    printf("green %d\n", r);
+    CUcontext of_green = NULL;
+    if (!r && !cuCtxFromGreenCtx(&of_green, green)) {
+        OK(cuCtxPushCurrent(of_green));
+        release(allocate(MIB));
+        OK(cuCtxPopCurrent(NULL));
+        OK(cuGreenCtxDestroy(green));
+    }
+    release(allocate(MIB));
+    return 0;
+}
+
+VICTIM("contexts")
+CASE(reset_in_mid_run, "cudaDeviceReset in mid-run with memory live, and goes on", 0)
+CASE(let_go_and_retained, "the primary context let go with memory live, and retained again", 0)
+CASE(retained_twice, "the primary context retained twice and released once", 0)
+CASE(destroyed_with_every_family, "contexts destroyed with memory of every family live", 0)
+CASE(pool_memory_outlives, "stream-ordered memory freed after its context was destroyed", 0)
+CASE(thousand_contexts, "1000 contexts created and destroyed", 0)
+SIMULATE(thousand_contexts, "t4-16g,capacity=1GiB,context=1MiB")
+CASE(thousand_streams, "4000 streams created and destroyed", 0)
+CASE(several_on_one_device, "three contexts on a device, memory freed in another than its own", 0)
+CASE(freed_without_a_context, "memory freed where no context is current", 0)
+REFUSED(freed_without_a_context, CACHING, "freed, without an error")
+SIMULATE(several_on_one_device, "t4-16g,capacity=4GiB")
+CASE(several_devices, "four devices, copies between them, all freed from the last", 0)
+SIMULATE(several_devices, "t4-16g,capacity=1GiB,devices=4")
+CASE(peer_access, "peer access, memory freed while a peer copy is pending", 0)
+SIMULATE(peer_access, "a100-40g,capacity=1GiB,devices=2")
+CASE(copy_pending_elsewhere, "memory of one context copied by another, then freed", 0)
+SIMULATE(copy_pending_elsewhere, "t4-16g,capacity=2GiB")
+CASE(attached_and_detached, "a context ended by cuCtxDetach", 0)
+SIMULATE(attached_and_detached, "t4-16g,capacity=2GiB")
+CASE(handles_come_again, "streams and events destroyed with work pending, their handles again", 0)
+CASE(green_contexts, "green contexts, where the device has them", 0)
+END_VICTIM

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads and CUDA: racing at the first call, ending with memory live, cancelled where
+ * they allocate, freeing what others allocated, from their own destructors too. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+#define THREADS 32
+
+static pthread_barrier_t barrier;
+
+static void spawn(int count, void *(*run)(void *), void **results)
+{
+    pthread_t threads[THREADS];
+    CHECK(pthread_barrier_init(&barrier, NULL, (unsigned)count) == 0);
+    for (intptr_t i = 0; i < count; i++)
+        CHECK(pthread_create(&threads[i], NULL, run, (void *)i) == 0);
+    for (int i = 0; i < count; i++)
+        CHECK(pthread_join(threads[i], results ? &results[i] : NULL) == 0);
+    pthread_barrier_destroy(&barrier);
+}
+
+static void *allocate(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void release(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static void *first_use(void *arg)
+{
+    pthread_barrier_wait(&barrier);
+    void *p = allocate(((size_t)(intptr_t)arg + 1) * KIB);
+    OK(cudaMemset(p, 1, KIB));
+    release(p);
+    return NULL;
+}
+
+static int race_at_first_use(void)
+{
+    spawn(THREADS, first_use, NULL);
+    return 0;
+}
+
+/* Every round is a process of its own: the first call of each races. */
+static int race_many_times(void)
+{
+    for (int i = 0; i < 40; i++) {
+        int status;
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) {
+            execl("/proc/self/exe", "victim", "race_at_first_use", (char *)NULL);
+            _exit(127);
+        }
+        CHECK(waitpid(pid, &status, 0) == pid);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    return 0;
+}
+
+/* Each by another call. */
+static void *first_call(void *arg)
+{
+    CUcontext context;
+    size_t a, b;
+    int count;
+    void *p;
+    pthread_barrier_wait(&barrier);
+    switch ((intptr_t)arg % 6) {
+    case 0:
+        OK(cuInit(0));
+        break;
+    case 1:
+        OK(cudaGetDeviceCount(&count));
+        break;
+    case 2:
+        OK(cudaMemGetInfo(&a, &b));
+        break;
+    case 3:
+        OK(cuInit(0));
+        OK(cuDevicePrimaryCtxRetain(&context, 0));
+        OK(cuDevicePrimaryCtxRelease(0));
+        break;
+    case 4:
+        OK(cudaFree(NULL));
+        break;
+    default:
+        OK(cudaMallocHost(&p, KIB));
+        tally_alloc(VT_PINNED, (int64_t)KIB);
+        OK(cudaFreeHost(p));
+        tally_free(VT_PINNED);
+    }
+    return NULL;
+}
+
+static int race_by_other_calls(void)
+{
+    void *p;
+    spawn(30, first_call, NULL);
+    p = allocate(MIB);
+    release(p);
+    return 0;
+}
+
+static void *leave_memory(void *arg)
+{
+    (void)arg;
+    release(allocate(2 * MIB));
+    return allocate(MIB);
+}
+
+static int ends_with_memory_live(void)
+{
+    void *kept[8];
+    for (int round = 0; round < 20; round++) {
+        spawn(8, leave_memory, kept);
+        for (int i = 0; i < 8; i++) {
+            OK(cudaMemset(kept[i], round, MIB));
+            release(kept[i]);
+        }
+    }
+    return 0;
+}
+
+static pthread_key_t key;
+
+static void free_at_thread_exit(void *p)
+{
+    release(p);
+    OK(cudaStreamSynchronize(cudaStreamPerThread));
+}
+
+static void *with_destructor(void *arg)
+{
+    (void)arg;
+    CHECK(pthread_setspecific(key, allocate(300 * KIB)) == 0);
+    return NULL;
+}
+
+static int frees_at_thread_exit(void)
+{
+    CHECK(pthread_key_create(&key, free_at_thread_exit) == 0);
+    for (int round = 0; round < 10; round++)
+        spawn(8, with_destructor, NULL);
+    return 0;
+}
+
+static void *until_cancelled(void *arg)
+{
+    int old;
+    (void)arg;
+    for (;;) {
+        /* within a call a cancellation waits, as CUDA wants it; between calls it acts */
+        CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old) == 0);
+        release(allocate(64 * KIB));
+        CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old) == 0);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+/* A deferred cancellation that is pending when the call is made. */
+static void *with_one_pending(void *arg)
+{
+    (void)arg;
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    release(allocate(64 * KIB));
+    pthread_testcancel();
+    return NULL;
+}
+
+static int cancelled(void)
+{
+    pthread_t threads[4];
+    void *result;
+    release(allocate(KIB));
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 4; i++)
+            CHECK(pthread_create(&threads[i], NULL, i % 2 ? until_cancelled : with_one_pending,
+                                 NULL) == 0);
+        usleep(5000);
+        for (int i = 0; i < 4; i++) {
+            if (i % 2)
+                CHECK(pthread_cancel(threads[i]) == 0);
+            CHECK(pthread_join(threads[i], &result) == 0);
+            CHECK(result == PTHREAD_CANCELED);
+        }
+    }
+    release(allocate(MIB));
+    return 0;
+}
+
+static void *slots[THREADS];
+
+/* Each thread frees what its neighbour allocated. */
+static void *exchange(void *arg)
+{
+    intptr_t self = (intptr_t)arg;
+    for (int round = 0; round < 200; round++) {
+        slots[self] = allocate((size_t)(1 + (self * 7 + round * 13) % 64) * KIB);
+        pthread_barrier_wait(&barrier);
+        release(slots[(self + 1) % 4]);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static int neighbours_free(void)
+{
+    spawn(4, exchange, NULL);
+    return 0;
+}
+
+static void *own_stream(void *arg)
+{
+    unsigned char byte = 0;
+    (void)arg;
+    for (int i = 0; i < 50; i++) {
+        void *p;
+        OK(cudaMallocAsync(&p, 64 * KIB, cudaStreamPerThread));
+        tally_alloc(VT_ASYNC, (int64_t)(64 * KIB));
+        OK(cudaMemsetAsync(p, i, 64 * KIB, cudaStreamPerThread));
+        void *q = allocate(64 * KIB);
+        OK(cudaMemcpyAsync(q, p, 64 * KIB, cudaMemcpyDeviceToDevice, cudaStreamPerThread));
+        OK(cudaFreeAsync(p, cudaStreamPerThread));
+        tally_free(VT_ASYNC);
+        OK(cudaMemcpyAsync(&byte, q, 1, cudaMemcpyDeviceToHost, cudaStreamPerThread));
+        OK(cudaStreamSynchronize(cudaStreamPerThread));
+        CHECK(byte == i);
+        release(q);
+    }
+    return NULL;
+}
+
+static int own_default_streams(void)
+{
+    spawn(4, own_stream, NULL);
+    return 0;
+}
+
+/* One thread frees with work of another's stream pending on the block: the next owner
+ * must not see it. */
+static void *overwrite(void *arg)
+{
+    cudaStream_t s;
+    unsigned char byte;
+    intptr_t self = (intptr_t)arg;
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    for (int i = 0; i < 30; i++) {
+        unsigned char *p = allocate(4 * MIB);
+        OK(cudaMemsetAsync(p, (int)self, 4 * MIB, s));
+        OK(cudaMemcpyAsync(&byte, p + 4 * MIB - 1, 1, cudaMemcpyDeviceToHost, s));
+        OK(cudaStreamSynchronize(s));
+        CHECK(byte == self);
+        OK(cudaMemsetAsync(p, 99, 4 * MIB, s)); /* pending when it is freed */
+        release(p);
+    }
+    OK(cudaStreamSynchronize(s));
+    OK(cudaStreamDestroy(s));
+    return NULL;
+}
+
+static int freed_with_work_pending(void)
+{
+    spawn(4, overwrite, NULL);
+    return 0;
+}
+
+VICTIM("threads")
+CASE(race_at_first_use, "32 threads whose first CUDA calls race", 0)
+CASE(race_many_times, "40 processes in which 32 threads race", VF_CHILDREN)
+CASE(race_by_other_calls, "30 threads racing by different first calls", 0)
+CASE(ends_with_memory_live, "threads end with memory live, which others free", 0)
+CASE(frees_at_thread_exit, "memory freed by destructors of thread-specific data", 0)
+CASE(cancelled, "threads cancelled while they allocate", 0)
+CASE(neighbours_free, "each thread frees what another allocated", 0)
+CASE(own_default_streams, "threads' own default streams", 0)
+CASE(freed_with_work_pending, "memory freed by threads with work pending on it", 0)
+END_VICTIM
