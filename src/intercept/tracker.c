@@ -7,29 +7,17 @@
 
 #include <stdatomic.h>
 
-#include "base/vs_arena.h"
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "base/vs_map.h"
 #include "intercept/hook.h"
 #include "intercept/limit.h"
+#include "intercept/live_entries.h"
 #include "intercept/process.h"
 #include "intercept/inject_replay.h"
 #include "intercept/usage.h"
 
-struct entry {
-    struct vs_live live;
-    union {
-        const char *leaving; /* while live.ticket: the call that frees it; static text */
-        struct entry *next_free;
-    };
-};
-
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
-static struct vs_map table;        /* guarded by lock: address -> struct entry * */
-static struct vs_arena arena;      /* guarded by lock */
-static struct entry *free_entries; /* guarded by lock */
 
 /* Written with the order of the trace held (vs_recorder_acquire), so that a figure and
  * its peak are those of the events at that point; read at any time. */
@@ -160,28 +148,6 @@ static void record(const struct vs_live *live, struct vs_event *event)
     vs_recorder_release(recorder);
 }
 
-static struct entry *entry_take_locked(void)
-{
-    struct entry *entry = free_entries;
-    if (entry)
-        free_entries = entry->next_free;
-    else
-        entry = vs_arena_alloc(&arena, sizeof *entry);
-    return entry;
-}
-
-static void entry_give_locked(struct entry *entry)
-{
-    entry->next_free = free_entries;
-    free_entries = entry;
-}
-
-static struct entry *find_locked(uint64_t addr)
-{
-    const uint64_t *value = vs_map_get(&table, addr);
-    return value ? (struct entry *)(uintptr_t)*value : NULL;
-}
-
 static void record_free_locked(const struct vs_live *was, uint64_t stream, const char *api)
 {
     struct vs_event event;
@@ -198,16 +164,16 @@ static void record_free_locked(const struct vs_live *was, uint64_t stream, const
  * the driver, or it was freed where we could not see it. */
 static void enter_locked(const struct vs_live *live)
 {
-    struct entry *entry = find_locked(live->addr);
-    if (entry && entry->live.ticket)
-        record_free_locked(&entry->live, 0, entry->leaving);
-    else if (!entry)
-        entry = entry_take_locked();
-    if (!entry || vs_map_put(&table, live->addr, (uint64_t)(uintptr_t)entry)) {
-        vs_log_once(VS_LOG_WARN, "no host memory to follow allocations; their frees will be missing");
-        return;
+    const struct vs_live_entry *entry = vs_live_find(live->addr);
+    if (entry) {
+        struct vs_live was = vs_live_of(entry, live->addr);
+        if (entry->ticket)
+            record_free_locked(&was, 0, entry->leaving);
+        else
+            vs_limit_gone(&was);
     }
-    entry->live = *live;
+    if (!vs_live_put(live))
+        vs_log_once(VS_LOG_WARN, "no host memory to follow allocations; their frees will be missing");
 }
 
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
@@ -235,8 +201,8 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
 bool vs_track_is(uint64_t addr, enum vs_family family)
 {
     vs_lock_acquire(&lock);
-    const uint64_t *value = vs_map_get(&table, addr);
-    bool is = value && ((const struct entry *)(uintptr_t)*value)->live.family == family;
+    const struct vs_live_entry *entry = vs_live_find(addr);
+    bool is = entry && entry->family == family;
     vs_lock_release(&lock);
     return is;
 }
@@ -244,15 +210,10 @@ bool vs_track_is(uint64_t addr, enum vs_family family)
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live)
 {
     struct vs_live was;
-    uint64_t value;
     vs_lock_acquire(&lock);
-    bool known = vs_map_remove(&table, addr, &value);
-    if (known) {
-        struct entry *entry = (struct entry *)(uintptr_t)value;
-        was = entry->live;
-        entry_give_locked(entry);
+    bool known = vs_live_remove(addr, &was);
+    if (known)
         record_free_locked(&was, stream, api);
-    }
     vs_lock_release(&lock);
     if (known && live)
         *live = was;
@@ -263,13 +224,13 @@ bool vs_track_leave(uint64_t addr, const char *api, struct vs_live *live)
 {
     static uint32_t tickets; /* guarded by lock */
     vs_lock_acquire(&lock);
-    struct entry *entry = find_locked(addr);
-    bool known = entry && !entry->live.ticket;
+    struct vs_live_entry *entry = vs_live_find(addr);
+    bool known = entry && !entry->ticket;
     if (known) {
         tickets += tickets == UINT32_MAX ? 2 : 1;
-        entry->live.ticket = tickets;
+        entry->ticket = tickets;
         entry->leaving = api;
-        *live = entry->live;
+        *live = vs_live_of(entry, addr);
     }
     vs_lock_release(&lock);
     return known;
@@ -278,14 +239,12 @@ bool vs_track_leave(uint64_t addr, const char *api, struct vs_live *live)
 void vs_track_left(const struct vs_live *live, uint64_t stream, const char *api, bool freed)
 {
     vs_lock_acquire(&lock);
-    struct entry *entry = find_locked(live->addr);
-    if (entry && entry->live.ticket == live->ticket) {
-        entry->live.ticket = 0;
-        if (freed) {
-            record_free_locked(&entry->live, stream, api);
-            vs_map_remove(&table, live->addr, NULL);
-            entry_give_locked(entry);
-        }
+    struct vs_live_entry *entry = vs_live_find(live->addr);
+    struct vs_live was;
+    if (entry && entry->ticket == live->ticket) {
+        entry->ticket = 0;
+        if (freed && vs_live_remove(live->addr, &was))
+            record_free_locked(&was, stream, api);
     }
     vs_lock_release(&lock);
 }
@@ -295,10 +254,10 @@ void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char 
     vs_track_alloc(live, stream, api);
 }
 
-static bool dies_with_context(const struct vs_live *live, uint32_t context)
+static bool dies_with_context(const struct vs_live_entry *entry, uint32_t context)
 {
-    return live->context == context && live->family != VS_FAMILY_ASYNC &&
-           live->family != VS_FAMILY_REGISTERED;
+    return entry->context == context && entry->family != VS_FAMILY_ASYNC &&
+           entry->family != VS_FAMILY_REGISTERED;
 }
 
 /* The next address that dies with *context*, from *cursor* on; 0 at the end. */
@@ -306,15 +265,13 @@ static uint64_t next_of_context(uint32_t context, size_t *cursor)
 {
     uint64_t addr = 0;
     vs_lock_acquire(&lock);
-    for (const struct vs_map_slot *s; !addr && (s = vs_map_next(&table, cursor));) {
-        const struct entry *entry = (const struct entry *)(uintptr_t)s->value;
-        if (dies_with_context(&entry->live, context)) {
-            addr = s->key;
-            --*cursor; /* its removal may move another entry to this place */
-        }
-    }
+    const struct vs_live_entry *entry;
+    while ((entry = vs_live_next(cursor, &addr)) && !dies_with_context(entry, context))
+        ;
+    if (entry)
+        --*cursor; /* its removal may move another one to this place */
     vs_lock_release(&lock);
-    return addr;
+    return entry ? addr : 0;
 }
 
 void vs_track_context_gone(uint32_t context, const char *api)

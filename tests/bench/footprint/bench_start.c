@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How long a program takes from its start to its end, alone and with a library
+ * preloaded, turn by turn: prints the medians and best of each, and the median of the
+ * differences of neighbouring runs, in microseconds.
+ * Usage: bench_start COUNT LIBRARY PROGRAM [ARGUMENTS] */
+#define _GNU_SOURCE
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+static double run(char **argv, char **env)
+{
+    struct timespec a, b;
+    pid_t pid;
+    int status;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    if (posix_spawn(&pid, argv[0], NULL, NULL, argv, env) || waitpid(pid, &status, 0) != pid ||
+        !WIFEXITED(status) || WEXITSTATUS(status)) {
+        fprintf(stderr, "%s did not end well\n", argv[0]);
+        exit(1);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return (double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    size_t count = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, variables = 0;
+    if (!count)
+        return 2;
+    while (environ[variables])
+        variables++;
+    char preload[4096 + 16], **with = calloc(variables + 2, sizeof *with);
+    double *times[3];
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", argv[2]);
+    with[0] = preload;
+    memcpy(with + 1, environ, variables * sizeof *with);
+    for (int i = 0; i < 3; i++)
+        times[i] = calloc(count, sizeof **times);
+    for (size_t i = 0; i < count; i++) {
+        times[0][i] = run(argv + 3, environ);
+        times[1][i] = run(argv + 3, with);
+        times[2][i] = times[1][i] - times[0][i];
+    }
+    for (int i = 0; i < 3; i++)
+        qsort(times[i], count, sizeof **times, by_value);
+    printf("alone %.0f (best %.0f), preloaded %.0f (best %.0f), difference %.0f us\n",
+           times[0][count / 2], times[0][0], times[1][count / 2], times[1][0], times[2][count / 2]);
+    return times[2][count / 2] > 1000; /* the target */
+}
