@@ -10,13 +10,19 @@
 #include "intercept/known_block.h"
 #include "intercept/sharing.h"
 
+/* What vramscope_torch_base_alloc tells of is a segment, whose first block may be free. */
+static bool is_told_segment(const struct vs_cached_block *block, CUdeviceptr ptr)
+{
+    return block->ordered && !block->mapped && ptr == block->segment;
+}
+
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 {
     struct vs_cached_block block;
     if (!handle || !vs_known_cached(ptr, &block))
         return VS_REAL(cuIpcGetMemHandle, handle, ptr);
-    return block.live ? vs_sharing_export(&block, ptr, handle)
-                      : VS_REAL(cuIpcGetMemHandle, handle, 0);
+    return block.live || is_told_segment(&block, ptr) ? vs_sharing_export(&block, ptr, handle)
+                                                      : VS_REAL(cuIpcGetMemHandle, handle, 0);
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)

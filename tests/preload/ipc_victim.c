@@ -3,7 +3,8 @@
  * Two processes that share device memory by cudaIpcGetMemHandle: this one writes blocks of
  * several sizes, the other reads and changes them. Modes: "all": every block can be
  * exported; "late": some blocks of cudaMalloc (mapped ones) cannot, and what is asked for after the
- * refusal can; "late-ordered": the same of the stream-ordered entry points. What is
+ * refusal can; "late-ordered": the same of the stream-ordered entry points; "base": "all",
+ * and a segment whose first block is free. What is
  * exported is the block, and nothing else. Says "ok" or the first line that was wrong. */
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -144,6 +145,20 @@ static void share_late(const struct peer *peer, bool ordered)
     share_all(peer, ordered);
 }
 
+/* PyTorch exports the segment and sends the offset, also when what begins it is free. */
+static void share_base(void)
+{
+    cudaIpcMemHandle_t handle;
+    size_t bytes = 0;
+    CHECK(cudaFree(NULL) == cudaSuccess);
+    void *first = get(MIB + 512, true), *second = get(MIB + 512, true);
+    void *base = vramscope_torch_base_alloc(second, &bytes);
+    CHECK(base == first && bytes > 2 * MIB);
+    put(first, true);
+    CHECK(cudaIpcGetMemHandle(&handle, base) == cudaSuccess);
+    put(second, true);
+}
+
 int main(int argc, char **argv)
 {
     if (peer_role())
@@ -152,6 +167,8 @@ int main(int argc, char **argv)
     struct peer peer = peer_start("import");
     struct message end = {.bytes = 0};
     CHECK(peer.pid > 0);
+    if (strcmp(argv[1], "base") == 0)
+        share_base();
     if (strcmp(argv[1], "late") == 0)
         share_late(&peer, false);
     else if (strcmp(argv[1], "late-ordered") == 0)
