@@ -538,7 +538,7 @@ static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_eve
     return vs_map_put(&replay->framework_live, addr, event->framework_alloc.size);
 }
 
-/* A context that goes away takes its memory with it. */
+/* A context that goes away takes its memory with it; that of pools is the device's. */
 static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t context = event->context.context;
@@ -547,7 +547,8 @@ static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event
     unsigned device = vs_replay_account(replay, event->context.device);
     for (size_t i = 0; i < replay->live_slots; i++) {
         struct vs_live *live = &replay->lives[i];
-        if (!live->used || live->context != context || live->device != device)
+        if (!live->used || live->context != context || live->device != device ||
+            live->family == VS_FAMILY_ASYNC)
             continue;
         enum vs_err err = drop_live(replay, live, false);
         if (err)

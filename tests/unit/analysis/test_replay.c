@@ -234,10 +234,41 @@ static void memory_of_graphs_is_reserved_once(void **state)
     vs_builder_remove(&b);
 }
 
+static void memory_of_pools_outlives_its_context(void **state)
+{
+    (void)state;
+    struct vs_replay *replay;
+    struct vs_builder b;
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    static const struct vs_event events[] = {
+        {.kind = VS_EVENT_alloc,
+         .alloc = {.addr = 1, .requested = 3, .size = 3, .family = VS_FAMILY_ASYNC, .context = 1}},
+        {.kind = VS_EVENT_alloc, .alloc = {.addr = 9, .requested = 5, .size = 5, .context = 1}},
+        {.kind = VS_EVENT_context, .context = {.context = 1}},
+    };
+    struct vs_event freed = {.kind = VS_EVENT_free, .free = {.addr = 1}};
+    vs_builder_open(&b, "observe");
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        assert_int_equal(vs_replay_event(replay, &events[i]), VS_OK);
+    assert_int_equal(replay->accounts[0]->allocated, 3);
+    assert_int_equal(vs_replay_event(replay, &freed), VS_OK);
+    assert_int_equal(replay->accounts[0]->allocated, 0);
+    assert_int_equal(replay->unmatched_frees, 0);
+    assert_true(vs_replay_check(replay));
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_graphs_is_reserved_once),
+        cmocka_unit_test(memory_of_pools_outlives_its_context),
         cmocka_unit_test(sums_agree_with_what_is_live_whatever_comes),
         cmocka_unit_test(mapped_memory_is_reserved_once_and_given_back_in_any_parts),
         cmocka_unit_test(the_walker_sees_a_sum_that_is_off),
