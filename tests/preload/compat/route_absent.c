@@ -191,6 +191,7 @@ CASE(reopened_driver, "the driver closed and opened again", 0)
 CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
 CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
 CASE(many_lookups, "forty thousand lookups of what is not CUDA", VF_NO_TRACE)
+#if !VICTIM_SANITIZED
 CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: its memory is missed, and we say so", VF_NO_TRACE)
 STDERR_HAS(deep_runtime, "opened with RTLD_DEEPBIND")
 CASE(deep_static, "the same with a static runtime in it", VF_NO_TRACE)
@@ -200,4 +201,5 @@ STDERR_HAS(deep_beside, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
 CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", 0)
 CASE(namespace_apart, "CUDA in a namespace of its own (dlmopen): missed, and we say so", VF_NO_TRACE)
 STDERR_HAS(namespace_apart, "namespace of its own")
+#endif
 END_VICTIM

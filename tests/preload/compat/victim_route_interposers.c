@@ -112,6 +112,7 @@ CASE(next_before, "an interposer of cudaMalloc with RTLD_NEXT, preloaded before 
 PRELOAD_BEFORE(next_before, "libroute_next.so")
 CASE(next_after, "the same, preloaded after us", 0)
 PRELOAD_AFTER(next_after, "libroute_next.so")
+#if !VICTIM_SANITIZED
 CASE(both_sides, "an interposer of cudaMalloc before us, one of dlsym after us", 0)
 PRELOAD_BEFORE(both_sides, "libroute_next.so")
 PRELOAD_AFTER(both_sides, "libroute_dlsym.so")
@@ -126,6 +127,7 @@ PRELOAD_BEFORE(plain_dlsym_before, "libroute_dlsym_plain.so")
 CASE(plain_dlsym_after, "the same, after us", 0)
 PRELOAD_AFTER(plain_dlsym_after, "libroute_dlsym_plain.so")
 BEHIND_CACHE(plain_dlsym_after)
+#endif
 CASE(driver_next_before, "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, before us", 0)
 PRELOAD_BEFORE(driver_next_before, "libroute_driver_1.so")
 CASE(driver_next_after, "the same, after us", 0)
@@ -141,6 +143,7 @@ PRELOAD_BEFORE(driver_table_before, "libroute_driver_3.so")
 CASE(driver_table_after, "the same, after us", 0)
 PRELOAD_AFTER(driver_table_after, "libroute_driver_3.so")
 BEHIND_CACHE(driver_table_after)
+#if !VICTIM_SANITIZED
 CASE(all_before, "interposers of dlsym and of cuMemAlloc, all before us", 0)
 PRELOAD_BEFORE(all_before, "libroute_dlsym.so")
 PRELOAD_BEFORE(all_before, "libroute_driver_2.so")
@@ -148,4 +151,5 @@ CASE(all_after, "the same, all after us", 0)
 PRELOAD_AFTER(all_after, "libroute_dlsym.so")
 PRELOAD_AFTER(all_after, "libroute_driver_2.so")
 BEHIND_CACHE(all_after)
+#endif
 END_VICTIM

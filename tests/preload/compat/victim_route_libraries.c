@@ -239,6 +239,8 @@ CASE(runtime_reloaded, "a runtime opened, used and closed over and over", VF_STA
 CASE(symbol_bound, "plugins linked with -Bsymbolic and with -z now", 0)
 CASE(bound_now, "LD_BIND_NOW", 0)
 ENV(bound_now, "LD_BIND_NOW=1")
+#if !VICTIM_SANITIZED
 CASE(audited, "under an LD_AUDIT library", 0)
 ENV(audited, "LD_AUDIT=@/libroute_audit.so")
+#endif
 END_VICTIM
