@@ -177,6 +177,26 @@ static void look_at_limit(struct findings *f)
                               "calls that cannot be seen (docs/limit.md)", text);
 }
 
+/* Signs of tools that have CUPTI, or will have it, in programs started from here. */
+static void look_at_other_tools(struct findings *f)
+{
+    static const struct {
+        const char *variable, *tool;
+    } signs[] = {{"NSYS_PROFILING_SESSION_ID", "Nsight Systems"},
+                 {"NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "Nsight Compute"},
+                 {"NV_SANITIZER_INJECTION_PORT_BASE", "compute-sanitizer"}};
+    const char *injected = vs_environment("CUDA_INJECTION64_PATH");
+    if (injected && *injected && !strstr(injected, "libvramscope"))
+        add(f, WARNING, "profilers", "CUDA_INJECTION64_PATH names another tool (%.200s): it keeps its "
+                                     "place; memory is recorded, kernels and copies may not be; "
+                                     "--via=injection is not possible", injected);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (vs_environment(signs[i].variable))
+            add(f, WARNING, "profilers", "%s runs here (%s): memory is recorded, kernels and copies "
+                                         "are left to it", signs[i].tool, signs[i].variable);
+    }
+}
+
 static void look_at_permissions(struct findings *f)
 {
     FILE *file = fopen("/proc/driver/nvidia/params", "r");
@@ -193,6 +213,7 @@ static void look_at_permissions(struct findings *f)
     if (other && *other)
         add(f, WARNING, "NVTX", "NVTX_INJECTION64_PATH names another tool (%s): it gets the ranges, "
                                 "vramscope does not", other);
+    look_at_other_tools(f);
     if (access(".", W_OK) != 0)
         add(f, WARNING, "this folder", "not writable: give the trace a place with -o");
 }

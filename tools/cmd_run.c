@@ -48,6 +48,8 @@ static const char usage[] =
     "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
     "                      (of `vramscope plan`, or a trace) each block where it is planned\n"
     "  --limit AMOUNT      let each device seem this big: 8GiB, 50%, or 0:8GiB,1:16GiB\n"
+    "  --via=injection     let the CUDA driver load the library, where preloading is not possible:\n"
+    "                      memory is only observed, and CUPTI is needed\n"
     "  --simulate DEVICE   on a simulated GPU: h100-80g, or t4-16g,capacity=2GiB,devices=2\n"
     "  --no-kernels        memory only: no kernels, no copies\n"
     "  --stacks=none       no call stacks\n"
@@ -179,6 +181,23 @@ static void warn_without_effect(const struct run *run)
                         "that tune PyTorch's segments; they have no effect\n", conf);
 }
 
+/* Injected, the library is told of calls that the driver has made already. */
+static void warn_observed(const struct run *run)
+{
+    const struct vs_options *o = &run->options;
+    if (!vs_option_is(o, VS_OPT_via, "injection"))
+        return;
+    const char *asked = vs_option_is(o, VS_OPT_allocator, "caching")        ? "--allocator=caching"
+                        : vs_option_is(o, VS_OPT_policy, "compact")         ? "--policy"
+                        : *o->text[VS_OPT_plan]                             ? "--plan"
+                        : *o->text[VS_OPT_limit]                            ? "--limit"
+                        : *o->text[VS_OPT_alloc_conf]                       ? "--alloc-conf"
+                                                                            : NULL;
+    if (asked)
+        fprintf(stderr, "vramscope run: %s has no effect with --via=injection, which only observes\n",
+                asked);
+}
+
 /* A folder whose name is only known to the program (%p in it) is left to it. */
 static int check_folder(const char *text)
 {
@@ -235,6 +254,16 @@ static void look_at_program(struct run *run)
     run->reach = vs_reach(run->program[0], why, sizeof why);
     if (*why)
         fprintf(stderr, "vramscope run: %s\n", why);
+}
+
+/* One tool at a time has this variable; another's stays. */
+static int set_injection(const char *library)
+{
+    const char *other = vs_environment("CUDA_INJECTION64_PATH");
+    if (other && *other && strcmp(other, library) != 0)
+        return fail("CUDA_INJECTION64_PATH names another tool (%s); unset it, or use --via=preload",
+                    other);
+    return setenv("CUDA_INJECTION64_PATH", library, 1) ? fail("%s", "out of memory") : 0;
 }
 
 static int prepend_path(const char *variable, const char *first)
@@ -348,9 +377,9 @@ static int prepare_environment(struct run *run)
     if (vs_path_preload(library, sizeof library))
         return fail("%s", "libvramscope.so is not part of this installation (it was built without "
                           "CUDA headers); reading traces works, recording does not");
-    if (strpbrk(library, " :"))
+    if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
         return fail("the path %s holds a space or colon, which LD_PRELOAD cannot express; "
-                    "install vramscope elsewhere", library);
+                    "install vramscope elsewhere, or use --via=injection", library);
     if (*run->options.text[VS_OPT_simulate]) {
         if (vs_path_simulator(simulator, sizeof simulator))
             return fail("%s", "the simulated GPU is not part of this installation");
@@ -369,6 +398,8 @@ static int prepare_environment(struct run *run)
     /* without it NVTX in the program itself would not find us; another tool's stays */
     if (!vs_environment("NVTX_INJECTION64_PATH") && setenv("NVTX_INJECTION64_PATH", library, 1))
         return fail("%s", "out of memory");
+    if (vs_option_is(&run->options, VS_OPT_via, "injection"))
+        return set_injection(library);
     if (run->reach == VS_REACH_HARMFUL)
         return 0;
     return prepend_path("LD_PRELOAD", library) ? fail("%s", "out of memory") : 0;
@@ -487,7 +518,9 @@ static int run_main(int argc, char **argv)
     if (!result)
         result = prepare_output(run);
     if (!result) {
-        look_at_program(run);
+        if (!vs_option_is(&run->options, VS_OPT_via, "injection"))
+            look_at_program(run);
+        warn_observed(run);
         warn_without_effect(run);
         result = prepare_manifest(run);
     }

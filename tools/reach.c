@@ -96,7 +96,7 @@ static enum vs_reach of_binary(const char *path, FILE *f, char *why, size_t max)
                            "so nothing will be recorded", path);
     else if (rights)
         snprintf(why, max, "%s %s: the loader ignores LD_PRELOAD there, so nothing will be "
-                           "recorded", path, rights);
+                           "recorded; --via=injection may still reach it", path, rights);
     else if (!read_loader(f, &header, loader, sizeof loader))
         snprintf(why, max, "%s is fully static: nothing can be preloaded into it, so nothing will "
                            "be recorded (a static CUDA runtime alone is fine)", path);

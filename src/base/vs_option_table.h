@@ -33,6 +33,8 @@ VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
           "least time between two readings of the device's free memory")
 VS_OPTION(nvml, BOOL, "on", 0, 0, "", "ask NVML which processes use the device, now and then")
 VS_OPTION(log, CHOICE, "warn", 0, 0, "error|warn|info|debug", "messages on standard error")
+VS_OPTION(via, CHOICE, "preload", 0, 0, "preload|injection",
+          "how run gets in: before the program, or by CUDA's injection, which only observes")
 VS_OPTION(manifest, STRING, "", 0, 0, "file",
           "existing file to which each process appends its trace's path, or ! if it could not record")
 VS_OPTION(simulate, STRING, "", 0, 0, "device",

@@ -22,18 +22,18 @@
 #include "intercept/hook.h"
 #include "intercept/process.h"
 
-#define BUFFER_BYTES ((size_t)2 << 20)
+#define BUFFER_BYTES ((size_t)1 << 20) /* some 5000 kernels */
 #define BUFFERS_KEPT 4
-#define BUFFERS_MAX 64
+#define BUFFERS_MAX 16
 #define FLUSH_PERIOD_MS 1000
 
 #define LEFT_TO_OTHERS                                                                         \
     "another tool in this process uses CUPTI: kernels and copies are left to it from here on; " \
     "memory is recorded"
 
-static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                           CUPTI_ACTIVITY_KIND_MEMCPY,
-                                           CUPTI_ACTIVITY_KIND_MEMSET};
+static const CUpti_ActivityKind kinds[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET};
 
 static const struct vs_cupti *cupti; /* written before state leaves OFF */
 enum { OFF, RUNNING, ASIDE };
@@ -41,7 +41,7 @@ static _Atomic int state; /* atomic; release on RUNNING pairs with acquire */
 static _Atomic int64_t clock_offset_ns; /* ours - CUPTI's */
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
-static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_PROCESS, "CUPTI hand-over");
+static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
 static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
@@ -139,6 +139,22 @@ static void record_memcpy(const CUpti_Activity *activity)
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
+static void record_peer_copy(const CUpti_Activity *activity)
+{
+    const CUpti_ActivityMemcpyPtoP4 *m = (const CUpti_ActivityMemcpyPtoP4 *)activity;
+    struct vs_event event = {.kind = VS_EVENT_memcpy,
+                             .memcpy = {.start_ns = in_our_time(m->start),
+                                        .end_ns = in_our_time(m->end),
+                                        .device = m->deviceId,
+                                        .context = m->contextId,
+                                        .stream = m->streamId,
+                                        .bytes = m->bytes,
+                                        .copy_kind = m->copyKind,
+                                        .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+                                        .correlation = m->correlationId}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
 static void record_memset(const CUpti_Activity *activity)
 {
     const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
@@ -163,6 +179,9 @@ static void record_activity(const CUpti_Activity *activity)
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
         record_memcpy(activity);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        record_peer_copy(activity);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
         record_memset(activity);
@@ -254,13 +273,9 @@ static void switch_off(void)
     vs_thread.inside--;
 }
 
-void vs_collector_start(bool subscribed)
+static void start_locked(bool subscribed)
 {
     char other[VS_CUPTI_NAME_MAX] = "";
-    if (atomic_load(&state) == ASIDE) {
-        say(LEFT_TO_OTHERS);
-        return;
-    }
     cupti = vs_cupti_load();
     if (!cupti) {
         say("no kernels or copies: libcupti was not found beside the CUDA runtime, in CUDA_PATH or "
@@ -277,11 +292,17 @@ void vs_collector_start(bool subscribed)
     }
     if (cupti->flush_period && cupti->flush_period(FLUSH_PERIOD_MS) != CUPTI_SUCCESS)
         vs_log(VS_LOG_DEBUG, "CUPTI has no periodic flush");
-    int off = OFF;
-    if (!atomic_compare_exchange_strong(&state, &off, RUNNING)) { /* handed over meanwhile */
-        switch_off();
+    atomic_store_explicit(&state, RUNNING, memory_order_release);
+}
+
+void vs_collector_start(bool subscribed)
+{
+    vs_lock_acquire(&handing_over);
+    if (atomic_load(&state) == ASIDE)
         say(LEFT_TO_OTHERS);
-    }
+    else
+        start_locked(subscribed);
+    vs_lock_release(&handing_over);
 }
 
 void vs_collector_flush(bool forced)

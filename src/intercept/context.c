@@ -18,6 +18,7 @@
 #include "intercept/collector.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
+#include "intercept/inject_replay.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
 #include "intercept/planned.h"
@@ -156,7 +157,9 @@ static struct vs_context *register_context(CUcontext handle)
     if (!get_device || get_device(&device) != CUDA_SUCCESS || device < 0 ||
         device >= VS_DEVICES_MAX)
         return NULL;
+    int replayed = vs_replay_suspend();
     bool primary = is_primary(handle, device);
+    vs_replay_resume(replayed);
     vs_lock_acquire(&lock);
     struct vs_context *context = vs_context_find(handle);
     if (!context && (context = vs_arena_alloc(&arena, sizeof *context))) {
@@ -291,7 +294,7 @@ static int allocators_to_empty(void)
 uint64_t vs_context_make_room(uint32_t device)
 {
     uint64_t total = 0;
-    int count = allocators_to_empty();
+    int count = vs_replay_on ? 0 : allocators_to_empty(); /* replayed, nobody tries again */
     /* the driver had no memory, so it forbade nothing: what we free is not forbidden either */
     CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
     for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {

@@ -181,6 +181,8 @@ CUptiResult vs_cupti_subscribe(const struct vs_cupti *cupti, CUpti_SubscriberHan
     CUptiResult r = cupti->subscribe_v2 ? cupti->subscribe_v2(handle, callback, NULL, &params)
                                         : cupti->subscribe(handle, callback, NULL);
     other[VS_CUPTI_NAME_MAX - 1] = 0;
+    if (strcmp(other, "CUPTI for ") == 0) /* it gave no name */
+        *other = 0;
     return r;
 }
 

@@ -33,6 +33,8 @@ CUresult vs_replay_result(void)
 
 /* --- the calls --- */
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs call these all the same */
 #define VS_INJECT(symbol, when, arguments)             \
     static void replay_##symbol(const void *params)    \
     {                                                  \
@@ -41,8 +43,9 @@ CUresult vs_replay_result(void)
     }
 #include "intercept/inject_table.h"
 #undef VS_INJECT
+#pragma GCC diagnostic pop
 
-enum when { NEVER, BEFORE, AFTER };
+enum when { NEVER, BEFORE, AFTER, ENDING };
 
 static const struct call {
     enum when when;
@@ -65,10 +68,16 @@ static void replay(const struct call *call, const void *params, CUresult result)
 
 static void call_begins(const struct call *call, const CUpti_CallbackData *data)
 {
-    if (!vs_hook_active() || call->when != BEFORE)
+    if (!vs_hook_active() || call->when == AFTER)
         return;
+    if (call->when == ENDING) {
+        vs_thread.inside++;
+        vs_collector_flush(false);
+        vs_thread.inside--;
+        return;
+    }
     vs_replay.watched = true;
-    vs_replay.freed = false;
+    vs_replay.leaving = false;
     replay(call, data->functionParams, CUDA_SUCCESS);
     vs_replay.watched = false;
 }
@@ -76,14 +85,14 @@ static void call_begins(const struct call *call, const CUpti_CallbackData *data)
 static void call_ends(const struct call *call, const CUpti_CallbackData *data)
 {
     CUresult result = *(const CUresult *)data->functionReturnValue;
-    if (call->when == AFTER) {
+    if (call->when != BEFORE) {
         replay(call, data->functionParams, result);
-    } else if (vs_replay.freed && result != CUDA_SUCCESS) {
+    } else if (vs_replay.leaving) {
         vs_thread.inside++;
-        vs_track_undo_free(&vs_replay.live, vs_replay.stream, vs_replay.api);
+        vs_track_left(&vs_replay.live, vs_replay.stream, vs_replay.api, result == CUDA_SUCCESS);
         vs_thread.inside--;
+        vs_replay.leaving = false;
     }
-    vs_replay.freed = false;
 }
 
 static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,

@@ -15,8 +15,8 @@
 struct vs_replay {
     int hook;        /* enum vs_hook_id whose next real call is replayed; -1: none */
     CUresult result; /* what that call returns */
-    bool watched;    /* frees are noted, since the driver may still refuse them */
-    bool freed;      /* vs_track_free took *live* out, by *api* in *stream* */
+    bool watched;    /* the call has only begun: the driver may still refuse it */
+    bool leaving;    /* it frees *live*, by *api* in *stream* */
     struct vs_live live;
     uint64_t stream;
     const char *api;
@@ -36,15 +36,31 @@ static inline void *vs_replay_function(enum vs_hook_id id)
                : NULL;
 }
 
-/* vs_replay_note_free: *live* was taken out of the table. */
-static inline void vs_replay_note_free(const struct vs_live *live, uint64_t stream, const char *api)
+/* vs_replay_suspend, vs_replay_resume: in between, all real functions are real; for our
+ * own calls of what may be the replayed one. */
+static inline int vs_replay_suspend(void)
+{
+    int hook = vs_replay.hook;
+    vs_replay.hook = -1;
+    return hook;
+}
+
+static inline void vs_replay_resume(int hook)
+{
+    vs_replay.hook = hook;
+}
+
+/* vs_replay_defers: *live* left the table by a call that has only begun: kept until the
+ * driver's answer is known (vs_track_left then). False: it is known. */
+static inline bool vs_replay_defers(const struct vs_live *live, uint64_t stream, const char *api)
 {
     if (!__builtin_expect(vs_replay_on, 0) || !vs_replay.watched)
-        return;
-    vs_replay.freed = true;
+        return false;
+    vs_replay.leaving = true;
     vs_replay.live = *live;
     vs_replay.stream = stream;
     vs_replay.api = api;
+    return true;
 }
 
 #endif

@@ -4,6 +4,7 @@
  * VS_INJECT(symbol, when, arguments), *p* being CUPTI's parameters of the call.
  * BEFORE: run as the call begins, since afterwards another thread may own what it
  * gives up; taken back when the driver refuses. AFTER: run with the call's results.
+ * ENDING: the same, of what ends a context: its kernels are collected before.
  * Hooks that only answer for the cache, or wait for it, have no line here. No include
  * guard: included with VS_INJECT defined by each user. */
 
@@ -33,15 +34,21 @@ VS_INJECT(cuMemHostUnregister, BEFORE, (p->p))
 VS_INJECT(cuDevicePrimaryCtxRetain, AFTER, (p->pctx, p->dev))
 VS_INJECT(cuDevicePrimaryCtxRelease, AFTER, (p->dev))
 VS_INJECT(cuDevicePrimaryCtxRelease_v2, AFTER, (p->dev))
-VS_INJECT(cuDevicePrimaryCtxReset, AFTER, (p->dev))
-VS_INJECT(cuDevicePrimaryCtxReset_v2, AFTER, (p->dev))
+VS_INJECT(cuDevicePrimaryCtxReset, ENDING, (p->dev))
+VS_INJECT(cuDevicePrimaryCtxReset_v2, ENDING, (p->dev))
+VS_INJECT(cuCtxCreate, AFTER, (p->pctx, p->flags, p->dev))
 VS_INJECT(cuCtxCreate_v2, AFTER, (p->pctx, p->flags, p->dev))
 VS_INJECT(cuCtxCreate_v3, AFTER, (p->pctx, p->paramsArray, p->numParams, p->flags, p->dev))
 #if CUDA_VERSION >= 12050
 VS_INJECT(cuCtxCreate_v4, AFTER, (p->pctx, p->ctxCreateParams, p->flags, p->dev))
 #endif
-VS_INJECT(cuCtxDestroy_v2, AFTER, (p->ctx))
+VS_INJECT(cuCtxDestroy, ENDING, (p->ctx))
+VS_INJECT(cuCtxDestroy_v2, ENDING, (p->ctx))
+VS_INJECT(cuCtxDetach, ENDING, (p->ctx))
+VS_INJECT(cuStreamDestroy, BEFORE, (p->hStream))
 VS_INJECT(cuStreamDestroy_v2, BEFORE, (p->hStream))
+VS_INJECT(cuStreamBeginCapture, AFTER, (p->hStream))
+VS_INJECT(cuStreamBeginCapture_ptsz, AFTER, (p->hStream))
 VS_INJECT(cuStreamBeginCapture_v2, AFTER, (p->hStream, p->mode))
 VS_INJECT(cuStreamBeginCapture_v2_ptsz, AFTER, (p->hStream, p->mode))
 #if CUDA_VERSION >= 12030
@@ -52,3 +59,36 @@ VS_INJECT(cuStreamBeginCaptureToGraph_ptsz, AFTER,
 #endif
 VS_INJECT(cuStreamEndCapture, AFTER, (p->hStream, p->phGraph))
 VS_INJECT(cuStreamEndCapture_ptsz, AFTER, (p->hStream, p->phGraph))
+
+/* --- graphs that have memory --- */
+VS_INJECT(cuGraphAddMemAllocNode, AFTER,
+          (p->phGraphNode, p->hGraph, p->dependencies, p->numDependencies, p->nodeParams))
+VS_INJECT(cuGraphAddMemFreeNode, AFTER,
+          (p->phGraphNode, p->hGraph, p->dependencies, p->numDependencies, p->dptr))
+VS_INJECT(cuGraphInstantiate, AFTER,
+          (p->phGraphExec, p->hGraph, p->phErrorNode, p->logBuffer, p->bufferSize))
+VS_INJECT(cuGraphInstantiate_v2, AFTER,
+          (p->phGraphExec, p->hGraph, p->phErrorNode, p->logBuffer, p->bufferSize))
+VS_INJECT(cuGraphInstantiateWithFlags, AFTER, (p->phGraphExec, p->hGraph, p->flags))
+VS_INJECT(cuGraphExecUpdate, AFTER,
+          (p->hGraphExec, p->hGraph, p->hErrorNode_out, p->updateResult_out))
+#if CUDA_VERSION >= 12000
+VS_INJECT(cuGraphInstantiateWithParams, AFTER, (p->phGraphExec, p->hGraph, p->instantiateParams))
+VS_INJECT(cuGraphInstantiateWithParams_ptsz, AFTER,
+          (p->phGraphExec, p->hGraph, p->instantiateParams))
+VS_INJECT(cuGraphExecUpdate_v2, AFTER, (p->hGraphExec, p->hGraph, p->resultInfo))
+#endif
+#if CUDA_VERSION >= 12030
+VS_INJECT(cuGraphAddNode, AFTER,
+          (p->phGraphNode, p->hGraph, p->dependencies, p->numDependencies, p->nodeParams))
+VS_INJECT(cuGraphAddNode_v2, AFTER,
+          (p->phGraphNode, p->hGraph, p->dependencies, p->dependencyData, p->numDependencies,
+           p->nodeParams))
+#endif
+VS_INJECT(cuGraphExecDestroy, BEFORE, (p->hGraphExec))
+VS_INJECT(cuGraphLaunch, AFTER, (p->hGraph, p->hStream))
+VS_INJECT(cuGraphLaunch_ptsz, AFTER, (p->hGraphExec, p->hStream))
+VS_INJECT(cuGraphUpload, AFTER, (p->hGraph, p->hStream))
+VS_INJECT(cuGraphUpload_ptsz, AFTER, (p->hGraphExec, p->hStream))
+VS_INJECT(cuDeviceGraphMemTrim, AFTER, (p->device))
+VS_INJECT(cuDeviceSetGraphMemAttribute, BEFORE, (p->device, p->attr, p->value))

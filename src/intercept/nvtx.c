@@ -17,19 +17,13 @@
 #include "base/vs_option.h"
 #include "intercept/context.h"
 #include "intercept/hook.h"
+#include "intercept/nvtx_pending.h"
 #include "intercept/process.h"
 
 #define NAME_MAX_BYTES 64
-#define PENDING_MAX 8
 #define DOMAINS_MAX 256
 #define STRINGS_MAX 4096
 
-/* Ranges pushed by this thread before recording began. */
-struct pending {
-    unsigned depth; /* open ranges, those beyond PENDING_MAX unnamed */
-    char names[PENDING_MAX][NAME_MAX_BYTES];
-};
-static _Thread_local struct pending pending;
 static _Thread_local int push_depth; /* what NVTX returns: the range's level */
 
 static _Atomic uint64_t range_count;
@@ -78,50 +72,37 @@ static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, si
     }
 }
 
+/* Before the recording: kept to be written to it, unless that has just been done. */
+static bool waiting(void)
+{
+    return vs_process_state() == VS_PROCESS_IDLE && !vs_thread.inside;
+}
+
 static int push(const char *name, nvtxDomainHandle_t domain)
 {
-    if (recording()) {
+    if (recording() || (waiting() && !vs_nvtx_pending_push(name, domain_name(domain)))) {
         struct vs_event event = {
             .kind = VS_EVENT_range_push,
             .range_push = {.name = vs_process_string(name), .domain = domain_id(domain)}};
         vs_recorder_event(vs_process_recorder(), &event);
-    } else if (vs_process_state() == VS_PROCESS_IDLE && !domain) {
-        if (pending.depth < PENDING_MAX)
-            snprintf(pending.names[pending.depth], NAME_MAX_BYTES, "%s", name);
-        pending.depth++;
     }
     return push_depth++;
 }
 
 static int pop(nvtxDomainHandle_t domain)
 {
-    if (recording()) {
+    if (recording() || (waiting() && !vs_nvtx_pending_pop(domain_name(domain)))) {
         struct vs_event event = {.kind = VS_EVENT_range_pop,
                                  .range_pop = {.domain = domain_id(domain)}};
         vs_recorder_event(vs_process_recorder(), &event);
-    } else if (vs_process_state() == VS_PROCESS_IDLE && !domain && pending.depth) {
-        pending.depth--;
     }
     return push_depth > 0 ? --push_depth : -1;
-}
-
-void vs_nvtx_replay_open_ranges(void)
-{
-    if (!vs_process_options()->number[VS_OPT_nvtx])
-        return;
-    for (unsigned i = 0; i < pending.depth; i++) {
-        struct vs_event event = {
-            .kind = VS_EVENT_range_push,
-            .range_push = {.name = vs_process_string(i < PENDING_MAX ? pending.names[i] : "range")}};
-        vs_recorder_event(vs_process_recorder(), &event);
-    }
-    pending.depth = 0;
 }
 
 static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
 {
     uint64_t id = atomic_fetch_add_explicit(&range_count, 1, memory_order_relaxed) + 1;
-    if (recording()) {
+    if (recording() || (waiting() && !vs_nvtx_pending_start(id, name, domain_name(domain)))) {
         struct vs_event event = {.kind = VS_EVENT_range_start,
                                  .range_start = {.range = id,
                                                  .name = vs_process_string(name),
@@ -176,7 +157,7 @@ static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text
 
 static void on_end(nvtxRangeId_t id)
 {
-    if (!recording())
+    if (!recording() && !(waiting() && !vs_nvtx_pending_end(id)))
         return;
     struct vs_event event = {.kind = VS_EVENT_range_end, .range_end = {.range = id}};
     vs_recorder_event(vs_process_recorder(), &event);

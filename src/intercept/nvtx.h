@@ -10,10 +10,6 @@
 #ifndef VS_NVTX_H
 #define VS_NVTX_H
 
-/* vs_nvtx_replay_open_ranges: ranges that the calling thread pushed before the
- * recording began are written to it now. */
-void vs_nvtx_replay_open_ranges(void);
-
 /* The default domain's push, pop and mark, for the public API. Any thread. */
 void vs_nvtx_push(const char *name);
 void vs_nvtx_pop(void);

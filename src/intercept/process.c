@@ -29,7 +29,7 @@
 #include "intercept/context.h"
 #include "intercept/hook.h"
 #include "intercept/loaded.h"
-#include "intercept/nvtx.h"
+#include "intercept/nvtx_pending.h"
 #include "intercept/process_internal.h"
 #include "intercept/sharing.h"
 #include "vramscope.h"
@@ -280,11 +280,14 @@ static bool begin_trace(void)
 
 static void begin_locked(void)
 {
+    char why[VS_OPTION_TEXT_MAX];
     vs_log_remember();
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
     apply_log_level();
     choose_policy();
+    if (injected && vs_options_set(&options, VS_OPT_via, "injection", VS_FROM_COMMAND, why))
+        vs_log(VS_LOG_DEBUG, "%s", why);
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
         vs_sharing_begin();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
@@ -293,7 +296,7 @@ static void begin_locked(void)
     }
     vs_process_exit_prepare();
     if (recorder)
-        vs_nvtx_replay_open_ranges();
+        vs_nvtx_pending_replay();
     vs_process_set_state(VS_PROCESS_ACTIVE);
     if (recorder && options.number[VS_OPT_kernels])
         vs_collector_start(injected);

@@ -157,7 +157,6 @@ static void record_free_locked(const struct vs_live *was, uint64_t stream, const
                                         .stream = stream,
                                         .api = vs_process_api(api)};
     record(was, &event);
-    vs_replay_note_free(was, stream, api);
 }
 
 /* The address may still be there: another thread's free of it has not come back from
@@ -238,6 +237,8 @@ bool vs_track_leave(uint64_t addr, const char *api, struct vs_live *live)
 
 void vs_track_left(const struct vs_live *live, uint64_t stream, const char *api, bool freed)
 {
+    if (vs_replay_defers(live, stream, api))
+        return;
     vs_lock_acquire(&lock);
     struct vs_live_entry *entry = vs_live_find(live->addr);
     struct vs_live was;
@@ -247,11 +248,6 @@ void vs_track_left(const struct vs_live *live, uint64_t stream, const char *api,
             record_free_locked(&was, stream, api);
     }
     vs_lock_release(&lock);
-}
-
-void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api)
-{
-    vs_track_alloc(live, stream, api);
 }
 
 static bool dies_with_context(const struct vs_live_entry *entry, uint32_t context)

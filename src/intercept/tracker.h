@@ -30,9 +30,6 @@ bool vs_track_is(uint64_t addr, enum vs_family family);
  * False when it was never entered. *live* (may be NULL) gets what it was. */
 bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *live);
 
-/* vs_track_undo_free: the driver refused after all, which could not be known. */
-void vs_track_undo_free(const struct vs_live *live, uint64_t stream, const char *api);
-
 /* vs_track_leave: *addr* is about to be freed by the driver, which may refuse; nothing
  * is recorded yet. False when it was never entered, or another thread is freeing it.
  * *live* gets what it is. Call vs_track_left after the driver: *freed*: its answer was

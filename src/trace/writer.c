@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -370,6 +371,22 @@ void vs_writer_drain_locked(struct vs_recorder *r)
 /* Wait for work, for at most half the flush interval. A window that held
  * something at the previous look and still is the active one is sealed, so that
  * nothing stays unwritten for longer than flush_ms. */
+/* A program whose main thread has ended goes on until its other threads end; ours must
+ * not be the one that it waits for. Where pthread_exit can be seen, it is told at once
+ * (vs_recorder_dismiss_thread); where it cannot, the kernel knows. */
+static bool main_thread_ended(void)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
+}
+
 static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
 {
     uint64_t now_sequence = r->active && vs_window_used_locked(r) ? r->active->sequence : 0;
@@ -384,6 +401,8 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
         in_time = vs_cond_wait(&r->work, &r->lock, until);
     if (in_time)
         *seen = 0; /* woken early: the age of the window is not known */
+    else if (main_thread_ended())
+        r->quit = true;
 }
 
 static void *writer_main(void *arg)

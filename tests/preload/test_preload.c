@@ -139,7 +139,7 @@ struct count {
     bool ended;
     uint64_t end_reason, end_status;
     enum vs_condition condition;
-    char phases[2048], apis[2048];
+    char phases[2048], apis[2048], notes[2048];
 };
 
 #define LIVE_MAX 8192
@@ -151,7 +151,7 @@ static bool count_unpaired; /* too many for the table: counted without pairing *
 
 static void note_name(char *list, size_t max, const char *name)
 {
-    char item[128];
+    char item[512];
     snprintf(item, sizeof item, "[%s]", name);
     if (!strstr(list, item) && strlen(list) + strlen(item) < max)
         strcat(list, item);
@@ -230,6 +230,12 @@ static void count_one(struct count *c, const struct vs_reader *r, const struct v
     case VS_EVENT_memset: c->sets++; break;
     case VS_EVENT_range_push:
         note_name(c->phases, sizeof c->phases, vs_reader_string(r, e->range_push.name));
+        break;
+    case VS_EVENT_range_start:
+        note_name(c->phases, sizeof c->phases, vs_reader_string(r, e->range_start.name));
+        break;
+    case VS_EVENT_note:
+        note_name(c->notes, sizeof c->notes, vs_reader_string(r, e->note.text));
         break;
     case VS_EVENT_mark:
         note_name(c->phases, sizeof c->phases, vs_reader_string(r, e->mark.name));
@@ -453,6 +459,49 @@ static void nvtx_ranges_arrive_also_those_opened_before_cuda(void **state)
     everywhere("nvtx", c);
     assert_string_equal(c[0][0].phases, "[before cuda][step 0][forward][half][step 1][step 2]");
     assert_string_equal(c[1][1].phases, c[0][0].phases);
+}
+
+static void nvtx_ranges_of_other_threads_that_were_open_are_known_too(void **state)
+{
+    (void)state;
+    struct count c[2][2];
+    everywhere("nvtx-threads", c);
+    assert_string_equal(c[0][0].phases, "[of another thread][of its domain][of no thread]");
+    assert_string_equal(c[1][1].phases, c[0][0].phases);
+}
+
+static void what_was_collected_before_another_profiler_came_is_kept(void **state)
+{
+    (void)state;
+    struct outcome *o = malloc(sizeof *o);
+    struct count c;
+    run(o, OBSERVE, VS_PROFILED, "comes_later");
+    assert_int_equal(o->status, 0);
+    assert_non_null(strstr(o->err, "another tool in this process uses CUPTI"));
+    count_trace(&c, o->trace);
+    assert_int_equal(c.copies, 30); /* its own 20, and the 10 after it, are not ours */
+    assert_int_equal(c.sets, 60);
+    assert_non_null(strstr(c.notes, "kernels and copies are left to it"));
+    assert_int_equal(c.live, 0);
+    free(o);
+}
+
+static void in_two_devices(void)
+{
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,devices=2", 1);
+}
+
+static void copies_between_devices_are_collected(void **state)
+{
+    (void)state;
+    struct outcome *o = malloc(sizeof *o);
+    struct count c;
+    run_with(o, OBSERVE, in_two_devices, VS_PROFILED, "peer_copies");
+    assert_int_equal(o->status, 0);
+    count_trace(&c, o->trace);
+    assert_int_equal(c.copies, 5);
+    assert_int_equal(c.copy_bytes, 5 << 20);
+    free(o);
 }
 
 static void closed_standard_streams_are_left_closed(void **state)
@@ -1133,6 +1182,9 @@ int main(void)
         cmocka_unit_test(processes_that_fork_before_using_cuda_each_leave_a_trace),
         cmocka_unit_test(exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept),
         cmocka_unit_test(nvtx_ranges_arrive_also_those_opened_before_cuda),
+        cmocka_unit_test(nvtx_ranges_of_other_threads_that_were_open_are_known_too),
+        cmocka_unit_test(what_was_collected_before_another_profiler_came_is_kept),
+        cmocka_unit_test(copies_between_devices_are_collected),
         cmocka_unit_test(closed_standard_streams_are_left_closed),
         cmocka_unit_test(dlsym_answers_as_it_would_without_us),
         cmocka_unit_test(copies_and_memsets_are_collected_with_their_bytes),

@@ -236,6 +236,65 @@ static void every_process_under_one_name_keeps_its_own_trace(void **state)
     assert_non_null(strstr(second + 1, "peak allocated"));
 }
 
+static void injection_records_what_preloading_records_and_says_which_it_was(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " families"), 0);
+    assert_non_null(strstr(err, "policy observe (injection)"));
+    assert_non_null(strstr(err, "managed"));
+    assert_non_null(strstr(err, "async"));
+    assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " atexit"), 5);
+    assert_string_equal(out, "will free at exit\n");
+}
+
+static void who_is_preloaded_too_records_alone(void **state)
+{
+    (void)state;
+    char setting[PATH_MAX + 32];
+    snprintf(setting, sizeof setting, "CUDA_INJECTION64_PATH=%s", VS_LIBRARY);
+    assert_int_equal(putenv(setting), 0);
+    int status = vramscope(SIMULATED "--allocator=observe -o j.vst -- " VS_VICTIM " device");
+    assert_int_equal(unsetenv("CUDA_INJECTION64_PATH"), 0);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(err, "policy observe\n"));
+    assert_int_equal(vramscope("report j.vst"), 0);
+    assert_non_null(strstr(out, "device                193          192        0"));
+}
+
+static void another_tools_injection_is_left_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("CUDA_INJECTION64_PATH", "/opt/tool.so", 1), 0);
+    int status = vramscope(SIMULATED "--via=injection -- " VS_VICTIM " device");
+    assert_int_equal(unsetenv("CUDA_INJECTION64_PATH"), 0);
+    assert_int_equal(status, 125);
+    assert_non_null(strstr(err, "CUDA_INJECTION64_PATH names another tool (/opt/tool.so)"));
+}
+
+static void injection_without_cupti_says_that_nothing_is_recorded(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"none", "refused", "unprivileged"};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        char args[2 * PATH_MAX];
+        snprintf(args, sizeof args, "run --simulate t4-16g,capacity=1GiB,cupti=%s --via=injection "
+                 "-o none.vst -- %s atexit", how[i], VS_VICTIM);
+        assert_int_equal(vramscope(args), 5);
+        assert_non_null(strstr(err, "injected, but nothing is recorded: CUPTI refused"));
+        assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
+        assert_null(strstr(strstr(err, "injected, but") + 1, "injected, but"));
+        assert_false(exists("none.vst"));
+    }
+}
+
+static void what_injection_cannot_do_is_said(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--via=injection --limit=100MiB -o k.vst -- " VS_VICTIM
+                                         " atexit"), 5);
+    assert_non_null(strstr(err, "--limit has no effect with --via=injection"));
+}
+
 static void mistakes_in_options_get_one_line_and_125(void **state)
 {
     (void)state;
@@ -538,6 +597,11 @@ int main(void)
         cmocka_unit_test(record_off_serves_memory_and_leaves_no_trace),
         cmocka_unit_test(an_older_trace_is_replaced),
         cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
+        cmocka_unit_test(injection_records_what_preloading_records_and_says_which_it_was),
+        cmocka_unit_test(who_is_preloaded_too_records_alone),
+        cmocka_unit_test(another_tools_injection_is_left_alone),
+        cmocka_unit_test(injection_without_cupti_says_that_nothing_is_recorded),
+        cmocka_unit_test(what_injection_cannot_do_is_said),
         cmocka_unit_test(mistakes_in_options_get_one_line_and_125),
         cmocka_unit_test(a_bad_variable_is_named_once_and_the_default_used),
         cmocka_unit_test(a_device_that_is_not_understood_is_refused_before_the_program_starts),

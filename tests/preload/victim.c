@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -347,6 +348,55 @@ static int mode_nvtx(void)
     return 0;
 }
 
+static sem_t pushed, begun;
+
+static void *range_in_thread(void *arg)
+{
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
+    nvtxEventAttributes_t event = {.version = NVTX_VERSION,
+                                   .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                   .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                   .message = {.ascii = "of its domain"}};
+    nvtxRangePushA(arg);
+    nvtxRangePushA("ended before");
+    nvtxDomainRangePushEx(domain, &event);
+    nvtxRangePop();
+    sem_post(&pushed);
+    sem_wait(&begun);
+    void *p = device_alloc(MIB);
+    nvtxDomainRangePop(domain);
+    nvtxRangePop();
+    device_free(p);
+    return NULL;
+}
+
+static void *range_left_open(void *arg)
+{
+    nvtxRangePushA(arg);
+    return NULL;
+}
+
+/* Ranges of other threads are open when the recording begins; one that ended is gone. */
+static int mode_nvtx_threads(void)
+{
+    pthread_t thread;
+    sem_init(&pushed, 0, 0);
+    sem_init(&begun, 0, 0);
+    pthread_create(&thread, NULL, range_left_open, "of an ended thread");
+    pthread_join(thread, NULL);
+    nvtxRangeId_t over = nvtxRangeStartA("over"), open = nvtxRangeStartA("of no thread");
+    nvtxRangeEnd(over);
+    pthread_create(&thread, NULL, range_in_thread, "of another thread");
+    sem_wait(&pushed);
+    void *p = device_alloc(MIB);
+    sem_post(&begun);
+    pthread_join(thread, NULL);
+    nvtxRangeEnd(open);
+    device_free(p);
+    print_tally();
+    return 0;
+}
+
 static int mode_closed_stdio(void)
 {
     device_alloc(MIB);
@@ -556,6 +606,7 @@ int main(int argc, char **argv)
         {"atexit", mode_atexit},     {"destructor", mode_destructor},
         {"_exit", mode_underscore_exit}, {"fork", mode_fork},
         {"fork-first", mode_fork_first}, {"nvtx", mode_nvtx},
+        {"nvtx-threads", mode_nvtx_threads},
         {"closed-stdio", mode_closed_stdio}, {"dlsym", mode_dlsym},
         {"copies", mode_copies},     {"nearly-full", mode_nearly_full},
         {"reset-of-many", mode_reset_of_many}, {"silent-fork", mode_silent_fork},

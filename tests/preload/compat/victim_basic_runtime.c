@@ -77,4 +77,8 @@ CASE(no_cuda, "links CUDA and never calls it", VF_NO_TRACE)
 CASE(device_memory, "cudaMalloc and cudaFree", 0)
 CASE(out_of_memory, "asks for too much and goes on", 0)
 CASE(other_families, "managed, pinned, stream-ordered and registered memory", 0)
+INJECTED(no_cuda)
+INJECTED(device_memory)
+INJECTED(out_of_memory)
+INJECTED(other_families)
 END_VICTIM

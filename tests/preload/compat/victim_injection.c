@@ -97,6 +97,7 @@ static int refusals(void)
     tally_alloc(VT_DEVICE, (int64_t)MIB);
     /* the driver refuses this free: the memory stays */
     printf("%d\n", (int)cuMemFree((CUdeviceptr)(uintptr_t)p + 512));
+    printf("%d\n", (int)cuMemFreeHost(p));
     OK(cudaFree(p));
     tally_free(VT_DEVICE);
     return 0;

@@ -53,3 +53,7 @@ target_link_libraries(victim_route_absent_static PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(victim_route_absent_static PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/compat)
 list(APPEND compat_programs victim_route_absent_static)
+
+foreach(runtime shared static)
+  target_link_libraries(victim_profilers_linked_${runtime} PRIVATE sim_cupti)
+endforeach()

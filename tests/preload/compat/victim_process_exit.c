@@ -360,4 +360,5 @@ CASE(sigalrm, "killed by SIGALRM", VF_TORN)
 CASE(sigquit, "killed by SIGQUIT", VF_TORN)
 CASE(fault, "killed by a fault of its own", VF_TORN)
 CASE(cpu_time_is_up, "killed by its limit of CPU time", VF_TORN)
+INJECTED(main_ends_as_a_thread)
 END_VICTIM

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs with a profiler of their own (profiler_stand_in.h), which comes before
+ * ours, after it, or again and again. It must have all that it has without us; ours
+ * steps aside, says so once, and goes on recording memory. */
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "profiler_stand_in.h"
+
+#define MIB ((size_t)1 << 20)
+#define ASIDE "another tool in this process uses CUPTI"
+
+static void *memory;
+
+static void memory_begin(void)
+{
+    OK(cudaMalloc(&memory, MIB));
+    tally_alloc(VT_DEVICE, (int64_t)MIB);
+}
+
+static void memory_end(void)
+{
+    OK(cudaFree(memory));
+    tally_free(VT_DEVICE);
+}
+
+/* *n* copies and 2 *n* memsets, and one allocation, all done when it returns. */
+static void work(int n)
+{
+    static char host[4096];
+    void *p;
+    OK(cudaMalloc(&p, (size_t)n * 4096));
+    tally_alloc(VT_DEVICE, n * 4096);
+    for (int i = 0; i < n; i++) {
+        OK(cudaMemset(memory, i, MIB));
+        OK(cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost));
+        OK(cudaMemset(p, i, 4096));
+    }
+    OK(cudaDeviceSynchronize());
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static int comes_first(void)
+{
+    profiler_find();
+    OK(cuInit(0));
+    profiler_subscribe();
+    profiler_collect(true, true);
+    memory_begin();
+    work(20);
+    profiler_stop();
+    profiler_print();
+    memory_end();
+    return 0;
+}
+
+static int comes_later(void)
+{
+    profiler_find();
+    memory_begin();
+    work(30);
+    profiler_subscribe();
+    profiler_collect(true, true);
+    work(20);
+    profiler_stop();
+    profiler_print();
+    work(10);
+    memory_end();
+    return 0;
+}
+
+static int comes_and_goes(void)
+{
+    profiler_find();
+    memory_begin();
+    for (int i = 1; i <= 5; i++) {
+        work(3);
+        profiler_subscribe();
+        profiler_collect(i % 2, true);
+        work(i);
+        profiler_stop();
+        profiler_print();
+    }
+    memory_end();
+    return 0;
+}
+
+static int records_without_subscription(void)
+{
+    profiler_find();
+    memory_begin();
+    work(5);
+    profiler_collect(false, true);
+    work(7);
+    profiler_stop();
+    profiler_print();
+    memory_end();
+    return 0;
+}
+
+static int enables_before_it_registers(void)
+{
+    profiler_find();
+    memory_begin();
+    work(5);
+    profiler.begin_ns = wall_ns();
+    profiler.copies_wanted = true;
+    OK(use.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+    OK(use.cuptiActivityRegisterCallbacks(profiler_request, profiler_complete));
+    work(9);
+    profiler_stop();
+    profiler_print();
+    memory_end();
+    return 0;
+}
+
+static int callbacks_alone(void)
+{
+    profiler_find();
+    memory_begin();
+    work(5);
+    profiler_subscribe();
+    work(11);
+    profiler_stop();
+    profiler_print();
+    memory_end();
+    return 0;
+}
+
+static int finalizes(void)
+{
+    profiler_find();
+    memory_begin();
+    work(5);
+    profiler_subscribe();
+    profiler_collect(true, true);
+    work(4);
+    profiler_stop();
+    OK(use.cuptiFinalize());
+    profiler_print();
+    work(5);
+    memory_end();
+    return 0;
+}
+
+static volatile bool over;
+
+static void *churn(void *arg)
+{
+    long *count = arg;
+    while (!over && *count < 2000) {
+        void *p;
+        OK(cudaMalloc(&p, 4096));
+        tally_alloc(VT_DEVICE, 4096);
+        OK(cudaFree(p));
+        tally_free(VT_DEVICE);
+        ++*count;
+    }
+    return NULL;
+}
+
+/* It starts while other threads allocate. */
+static int among_threads(void)
+{
+    pthread_t thread[4];
+    long counts[4] = {0};
+    profiler_find();
+    memory_begin();
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&thread[i], NULL, churn, &counts[i]) == 0);
+    usleep(2000);
+    for (int i = 0; i < 3; i++) {
+        profiler_subscribe();
+        profiler_collect(true, false);
+        work(5);
+        profiler_stop();
+    }
+    over = true;
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    printf("copies %ld strays %ld\n", profiler.copies, profiler.strays);
+    memory_end();
+    return 0;
+}
+
+/* A second profiler is refused by the first, not by us. */
+static int two_of_them(void)
+{
+    CUpti_SubscriberHandle second;
+    profiler_find();
+    memory_begin();
+    profiler_subscribe();
+    printf("%d\n", (int)use.cuptiSubscribe(&second, profiler_called, NULL));
+    profiler_stop();
+    printf("%d\n", (int)use.cuptiSubscribe(&second, profiler_called, NULL));
+    OK(use.cuptiUnsubscribe(second));
+    memory_end();
+    return 0;
+}
+
+/* Asking for the time or the name of an error is no profiling: nobody leaves. */
+static int only_asks(void)
+{
+    uint64_t now;
+    profiler_find();
+    memory_begin();
+    OK(use.cuptiGetTimestamp(&now));
+    CHECK(now > wall_ns() - 1000000000u && now <= wall_ns());
+    work(3);
+    memory_end();
+    return 0;
+}
+
+static long cupti_mapped(void)
+{
+    char line[4096];
+    long n = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    CHECK(maps);
+    while (fgets(line, sizeof line, maps))
+        n += strstr(line, "libcupti") != NULL;
+    fclose(maps);
+    return n;
+}
+
+/* The option kernels=off keeps us out of CUPTI altogether: the library is not opened,
+ * and who profiles hears nothing of us. */
+static int has_cupti_for_itself(void)
+{
+    memory_begin();
+    printf("mapped %d\n", cupti_mapped() != 0);
+    profiler_find();
+    profiler_subscribe();
+    profiler_collect(true, true);
+    work(6);
+    profiler_stop();
+    profiler_print();
+    memory_end();
+    return 0;
+}
+
+/* Two devices copy to each other, with and without peer access. */
+static int peer_copies(void)
+{
+    void *there;
+    memory_begin();
+    OK(cudaSetDevice(1));
+    OK(cudaMalloc(&there, MIB));
+    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    for (int i = 0; i < 5; i++)
+        OK(cudaMemcpyPeer(there, 1, memory, 0, MIB));
+    OK(cudaDeviceSynchronize());
+    OK(cudaFree(there));
+    tally_free(VT_DEVICE);
+    OK(cudaSetDevice(0));
+    memory_end();
+    return 0;
+}
+
+VICTIM("profilers")
+CASE(has_cupti_for_itself, PROFILER_HOW "where the option kernels is off", 0)
+ENV(has_cupti_for_itself, "VRAMSCOPE_KERNELS=off")
+CASE(peer_copies, "copies between two devices, no profiler but ours", 0)
+SIMULATE(peer_copies, "t4-16g,capacity=1GiB,devices=2")
+INJECTED(peer_copies)
+CASE(comes_first, PROFILER_HOW "subscribes before any memory", 0)
+STDERR_HAS(comes_first, ASIDE)
+CASE(comes_later, PROFILER_HOW "subscribes in the middle", 0)
+STDERR_HAS(comes_later, ASIDE)
+CASE(comes_and_goes, PROFILER_HOW "five times, with different records", 0)
+STDERR_HAS(comes_and_goes, ASIDE)
+CASE(records_without_subscription, PROFILER_HOW "collects records and never subscribes", 0)
+STDERR_HAS(records_without_subscription, ASIDE)
+CASE(enables_before_it_registers, PROFILER_HOW "enables records before it gives buffers", 0)
+STDERR_HAS(enables_before_it_registers, ASIDE)
+CASE(callbacks_alone, PROFILER_HOW "wants callbacks and no records", 0)
+STDERR_HAS(callbacks_alone, ASIDE)
+CASE(finalizes, PROFILER_HOW "ends with cuptiFinalize", 0)
+STDERR_HAS(finalizes, ASIDE)
+CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0)
+STDERR_HAS(among_threads, ASIDE)
+CASE(two_of_them, PROFILER_HOW "finds a second one", 0)
+STDERR_HAS(two_of_them, ASIDE)
+CASE(only_asks, PROFILER_HOW "asks CUPTI for the time only", 0)
+END_VICTIM

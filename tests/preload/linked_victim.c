@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that brings libvramscope.so itself, linked somewhere among its libraries
+ * or opened while it runs. It allocates by the runtime, by the driver directly and by
+ * a pointer from cuGetProcAddress, and prints how often by each. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                            \
+    do {                                                            \
+        if (!(condition)) {                                         \
+            printf("line %d: not so: %s\n", __LINE__, #condition);  \
+            exit(99);                                               \
+        }                                                           \
+    } while (0)
+
+static void by_runtime(int n)
+{
+    void *p;
+    for (int i = 0; i < n; i++) {
+        CHECK(cudaMalloc(&p, 1 << 20) == cudaSuccess);
+        CHECK(cudaFree(p) == cudaSuccess);
+    }
+}
+
+#ifdef WITH_DRIVER
+static void by_driver(int n)
+{
+    CUdeviceptr p;
+    for (int i = 0; i < n; i++) {
+        CHECK(cuMemAlloc(&p, 1 << 20) == CUDA_SUCCESS);
+        CHECK(cuMemFree(p) == CUDA_SUCCESS);
+    }
+}
+#else
+#define by_driver(n) ((void)(n))
+#endif
+
+static void by_pointer(int n)
+{
+    CUresult (*alloc)(CUdeviceptr *, size_t), (*release)(CUdeviceptr);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    CHECK(driver);
+    *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
+    *(void **)&release = dlsym(driver, "cuMemFree_v2");
+    CHECK(alloc && release);
+    CUdeviceptr p;
+    for (int i = 0; i < n; i++) {
+        CHECK(alloc(&p, 1 << 20) == CUDA_SUCCESS);
+        CHECK(release(p) == CUDA_SUCCESS);
+    }
+}
+
+/* Opened in the middle: its statistics work; what is linked already passes it by. */
+static int open_library(const char *path, int scope)
+{
+    by_runtime(2);
+    void *library = dlopen(path, RTLD_NOW | scope);
+    CHECK(library);
+    int (*recording)(void);
+    void (*push)(const char *), (*pop)(void);
+    *(void **)&recording = dlsym(library, "vramscope_recording");
+    *(void **)&push = dlsym(library, "vramscope_range_push");
+    *(void **)&pop = dlsym(library, "vramscope_range_pop");
+    CHECK(recording && push && pop);
+    push("a range");
+    by_runtime(3);
+    pop();
+    printf("recording %d\n", recording());
+    CHECK(dlclose(library) == 0);
+    by_runtime(1);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3)
+        return open_library(argv[1], strcmp(argv[2], "global") == 0 ? RTLD_GLOBAL : RTLD_LOCAL);
+    by_runtime(3);
+    by_driver(5);
+    by_pointer(7);
+    puts("done");
+    return 4;
+}
