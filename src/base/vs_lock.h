@@ -19,6 +19,8 @@
 enum vs_lock_rank {
     VS_RANK_PROCESS = 10,   /* intercept: start and stop of recording */
     VS_RANK_GRAPH = 15,     /* intercept: memory of graphs */
+    VS_RANK_PHYSICAL = 16,  /* intercept: the program's physical memory and mappings */
+    VS_RANK_OPENED = 18,    /* intercept: how often others' memory is open */
     VS_RANK_TRACKER = 20,   /* intercept: live pointer table */
     VS_RANK_ALLOCATOR = 30, /* allocator: one per shard of an allocator */
     VS_RANK_BLOCKS = 32,    /* allocator: nodes of blocks, of all allocators */

@@ -119,6 +119,17 @@ static void record_device(CUdevice device)
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
+void vs_device_note(uint32_t device)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    vs_lock_acquire(&lock);
+    if (!device_known[device])
+        record_device((CUdevice)device);
+    device_known[device] = true;
+    vs_lock_release(&lock);
+}
+
 static void record_context(const struct vs_context *context, bool alive)
 {
     if (!vs_process_recorder())

@@ -71,6 +71,10 @@ struct vs_context *vs_context_on(uint32_t device);
  * when the driver does not say. */
 bool vs_context_device(CUcontext handle, uint32_t *device);
 
+/* vs_device_note: *device* has memory in the trace, which then describes it, though no
+ * context of it may have been used. Call with vs_thread.inside > 0. */
+void vs_device_note(uint32_t device);
+
 /* vs_device_attribute: of the driver; 0 when it has no answer. */
 int vs_device_attribute(uint32_t device, CUdevice_attribute which);
 

@@ -33,14 +33,67 @@
 #undef cuMemFreeAsync
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
+#undef cuArray3DCreate
+#undef cuArrayCreate
+#undef cuCtxCreate
+#undef cuCtxDestroy
+#undef cuDeviceTotalMem
+#undef cuGraphicsMapResources
+#undef cuGraphicsResourceGetMappedPointer
+#undef cuGraphicsUnmapResources
+#undef cuIpcOpenMemHandle
+#undef cuMemAlloc
+#undef cuMemAllocHost
+#undef cuMemAllocPitch
+#undef cuMemFree
+#undef cuMemGetAddressRange
+#undef cuMemGetInfo
+#undef cuMemHostGetDevicePointer
+#undef cuMemHostRegister
+#undef cuLaunchCooperativeKernel
+#undef cuLaunchKernel
+#undef cuLaunchKernelEx
+#undef cuMemMapArrayAsync
+#undef cuModuleGetGlobal
+#undef cuMulticastBindAddr
+#undef cuMulticastBindMem
+
+/* The types of CUDA before 3.2, which cuda.h shows to nobody: the unversioned entry
+ * points still have them. */
+typedef unsigned vs_deviceptr_v1;
+struct vs_array_descriptor_v1 {
+    unsigned width, height;
+    CUarray_format format;
+    unsigned channels;
+};
+struct vs_array3d_descriptor_v1 {
+    unsigned width, height, depth;
+    CUarray_format format;
+    unsigned channels, flags;
+};
 
 /* types of later headers that hooks pass on by pointer, whatever is in them */
+#if CUDA_VERSION < 12000
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
+typedef int CUlibraryOption;
+#endif
+#if CUDA_VERSION < 12010
+typedef struct CUmulticastObjectProp_st {
+    unsigned numDevices;
+    size_t size;
+    unsigned long long handleTypes, flags;
+} CUmulticastObjectProp;
+#endif
 #if CUDA_VERSION < 12030
 typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 #endif
 #if CUDA_VERSION < 12050
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 #endif
+
+/* what programs should not call any more, they may still call */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #define VS_EXPORT __attribute__((visibility("default")))
 

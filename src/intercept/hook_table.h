@@ -48,17 +48,188 @@ VS_DRIVER_HOOK(cuMemFreeHost, (void *ptr), (ptr))
 VS_DRIVER_HOOK(cuMemHostRegister_v2, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
 VS_DRIVER_HOOK(cuMemHostUnregister, (void *ptr), (ptr))
 
-/* --- memory we only make room for: hooks_room.c --- */
+/* --- arrays: hooks_array.c --- */
+VS_DRIVER_HOOK(cuArrayCreate, (CUarray *array, const struct vs_array_descriptor_v1 *desc),
+               (array, desc))
 VS_DRIVER_HOOK(cuArrayCreate_v2, (CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc), (array, desc))
+VS_DRIVER_HOOK(cuArray3DCreate, (CUarray *array, const struct vs_array3d_descriptor_v1 *desc),
+               (array, desc))
 VS_DRIVER_HOOK(cuArray3DCreate_v2, (CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc),
                (array, desc))
+VS_DRIVER_HOOK(cuArrayDestroy, (CUarray array), (array))
 VS_DRIVER_HOOK(cuMipmappedArrayCreate,
                (CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels),
                (array, desc, levels))
+VS_DRIVER_HOOK(cuMipmappedArrayDestroy, (CUmipmappedArray array), (array))
+
+/* --- physical memory and its mappings: hooks_vmm.c --- */
 VS_DRIVER_HOOK(cuMemCreate,
                (CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
                 unsigned long long flags),
                (handle, bytes, prop, flags))
+VS_DRIVER_HOOK(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle))
+VS_DRIVER_HOOK(cuMemMap,
+               (CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                unsigned long long flags),
+               (ptr, bytes, offset, handle, flags))
+VS_DRIVER_HOOK(cuMemUnmap, (CUdeviceptr ptr, size_t bytes), (ptr, bytes))
+VS_DRIVER_HOOK(cuMemSetAccess,
+               (CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *desc, size_t count),
+               (ptr, bytes, desc, count))
+VS_DRIVER_HOOK(cuMemExportToShareableHandle,
+               (void *shareable, CUmemGenericAllocationHandle handle,
+                CUmemAllocationHandleType type, unsigned long long flags),
+               (shareable, handle, type, flags))
+VS_DRIVER_HOOK(cuMemImportFromShareableHandle,
+               (CUmemGenericAllocationHandle *handle, void *shareable,
+                CUmemAllocationHandleType type),
+               (handle, shareable, type))
+VS_DRIVER_HOOK(cuMemMapArrayAsync, (CUarrayMapInfo *list, unsigned count, CUstream stream),
+               (list, count, stream))
+VS_DRIVER_HOOK(cuMemMapArrayAsync_ptsz, (CUarrayMapInfo *list, unsigned count, CUstream stream),
+               (list, count, stream))
+VS_DRIVER_HOOK(cuMulticastCreate,
+               (CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop),
+               (handle, prop))
+VS_DRIVER_HOOK(cuMulticastBindMem,
+               (CUmemGenericAllocationHandle multicast, size_t offset,
+                CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
+                unsigned long long flags),
+               (multicast, offset, handle, from, bytes, flags))
+VS_DRIVER_HOOK(cuMulticastBindAddr,
+               (CUmemGenericAllocationHandle multicast, size_t offset, CUdeviceptr ptr,
+                size_t bytes, unsigned long long flags),
+               (multicast, offset, ptr, bytes, flags))
+VS_DRIVER_HOOK(cuMulticastBindMem_v2,
+               (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
+                unsigned long long flags),
+               (multicast, device, offset, handle, from, bytes, flags))
+VS_DRIVER_HOOK(cuMulticastBindAddr_v2,
+               (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                CUdeviceptr ptr, size_t bytes, unsigned long long flags),
+               (multicast, device, offset, ptr, bytes, flags))
+VS_DRIVER_HOOK(cuMulticastUnbind,
+               (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                size_t bytes),
+               (multicast, device, offset, bytes))
+
+/* --- memory of others, mapped here: hooks_shared.c --- */
+VS_DRIVER_HOOK(cuIpcOpenMemHandle, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
+               (ptr, handle, flags))
+VS_DRIVER_HOOK(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
+               (ptr, handle, flags))
+VS_DRIVER_HOOK(cuIpcCloseMemHandle, (CUdeviceptr ptr), (ptr))
+VS_DRIVER_HOOK(cuMemPoolImportPointer,
+               (CUdeviceptr *ptr, CUmemoryPool pool, CUmemPoolPtrExportData *data),
+               (ptr, pool, data))
+VS_DRIVER_HOOK(cuImportExternalMemory,
+               (CUexternalMemory *memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc),
+               (memory, desc))
+VS_DRIVER_HOOK(cuExternalMemoryGetMappedBuffer,
+               (CUdeviceptr *ptr, CUexternalMemory memory,
+                const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc),
+               (ptr, memory, desc))
+VS_DRIVER_HOOK(cuExternalMemoryGetMappedMipmappedArray,
+               (CUmipmappedArray *array, CUexternalMemory memory,
+                const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc),
+               (array, memory, desc))
+
+/* --- graphics resources: hooks_graphics.c --- */
+VS_DRIVER_HOOK(cuGraphicsMapResources,
+               (unsigned count, CUgraphicsResource *resources, CUstream stream),
+               (count, resources, stream))
+VS_DRIVER_HOOK(cuGraphicsMapResources_ptsz,
+               (unsigned count, CUgraphicsResource *resources, CUstream stream),
+               (count, resources, stream))
+VS_DRIVER_HOOK(cuGraphicsUnmapResources,
+               (unsigned count, CUgraphicsResource *resources, CUstream stream),
+               (count, resources, stream))
+VS_DRIVER_HOOK(cuGraphicsUnmapResources_ptsz,
+               (unsigned count, CUgraphicsResource *resources, CUstream stream),
+               (count, resources, stream))
+VS_DRIVER_HOOK(cuGraphicsUnregisterResource, (CUgraphicsResource resource), (resource))
+VS_DRIVER_HOOK(cuGraphicsResourceGetMappedPointer,
+               (vs_deviceptr_v1 *ptr, unsigned *bytes, CUgraphicsResource resource),
+               (ptr, bytes, resource))
+VS_DRIVER_HOOK(cuGraphicsResourceGetMappedPointer_v2,
+               (CUdeviceptr *ptr, size_t *bytes, CUgraphicsResource resource),
+               (ptr, bytes, resource))
+
+/* --- 32-bit forms, from before CUDA 3.2 (4.0, 6.5): hooks_v1.c --- */
+VS_DRIVER_HOOK(cuMemAlloc, (vs_deviceptr_v1 *ptr, unsigned bytes), (ptr, bytes))
+VS_DRIVER_HOOK(cuMemAllocPitch,
+               (vs_deviceptr_v1 *ptr, unsigned *pitch, unsigned width, unsigned height,
+                unsigned element),
+               (ptr, pitch, width, height, element))
+VS_DRIVER_HOOK(cuMemFree, (vs_deviceptr_v1 ptr), (ptr))
+VS_DRIVER_HOOK(cuMemAllocHost, (void **ptr, unsigned bytes), (ptr, bytes))
+VS_DRIVER_HOOK(cuMemHostRegister, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
+VS_DRIVER_HOOK(cuMemGetInfo, (unsigned *free_bytes, unsigned *total_bytes),
+               (free_bytes, total_bytes))
+VS_DRIVER_HOOK(cuDeviceTotalMem, (unsigned *bytes, CUdevice device), (bytes, device))
+VS_DRIVER_HOOK(cuMemGetAddressRange,
+               (vs_deviceptr_v1 *base, unsigned *bytes, vs_deviceptr_v1 ptr), (base, bytes, ptr))
+
+/* --- code: hooks_module.c --- */
+VS_DRIVER_HOOK(cuModuleLoad, (CUmodule *module, const char *path), (module, path))
+VS_DRIVER_HOOK(cuModuleLoadData, (CUmodule *module, const void *image), (module, image))
+VS_DRIVER_HOOK(cuModuleLoadDataEx,
+               (CUmodule *module, const void *image, unsigned count, CUjit_option *options,
+                void **values),
+               (module, image, count, options, values))
+VS_DRIVER_HOOK(cuModuleLoadFatBinary, (CUmodule *module, const void *image), (module, image))
+VS_DRIVER_HOOK(cuModuleUnload, (CUmodule module), (module))
+VS_DRIVER_HOOK(cuLibraryLoadData,
+               (CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values,
+                unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+               (library, image, jit, jit_values, jit_count, options, values, count))
+VS_DRIVER_HOOK(cuLibraryLoadFromFile,
+               (CUlibrary *library, const char *path, CUjit_option *jit, void **jit_values,
+                unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+               (library, path, jit, jit_values, jit_count, options, values, count))
+VS_DRIVER_HOOK(cuLibraryUnload, (CUlibrary library), (library))
+
+/* --- code that is loaded when it is needed: hooks_lazy.c --- */
+VS_DRIVER_HOOK(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
+               (function, module, name))
+VS_DRIVER_HOOK(cuModuleGetGlobal,
+               (vs_deviceptr_v1 *ptr, unsigned *bytes, CUmodule module, const char *name),
+               (ptr, bytes, module, name))
+VS_DRIVER_HOOK(cuModuleGetGlobal_v2,
+               (CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name),
+               (ptr, bytes, module, name))
+VS_DRIVER_HOOK(cuLibraryGetModule, (CUmodule *module, CUlibrary library), (module, library))
+VS_DRIVER_HOOK(cuLibraryGetGlobal,
+               (CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name),
+               (ptr, bytes, library, name))
+VS_DRIVER_HOOK(cuLibraryGetManaged,
+               (CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name),
+               (ptr, bytes, library, name))
+VS_DRIVER_HOOK(cuKernelGetFunction, (CUfunction *function, CUkernel kernel), (function, kernel))
+VS_DRIVER_HOOK(cuFuncLoad, (CUfunction function), (function))
+VS_DRIVER_HOOK(cuLaunchKernel,
+               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                unsigned bz, unsigned shared, CUstream stream, void **params, void **extra),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
+VS_DRIVER_HOOK(cuLaunchKernel_ptsz,
+               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                unsigned bz, unsigned shared, CUstream stream, void **params, void **extra),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
+VS_DRIVER_HOOK(cuLaunchKernelEx,
+               (const CUlaunchConfig *config, CUfunction f, void **params, void **extra),
+               (config, f, params, extra))
+VS_DRIVER_HOOK(cuLaunchKernelEx_ptsz,
+               (const CUlaunchConfig *config, CUfunction f, void **params, void **extra),
+               (config, f, params, extra))
+VS_DRIVER_HOOK(cuLaunchCooperativeKernel,
+               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                unsigned bz, unsigned shared, CUstream stream, void **params),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, params))
+VS_DRIVER_HOOK(cuLaunchCooperativeKernel_ptsz,
+               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                unsigned bz, unsigned shared, CUstream stream, void **params),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, params))
 
 /* --- questions whose answer the cache changes: hooks_query.c, hooks_pointer.c --- */
 VS_DRIVER_HOOK(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
@@ -85,13 +256,6 @@ VS_DRIVER_HOOK(cuMemGetHandleForAddressRange,
                (void *handle, CUdeviceptr ptr, size_t bytes, CUmemRangeHandleType type,
                 unsigned long long flags),
                (handle, ptr, bytes, type, flags))
-
-/* --- memory of others, mapped here: hooks_ipc.c --- */
-VS_DRIVER_HOOK(cuIpcOpenMemHandle, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
-               (ptr, handle, flags))
-VS_DRIVER_HOOK(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
-               (ptr, handle, flags))
-VS_DRIVER_HOOK(cuIpcCloseMemHandle, (CUdeviceptr ptr), (ptr))
 
 /* --- contexts, synchronisation: hooks_context.c --- */
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice device), (ctx, device))
@@ -213,3 +377,41 @@ VS_RUNTIME_HOOK(cudaGraphAddMemAllocNode,
                 (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                  size_t count, struct cudaMemAllocNodeParams *params),
                 (node, graph, dependencies, count, params))
+VS_RUNTIME_HOOK(cudaMallocArray,
+                (cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width,
+                 size_t height, unsigned flags),
+                (array, desc, width, height, flags))
+VS_RUNTIME_HOOK(cudaMalloc3DArray,
+                (cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                 struct cudaExtent extent, unsigned flags),
+                (array, desc, extent, flags))
+VS_RUNTIME_HOOK(cudaMallocMipmappedArray,
+                (cudaMipmappedArray_t *array, const struct cudaChannelFormatDesc *desc,
+                 struct cudaExtent extent, unsigned levels, unsigned flags),
+                (array, desc, extent, levels, flags))
+VS_RUNTIME_HOOK(cudaFreeArray, (cudaArray_t array), (array))
+VS_RUNTIME_HOOK(cudaFreeMipmappedArray, (cudaMipmappedArray_t array), (array))
+VS_RUNTIME_HOOK(cudaIpcOpenMemHandle, (void **ptr, cudaIpcMemHandle_t handle, unsigned flags),
+                (ptr, handle, flags))
+VS_RUNTIME_HOOK(cudaIpcCloseMemHandle, (void *ptr), (ptr))
+VS_RUNTIME_HOOK(cudaMemPoolImportPointer,
+                (void **ptr, cudaMemPool_t pool, struct cudaMemPoolPtrExportData *data),
+                (ptr, pool, data))
+VS_RUNTIME_HOOK(cudaImportExternalMemory,
+                (cudaExternalMemory_t *memory, const struct cudaExternalMemoryHandleDesc *desc),
+                (memory, desc))
+VS_RUNTIME_HOOK(cudaExternalMemoryGetMappedBuffer,
+                (void **ptr, cudaExternalMemory_t memory,
+                 const struct cudaExternalMemoryBufferDesc *desc),
+                (ptr, memory, desc))
+VS_RUNTIME_HOOK(cudaExternalMemoryGetMappedMipmappedArray,
+                (cudaMipmappedArray_t *array, cudaExternalMemory_t memory,
+                 const struct cudaExternalMemoryMipmappedArrayDesc *desc),
+                (array, memory, desc))
+VS_RUNTIME_HOOK(cudaGraphicsResourceGetMappedPointer,
+                (void **ptr, size_t *bytes, cudaGraphicsResource_t resource),
+                (ptr, bytes, resource))
+VS_RUNTIME_HOOK(cudaGraphicsUnmapResources,
+                (int count, cudaGraphicsResource_t *resources, cudaStream_t stream),
+                (count, resources, stream))
+VS_RUNTIME_HOOK(cudaGraphicsUnregisterResource, (cudaGraphicsResource_t resource), (resource))

@@ -8,6 +8,7 @@
 #include "base/vs_log.h"
 #include "intercept/hook.h"
 #include "intercept/known_block.h"
+#include "intercept/physical.h"
 #include "intercept/sharing.h"
 
 /* What vramscope_torch_base_alloc tells of is a segment, whose first block may be free. */
@@ -31,7 +32,13 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     /* of memory from cuMemAlloc there is none, and ours holds other blocks as well */
     if (vs_known_cached((CUdeviceptr)(uintptr_t)addr, &block))
         return CUDA_ERROR_INVALID_VALUE;
-    return VS_REAL(cuMemRetainAllocationHandle, handle, addr);
+    CUresult r = VS_REAL(cuMemRetainAllocationHandle, handle, addr);
+    if (r == CUDA_SUCCESS && vs_hook_active()) {
+        vs_thread.inside++;
+        vs_physical_retained(*handle, (uint64_t)(uintptr_t)addr);
+        vs_thread.inside--;
+    }
+    return r;
 }
 
 /* Does the range begin in the block, and end in its last page? */

@@ -92,3 +92,23 @@ VS_INJECT(cuGraphUpload, AFTER, (p->hGraph, p->hStream))
 VS_INJECT(cuGraphUpload_ptsz, AFTER, (p->hGraphExec, p->hStream))
 VS_INJECT(cuDeviceGraphMemTrim, AFTER, (p->device))
 VS_INJECT(cuDeviceSetGraphMemAttribute, BEFORE, (p->device, p->attr, p->value))
+
+/* --- arrays, physical memory and memory of others --- */
+VS_INJECT(cuArrayCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
+VS_INJECT(cuArray3DCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
+VS_INJECT(cuArrayDestroy, AFTER, (p->hArray))
+VS_INJECT(cuMipmappedArrayCreate, AFTER,
+          (p->pHandle, p->pMipmappedArrayDesc, p->numMipmapLevels))
+VS_INJECT(cuMipmappedArrayDestroy, AFTER, (p->hMipmappedArray))
+VS_INJECT(cuMemCreate, AFTER, (p->handle, p->size, p->prop, p->flags))
+VS_INJECT(cuMemRelease, AFTER, (p->handle))
+VS_INJECT(cuMemMap, AFTER, (p->ptr, p->size, p->offset, p->handle, p->flags))
+VS_INJECT(cuMemUnmap, AFTER, (p->ptr, p->size))
+VS_INJECT(cuMemRetainAllocationHandle, AFTER, (p->handle, p->addr))
+VS_INJECT(cuMemExportToShareableHandle, AFTER,
+          (p->shareableHandle, p->handle, p->handleType, p->flags))
+VS_INJECT(cuMemImportFromShareableHandle, AFTER, (p->handle, p->osHandle, p->shHandleType))
+VS_INJECT(cuIpcOpenMemHandle_v2, AFTER, (p->pdptr, p->handle, p->Flags))
+VS_INJECT(cuIpcCloseMemHandle, AFTER, (p->dptr))
+VS_INJECT(cuMemPoolImportPointer, AFTER, (p->ptr_out, p->pool, p->shareData))
+VS_INJECT(cuExternalMemoryGetMappedBuffer, AFTER, (p->devPtr, p->extMem, p->bufferDesc))

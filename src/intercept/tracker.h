@@ -19,6 +19,18 @@ struct vs_live {
     uint32_t ticket; /* of the free that is under way; 0: none. Others leave it 0 */
 };
 
+/* vs_live_in: *addr* belongs to *context* and its device; NULL: to none that we know. */
+static inline struct vs_live vs_live_in(const struct vs_context *context, uint64_t addr,
+                                        uint64_t requested, uint64_t size, enum vs_family family)
+{
+    return (struct vs_live){.addr = addr,
+                            .requested = requested,
+                            .size = size,
+                            .device = context ? context->device : 0,
+                            .context = context ? context->id : 0,
+                            .family = family};
+}
+
 /* vs_track_alloc: enter *live* and record the event. The driver has returned the
  * address already. Gives the event's time. Any thread; takes rank TRACKER. */
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api);

@@ -60,6 +60,11 @@ enum vs_family {
     VS_FAMILY_COUNT
 };
 
+/* What has no address is entered under a number that no address can be: these bits and
+ * the handle of an array, or the number of the physical memory from 1 on. */
+#define VS_ADDR_ARRAY (UINT64_C(2) << 62)
+#define VS_ADDR_MEMORY (UINT64_C(3) << 62)
+
 /* vs_family_name: "device", "async", "managed", "pinned", …; "other" outside. */
 const char *vs_family_name(uint64_t family);
 /* vs_family_on_device: 1 when the family's bytes live in device memory. */

@@ -54,6 +54,11 @@ VS_EVENT(25, segment_map,
          F(addr, A) F(size, U) F(reserved, U) F(device, U) F(context, U) F(stream, U) F(pool, U)
          F(stack, STK))
 VS_EVENT(26, segment_unmap, F(addr, A) F(size, U) F(reserved, U) F(device, U))
+/* address ranges that the program maps memory of cuMemCreate into and out of; memory = its
+ * number, which is in the addr of its `alloc` event */
+VS_EVENT(27, vmm_map,
+         F(addr, A) F(size, U) F(memory, U) F(offset, U) F(device, U) F(imported, U) F(stack, STK))
+VS_EVENT(28, vmm_unmap, F(addr, A) F(size, U) F(memory, U) F(device, U))
 /* what the driver holds for the memory of graphs: used by launches, reserved (kept until it
  * is trimmed), and their highest since the program reset them. `alloc` events of that family
  * lie in the reserved bytes */

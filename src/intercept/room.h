@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Before a program is told that the device has no memory left, what the cache keeps
+ * free goes back to the driver, and the call is made once more: without us it would
+ * have succeeded. */
+#ifndef VS_ROOM_H
+#define VS_ROOM_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* vs_room_made: is *r* out of memory, and did the cache of the current context's device
+ * give something back? Any thread, inside our own work or not. Cost otherwise: one
+ * comparison. */
+bool vs_room_made(CUresult r);
+
+/* vs_room_made_on: likewise, of *device*. */
+bool vs_room_made_on(uint32_t device, CUresult r);
+
+/* Evaluate *call*, a second time when room was made, into *r*. */
+#define VS_WITH_ROOM(r, call) \
+    do {                      \
+        (r) = (call);         \
+        if (vs_room_made(r))  \
+            (r) = (call);     \
+    } while (0)
+#define VS_WITH_ROOM_ON(r, device, call)             \
+    do {                                             \
+        (r) = (call);                                \
+        if (vs_room_made_on((uint32_t)(device), r))  \
+            (r) = (call);                            \
+    } while (0)
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUDA arrays and mipmapped arrays of every shape, by both layers and in their forms
+ * from before CUDA 3.2. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static void start(void)
+{
+    CUcontext ctx;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+}
+
+static struct cudaExtent box(size_t width, size_t height, size_t depth)
+{
+    struct cudaExtent extent = {width, height, depth};
+    return extent;
+}
+
+static struct cudaChannelFormatDesc floats(void)
+{
+    struct cudaChannelFormatDesc desc = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    return desc;
+}
+
+static void destroy(CUarray array)
+{
+    OK(cuArrayDestroy(array));
+    tally_free(VT_ARRAY);
+}
+
+static CUarray make(size_t width, size_t height, size_t depth, CUarray_format format,
+                    unsigned channels, unsigned flags, int64_t bytes)
+{
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR desc = {width, height, depth, format, channels, flags};
+    OK(cuArray3DCreate(&array, &desc));
+    tally_alloc(VT_ARRAY, bytes);
+    return array;
+}
+
+static int plain(void)
+{
+    CUarray array;
+    CUDA_ARRAY_DESCRIPTOR row = {1000, 0, CU_AD_FORMAT_FLOAT, 1};
+    CUDA_ARRAY_DESCRIPTOR plane = {640, 480, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+    start();
+    OK(cuArrayCreate(&array, &row));
+    tally_alloc(VT_ARRAY, 4000);
+    destroy(array);
+    OK(cuArrayCreate(&array, &plane));
+    tally_alloc(VT_ARRAY, 640 * 480 * 4);
+    destroy(array);
+    printf("destroyed: %d\n", cuArrayDestroy(array));
+    return 0;
+}
+
+static int shapes(void)
+{
+    start();
+    CUarray a[] = {make(64, 0, 0, CU_AD_FORMAT_HALF, 2, 0, 64 * 4),
+                   make(33, 17, 5, CU_AD_FORMAT_SIGNED_INT16, 1, 0, 33 * 17 * 5 * 2),
+                   make(64, 0, 9, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_LAYERED, 64 * 9),
+                   make(64, 32, 3, CU_AD_FORMAT_FLOAT, 4, CUDA_ARRAY3D_LAYERED, 64 * 32 * 3 * 16),
+                   make(128, 128, 6, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_CUBEMAP,
+                        128 * 128 * 6 * 4),
+                   make(16, 16, 1, CU_AD_FORMAT_UNORM_INT16X2, 2,
+                        CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST, 16 * 16 * 4)};
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        destroy(a[i]);
+    return 0;
+}
+
+static int mipmaps(void)
+{
+    CUmipmappedArray mip;
+    CUarray level;
+    CUDA_ARRAY3D_DESCRIPTOR plane = {256, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0},
+                            layers = {64, 64, 3, CU_AD_FORMAT_UNSIGNED_INT8, 1,
+                                      CUDA_ARRAY3D_LAYERED};
+    start();
+    OK(cuMipmappedArrayCreate(&mip, &plane, 3));
+    tally_alloc(VT_ARRAY, (256 * 64 + 128 * 32 + 64 * 16) * 4);
+    OK(cuMipmappedArrayGetLevel(&level, mip, 1)); /* a part of it, no allocation */
+    OK(cuMipmappedArrayDestroy(mip));
+    tally_free(VT_ARRAY);
+    OK(cuMipmappedArrayCreate(&mip, &layers, 2));
+    tally_alloc(VT_ARRAY, (64 * 64 + 32 * 32) * 3);
+    OK(cuMipmappedArrayDestroy(mip));
+    tally_free(VT_ARRAY);
+    OK(cuMipmappedArrayCreate(&mip, &plane, 9)); /* down to a single texel */
+    int64_t bytes = 0;
+    for (int i = 0; i < 9; i++)
+        bytes += (256 >> i) * (64 >> i ? 64 >> i : 1) * 4;
+    tally_alloc(VT_ARRAY, bytes);
+    OK(cuMipmappedArrayDestroy(mip));
+    tally_free(VT_ARRAY);
+    return 0;
+}
+
+static int by_the_runtime(void)
+{
+    cudaArray_t a, b;
+    cudaMipmappedArray_t mip;
+    struct cudaChannelFormatDesc one = floats(),
+                                 four = {8, 8, 8, 8, cudaChannelFormatKindUnsigned};
+    OK(cudaMallocArray(&a, &four, 300, 200, 0));
+    tally_alloc(VT_ARRAY, 300 * 200 * 4);
+    OK(cudaMalloc3DArray(&b, &one, box(20, 30, 40), 0));
+    tally_alloc(VT_ARRAY, 20 * 30 * 40 * 4);
+    OK(cudaMallocMipmappedArray(&mip, &one, box(32, 32, 0), 2, 0));
+    tally_alloc(VT_ARRAY, (32 * 32 + 16 * 16) * 4);
+    OK(cudaFreeMipmappedArray(mip));
+    tally_free(VT_ARRAY);
+    OK(cudaFreeArray(b));
+    tally_free(VT_ARRAY);
+    OK(cudaFreeArray(a));
+    tally_free(VT_ARRAY);
+    OK(cudaFreeArray(NULL));
+    printf("%s\n", cudaGetErrorName(cudaMallocArray(&a, &one, (size_t)1 << 40, 1, 0)));
+    tally_failed(VT_ARRAY);
+    return 0;
+}
+
+/* As programs from before CUDA 3.2 find them. */
+static int first_forms(void)
+{
+    struct {
+        unsigned width, height;
+        CUarray_format format;
+        unsigned channels;
+    } plane = {100, 50, CU_AD_FORMAT_FLOAT, 2};
+    struct {
+        unsigned width, height, depth;
+        CUarray_format format;
+        unsigned channels, flags;
+    } cuboid = {10, 20, 30, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
+    CUresult (*create)(CUarray *, const void *), (*create3d)(CUarray *, const void *);
+    CUarray array;
+    start();
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    *(void **)&create = dlsym(driver, "cuArrayCreate");
+    *(void **)&create3d = dlsym(driver, "cuArray3DCreate");
+    CHECK(create && create3d);
+    OK(create(&array, &plane));
+    tally_alloc(VT_ARRAY, 100 * 50 * 8);
+    destroy(array);
+    OK(create3d(&array, &cuboid));
+    tally_alloc(VT_ARRAY, 10 * 20 * 30);
+    destroy(array);
+    dlclose(driver);
+    return 0;
+}
+
+static int die_with_their_context(void)
+{
+    CUcontext ctx;
+    OK(cuInit(0));
+#if CUDA_VERSION >= 13000
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+#else
+    OK(cuCtxCreate(&ctx, 0, 0));
+#endif
+    make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
+    make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
+    OK(cuCtxDestroy(ctx));
+    tally_free(VT_ARRAY);
+    tally_free(VT_ARRAY);
+    return 0;
+}
+
+static int after_a_full_cache(void)
+{
+    void *blocks[8];
+    cudaArray_t array;
+    struct cudaChannelFormatDesc one = floats();
+    for (int i = 0; i < 8; i++) {
+        OK(cudaMalloc(&blocks[i], 64 * MIB));
+        tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
+    }
+    for (int i = 0; i < 8; i++) {
+        OK(cudaFree(blocks[i]));
+        tally_free(VT_DEVICE);
+    }
+    OK(cudaMalloc3DArray(&array, &one, box(16384, 8192, 0), 0)); /* 512 MiB */
+    tally_alloc(VT_ARRAY, (int64_t)(512 * MIB));
+    OK(cudaFreeArray(array));
+    tally_free(VT_ARRAY);
+    return 0;
+}
+
+VICTIM("arrays")
+CASE(plain, "arrays of one and two dimensions", 0)
+CASE(shapes, "layers, cubes, boxes and surfaces", 0)
+CASE(mipmaps, "mipmapped arrays are one allocation each", 0)
+CASE(by_the_runtime, "arrays by the runtime API, one refused", 0)
+CASE(first_forms, "cuArrayCreate and cuArray3DCreate of CUDA 2, found by dlsym", 0)
+CASE(die_with_their_context, "a context is destroyed with arrays in it", 0)
+CASE(after_a_full_cache, "an array where the cache holds most of the device", 0)
+END_VICTIM

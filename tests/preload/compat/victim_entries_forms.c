@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One kind of memory by every door: by both layers, by the forms of old CUDA
+ * versions, by cuGetProcAddress as of several CUDA versions and flags, and by
+ * cudaGetDriverEntryPoint. Each allocation counts once. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <stdbool.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static void start(void)
+{
+    CUcontext ctx;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+}
+
+static int pitched(void)
+{
+    struct cudaExtent extent = {1000, 30, 4};
+    struct cudaPitchedPtr box;
+    CUdeviceptr d;
+    size_t pitch;
+    void *p;
+    OK(cudaMallocPitch(&p, &pitch, 1000, 50));
+    tally_alloc(VT_DEVICE, 1000 * 50);
+    CHECK(pitch >= 1000);
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    OK(cudaMalloc3D(&box, extent));
+    tally_alloc(VT_DEVICE, 1000 * 30 * 4);
+    OK(cudaFree(box.ptr));
+    tally_free(VT_DEVICE);
+    OK(cuMemAllocPitch(&d, &pitch, 500, 20, 16));
+    tally_alloc(VT_DEVICE, 500 * 20);
+    OK(cuMemFree(d));
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+static int host_memory(void)
+{
+    void *p, *q;
+    start();
+    OK(cuMemAllocHost(&p, 3 * MIB));
+    tally_alloc(VT_PINNED, (int64_t)(3 * MIB));
+    OK(cuMemHostAlloc(&q, MIB, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
+    tally_alloc(VT_PINNED, (int64_t)MIB);
+    OK(cuMemFreeHost(q));
+    tally_free(VT_PINNED);
+    OK(cuMemFreeHost(p));
+    tally_free(VT_PINNED);
+    OK(cudaHostAlloc(&p, 2 * MIB, cudaHostAllocMapped));
+    tally_alloc(VT_PINNED, (int64_t)(2 * MIB));
+    OK(cudaHostGetDevicePointer(&q, p, 0));
+    OK(cudaFreeHost(p));
+    tally_free(VT_PINNED);
+    p = aligned_alloc(4096, 128 * KIB);
+    CHECK(p);
+    OK(cuMemHostRegister(p, 128 * KIB, CU_MEMHOSTREGISTER_PORTABLE));
+    tally_alloc(VT_REGISTERED, (int64_t)(128 * KIB));
+    printf("again: %d\n", cuMemHostRegister(p, 4096, 0));
+    tally_failed(VT_REGISTERED);
+    OK(cuMemHostUnregister(p));
+    tally_free(VT_REGISTERED);
+    printf("once more: %d\n", cuMemHostUnregister(p));
+    free(p);
+    return 0;
+}
+
+static int managed(void)
+{
+    CUdeviceptr d;
+    void *p;
+    start();
+    OK(cuMemAllocManaged(&d, MIB, CU_MEM_ATTACH_GLOBAL));
+    tally_alloc(VT_MANAGED, (int64_t)MIB);
+    OK(cudaMallocManaged(&p, 2 * MIB, cudaMemAttachHost));
+    tally_alloc(VT_MANAGED, (int64_t)(2 * MIB));
+    OK(cudaFree(p));
+    tally_free(VT_MANAGED);
+    OK(cuMemFree(d));
+    tally_free(VT_MANAGED);
+    return 0;
+}
+
+/* The symbols of CUDA before 3.2 and 6.5, as programs find them that were built then. */
+static int first_forms(void)
+{
+    CUresult (*alloc)(unsigned *, unsigned), (*release)(unsigned);
+    CUresult (*alloc_host)(void **, unsigned), (*enroll)(void *, size_t, unsigned);
+    CUresult (*get_info)(unsigned *, unsigned *), (*total)(unsigned *, CUdevice);
+    CUresult (*create)(CUcontext *, unsigned, CUdevice), (*destroy)(CUcontext);
+    unsigned d = 0, free_bytes, total_bytes, device_bytes;
+    CUcontext ctx;
+    void *p, *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    *(void **)&alloc = dlsym(driver, "cuMemAlloc");
+    *(void **)&release = dlsym(driver, "cuMemFree");
+    *(void **)&alloc_host = dlsym(driver, "cuMemAllocHost");
+    *(void **)&enroll = dlsym(driver, "cuMemHostRegister");
+    *(void **)&get_info = dlsym(driver, "cuMemGetInfo");
+    *(void **)&total = dlsym(driver, "cuDeviceTotalMem");
+    *(void **)&create = dlsym(driver, "cuCtxCreate");
+    *(void **)&destroy = dlsym(driver, "cuCtxDestroy");
+    CHECK(alloc && release && alloc_host && enroll && get_info && total && create && destroy);
+    OK(cuInit(0));
+    OK(create(&ctx, 0, 0));
+    CUresult r = alloc(&d, 4096); /* the simulated driver has no memory below 4 GiB */
+    printf("32-bit addresses: %d\n", r);
+    if (r == CUDA_SUCCESS) {
+        tally_alloc(VT_DEVICE, 4096);
+        OK(release(d));
+        tally_free(VT_DEVICE);
+    } else {
+        tally_failed(VT_DEVICE);
+    }
+    OK(alloc_host(&p, 12345));
+    tally_alloc(VT_PINNED, 12345);
+    OK(cuMemFreeHost(p));
+    tally_free(VT_PINNED);
+    p = aligned_alloc(4096, 64 * KIB);
+    OK(enroll(p, 64 * KIB, 0));
+    tally_alloc(VT_REGISTERED, (int64_t)(64 * KIB));
+    OK(cuMemHostUnregister(p));
+    tally_free(VT_REGISTERED);
+    free(p);
+    OK(get_info(&free_bytes, &total_bytes));
+    OK(total(&device_bytes, 0));
+    printf("%u of %u, %u\n", free_bytes, total_bytes, device_bytes);
+    OK(destroy(ctx));
+    dlclose(driver);
+    return 0;
+}
+
+typedef CUresult (*find_v1)(const char *, void **, int, cuuint64_t);
+typedef CUresult (*find_v2)(const char *, void **, int, cuuint64_t,
+                            CUdriverProcAddressQueryResult *);
+
+static int by_address(int version, unsigned flags, bool v2)
+{
+    CUresult (*alloc)(CUdeviceptr *, size_t), (*release)(CUdeviceptr);
+    CUresult (*alloc_async)(CUdeviceptr *, size_t, CUstream), (*free_async)(CUdeviceptr, CUstream);
+    CUresult (*wait)(CUstream);
+    struct {
+        const char *name;
+        void *fn;
+    } wanted[] = {{"cuMemAlloc", &alloc},          {"cuMemFree", &release},
+                  {"cuMemAllocAsync", &alloc_async}, {"cuMemFreeAsync", &free_async},
+                  {"cuStreamSynchronize", &wait}};
+    CUdriverProcAddressQueryResult status;
+    CUdeviceptr d;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    void *find = dlsym(driver, v2 ? "cuGetProcAddress_v2" : "cuGetProcAddress");
+    CHECK(find);
+    start();
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (v2)
+            OK(((find_v2)find)(wanted[i].name, (void **)wanted[i].fn, version, flags, &status));
+        else
+            OK(((find_v1)find)(wanted[i].name, (void **)wanted[i].fn, version, flags));
+    }
+    OK(alloc(&d, 3 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
+    OK(release(d));
+    tally_free(VT_DEVICE);
+    OK(alloc_async(&d, MIB, NULL));
+    tally_alloc(VT_ASYNC, (int64_t)MIB);
+    OK(free_async(d, NULL));
+    tally_free(VT_ASYNC);
+    OK(wait(NULL));
+    dlclose(driver);
+    return 0;
+}
+
+static int address_11030(void) { return by_address(11030, CU_GET_PROC_ADDRESS_DEFAULT, false); }
+static int address_12000(void) { return by_address(12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, true); }
+static int address_13000(void)
+{
+    return by_address(13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, true);
+}
+
+/* The runtime hands out the driver's functions. */
+static int entry_point(void)
+{
+    CUresult (*alloc)(CUdeviceptr *, size_t) = NULL, (*release)(CUdeviceptr) = NULL;
+    CUresult (*create)(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *,
+                       unsigned long long) = NULL;
+    CUresult (*drop)(CUmemGenericAllocationHandle) = NULL;
+    enum cudaDriverEntryPointQueryResult status;
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp prop;
+    CUdeviceptr d;
+    OK(cudaFree(NULL));
+#if CUDART_VERSION >= 13000
+#define POINT(name, fn) OK(cudaGetDriverEntryPointByVersion(name, (void **)(fn), 12000, 0, &status))
+#else
+#define POINT(name, fn) OK(cudaGetDriverEntryPoint(name, (void **)(fn), 0, &status))
+#endif
+    POINT("cuMemAlloc", &alloc);
+    POINT("cuMemFree", &release);
+    POINT("cuMemCreate", &create);
+    POINT("cuMemRelease", &drop);
+    CHECK(alloc && release && create && drop);
+    OK(alloc(&d, 5 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(5 * MIB));
+    OK(release(d));
+    tally_free(VT_DEVICE);
+    memset(&prop, 0, sizeof prop);
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    OK(create(&handle, 2 * MIB, &prop, 0));
+    tally_alloc(VT_VMM, (int64_t)(2 * MIB));
+    OK(drop(handle));
+    tally_free(VT_VMM);
+    return 0;
+}
+
+/* What this driver does not have must not seem to be there because we have it. */
+static int of_another_driver(void)
+{
+    static const char *const names[] = {"cuMemCreate", "cuMulticastCreate", "cuCtxCreate_v4",
+                                        "cuMemPoolImportPointer", "cuMemAlloc_v2"};
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    OK(cuInit(0));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *fn = NULL;
+        CUdriverProcAddressQueryResult status;
+        CUresult r = cuGetProcAddress_v2(names[i], &fn, 11080, 0, &status);
+        printf("%s: %d %d\n", names[i], r, fn != NULL);
+    }
+    dlclose(driver);
+    return 0;
+}
+
+/* The context goes with the last of those who attached to it, and its memory too. */
+static int detached(void)
+{
+    CUresult (*attach)(CUcontext *, unsigned), (*detach)(CUcontext);
+    CUcontext ctx, same;
+    CUdeviceptr d;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    *(void **)&attach = dlsym(driver, "cuCtxAttach");
+    *(void **)&detach = dlsym(driver, "cuCtxDetach");
+    CHECK(attach && detach);
+    OK(cuInit(0));
+#if CUDA_VERSION >= 13000
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+#else
+    OK(cuCtxCreate(&ctx, 0, 0));
+#endif
+    OK(cuMemAlloc(&d, MIB));
+    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    OK(attach(&same, 0));
+    CHECK(same == ctx);
+    OK(detach(ctx));
+    OK(cuMemsetD8(d, 1, MIB));
+    OK(cuCtxSynchronize());
+    OK(detach(ctx));
+    tally_free(VT_DEVICE);
+    printf("%d\n", cuCtxSynchronize());
+    dlclose(driver);
+    return 0;
+}
+
+/* With a variable that takes half of the device. */
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .global .align 4 .b8 large[536870912];\n"
+                          ".visible .entry nothing()\n{\n  ret;\n}\n";
+
+static char large[512 << 20];
+
+static int code_under_pressure(void)
+{
+    /* the simulated driver reads no code: it has to be told of the variable */
+    int (*tell)(const char *, void *, size_t, int);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver);
+    *(void **)&tell = dlsym(driver, "vramscopeSimRegisterVariable");
+    if (tell)
+        tell("large", large, sizeof large, 0);
+    dlclose(driver);
+    CUdeviceptr blocks[12], d;
+    size_t bytes;
+    int count = 0;
+    CUmodule module;
+    CUfunction function;
+    start();
+    while (count < 12 && cuMemAlloc(&blocks[count], 64 * MIB) == CUDA_SUCCESS) {
+        tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
+        count++;
+    }
+    if (count < 12)
+        tally_failed(VT_DEVICE);
+    for (int i = 0; i < count; i++) {
+        OK(cuMemFree(blocks[i]));
+        tally_free(VT_DEVICE);
+    }
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetGlobal(&d, &bytes, module, "large"));
+    CHECK(bytes == 512 * MIB);
+    OK(cuModuleGetFunction(&function, module, "nothing"));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuModuleUnload(module));
+    return 0;
+}
+
+VICTIM("entry points")
+CASE(pitched, "pitched and three-dimensional device memory", 0)
+CASE(host_memory, "page-locked and registered host memory by both layers", 0)
+CASE(managed, "managed memory by both layers", 0)
+CASE(first_forms, "32-bit forms from before CUDA 3.2, found by dlsym", 0)
+CASE(address_11030, "functions by cuGetProcAddress as of CUDA 11.3", 0)
+CASE(address_12000, "functions by cuGetProcAddress_v2 as of CUDA 12.0, legacy streams", 0)
+CASE(address_13000, "functions by cuGetProcAddress_v2 as of CUDA 13.0, per-thread streams", 0)
+CASE(entry_point, "functions of the driver by the runtime", 0)
+CASE(of_another_driver, "a driver of CUDA 11.8 has no functions that came later", VF_NO_TRACE)
+SIMULATE(of_another_driver, "t4-16g,capacity=1GiB,driver=11080")
+CASE(detached, "a context goes when the last user detaches from it", 0)
+CASE(code_under_pressure, "a module is loaded where the cache holds most of the device", 0)
+END_VICTIM

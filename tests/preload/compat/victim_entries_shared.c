@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of somebody else: opened from another process by IPC or from a pool, and
+ * external memory. It is listed where it is mapped, and counted only where it is
+ * allocated. The other process is forked before either has used CUDA. */
+#include "victim.h"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "../../simulator/conformance/conf_peer.h"
+
+#define MIB ((size_t)1 << 20)
+
+struct pair {
+    int parent, child;
+    pid_t pid;
+};
+
+static struct pair fork_peer(void)
+{
+    int ends[2];
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    struct pair pair = {ends[0], ends[1], fork()};
+    CHECK(pair.pid >= 0);
+    return pair;
+}
+
+static void child_is_content(const struct pair *pair)
+{
+    int status;
+    CHECK(waitpid(pair->pid, &status, 0) == pair->pid && status == 0);
+}
+
+/* Opens the handle twice, which gives the same address, and closes it twice. */
+static void opener(int socket)
+{
+    cudaIpcMemHandle_t handle;
+    unsigned char byte = 0;
+    void *p, *q;
+    CHECK(peer_receive(socket, &handle, sizeof handle, NULL) == 0);
+    OK(cudaIpcOpenMemHandle(&p, handle, cudaIpcMemLazyEnablePeerAccess));
+    tally_alloc(VT_IPC, (int64_t)(3 * MIB));
+    OK(cudaIpcOpenMemHandle(&q, handle, cudaIpcMemLazyEnablePeerAccess));
+    CHECK(p == q);
+    OK(cudaMemcpy(&byte, (char *)p + 12345, 1, cudaMemcpyDeviceToHost));
+    CHECK(byte == 0x42);
+    OK(cudaIpcCloseMemHandle(p));
+    OK(cudaMemcpy(&byte, (char *)q + MIB, 1, cudaMemcpyDeviceToHost));
+    OK(cudaIpcCloseMemHandle(q));
+    tally_free(VT_IPC);
+    CHECK(peer_send(socket, &byte, 1, -1) == 0);
+}
+
+static int ipc(void)
+{
+    cudaIpcMemHandle_t handle;
+    unsigned char byte;
+    void *other, *p;
+    struct pair pair = fork_peer();
+    if (!pair.pid) {
+        opener(pair.child);
+        exit(0);
+    }
+    OK(cudaMalloc(&other, 2 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
+    OK(cudaMalloc(&p, 3 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
+    OK(cudaMemset(p, 0x42, 3 * MIB));
+    OK(cudaDeviceSynchronize());
+    OK(cudaIpcGetMemHandle(&handle, p));
+    CHECK(peer_send(pair.parent, &handle, sizeof handle, -1) == 0);
+    CHECK(peer_receive(pair.parent, &byte, 1, NULL) == 0);
+    child_is_content(&pair);
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    OK(cudaFree(other));
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+static void pool_importer(int socket)
+{
+    CUmemPoolPtrExportData data;
+    CUmemoryPool pool;
+    CUdeviceptr p;
+    CUcontext ctx;
+    int fd = -1;
+    unsigned char byte = 0;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    CHECK(peer_receive(socket, &data, sizeof data, &fd) == 0);
+    OK(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd,
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    OK(cuMemPoolImportPointer(&p, pool, &data));
+    tally_alloc(VT_IPC, (int64_t)(2 * MIB));
+    OK(cuMemcpyDtoH(&byte, p + 77, 1));
+    CHECK(byte == 0x33);
+    OK(cuMemFreeAsync(p, NULL));
+    tally_free(VT_IPC);
+    OK(cuStreamSynchronize(NULL));
+    CHECK(peer_send(socket, &byte, 1, -1) == 0);
+}
+
+static int pool_pointer(void)
+{
+    CUmemPoolProps props;
+    CUmemPoolPtrExportData data;
+    CUmemoryPool pool;
+    CUdeviceptr p;
+    CUcontext ctx;
+    int fd;
+    unsigned char byte;
+    struct pair pair = fork_peer();
+    if (!pair.pid) {
+        pool_importer(pair.child);
+        exit(0);
+    }
+    memset(&props, 0, sizeof props);
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemAllocFromPoolAsync(&p, 2 * MIB, pool, NULL));
+    tally_alloc(VT_ASYNC, (int64_t)(2 * MIB));
+    OK(cuMemsetD8Async(p, 0x33, 2 * MIB, NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    OK(cuMemPoolExportPointer(&data, p));
+    CHECK(peer_send(pair.parent, &data, sizeof data, fd) == 0);
+    close(fd);
+    CHECK(peer_receive(pair.parent, &byte, 1, NULL) == 0);
+    child_is_content(&pair);
+    OK(cuMemFreeAsync(p, NULL));
+    tally_free(VT_ASYNC);
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemPoolDestroy(pool));
+    return 0;
+}
+
+static int external(void)
+{
+    struct cudaExternalMemoryHandleDesc desc;
+    struct cudaExternalMemoryBufferDesc low, high;
+    cudaExternalMemory_t memory;
+    void *p, *q;
+    int fd = memfd_create("external", MFD_CLOEXEC);
+    CHECK(fd >= 0 && ftruncate(fd, (off_t)(4 * MIB)) == 0);
+    memset(&desc, 0, sizeof desc);
+    memset(&low, 0, sizeof low);
+    memset(&high, 0, sizeof high);
+    desc.type = cudaExternalMemoryHandleTypeOpaqueFd;
+    desc.handle.fd = fd; /* the driver's from here on */
+    desc.size = 4 * MIB;
+    OK(cudaImportExternalMemory(&memory, &desc));
+    low.size = 3 * MIB;
+    high.offset = 2 * MIB;
+    high.size = 2 * MIB;
+    OK(cudaExternalMemoryGetMappedBuffer(&p, memory, &low));
+    tally_alloc(VT_IPC, (int64_t)(3 * MIB));
+    OK(cudaExternalMemoryGetMappedBuffer(&q, memory, &high));
+    tally_alloc(VT_IPC, (int64_t)(2 * MIB));
+    OK(cudaMemset(p, 7, 3 * MIB));
+    OK(cudaFree(p));
+    tally_free(VT_IPC);
+    OK(cudaDestroyExternalMemory(memory));
+    OK(cudaFree(q)); /* it outlives the object */
+    tally_free(VT_IPC);
+    return 0;
+}
+
+static int graphics_is_refused(void)
+{
+    size_t bytes;
+    void *p = NULL;
+    OK(cudaFree(NULL));
+    printf("%d %d\n", cudaGraphicsMapResources(0, NULL, 0) != 0,
+           cudaGraphicsResourceGetMappedPointer(&p, &bytes, NULL) != 0);
+    return 0;
+}
+
+VICTIM("memory of others")
+CASE(ipc, "IPC: opened twice in another process, one mapping there", VF_CHILDREN)
+CASE(pool_pointer, "a pool's pointer imported by another process", VF_CHILDREN)
+CASE(external, "external memory mapped twice, one mapping outlives the import", 0)
+CASE(graphics_is_refused, "graphics resources that are none", 0)
+END_VICTIM

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Virtual memory management by the program: physical memory counts once, from its
+ * first reference to its last, in whatever order handles and mappings go. */
+#include <cuda.h>
+#include <sys/wait.h>
+
+#include "../../simulator/conformance/conf_peer.h"
+#include "victim.h"
+
+#define PAGE ((size_t)2 << 20)
+
+static CUmemAllocationProp on_device(int device)
+{
+    CUmemAllocationProp prop;
+    memset(&prop, 0, sizeof prop);
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    prop.location.id = device;
+    return prop;
+}
+
+static void start(void)
+{
+    CUcontext ctx;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+}
+
+static CUmemGenericAllocationHandle make(size_t bytes, const CUmemAllocationProp *prop)
+{
+    CUmemGenericAllocationHandle handle;
+    OK(cuMemCreate(&handle, bytes, prop, 0));
+    tally_alloc(prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? VT_VMM : VT_PINNED,
+                (int64_t)bytes);
+    return handle;
+}
+
+static CUdeviceptr reserve(size_t bytes)
+{
+    CUdeviceptr at;
+    OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    return at;
+}
+
+static void open_for_use(CUdeviceptr at, size_t bytes)
+{
+    CUmemAccessDesc access;
+    memset(&access, 0, sizeof access);
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    OK(cuMemSetAccess(at, bytes, &access, 1));
+    OK(cuMemsetD8(at, 0x5a, bytes));
+    OK(cuCtxSynchronize()); /* before anybody takes it away */
+}
+
+static size_t used(void)
+{
+    size_t free_bytes, total_bytes;
+    OK(cuMemGetInfo(&free_bytes, &total_bytes));
+    return total_bytes - free_bytes;
+}
+
+static int map_unmap_release(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    start();
+    size_t before = used();
+    CUmemGenericAllocationHandle handle = make(3 * PAGE, &prop);
+    CUdeviceptr at = reserve(4 * PAGE);
+    OK(cuMemMap(at, 3 * PAGE, 0, handle, 0));
+    open_for_use(at, 3 * PAGE);
+    OK(cuMemUnmap(at, 3 * PAGE));
+    printf("%zu held\n", used() - before);
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    printf("%zu held\n", used() - before);
+    OK(cuMemAddressFree(at, 4 * PAGE));
+    return 0;
+}
+
+static int release_before_unmap(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    start();
+    size_t before = used();
+    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+    CUdeviceptr at = reserve(PAGE);
+    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    OK(cuMemRelease(handle));
+    open_for_use(at, PAGE);
+    printf("%zu held by its mapping\n", used() - before);
+    OK(cuMemUnmap(at, PAGE));
+    tally_free(VT_VMM);
+    printf("%zu held\n", used() - before);
+    OK(cuMemAddressFree(at, PAGE));
+    return 0;
+}
+
+static int mapped_twice(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    start();
+    CUmemGenericAllocationHandle a = make(PAGE, &prop), b = make(2 * PAGE, &prop);
+    CUdeviceptr at = reserve(8 * PAGE);
+    OK(cuMemMap(at, PAGE, 0, a, 0));
+    OK(cuMemMap(at + PAGE, 2 * PAGE, 0, b, 0));
+    OK(cuMemMap(at + 4 * PAGE, PAGE, 0, a, 0));
+    OK(cuMemRelease(a));
+    OK(cuMemRelease(b));
+    OK(cuMemUnmap(at + 4 * PAGE, PAGE));
+    printf("half of a mapping: %d\n", cuMemUnmap(at + PAGE, PAGE)); /* refused */
+    OK(cuMemUnmap(at, 3 * PAGE)); /* both, at once */
+    tally_free(VT_VMM);
+    tally_free(VT_VMM);
+    OK(cuMemAddressFree(at, 8 * PAGE));
+    return 0;
+}
+
+static int retained(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    CUmemGenericAllocationHandle again;
+    start();
+    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+    CUdeviceptr at = reserve(PAGE);
+    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    OK(cuMemRelease(handle));
+    OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(at + 4096)));
+    OK(cuMemUnmap(at, PAGE));
+    OK(cuMemMap(at, PAGE, 0, again, 0)); /* it lived on by its new handle */
+    OK(cuMemUnmap(at, PAGE));
+    OK(cuMemRelease(again));
+    tally_free(VT_VMM);
+    printf("once more: %d\n", cuMemRelease(again));
+    OK(cuMemAddressFree(at, PAGE));
+    return 0;
+}
+
+static int imported_here(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    CUmemGenericAllocationHandle same;
+    int fd;
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    start();
+    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+    OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    OK(cuMemImportFromShareableHandle(&same, (void *)(intptr_t)fd,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    close(fd);
+    CUdeviceptr at = reserve(2 * PAGE);
+    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    OK(cuMemMap(at + PAGE, PAGE, 0, same, 0));
+    OK(cuMemUnmap(at, PAGE));
+    OK(cuMemRelease(handle));
+    OK(cuMemUnmap(at + PAGE, PAGE));
+    OK(cuMemRelease(same)); /* the last of both names */
+    tally_free(VT_VMM);
+    OK(cuMemAddressFree(at, 2 * PAGE));
+    return 0;
+}
+
+/* The other process: forked before either has used CUDA. */
+static int importer(int socket)
+{
+    CUmemGenericAllocationHandle theirs;
+    unsigned char byte = 0;
+    int fd = -1;
+    start();
+    CHECK(peer_receive(socket, &byte, 1, &fd) == 0);
+    OK(cuMemImportFromShareableHandle(&theirs, (void *)(intptr_t)fd,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    close(fd);
+    CUdeviceptr at = reserve(PAGE);
+    OK(cuMemMap(at, PAGE, 0, theirs, 0));
+    tally_alloc(VT_IPC, (int64_t)PAGE); /* another's memory, mapped here */
+    OK(cuMemRelease(theirs));
+    open_for_use(at, PAGE);
+    OK(cuMemUnmap(at, PAGE));
+    tally_free(VT_IPC);
+    OK(cuMemAddressFree(at, PAGE));
+    CHECK(peer_send(socket, &byte, 1, -1) == 0);
+    return 0;
+}
+
+static int imported_elsewhere(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    int sockets[2], fd, status;
+    unsigned char byte = 0;
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) == 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (!child)
+        exit(importer(sockets[1]));
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    start();
+    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+    OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CHECK(peer_send(sockets[0], &byte, 1, fd) == 0);
+    close(fd);
+    CHECK(peer_receive(sockets[0], &byte, 1, NULL) == 0);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CUdeviceptr at = reserve(PAGE);
+    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    open_for_use(at, PAGE);
+    OK(cuMemcpyDtoH(&byte, at + 17, 1));
+    printf("the other wrote, we wrote: %x\n", byte);
+    OK(cuMemUnmap(at, PAGE));
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    return 0;
+}
+
+static int on_the_host(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    start();
+    size_t before = used();
+    CUmemGenericAllocationHandle handle = make(4 * PAGE, &prop);
+    printf("%zu held\n", used() - before);
+    OK(cuMemRelease(handle));
+    tally_free(VT_PINNED);
+    return 0;
+}
+
+static int another_device(void)
+{
+    CUmemAllocationProp prop = on_device(1);
+    start(); /* on device 0 */
+    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    return 0;
+}
+
+static int refused(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    CUmemGenericAllocationHandle handle;
+    start();
+    printf("too much: %d\n", cuMemCreate(&handle, (size_t)1 << 40, &prop, 0));
+    tally_failed(VT_VMM);
+    printf("no page: %d\n", cuMemCreate(&handle, 12345, &prop, 0));
+    tally_failed(VT_VMM);
+    printf("nobody's: %d %d\n", cuMemRelease(0x1234567890), cuMemUnmap(1 << 21, PAGE));
+    printf("nothing at all: %d\n", cuMemRelease(0));
+    return 0;
+}
+
+/* Grows and shrinks one range page by page, as PyTorch's expandable segments do. */
+static int expandable(void)
+{
+    enum { PAGES = 64 };
+    CUmemAllocationProp prop = on_device(0);
+    start();
+    CUdeviceptr at = reserve(PAGES * PAGE);
+    for (int round = 0; round < 4; round++) {
+        int pages = PAGES >> round;
+        for (int i = 0; i < pages; i++) {
+            CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+            OK(cuMemMap(at + (size_t)i * PAGE, PAGE, 0, handle, 0));
+            OK(cuMemRelease(handle)); /* the mapping holds it */
+        }
+        open_for_use(at, (size_t)pages * PAGE);
+        for (int i = 0; i < pages; i++) {
+            OK(cuMemUnmap(at + (size_t)i * PAGE, PAGE));
+            tally_free(VT_VMM);
+        }
+    }
+    OK(cuMemAddressFree(at, PAGES * PAGE));
+    return 0;
+}
+
+/* What the cache keeps free must not stand in the way of the program's own memory. */
+static int after_a_full_cache(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    CUdeviceptr blocks[8];
+    start();
+    for (int i = 0; i < 8; i++) {
+        OK(cuMemAlloc(&blocks[i], 64 << 20));
+        tally_alloc(VT_DEVICE, 64 << 20);
+    }
+    for (int i = 0; i < 8; i++) {
+        OK(cuMemFree(blocks[i]));
+        tally_free(VT_DEVICE);
+    }
+    CUmemGenericAllocationHandle handle = make((size_t)600 << 20, &prop);
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    return 0;
+}
+
+static int outlives_its_context(void)
+{
+    CUmemAllocationProp prop = on_device(0);
+    CUmemGenericAllocationHandle handle;
+    CUcontext ctx;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    OK(cuCtxSetCurrent(ctx));
+    handle = make(PAGE, &prop);
+    OK(cuDevicePrimaryCtxReset(0));
+    start();
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    return 0;
+}
+
+VICTIM("virtual memory")
+CASE(map_unmap_release, "physical memory mapped, unmapped and released", 0)
+CASE(release_before_unmap, "the handle is released first: the mapping keeps the memory", 0)
+CASE(mapped_twice, "memory mapped at two addresses, and two mappings unmapped at once", 0)
+CASE(retained, "a handle had again from an address inside a mapping", 0)
+CASE(imported_here, "exported and imported in one process: one allocation by two names", 0)
+CASE(imported_elsewhere, "another process imports: listed there, counted here", VF_CHILDREN)
+CASE(on_the_host, "physical memory on the host is not the device's", 0)
+CASE(another_device, "physical memory of another device than the current context's", 0)
+SIMULATE(another_device, "t4-16g,capacity=1GiB,devices=2")
+CASE(refused, "physical memory refused, handles and ranges of nobody", 0)
+CASE(expandable, "one range that grows and shrinks page by page", 0)
+CASE(after_a_full_cache, "physical memory where the cache holds most of the device", 0)
+CASE(outlives_its_context, "physical memory does not die with a context", 0)
+END_VICTIM
