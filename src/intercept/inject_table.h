@@ -96,19 +96,53 @@ VS_INJECT(cuDeviceSetGraphMemAttribute, BEFORE, (p->device, p->attr, p->value))
 /* --- arrays, physical memory and memory of others --- */
 VS_INJECT(cuArrayCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
 VS_INJECT(cuArray3DCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
-VS_INJECT(cuArrayDestroy, AFTER, (p->hArray))
+VS_INJECT(cuArrayDestroy, BEFORE, (p->hArray))
 VS_INJECT(cuMipmappedArrayCreate, AFTER,
           (p->pHandle, p->pMipmappedArrayDesc, p->numMipmapLevels))
-VS_INJECT(cuMipmappedArrayDestroy, AFTER, (p->hMipmappedArray))
+VS_INJECT(cuMipmappedArrayDestroy, BEFORE, (p->hMipmappedArray))
 VS_INJECT(cuMemCreate, AFTER, (p->handle, p->size, p->prop, p->flags))
-VS_INJECT(cuMemRelease, AFTER, (p->handle))
+VS_INJECT(cuMemRelease, BEFORE, (p->handle))
 VS_INJECT(cuMemMap, AFTER, (p->ptr, p->size, p->offset, p->handle, p->flags))
 VS_INJECT(cuMemUnmap, AFTER, (p->ptr, p->size))
 VS_INJECT(cuMemRetainAllocationHandle, AFTER, (p->handle, p->addr))
 VS_INJECT(cuMemExportToShareableHandle, AFTER,
           (p->shareableHandle, p->handle, p->handleType, p->flags))
 VS_INJECT(cuMemImportFromShareableHandle, AFTER, (p->handle, p->osHandle, p->shHandleType))
+VS_INJECT(cuMemMapArrayAsync, AFTER, (p->mapInfoList, p->count, p->hStream))
+VS_INJECT(cuMemMapArrayAsync_ptsz, AFTER, (p->mapInfoList, p->count, p->hStream))
+VS_INJECT(cuIpcOpenMemHandle, AFTER, (p->pdptr, p->handle, p->Flags))
 VS_INJECT(cuIpcOpenMemHandle_v2, AFTER, (p->pdptr, p->handle, p->Flags))
-VS_INJECT(cuIpcCloseMemHandle, AFTER, (p->dptr))
+VS_INJECT(cuIpcCloseMemHandle, BEFORE, (p->dptr))
 VS_INJECT(cuMemPoolImportPointer, AFTER, (p->ptr_out, p->pool, p->shareData))
 VS_INJECT(cuExternalMemoryGetMappedBuffer, AFTER, (p->devPtr, p->extMem, p->bufferDesc))
+VS_INJECT(cuExternalMemoryGetMappedMipmappedArray, AFTER, (p->mipmap, p->extMem, p->mipmapDesc))
+VS_INJECT(cuGraphicsResourceGetMappedPointer, AFTER, (p->pDevPtr, p->pSize, p->resource))
+VS_INJECT(cuGraphicsResourceGetMappedPointer_v2, AFTER, (p->pDevPtr, p->pSize, p->resource))
+VS_INJECT(cuGraphicsUnmapResources, BEFORE, (p->count, p->resources, p->hStream))
+VS_INJECT(cuGraphicsUnmapResources_ptsz, BEFORE, (p->count, p->resources, p->hStream))
+VS_INJECT(cuGraphicsUnregisterResource, BEFORE, (p->resource))
+#if CUDA_VERSION >= 12010
+VS_INJECT(cuMulticastCreate, AFTER, (p->mcHandle, p->prop))
+VS_INJECT(cuMulticastBindMem, AFTER,
+          (p->mcHandle, p->mcOffset, p->memHandle, p->memOffset, p->size, p->flags))
+VS_INJECT(cuMulticastBindAddr, AFTER, (p->mcHandle, p->mcOffset, p->memptr, p->size, p->flags))
+VS_INJECT(cuMulticastUnbind, AFTER, (p->mcHandle, p->dev, p->mcOffset, p->size))
+#endif
+
+/* --- the forms of CUDA before 3.2 --- */
+VS_INJECT(cuMemAlloc, AFTER, (p->dptr, p->bytesize))
+VS_INJECT(cuMemAllocPitch, AFTER,
+          (p->dptr, p->pPitch, p->WidthInBytes, p->Height, p->ElementSizeBytes))
+VS_INJECT(cuMemFree, BEFORE, (p->dptr))
+VS_INJECT(cuMemAllocHost, AFTER, (p->pp, p->bytesize))
+VS_INJECT(cuMemHostRegister, AFTER, (p->p, p->bytesize, p->Flags))
+VS_INJECT(cuArrayCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))
+VS_INJECT(cuArray3DCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))
+
+/* --- code, which shows in the device's own figures --- */
+VS_INJECT(cuModuleLoad, AFTER, (p->module, p->fname))
+VS_INJECT(cuModuleLoadData, AFTER, (p->module, p->image))
+VS_INJECT(cuModuleLoadDataEx, AFTER,
+          (p->module, p->image, p->numOptions, p->options, p->optionValues))
+VS_INJECT(cuModuleLoadFatBinary, AFTER, (p->module, p->fatCubin))
+VS_INJECT(cuModuleUnload, AFTER, (p->hmod))

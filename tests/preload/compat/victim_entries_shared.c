@@ -188,4 +188,8 @@ CASE(ipc, "IPC: opened twice in another process, one mapping there", VF_CHILDREN
 CASE(pool_pointer, "a pool's pointer imported by another process", VF_CHILDREN)
 CASE(external, "external memory mapped twice, one mapping outlives the import", 0)
 CASE(graphics_is_refused, "graphics resources that are none", 0)
+INJECTED(ipc)
+INJECTED(pool_pointer)
+INJECTED(external)
+INJECTED(graphics_is_refused)
 END_VICTIM
