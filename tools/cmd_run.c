@@ -27,13 +27,14 @@
 #include "paths.h"
 #include "plan_tool.h"
 #include "reach.h"
+#include "run_signals.h"
+#include "run_summary.h"
 #include "trace/reader.h"
 
 #define CHECKER_STATUS 86 /* of programs that the simulated GPU's checker fails */
 #define EXIT_OWN_FAILURE 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
-#define SUMMARIES_MAX 8
 
 static const char usage[] =
     "usage: vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
@@ -67,8 +68,6 @@ struct run {
     enum vs_reach reach; /* by the library, of the program */
     char **program; /* argv of the program, NULL-terminated */
 };
-
-static volatile sig_atomic_t child_pid;
 
 static int fail(const char *format, const char *what)
 {
@@ -405,37 +404,6 @@ static int prepare_environment(struct run *run)
     return prepend_path("LD_PRELOAD", library) ? fail("%s", "out of memory") : 0;
 }
 
-static void forward_signal(int number)
-{
-    if (child_pid > 0)
-        kill((pid_t)child_pid, number);
-}
-
-/* The terminal sends ^C and ^\ to the program as well; another process's kill
- * reaches this command alone. */
-static void forward_unless_typed(int number, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (info->si_code == SI_USER || info->si_code == SI_QUEUE)
-        forward_signal(number);
-}
-
-static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-static void set_signals(bool running)
-{
-    struct sigaction typed = {.sa_handler = SIG_DFL}, others = {.sa_handler = SIG_DFL};
-    if (running) {
-        typed.sa_sigaction = forward_unless_typed;
-        typed.sa_flags = SA_SIGINFO;
-        others.sa_handler = forward_signal;
-    }
-    sigaction(SIGINT, &typed, NULL);
-    sigaction(SIGQUIT, &typed, NULL);
-    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
-        sigaction(forwarded[i], &others, NULL);
-}
-
 static int execute(struct run *run, int *status)
 {
     int report[2];
@@ -450,9 +418,8 @@ static int execute(struct run *run, int *status)
         ssize_t n = write(report[1], &code, sizeof code);
         _exit(n == sizeof code ? EXIT_NOT_FOUND : EXIT_OWN_FAILURE);
     }
-    child_pid = pid;
+    vs_run_signals_to(pid);
     close(report[1]);
-    set_signals(true);
     int code = 0;
     ssize_t n;
     while ((n = read(report[0], &code, sizeof code)) < 0 && errno == EINTR)
@@ -460,8 +427,7 @@ static int execute(struct run *run, int *status)
     close(report[0]);
     while (waitpid(pid, status, 0) < 0 && errno == EINTR)
         ;
-    child_pid = 0;
-    set_signals(false);
+    vs_run_signals_end();
     if (n != sizeof code)
         return 0;
     fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
@@ -470,27 +436,15 @@ static int execute(struct run *run, int *status)
 
 static void summarise(struct run *run, int status)
 {
-    FILE *manifest = fopen(run->manifest, "r");
-    char path[PATH_MAX + 2];
-    unsigned count = 0, failures = 0;
-    while (manifest && fgets(path, sizeof path, manifest)) {
-        path[strcspn(path, "\n")] = 0;
-        if (*path == '!') { /* a process that could not record, and said why */
-            failures++;
-            continue;
-        }
-        if (count++ < SUMMARIES_MAX && !run->quiet && !vs_tool_summary("vramscope run", path, stderr))
-            fprintf(stderr, "vramscope run: no summary of %s\n", path);
-    }
-    if (manifest)
-        fclose(manifest);
-    if (count > SUMMARIES_MAX && !run->quiet)
-        fprintf(stderr, "vramscope: %u more traces were written\n", count - SUMMARIES_MAX);
-    if (failures && !run->quiet)
+    struct vs_run_summary seen;
+    vs_run_summarise(run->manifest, run->quiet, &seen);
+    if (seen.failures && !run->quiet)
         fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands above\n",
                 run->program[0]);
-    if (!count && !failures && run->reach == VS_REACH_YES && !run->quiet &&
-        run->options.number[VS_OPT_record]) {
+    if (!seen.traces && *seen.unreached && !run->quiet)
+        fprintf(stderr, "vramscope: %s was started without LD_PRELOAD in its environment; nothing can "
+                        "be recorded there\n", seen.unreached);
+    if (!seen.traces && !seen.failures && run->reach == VS_REACH_YES && !run->quiet && run->options.number[VS_OPT_record]) {
         fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
                 run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
         if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))

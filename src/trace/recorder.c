@@ -99,10 +99,6 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     r->flush_ms = config->flush_ms ? config->flush_ms : 1;
     r->window_bytes = choose_window_bytes(config->window_bytes);
     make_uuid(r->uuid);
-    if (r->depth_max && !vs_unwind_load())
-        r->depth_max = 0;
-    if (config->compression)
-        vs_compress_load();
     vs_module_list_own_range(&r->own_start, &r->own_end);
 
     enum vs_err err = VS_ERR_NOMEM;
@@ -113,6 +109,10 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     err = vs_writer_open(r, config->compression, config->keep_existing);
     if (err)
         goto fail;
+    if (r->depth_max && !vs_unwind_load())
+        r->depth_max = 0;
+    if (config->compression)
+        vs_compress_load();
     err = vs_window_open(r);
     if (err)
         goto fail;
@@ -126,6 +126,8 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
 fail:;
     int saved_errno = errno;
     vs_window_close(r, false);
+    if (r->writer.regular && r->writer.offset)
+        unlink(r->path); /* ours, and empty */
     vs_writer_close(r);
     vs_arena_free_all(&r->arena);
     vs_pages_unmap(r, sizeof *r);

@@ -2,12 +2,20 @@
  *
  * Native call stacks by libunwind with its per-thread cache. The library is
  * loaded with RTLD_LOCAL: it exports _Unwind_* functions, which must not stand
- * in front of the C++ runtime's own in the program's scope. */
+ * in front of the C++ runtime's own in the program's scope.
+ *
+ * To learn whether memory can be read libunwind writes it to a pipe of its own. That
+ * pipe is made here, at once: not as one of the standard three, and so that its numbers
+ * are known. A program that puts a file of its own in their place would find a byte in
+ * it, so libunwind is not asked any more when the pipe is gone. */
 #define _GNU_SOURCE
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <libunwind.h>
 #include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/vs_log.h"
 #include "trace/recorder_internal.h"
@@ -21,14 +29,61 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*backtrace_fn)(void **, int); /* immutable after load */
+static struct {
+    int fd;
+    dev_t device;
+    ino_t inode;
+} pipe_ends[2]; /* immutable after load; fd 0: not known */
 
-static void load(void)
+/* The two descriptors that a pipe made now would have, the standard three apart: those
+ * that are closed are held by *fillers* until close_all. */
+static void next_descriptors(int *fillers, int *next)
 {
-    void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        vs_log(VS_LOG_WARN, "libunwind.so.8 is not there: no call stacks (install libunwind8)");
-        return;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (int i = 0; i <= STDERR_FILENO && fd >= 0 && fd <= STDERR_FILENO; i++) {
+        fillers[i] = fd;
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
+    next[0] = fd;
+    next[1] = fd < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void close_all(const int *fds, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+}
+
+static void remember_pipe(const int *next)
+{
+    for (int i = 0; i < 2; i++) {
+        struct stat st;
+        if (next[i] < 0 || fstat(next[i], &st) || !S_ISFIFO(st.st_mode))
+            continue;
+        pipe_ends[i].fd = next[i];
+        pipe_ends[i].device = st.st_dev;
+        pipe_ends[i].inode = st.st_ino;
+    }
+}
+
+static bool pipe_is_there(void)
+{
+    bool there = true;
+    for (int i = 0; i < 2; i++) {
+        struct stat st;
+        if (pipe_ends[i].fd)
+            there &= !fstat(pipe_ends[i].fd, &st) && st.st_dev == pipe_ends[i].device &&
+                     st.st_ino == pipe_ends[i].inode;
+    }
+    return there;
+}
+
+/* The settings, and a first walk: one of them makes the pipe. */
+static void set_up(void *handle)
+{
+    void *pcs[4];
     backtrace_fn = (int (*)(void **, int))dlsym(handle, "unw_backtrace");
     if (!backtrace_fn)
         vs_log(VS_LOG_WARN, "libunwind.so.8 has no unw_backtrace: no call stacks");
@@ -41,6 +96,23 @@ static void load(void)
         set_policy(*space, UNW_CACHE_PER_THREAD);
     if (space && set_size)
         set_size(*space, CACHED_PROCEDURES, 0);
+    if (backtrace_fn)
+        backtrace_fn(pcs, 4);
+}
+
+static void load(void)
+{
+    int fillers[3] = {-1, -1, -1}, next[2];
+    void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        vs_log(VS_LOG_WARN, "libunwind.so.8 is not there: no call stacks (install libunwind8)");
+        return;
+    }
+    next_descriptors(fillers, next);
+    close_all(next, 2);
+    set_up(handle);
+    remember_pipe(next);
+    close_all(fillers, 3);
 }
 
 bool vs_unwind_load(void)
@@ -51,6 +123,6 @@ bool vs_unwind_load(void)
 
 size_t vs_unwind_capture(void **pcs, size_t max)
 {
-    int n = backtrace_fn ? backtrace_fn(pcs, (int)max) : 0;
+    int n = backtrace_fn && pipe_is_there() ? backtrace_fn(pcs, (int)max) : 0;
     return n > 0 ? (size_t)n : 0;
 }

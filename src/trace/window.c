@@ -32,6 +32,28 @@ static size_t map_bytes(const struct vs_recorder *r)
     return VS_LIVE_HEADER_BYTES + VS_WINDOWS * r->window_bytes;
 }
 
+/* posix_fallocate, also where a sandbox forbids it or signals interrupt it again and
+ * again: what is written has its blocks as well. 0 or an errno. */
+static int reserve_blocks(int fd, size_t bytes)
+{
+    static const char zeros[4096];
+    int failure = posix_fallocate(fd, 0, (off_t)bytes);
+    if (failure != EPERM && failure != EACCES && failure != ENOSYS && failure != EINTR)
+        return failure;
+    failure = 0;
+    for (size_t done = 0; done < bytes && !failure;) {
+        size_t part = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
+        ssize_t n = pwrite(fd, zeros, part, (off_t)done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            failure = errno;
+        else if (n == 0)
+            failure = ENOSPC;
+    }
+    return failure;
+}
+
 /* A mapping of a new FILE.live whose blocks are all reserved: a store into a
  * mapped hole on a full disk would be a SIGBUS in somebody's program. */
 static void *map_file(struct vs_recorder *r)
@@ -43,7 +65,7 @@ static void *map_file(struct vs_recorder *r)
         return NULL;
     struct vs_signal_guard guard;
     vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
-    int failure = posix_fallocate(fd, 0, (off_t)map_bytes(r));
+    int failure = reserve_blocks(fd, map_bytes(r));
     vs_signal_guard_leave(&guard);
     void *map = MAP_FAILED;
     if (!failure) {

@@ -114,6 +114,76 @@ static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
     }
 }
 
+/* Runs *script* by bash with job control in the test's folder; gives its output. */
+static void bash(const char *script)
+{
+    char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/script.sh", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "set -m\n%s\n", script);
+    fclose(f);
+    snprintf(command, sizeof command, "cd '%s' && bash script.sh >out.txt 2>err.txt", folder);
+    assert_true(system(command) >= 0);
+    slurp("out.txt", out, sizeof out);
+    slurp("err.txt", err, sizeof err);
+}
+
+static void a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued(void **state)
+{
+    (void)state;
+    bash("state() { sed 's/.*) //; s/ .*//' /proc/$1/stat; }\n"
+         "'" VS_COMMAND "' run -q -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done; exit 3' &\n"
+         "run=$!\n"
+         "while [ ! -e up ]; do sleep 0.05; done\n"
+         "program=$(pgrep -P $run); kill -TSTP $run\n"
+         "for i in $(seq 400); do [ $(state $run)$(state $program) = TT ] && break; sleep 0.05; done\n"
+         "echo $(state $run)$(state $program)\n"
+         "kill -CONT $run; touch go; wait $run; echo status $?\n");
+    assert_string_equal(out, "TT\nstatus 3\n");
+}
+
+static void what_was_ignored_stays_ignored(void **state)
+{
+    (void)state;
+    bash("trap '' INT TERM\n'" VS_COMMAND "' run -q -- sh -c 'kill -INT $PPID; kill -TERM $PPID; "
+         "sleep 0.2; echo alive'; echo status $?");
+    assert_string_equal(out, "alive\nstatus 0\n");
+}
+
+static void nobody_need_read_the_summary(void **state)
+{
+    (void)state;
+    bash("{ '" VS_COMMAND "' " SIMULATED "-o unread.vst -- " VS_VICTIM " destructor; "
+         "echo status $? >status.txt; } 2>&1 >/dev/null | true");
+    slurp("status.txt", out, sizeof out);
+    assert_string_equal(out, "status 6\n");
+}
+
+static void several_processes_are_told_apart_in_a_table(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-o '%n.%p.vst' -- sh -c '" VS_VICTIM " device; " VS_VICTIM
+                                         " exec | cat; exec " VS_VICTIM " destructor'"), 6);
+    char *table = strstr(err, "vramscope: 4 processes used CUDA:\n");
+    assert_non_null(table);
+    assert_non_null(strstr(table, "  exit 0 "));
+    assert_non_null(strstr(table, "  exit 6 "));
+    assert_non_null(strstr(table, "  replaced by exec "));
+    assert_null(strstr(table, "killed"));
+}
+
+static void a_program_out_of_reach_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run -- env -i /bin/true"), 0);
+    assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
+    assert_int_equal(vramscope("run -- sh -c 'env -u LD_PRELOAD /bin/true; exit 2'"), 2);
+    assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
+    assert_int_equal(vramscope("run -- sh -c '/bin/true; exit 2'"), 2);
+    assert_null(strstr(err, "LD_PRELOAD"));
+}
+
 static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(void **state)
 {
     (void)state;
@@ -586,6 +656,11 @@ int main(void)
         cmocka_unit_test(the_double_dash_may_be_left_out),
         cmocka_unit_test(a_signal_becomes_128_plus_its_number),
         cmocka_unit_test(a_signal_sent_to_run_alone_reaches_the_program),
+        cmocka_unit_test(a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued),
+        cmocka_unit_test(what_was_ignored_stays_ignored),
+        cmocka_unit_test(nobody_need_read_the_summary),
+        cmocka_unit_test(several_processes_are_told_apart_in_a_table),
+        cmocka_unit_test(a_program_out_of_reach_is_named),
         cmocka_unit_test(a_limit_that_cannot_be_read_is_refused_before_the_program_starts),
         cmocka_unit_test(a_limit_that_is_reached_is_named_by_report_and_oom),
         cmocka_unit_test(a_limit_holds_where_no_trace_can_be_written),

@@ -209,12 +209,13 @@ def compare_traces(case, run):
         yield f"{len(run.traces)} traces instead of one"
     for trace in run.traces:
         condition = int(trace["condition"].split()[0])
-        if condition > (1 if case.flags & TORN else 0):
+        if condition > (1 if case.flags & TORN else 0) and not (case.flags & TORN and case.flags & NO_TALLY):
             yield f"trace: {trace['condition'][2:]}"
         if trace["stray"]:
             yield f"{trace['stray']} frees of what was not live"
         if trace["twice"]:
             yield f"{trace['twice']} allocations of what was live already"
+    yield from compare_last_words(case, run)
     if case.flags & NO_TALLY:
         return
     total = [sum(column) for column in zip(*(t["families"] for t in run.traces))]
@@ -222,6 +223,15 @@ def compare_traces(case, run):
         if recorded != own:
             what = ("allocations", "frees", "failures", "requested bytes")[i // 9]
             yield f"{FAMILIES[i % 9]} {what}: {recorded} in the trace, {own} by its own tally"
+
+
+def compare_last_words(case, run):
+    """Is the status in the trace the one that the process ended with? 2: it became another program."""
+    if case.flags & (TORN | CHILDREN) or run.status < 0:
+        return
+    told = run.traces[0]["end"]
+    if told is None or told.split()[0] != "2" and told != f"0 {run.status}":
+        yield f"the trace's end is {told}, the program's {shown(run.status)}"
 
 
 def compare_ends(case, alone, run):

@@ -57,3 +57,11 @@ list(APPEND compat_programs victim_route_absent_static)
 foreach(runtime shared static)
   target_link_libraries(victim_profilers_linked_${runtime} PRIVATE sim_cupti)
 endforeach()
+
+vs_compat_library(late_linked late_library.c)
+vs_compat_library(late_opened late_library.c)
+foreach(runtime shared static)
+  target_link_libraries(victim_process_late_${runtime} PRIVATE late_linked)
+  target_compile_definitions(victim_process_late_${runtime} PRIVATE
+    VICTIM_OPENED_LIBRARY="$<TARGET_FILE:late_opened>")
+endforeach()

@@ -271,9 +271,17 @@ static void jump(int number)
     siglongjmp(back, number);
 }
 
+/* a page that faults; a null pointer would be a sanitizer's own finding */
+static volatile int *forbidden(void)
+{
+    void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(page != MAP_FAILED);
+    return page;
+}
+
 static int jump_out_of_a_handler(void)
 {
-    volatile int *nowhere = NULL;
+    volatile int *nowhere = forbidden();
     struct sigaction action = {.sa_handler = jump};
     sigaction(SIGSEGV, &action, NULL);
     take_some();
@@ -311,7 +319,7 @@ SIGNAL_CASE(sigquit, SIGQUIT)
 
 static int fault(void)
 {
-    volatile int *nowhere = NULL;
+    volatile int *nowhere = forbidden();
     take_some();
     tally_end();
     *nowhere = 1;

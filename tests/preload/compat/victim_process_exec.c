@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exec without fork: the process becomes another program after it has used CUDA, by
+ * every function there is, or tries to and goes on. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+
+extern char **environ;
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static char *argv_plain[] = {(char *)"victim", (char *)"plain", NULL};
+
+static int plain(void)
+{
+    void *p = take(10 * KIB);
+    take(20 * KIB);
+    give(p);
+    puts("plain");
+    return 5;
+}
+
+static void before(void)
+{
+    void *p = take(KIB);
+    take(2 * KIB);
+    give(p);
+    puts("before");
+    fflush(stdout);
+    tally_end();
+}
+
+static const char *own_path(void)
+{
+    static char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    CHECK(n > 0);
+    return path;
+}
+
+static int by_execv(void)
+{
+    before();
+    execv(own_path(), argv_plain);
+    return 1;
+}
+
+static int by_execve(void)
+{
+    before();
+    execve("/proc/self/exe", argv_plain, environ);
+    return 1;
+}
+
+static int by_execvp(void)
+{
+    before();
+    execvp(own_path(), argv_plain);
+    return 1;
+}
+
+static int by_execvpe(void)
+{
+    before();
+    execvpe(own_path(), argv_plain, environ);
+    return 1;
+}
+
+static int by_execl(void)
+{
+    before();
+    execl(own_path(), "victim", "plain", (char *)NULL);
+    return 1;
+}
+
+static int by_execlp(void)
+{
+    before();
+    execlp(own_path(), "victim", "plain", (char *)NULL);
+    return 1;
+}
+
+static int by_execle(void)
+{
+    before();
+    execle(own_path(), "victim", "plain", (char *)NULL, environ);
+    return 1;
+}
+
+static int by_fexecve(void)
+{
+    before();
+    fexecve(open(own_path(), O_RDONLY | O_CLOEXEC), argv_plain, environ);
+    return 1;
+}
+
+static int by_execveat(void)
+{
+    before();
+    execveat(AT_FDCWD, own_path(), argv_plain, environ, 0);
+    return 1;
+}
+
+static int by_system_call(void)
+{
+    before();
+    syscall(SYS_execve, own_path(), argv_plain, environ);
+    return 1;
+}
+
+static int by_path_search(void)
+{
+    before();
+    execlp("sh", "sh", "-c", "echo shell; exit 6", (char *)NULL);
+    return 1;
+}
+
+static void *exec_here(void *arg)
+{
+    (void)arg;
+    execv(own_path(), argv_plain);
+    return NULL;
+}
+
+static int from_a_thread(void)
+{
+    pthread_t t;
+    before();
+    pthread_create(&t, NULL, exec_here, NULL);
+    pthread_join(t, NULL);
+    return 1;
+}
+
+static _Atomic int going = 1;
+
+static void *churn(void *arg)
+{
+    (void)arg;
+    void *p;
+    while (going) {
+        if (cudaMalloc(&p, KIB) == cudaSuccess)
+            cudaFree(p);
+    }
+    return NULL;
+}
+
+static int while_others_allocate(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, churn, NULL);
+    usleep(20000);
+    execv(own_path(), argv_plain);
+    return 1;
+}
+
+static void exec_in_handler(int number)
+{
+    (void)number;
+    execv(own_path(), argv_plain);
+    _exit(1);
+}
+
+static int in_a_signal_handler(void)
+{
+    before();
+    signal(SIGUSR1, exec_in_handler);
+    raise(SIGUSR1);
+    return 1;
+}
+
+static int in_an_exit_handler(void)
+{
+    before();
+    signal(SIGUSR1, exec_in_handler);
+    atexit((void (*)(void))by_execv);
+    return 1;
+}
+
+/* --- failures --- */
+
+static int failed_exec_goes_on(void)
+{
+    char *argv[] = {(char *)"x", NULL};
+    before();
+    for (int i = 0; i < 20; i++) {
+        void *p = take((size_t)(i + 1) * KIB);
+        int r = i % 4 == 0   ? execve("/nonexistent", argv, environ)
+                : i % 4 == 1 ? execve("/etc", argv, environ)
+                : i % 4 == 2 ? execvp("surely-not-a-program", argv)
+                             : execl("/dev/null", "x", (char *)NULL);
+        printf("%d %s\n", r, strerror(errno));
+        give(p);
+    }
+    return 7;
+}
+
+/* one that looks as if it would succeed */
+static int failed_exec_of_an_executable_file(void)
+{
+    char *argv[] = {(char *)"x", NULL};
+    char path[] = "not-a-program-XXXXXX";
+    before();
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, "\177ELF nothing", 12) == 12 && !fchmod(fd, 0755));
+    close(fd);
+    char name[64];
+    snprintf(name, sizeof name, "./%s", path);
+    for (int i = 0; i < 10; i++) {
+        void *p = take(KIB);
+        int r = execve(name, argv, environ);
+        printf("%d %s\n", r, strerror(errno));
+        give(p);
+    }
+    unlink(path);
+    return 8;
+}
+
+static int failed_execs_while_others_allocate(void)
+{
+    char *argv[] = {(char *)"x", NULL};
+    char path[] = "not-a-program-XXXXXX", name[64];
+    pthread_t t[2];
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, "\177ELF nothing", 12) == 12 && !fchmod(fd, 0755));
+    close(fd);
+    snprintf(name, sizeof name, "./%s", path);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, churn, NULL);
+    for (int i = 0; i < 30; i++) {
+        void *p = NULL;
+        OK(cudaMalloc(&p, KIB));
+        execve(name, argv, environ);
+        OK(cudaFree(p));
+    }
+    going = 0;
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    unlink(path);
+    return 9;
+}
+
+static int failed_exec_then_exec(void)
+{
+    before();
+    execl("/etc/passwd", "x", (char *)NULL);
+    execl("/nonexistent/a", "x", (char *)NULL);
+    execv(own_path(), argv_plain);
+    return 1;
+}
+
+/* --- environments --- */
+
+static int into_an_empty_environment(void)
+{
+    char *none[] = {NULL};
+    before();
+    execle("/bin/sh", "sh", "-c", "echo alone; exit 4", (char *)NULL, none);
+    return 1;
+}
+
+static int preload_removed_by_the_program(void)
+{
+    unsetenv("LD_PRELOAD");
+    before();
+    execl("/bin/sh", "sh", "-c", "echo alone; exit 4", (char *)NULL);
+    return 1;
+}
+
+static int environment_cleared_before_cuda(void)
+{
+    char tally[4096];
+    snprintf(tally, sizeof tally, "%s", getenv("VICTIM_TALLY"));
+    clearenv();
+    give(take(KIB));
+    printf("environment %d\n", environ ? environ[0] != NULL : 0);
+    return 0;
+}
+
+static int options_of_the_program_itself(void)
+{
+    static char setting[] = "VRAMSCOPE_OUTPUT=chosen-by-the-program.vst";
+    putenv(setting); /* read at the first CUDA call */
+    give(take(KIB));
+    return 0;
+}
+
+VICTIM("fork and exec")
+CASE(plain, "the program that others become", 0)
+CASE(by_execv, "becomes another program by execv", VF_CHILDREN)
+CASE(by_execve, "by execve", VF_CHILDREN)
+CASE(by_execvp, "by execvp", VF_CHILDREN)
+CASE(by_execvpe, "by execvpe", VF_CHILDREN)
+CASE(by_execl, "by execl", VF_CHILDREN)
+CASE(by_execlp, "by execlp", VF_CHILDREN)
+CASE(by_execle, "by execle", VF_CHILDREN)
+CASE(by_fexecve, "by fexecve", VF_CHILDREN)
+CASE(by_execveat, "by execveat", VF_CHILDREN)
+CASE(by_system_call, "by the system call itself", VF_CHILDREN | VF_TORN)
+CASE(by_path_search, "by execlp of a shell", 0)
+CASE(from_a_thread, "by execv from another thread", VF_CHILDREN)
+CASE(while_others_allocate, "by execv while others allocate (no tally of those)", VF_CHILDREN | VF_NO_TALLY)
+CASE(in_a_signal_handler, "by execv in a signal handler", VF_CHILDREN)
+CASE(in_an_exit_handler, "by execv in an exit handler", VF_CHILDREN)
+CASE(failed_exec_goes_on, "execs that fail", 0)
+CASE(failed_exec_of_an_executable_file, "execs that fail although the file is executable", 0)
+CASE(failed_execs_while_others_allocate, "execs that fail while others allocate (no tally of those)", VF_NO_TALLY)
+CASE(failed_exec_then_exec, "execs that fail, then one that does not", VF_CHILDREN)
+CASE(into_an_empty_environment, "becomes a program without our environment", 0)
+STDERR_HAS(into_an_empty_environment, "without LD_PRELOAD in its environment: nothing is recorded from there on")
+CASE(preload_removed_by_the_program, "takes LD_PRELOAD away and becomes another program", 0)
+CASE(environment_cleared_before_cuda, "clears its environment before CUDA: default options", VF_OBSERVE_ONLY)
+CASE(options_of_the_program_itself, "sets an option of ours before CUDA", 0)
+END_VICTIM

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs that rearrange what a process has of the file system: descriptors, folders,
+ * masks, users, full disks. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static void some_work(void)
+{
+    for (size_t i = 0; i < 200; i++)
+        give(take((i + 1) * KIB));
+}
+
+static void much_work(void)
+{
+    for (size_t i = 0; i < 120000; i++)
+        give(take((i * 7919 % 1000 + 1) * 16));
+}
+
+/* --- descriptors --- */
+
+static int standard_streams_closed_before_cuda(void)
+{
+    int out = dup(1);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    some_work();
+    int open_ones = 0;
+    for (int fd = 0; fd < 3; fd++)
+        open_ones += fcntl(fd, F_GETFD) >= 0;
+    int next = open("/dev/null", O_RDWR);
+    dprintf(out, "open %d next %d\n", open_ones, next);
+    close(next);
+    return 0;
+}
+
+static int all_descriptors_closed(void)
+{
+    some_work();
+    int out = fcntl(1, F_DUPFD, 500);
+    for (int fd = 3; fd < 500; fd++)
+        close(fd);
+    much_work();
+    dprintf(out, "closed\n");
+    return 0;
+}
+
+static int own_files_in_our_places(void)
+{
+    char path[] = "data-XXXXXX", text[64] = "";
+    some_work();
+    int data = mkstemp(path);
+    CHECK(data >= 0 && write(data, "mine\n", 5) == 5);
+    for (int fd = 90; fd < 500; fd++)
+        dup2(data, fd);
+    much_work();
+    struct stat st;
+    CHECK(!fstat(data, &st));
+    printf("%ld bytes in the program's own file\n", (long)st.st_size);
+    CHECK(pread(data, text, sizeof text, 0) == 5);
+    unlink(path);
+    for (int fd = 90; fd < 500; fd++)
+        close(fd);
+    return 0;
+}
+
+/* all that we could have open, with files of the program's own in place of it */
+static void new_place(int depth)
+{
+    if (depth)
+        new_place(depth - 1);
+    else
+        some_work();
+}
+
+static int own_files_in_low_places(void)
+{
+    char path[] = "data-XXXXXX", text[64] = "";
+    some_work();
+    for (int fd = 3; fd < 500; fd++)
+        close(fd);
+    int data = mkstemp(path);
+    CHECK(data >= 0 && write(data, "mine\n", 5) == 5);
+    for (int fd = data + 1; fd < 20; fd++)
+        dup2(data, fd);
+    for (int i = 0; i < 20; i++)
+        new_place(i);
+    void *handle = dlopen("libm.so.6", RTLD_NOW); /* stacks are walked anew */
+    for (int i = 0; i < 20; i++)
+        new_place(i);
+    CHECK(handle);
+    struct stat st;
+    CHECK(!fstat(data, &st));
+    printf("%ld bytes at %ld: %s", (long)st.st_size, (long)lseek(data, 0, SEEK_CUR),
+           pread(data, text, sizeof text, 0) > 0 ? text : "");
+    unlink(path);
+    for (int fd = data; fd < 20; fd++)
+        close(fd);
+    return 0;
+}
+
+/* a data file as descriptor 2, and then something that we would say */
+static int data_file_as_stderr(void)
+{
+    char path[] = "data-XXXXXX";
+    char folder[4096];
+    struct stat st;
+    some_work();
+    close(2);
+    int data = mkstemp(path);
+    CHECK(data == 2);
+    CHECK(getcwd(folder, sizeof folder));
+    DIR *d = opendir(".");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (strstr(e->d_name, ".vst"))
+            unlink(e->d_name); /* the trace goes, which is said at the end */
+    }
+    closedir(d);
+    fflush(stdout);
+    pid_t pid = vfork(); /* nothing may be lost that our last words would show */
+    if (!pid)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    CHECK(!fstat(data, &st));
+    printf("%ld\n", (long)st.st_size);
+    return 0;
+}
+
+/* --- folders --- */
+
+static int folder_left(void)
+{
+    some_work();
+    CHECK(!chdir("/"));
+    much_work();
+    return 0;
+}
+
+static int folder_deleted(void)
+{
+    char command[] = "rm -rf gone";
+    CHECK(!mkdir("gone", 0700) && !chdir("gone"));
+    char *cwd = getcwd(NULL, 0), setting[4300];
+    snprintf(setting, sizeof setting, "VRAMSCOPE_OUTPUT=%s/it.vst", cwd);
+    putenv(setting);
+    some_work();
+    CHECK(!chdir("..") && !system(command));
+    much_work();
+    free(cwd);
+    unsetenv("VRAMSCOPE_OUTPUT");
+    return 0;
+}
+
+static int folder_read_only(void)
+{
+    setenv("VRAMSCOPE_OUTPUT", "/proc/nothing-can-be-written-here.vst", 1);
+    some_work();
+    return 0;
+}
+
+static int root_changed(void)
+{
+    some_work();
+    if (chroot("/usr") || chdir("/"))
+        errno = 0; /* needs privilege; the folder is then the same */
+    much_work();
+    return 0;
+}
+
+static int nothing_by_the_umask(void)
+{
+    umask(0777);
+    some_work();
+    umask(022);
+    return 0;
+}
+
+/* the trace of a strict umask can be read by whom it belongs to */
+static int mode_of_the_trace(void)
+{
+    umask(0777);
+    some_work();
+    umask(022);
+    DIR *d = opendir(".");
+    int odd = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat st;
+        size_t n = strlen(e->d_name);
+        if (n > 4 && !strcmp(e->d_name + n - 4, ".vst") && !stat(e->d_name, &st))
+            odd += (st.st_mode & 0777) != 0600;
+    }
+    closedir(d);
+    printf("odd %d\n", odd);
+    return 0;
+}
+
+static int without_proc(void)
+{
+    if (!unshare(CLONE_NEWNS)) {
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+        mount("none", "/proc", "tmpfs", 0, NULL);
+    }
+    some_work();
+    return 0;
+}
+
+static int other_user(void)
+{
+    some_work();
+    if (!geteuid() && (setegid(65534) || seteuid(65534)))
+        return 1;
+    much_work();
+    if (seteuid(getuid()))
+        return 1;
+    return 0;
+}
+
+static int other_user_for_good(void)
+{
+    some_work();
+    if (!geteuid() && (setgid(65534) || setuid(65534)))
+        return 1;
+    much_work();
+    return 0;
+}
+
+/* --- disks --- */
+
+static int full_disk(void)
+{
+    setenv("VRAMSCOPE_OUTPUT", "/dev/full", 1);
+    some_work();
+    return 0;
+}
+
+VICTIM("files")
+CASE(standard_streams_closed_before_cuda, "descriptors 0, 1 and 2 closed before CUDA stay closed", 0)
+CASE(all_descriptors_closed, "closes all descriptors", 0)
+CASE(own_files_in_our_places, "puts files of its own over all descriptors", 0)
+CASE(own_files_in_low_places, "closes all descriptors and opens files of its own in their place", 0)
+CASE(data_file_as_stderr, "has a data file as descriptor 2: no word of ours in it (the trace is deleted)", VF_NO_TRACE)
+CASE(folder_left, "changes its folder", 0)
+CASE(folder_deleted, "the trace's folder is deleted: said once", VF_NO_TRACE)
+STDERR_HAS(folder_deleted, "was deleted while it was written")
+CASE(folder_read_only, "a folder that cannot be written: said once", VF_NO_TRACE)
+STDERR_HAS(folder_read_only, "the program runs on, unrecorded")
+CASE(root_changed, "changes its root directory", 0)
+CASE(nothing_by_the_umask, "a umask of 0777", 0)
+CASE(mode_of_the_trace, "a umask of 0777: whom the trace belongs to can read it", 0)
+CASE(without_proc, "no /proc", 0)
+CASE(other_user, "changes its effective user and group", 0)
+CASE(other_user_for_good, "changes its user and group for good", 0)
+CASE(full_disk, "a full disk: said once", VF_NO_TRACE)
+STDERR_HAS(full_disk, "the program runs on, unrecorded")
+END_VICTIM

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Child processes of every make. A child may use CUDA if its parent never did, and
+ * otherwise only ends or becomes another program. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <errno.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+
+extern char **environ;
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static int status_of(pid_t pid)
+{
+    int status = 0;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* a new image of this program, with a tally of its own */
+static char **again(const char *name)
+{
+    static char *argv[3];
+    argv[0] = (char *)"victim";
+    argv[1] = (char *)name;
+    return argv;
+}
+
+static int plain(void)
+{
+    void *p = take(10 * KIB);
+    take(20 * KIB);
+    give(p);
+    puts("plain");
+    return 5;
+}
+
+/* --- children that use no CUDA --- */
+
+static int child_of_fork(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid)
+        exit(11);
+    printf("child %d\n", status_of(pid));
+    give(p);
+    give(take(2 * KIB));
+    return 0;
+}
+
+static int nested_forks(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        pid_t inner = fork();
+        if (!inner) {
+            pid_t innermost = fork();
+            if (!innermost)
+                _exit(3);
+            _exit(status_of(innermost) + 1);
+        }
+        _exit(status_of(inner) + 1);
+    }
+    printf("child %d\n", status_of(pid));
+    give(p);
+    return 0;
+}
+
+static _Atomic int going = 1;
+
+static void *churn(void *arg)
+{
+    long count = 0;
+    while (going) {
+        void *p = take(KIB);
+        give(p);
+        count++;
+    }
+    (void)arg;
+    return count ? (void *)1 : NULL;
+}
+
+static void *fork_often(void *arg)
+{
+    int failed = 0;
+    for (int i = 0; i < 40; i++) {
+        pid_t pid = fork();
+        if (!pid) {
+            if (i % 2)
+                exit(i);
+            execl("/bin/true", "true", (char *)NULL);
+            _exit(99);
+        }
+        failed += status_of(pid) != (i % 2 ? i : 0);
+    }
+    *(int *)arg = failed;
+    return NULL;
+}
+
+static int fork_from_a_thread_while_others_allocate(void)
+{
+    pthread_t churning[3], forking;
+    int failed = -1;
+    take(KIB);
+    fflush(stdout);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&churning[i], NULL, churn, NULL);
+    pthread_create(&forking, NULL, fork_often, &failed);
+    pthread_join(forking, NULL);
+    going = 0;
+    for (int i = 0; i < 3; i++)
+        pthread_join(churning[i], NULL);
+    printf("failed %d\n", failed);
+    return failed;
+}
+
+/* the first use of CUDA and the forks at once: a child finds locks taken or free */
+static void *first_use(void *arg)
+{
+    (void)arg;
+    give(take(KIB));
+    return NULL;
+}
+
+static int fork_during_the_first_call(void)
+{
+    pthread_t t;
+    int failed = 0;
+    fflush(stdout);
+    for (int round = 0; round < 1; round++) {
+        pthread_create(&t, NULL, first_use, NULL);
+        for (int i = 0; i < 60; i++) {
+            pid_t pid = fork();
+            if (!pid)
+                exit(7);
+            failed += status_of(pid) != 7;
+        }
+        pthread_join(t, NULL);
+    }
+    printf("failed %d\n", failed);
+    return failed;
+}
+
+static long raw_clone(unsigned long flags)
+{
+    return syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+}
+
+static int raw_clone_child_exits(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    long pid = raw_clone(0);
+    if (!pid)
+        exit(12);
+    printf("child %d\n", status_of((pid_t)pid));
+    give(p);
+    give(take(KIB));
+    return 0;
+}
+
+/* --- children that call CUDA although the parent has used it: an error, never ours --- */
+
+static int calls_in_child(void)
+{
+    void *p = NULL;
+    cudaError_t a = cudaMalloc(&p, KIB), b = cudaMalloc(&p, 40 * KIB);
+    size_t free_bytes = 0, total = 0;
+    cudaError_t c = cudaMemGetInfo(&free_bytes, &total);
+    printf("%s %s %s\n", cudaGetErrorName(a), cudaGetErrorName(b), cudaGetErrorName(c));
+    fflush(stdout);
+    return a && b && c ? 13 : 0;
+}
+
+static int cuda_in_a_forked_child(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(calls_in_child());
+    printf("child %d\n", status_of(pid));
+    give(p);
+    give(take(KIB));
+    return 0;
+}
+
+static int cuda_in_a_raw_clone_child(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    long pid = raw_clone(0);
+    if (!pid) {
+        int status = calls_in_child();
+        for (int i = 0; i < 1000; i++)
+            calls_in_child();
+        exit(status);
+    }
+    int status;
+    pid_t ended;
+    while (!(ended = waitpid((pid_t)pid, &status, WNOHANG))) { /* both at once */
+        for (int i = 0; i < 20; i++)
+            give(take(KIB));
+    }
+    CHECK(ended == pid);
+    printf("child %d\n", WEXITSTATUS(status));
+    give(p);
+    return 0;
+}
+
+static int cuda_in_a_clone3_child(void)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD};
+    void *p = take(KIB);
+    fflush(stdout);
+    long pid = syscall(SYS_clone3, &args, sizeof args);
+    if (!pid)
+        _exit(calls_in_child());
+    printf("child %d\n", status_of((pid_t)pid));
+    give(p);
+    give(take(KIB));
+    return 0;
+}
+
+/* --- children that use CUDA for themselves --- */
+
+static int child_first(void)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        victim_tally_open();
+        give(take(3 * KIB));
+        take(4 * KIB);
+        tally_end();
+        exit(14);
+    }
+    printf("child %d\n", status_of(pid));
+    give(take(KIB));
+    return 0;
+}
+
+static int raw_clone_child_first(void)
+{
+    fflush(stdout);
+    long pid = raw_clone(0);
+    if (!pid) {
+        victim_tally_open();
+        give(take(3 * KIB));
+        tally_end();
+        exit(15);
+    }
+    printf("child %d\n", status_of((pid_t)pid));
+    give(take(KIB));
+    return 0;
+}
+
+static int children_at_once(void)
+{
+    pid_t pids[5];
+    fflush(stdout);
+    for (int i = 0; i < 5; i++) {
+        pids[i] = fork();
+        if (pids[i])
+            continue;
+        victim_tally_open();
+        for (int k = 0; k < 50; k++)
+            give(take((size_t)(k + 1) * KIB));
+        tally_end();
+        exit(i);
+    }
+    for (int i = 0; i < 5; i++)
+        printf("child %d\n", status_of(pids[i]));
+    return 0;
+}
+
+static int double_fork_daemon(void)
+{
+    int done[2];
+    char byte;
+    CHECK(!pipe(done));
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        if (daemon(1, 0))
+            _exit(1);
+        victim_tally_open();
+        give(take(KIB));
+        tally_end();
+        exit(0);
+    }
+    close(done[1]);
+    printf("first child %d\n", status_of(pid));
+    printf("daemon ended %zd\n", read(done[0], &byte, 1));
+    return 0;
+}
+
+/* a daemon that has used CUDA lets go of the terminal: whoever reads it sees its end */
+static int daemon_lets_go_of_its_output(void)
+{
+    int out[2];
+    char text[256] = "";
+    CHECK(!pipe(out));
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        dup2(out[1], 1);
+        dup2(out[1], 2);
+        close(out[0]);
+        close(out[1]);
+        victim_tally_open();
+        give(take(KIB));
+        int null = open("/dev/null", O_RDWR);
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+        close(null);
+        usleep(300000);
+        give(take(KIB));
+        tally_end();
+        exit(0);
+    }
+    close(out[1]);
+    ssize_t n = read(out[0], text, sizeof text);
+    siginfo_t info = {0};
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    printf("read %zd, still there %d\n", n, info.si_pid == 0);
+    printf("child %d\n", status_of(pid));
+    return 0;
+}
+
+/* --- children of vfork, which run in the parent's memory --- */
+
+static int vfork_and_exec(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    for (int i = 0; i < 20; i++) {
+        pid_t pid = vfork();
+        if (!pid) {
+            execl("/bin/false", "false", (char *)NULL);
+            _exit(99);
+        }
+        CHECK(status_of(pid) == 1);
+        give(p);
+        p = take((size_t)(i + 1) * KIB);
+    }
+    puts("20 children");
+    return 0;
+}
+
+static int vfork_and_exit(void)
+{
+    void *p = take(KIB);
+    fflush(stdout);
+    pid_t pid = vfork();
+    if (!pid)
+        _exit(16);
+    printf("child %d\n", status_of(pid));
+    give(p);
+    give(take(KIB));
+    return 0;
+}
+
+static int vfork_and_failed_exec(void)
+{
+    void *p = take(KIB);
+    char *argv[] = {(char *)"nothing", NULL};
+    fflush(stdout);
+    pid_t pid = vfork();
+    if (!pid) {
+        execve("/nonexistent/program", argv, environ);
+        execv("/etc/passwd", argv);
+        execvp("no-such-program-anywhere", argv);
+        _exit(17);
+    }
+    printf("child %d\n", status_of(pid));
+    give(p);
+    give(take(KIB));
+    return 0;
+}
+
+static int spawned_children_use_cuda(void)
+{
+    pid_t pid;
+    take(KIB);
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) {
+        CHECK(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, again("plain"), environ));
+        printf("child %d\n", status_of(pid));
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static int system_and_popen(void)
+{
+    char command[8192], line[64] = "", exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    CHECK(n > 0);
+    exe[n] = 0;
+    take(KIB);
+    fflush(stdout);
+    snprintf(command, sizeof command, "%s plain", exe);
+    printf("system %d\n", WEXITSTATUS(system(command)));
+    fflush(stdout);
+    snprintf(command, sizeof command, "%s plain | cat; exit 3", exe);
+    FILE *f = popen(command, "r");
+    CHECK(f && fgets(line, sizeof line, f));
+    printf("popen %s", line);
+    printf("status %d\n", WEXITSTATUS(pclose(f)));
+    return 0;
+}
+
+static int fork_and_exec_again(void)
+{
+    take(KIB);
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = fork();
+        if (!pid) {
+            execv("/proc/self/exe", again("plain"));
+            _exit(99);
+        }
+        printf("child %d\n", status_of(pid));
+        fflush(stdout);
+    }
+    return 0;
+}
+
+/* what an exec'd child finds open is what the program left open */
+static int nothing_is_inherited(void)
+{
+    take(KIB);
+    fflush(stdout);
+    pid_t pid = vfork();
+    if (!pid) {
+        execl("/bin/sh", "sh", "-c", "ls /proc/self/fd | wc -l", (char *)NULL);
+        _exit(99);
+    }
+    printf("child %d\n", status_of(pid));
+    return 0;
+}
+
+VICTIM("fork and exec")
+CASE(plain, "the program that others start", 0)
+CASE(child_of_fork, "fork; the child exits, the parent goes on", 0)
+CASE(nested_forks, "a child of a child of a child", 0)
+CASE(fork_from_a_thread_while_others_allocate, "forks from a thread while others allocate", 0)
+CASE(fork_during_the_first_call, "forks while the first CUDA call runs", 0)
+CASE(raw_clone_child_exits, "a child of the system call clone exits", 0)
+CASE(cuda_in_a_forked_child, "CUDA in a child after fork fails as without us", 0)
+CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the system call clone", 0)
+CASE(cuda_in_a_clone3_child, "CUDA in a child of the system call clone3", 0)
+CASE(child_first, "a child forked before CUDA uses it, then the parent", VF_CHILDREN)
+CASE(raw_clone_child_first, "a child of clone before CUDA uses it, then the parent", VF_CHILDREN)
+CASE(children_at_once, "five children use CUDA at once", VF_CHILDREN)
+CASE(double_fork_daemon, "a daemon uses CUDA", 0)
+CASE(daemon_lets_go_of_its_output, "a program lets go of its output and goes on", 0)
+CASE(vfork_and_exec, "vfork and exec, twenty times", 0)
+CASE(vfork_and_exit, "vfork and _exit", 0)
+CASE(vfork_and_failed_exec, "vfork, exec fails, _exit", 0)
+CASE(spawned_children_use_cuda, "posix_spawn of programs that use CUDA", VF_CHILDREN)
+CASE(system_and_popen, "system and popen of programs that use CUDA", VF_CHILDREN)
+CASE(fork_and_exec_again, "fork and exec of programs that use CUDA", VF_CHILDREN)
+CASE(nothing_is_inherited, "a started program inherits no descriptor of ours", 0)
+END_VICTIM

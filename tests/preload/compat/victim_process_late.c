@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory freed in the destructors of libraries: one that the program links, and one that
+ * it opened, which stays open. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include "victim.h"
+
+void late_keep(void *block, int (*give)(void *));
+
+static int give(void *p)
+{
+    if (cudaFree(p) != cudaSuccess)
+        return 1;
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static int linked_library_frees(void)
+{
+    for (size_t i = 0; i < 40; i++)
+        late_keep(take((i + 1) * 1000), give);
+    return 51;
+}
+
+static int opened_library_frees(void)
+{
+    void (*keep)(void *, int (*)(void *));
+    void *library = dlopen(VICTIM_OPENED_LIBRARY, RTLD_NOW);
+    CHECK(library);
+    *(void **)&keep = dlsym(library, "late_keep");
+    for (size_t i = 0; i < 40; i++)
+        keep(take((i + 1) * 1000), give);
+    take(500); /* left live */
+    return 52;
+}
+
+static int closed_library_frees(void)
+{
+    void (*keep)(void *, int (*)(void *));
+    void *library = dlopen(VICTIM_OPENED_LIBRARY, RTLD_NOW);
+    CHECK(library);
+    *(void **)&keep = dlsym(library, "late_keep");
+    for (size_t i = 0; i < 10; i++)
+        keep(take((i + 1) * 1000), give);
+    dlclose(library);
+    give(take(3000));
+    return 53;
+}
+
+static int free_and_end(void *p)
+{
+    int failed = give(p);
+    tally_end();
+    _exit(failed ? 98 : 54);
+}
+
+static int library_frees_and_ends(void)
+{
+    late_keep(take(1000), give);
+    late_keep(take(2000), give);
+    late_keep(take(3000), free_and_end);
+    tally_end();
+    return 1;
+}
+
+VICTIM("exit")
+CASE(linked_library_frees, "the destructor of a library frees", 0)
+CASE(opened_library_frees, "the destructor of an opened library frees at exit", 0)
+CASE(closed_library_frees, "the destructor of a library that is closed frees", 0)
+CASE(library_frees_and_ends, "the destructor of a library frees and ends the process", 0)
+END_VICTIM

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs with little: of address space, descriptors, file size, threads, stack; and
+ * programs in a sandbox that forbids system calls. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static void some_work(void)
+{
+    void *p[20];
+    for (int round = 0; round < 5; round++) {
+        for (size_t i = 0; i < 20; i++)
+            p[i] = take((i + 1) * KIB);
+        for (int i = 0; i < 20; i++)
+            give(p[i]);
+    }
+    puts("worked");
+    fflush(stdout);
+}
+
+static void limit(int what, rlim_t most)
+{
+    struct rlimit r = {most, most};
+    CHECK(!setrlimit(what, &r));
+}
+
+/* the simulated device comes up, but nothing of ours begins */
+static void bring_up_cuda(void)
+{
+    int count;
+    OK(cudaGetDeviceCount(&count));
+}
+
+static size_t address_space(void)
+{
+    size_t pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    CHECK(f && fscanf(f, "%zu", &pages) == 1);
+    fclose(f);
+    return pages * 4096;
+}
+
+static int little_address_space(void)
+{
+    give(take(KIB));
+    limit(RLIMIT_AS, address_space() + (4 << 20));
+    some_work();
+    return 0;
+}
+
+/* too little for us from the start: nothing may be left of the attempt */
+static int no_address_space_for_us(void)
+{
+    bring_up_cuda();
+    limit(RLIMIT_AS, address_space() + (256 << 10));
+    void *p = NULL;
+    printf("%d\n", cudaMalloc(&p, KIB) != cudaSuccess);
+    return 0;
+}
+
+static int no_descriptors_left(void)
+{
+    bring_up_cuda();
+    give(take(KIB));
+    struct rlimit r;
+    getrlimit(RLIMIT_NOFILE, &r);
+    r.rlim_cur = 64; /* what is open above stays open */
+    CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+    while (open("/dev/null", O_RDONLY) >= 0)
+        ;
+    printf("%s\n", strerror(errno));
+    some_work();
+    return 0;
+}
+
+static int few_descriptors(void)
+{
+    struct rlimit r = {40, 40};
+    CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+    some_work();
+    return 0;
+}
+
+/* SIGXFSZ would kill */
+static int small_files(void)
+{
+    signal(SIGXFSZ, SIG_DFL);
+    limit(RLIMIT_FSIZE, 200 << 10);
+    some_work();
+    for (int i = 0; i < 200000; i++)
+        give(take(((size_t)i % 1000 + 1) * 16));
+    puts("still here");
+    return 0;
+}
+
+static int no_files(void)
+{
+    signal(SIGXFSZ, SIG_DFL);
+    limit(RLIMIT_FSIZE, 0);
+    some_work();
+    return 0;
+}
+
+static int locked_memory(void)
+{
+    limit(RLIMIT_MEMLOCK, 0);
+    some_work();
+    return 0;
+}
+
+/* --- small stacks --- */
+
+static void *work_on_a_small_stack(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 10; i++)
+        give(take(KIB));
+    return NULL;
+}
+
+static void threads_with_stacks_of(size_t bytes)
+{
+    pthread_attr_t attr;
+    pthread_t t;
+    pthread_attr_init(&attr);
+    CHECK(!pthread_attr_setstacksize(&attr, bytes));
+    give(take(KIB));
+    for (int i = 0; i < 4; i++) {
+        CHECK(!pthread_create(&t, &attr, work_on_a_small_stack, NULL));
+        pthread_join(t, NULL);
+    }
+    puts("small stacks");
+}
+
+static int small_stacks(void)
+{
+    threads_with_stacks_of(32768);
+    return 0;
+}
+
+/* how much of a stack a call takes that has all to do: new stack, new stream, new thread */
+#define PAINTED (256 * KIB)
+static size_t deepest;
+
+static void *measure(void *arg)
+{
+    volatile unsigned char *low = (volatile unsigned char *)__builtin_frame_address(0) - PAINTED;
+    for (size_t i = 0; i < PAINTED - 512; i++)
+        low[i] = 0xa5;
+    work_on_a_small_stack(arg);
+    size_t untouched = 0;
+    while (untouched < PAINTED && low[untouched] == 0xa5)
+        untouched++;
+    deepest = PAINTED - untouched;
+    return NULL;
+}
+
+static int stack_of_a_call(void)
+{
+    pthread_attr_t attr;
+    pthread_t t;
+    pthread_attr_init(&attr);
+    CHECK(!pthread_attr_setstacksize(&attr, 4 * PAINTED));
+    give(take(KIB));
+    CHECK(!pthread_create(&t, &attr, measure, NULL));
+    pthread_join(t, NULL);
+    fprintf(stderr, "stack used: %zu bytes\n", deepest);
+    printf("within bounds %d\n", deepest < 16 * KIB);
+    return 0;
+}
+
+/* --- sandboxes --- */
+
+struct rule {
+    int number;
+    unsigned action;
+};
+
+static void forbid(const struct rule *rules, size_t count)
+{
+    struct sock_filter filter[64];
+    unsigned short n = 0;
+    filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < count; i++) {
+        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)rules[i].number, 0, 1);
+        filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, rules[i].action);
+    }
+    filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {n, filter};
+    CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+#ifdef __SANITIZE_ADDRESS__ /* which needs this one itself */
+#define NOT_IN_SANITIZERS
+#else
+#define NOT_IN_SANITIZERS {SYS_sched_getaffinity, DENY},
+#endif
+#define DENY (SECCOMP_RET_ERRNO | EPERM)
+#define FORBID(...)                                             \
+    do {                                                        \
+        static const struct rule rules[] = {__VA_ARGS__};       \
+        forbid(rules, sizeof rules / sizeof *rules);            \
+    } while (0)
+
+/* files that were not open before cannot be opened */
+static int no_new_files(void)
+{
+    bring_up_cuda();
+    FORBID({SYS_openat, DENY}, {SYS_open, DENY}, {SYS_creat, DENY});
+    some_work();
+    return 0;
+}
+
+static int no_new_threads(void)
+{
+    bring_up_cuda();
+    FORBID({SYS_clone3, DENY}, {SYS_clone, DENY});
+    some_work();
+    return 0;
+}
+
+/* what we could do without */
+static int no_conveniences(void)
+{
+    FORBID({SYS_fallocate, DENY}, {SYS_madvise, DENY}, {SYS_getrandom, DENY}, {SYS_fchmod, DENY},
+           {SYS_sysinfo, DENY}, NOT_IN_SANITIZERS {SYS_uname, DENY}, {SYS_getcwd, DENY},
+           {SYS_readlink, DENY}, {SYS_unlink, DENY}, {SYS_prctl, DENY}, {SYS_dup, DENY});
+    some_work();
+    return 0;
+}
+
+/* after the first call, nothing but memory, waiting and what the program itself does */
+static int a_sandbox_once_cuda_runs(void)
+{
+    give(take(KIB));
+    some_work();
+    FORBID({SYS_openat, DENY}, {SYS_clone3, DENY}, {SYS_clone, DENY}, {SYS_socket, SECCOMP_RET_KILL_PROCESS},
+           {SYS_ptrace, SECCOMP_RET_KILL_PROCESS}, {SYS_execve, SECCOMP_RET_KILL_PROCESS},
+           {SYS_fork, SECCOMP_RET_KILL_PROCESS}, {SYS_ftruncate, DENY});
+    some_work();
+    tally_end();
+    return 0;
+}
+
+/* a system call that the program's own handler serves, as browsers do */
+static volatile sig_atomic_t served;
+
+static void serve(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    served++;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
+}
+
+static int a_sandbox_with_a_broker(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
+    action.sa_sigaction = serve;
+    sigaction(SIGSYS, &action, NULL);
+    bring_up_cuda();
+    FORBID({SYS_fallocate, SECCOMP_RET_TRAP}, {SYS_prctl, SECCOMP_RET_TRAP}, {SYS_getrandom, SECCOMP_RET_TRAP});
+    some_work();
+    return 0;
+}
+
+VICTIM("limits")
+CASE(little_address_space, "address space for 4 MiB more", 0)
+CASE(no_address_space_for_us, "address space for 256 KiB from the start: nothing is recorded, said once", VF_NO_TRACE)
+STDERR_HAS(no_address_space_for_us, "the program runs on, unrecorded")
+CASE(no_descriptors_left, "no descriptor left after the first call", 0)
+CASE(few_descriptors, "40 descriptors", 0)
+CASE(small_files, "files of 200 KiB at most: the recording stops, said once (no tally)", VF_NO_TALLY | VF_TORN)
+STDERR_HAS(small_files, "recording has stopped, the program goes on")
+STDERR_HAS(small_files, "cannot map")
+CASE(no_files, "no bytes in files, not even for messages: nothing is recorded", VF_NO_TRACE)
+CASE(locked_memory, "no locked memory", 0)
+CASE(small_stacks, "threads with stacks of 32 KiB", 0)
+CASE(stack_of_a_call, "a call with all that it may have to do takes less than 16 KiB of stack", 0)
+CASE(no_new_files, "a sandbox without open: nothing is recorded, said once", VF_NO_TRACE)
+STDERR_HAS(no_new_files, "the program runs on, unrecorded")
+CASE(no_new_threads, "a sandbox without new threads", 0)
+STDERR_HAS(no_new_threads, "the program's own threads write it")
+CASE(no_conveniences, "a sandbox without fallocate, madvise, getrandom, fchmod, unlink, prctl", 0)
+CASE(a_sandbox_once_cuda_runs, "a sandbox entered after the first call", 0)
+CASE(a_sandbox_with_a_broker, "a sandbox whose SIGSYS handler serves system calls", 0)
+END_VICTIM

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Signals and cancellation in and around CUDA calls, thread-local data that outlives
+ * ours, and programs that handle faults themselves. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define KIB ((size_t)1 << 10)
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+/* --- storms --- */
+
+static volatile sig_atomic_t storm;
+
+static void count(int number)
+{
+    (void)number;
+    storm++;
+}
+
+static void start_storm(int which, int number, long us)
+{
+    struct sigaction action = {.sa_handler = count}; /* without SA_RESTART */
+    struct itimerval timer = {{0, us}, {0, us}};
+    sigaction(number, &action, NULL);
+    setitimer(which, &timer, NULL);
+}
+
+static void stop_storm(int which)
+{
+    struct itimerval none = {{0, 0}, {0, 0}};
+    setitimer(which, &none, NULL);
+}
+
+static int storm_of_profiling(void)
+{
+    start_storm(ITIMER_PROF, SIGPROF, 1000); /* before the first call */
+    for (int i = 0; i < 40000; i++)
+        give(take((size_t)(i % 100 + 1) * KIB));
+    stop_storm(ITIMER_PROF);
+    printf("storm %d\n", storm > 0);
+    return 0;
+}
+
+static int storm_of_alarms(void)
+{
+    start_storm(ITIMER_REAL, SIGALRM, 300);
+    for (int i = 0; i < 30000; i++)
+        give(take((size_t)(i % 100 + 1) * KIB));
+    stop_storm(ITIMER_REAL);
+    printf("storm %d\n", storm > 0);
+    return 0;
+}
+
+/* the handlers' own small stack must do */
+static int storm_on_a_small_alternate_stack(void)
+{
+    static char stack[8192];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = count, .sa_flags = SA_ONSTACK};
+    struct itimerval timer = {{0, 500}, {0, 500}};
+    CHECK(!sigaltstack(&alternate, NULL));
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    for (int i = 0; i < 20000; i++)
+        give(take((size_t)(i % 100 + 1) * KIB));
+    stop_storm(ITIMER_REAL);
+    printf("storm %d\n", storm > 0);
+    return 0;
+}
+
+/* --- CUDA in handlers, while the program waits outside of CUDA --- */
+
+static void *of_handler;
+
+static void allocate_in_handler(int number)
+{
+    (void)number;
+    if (of_handler)
+        give(of_handler);
+    of_handler = take(64 * KIB);
+    storm++;
+}
+
+static int handlers_allocate(void)
+{
+    sigset_t all, before;
+    give(take(KIB));
+    signal(SIGUSR1, allocate_in_handler);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    for (int i = 0; i < 100; i++) {
+        raise(SIGUSR1);
+        sigset_t none = before;
+        sigsuspend(&none); /* here, and nowhere else */
+        give(take((size_t)(i + 1) * KIB));
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    printf("handled %d\n", (int)storm);
+    return 0;
+}
+
+/* --- faults that the program handles itself --- */
+
+static char *guarded;
+
+static void open_page(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    CHECK(info->si_addr == guarded);
+    mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
+    storm++;
+}
+
+static int faults_of_its_own(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+    action.sa_sigaction = open_page;
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    guarded = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 100; i++) {
+        void *p = take((size_t)(i + 1) * KIB);
+        mprotect(guarded, 4096, PROT_NONE);
+        guarded[0] = 1;
+        give(p);
+    }
+    printf("faults %d\n", (int)storm);
+    return 0;
+}
+
+/* --- masks and names --- */
+
+static int masks_are_the_programs(void)
+{
+    sigset_t own, now;
+    sigemptyset(&own);
+    sigaddset(&own, SIGUSR2);
+    sigaddset(&own, SIGRTMIN + 3);
+    pthread_sigmask(SIG_SETMASK, &own, NULL);
+    give(take(KIB));
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    int different = 0;
+    for (int n = 1; n < 64; n++)
+        different += sigismember(&now, n) == 1 ? sigismember(&own, n) != 1 : sigismember(&own, n) == 1;
+    printf("different %d\n", different);
+    return 0;
+}
+
+/* a signal to the process finds the program's thread and no other */
+static pthread_t main_thread;
+static volatile sig_atomic_t elsewhere;
+
+static void where(int number)
+{
+    (void)number;
+    storm++;
+    elsewhere += !pthread_equal(pthread_self(), main_thread);
+}
+
+static int signals_find_the_programs_thread(void)
+{
+    main_thread = pthread_self();
+    signal(SIGUSR1, where);
+    give(take(KIB));
+    for (int i = 0; i < 200; i++) {
+        kill(getpid(), SIGUSR1);
+        give(take(KIB));
+    }
+    printf("handled %d elsewhere %d\n", storm > 0, (int)elsewhere);
+    return 0;
+}
+
+static int names_are_the_programs(void)
+{
+    char name[16] = "";
+    prctl(PR_SET_NAME, "my own name");
+    give(take(KIB));
+    prctl(PR_GET_NAME, name);
+    puts(name);
+    return 0;
+}
+
+/* --- cancellation --- */
+
+static _Atomic int started;
+
+static void clean_up(void *block)
+{
+    give(*(void **)block);
+}
+
+static void *cancelled(void *arg)
+{
+    void *kept = take(7 * KIB);
+    pthread_cleanup_push(clean_up, &kept);
+    started++;
+    for (;;) {
+        void *p = take((size_t)(size_t)arg * KIB);
+        give(p);
+        pthread_testcancel();
+    }
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static int cancelled_threads(void)
+{
+    for (size_t round = 0; round < 20; round++) {
+        pthread_t t[3];
+        void *result;
+        int now = started;
+        for (size_t i = 0; i < 3; i++)
+            pthread_create(&t[i], NULL, cancelled, (void *)(i + 1));
+        while (started < now + 3)
+            usleep(100);
+        usleep((unsigned)(round * 100));
+        for (int i = 0; i < 3; i++)
+            pthread_cancel(t[i]);
+        for (int i = 0; i < 3; i++) {
+            pthread_join(t[i], &result);
+            CHECK(result == PTHREAD_CANCELED);
+        }
+    }
+    give(take(KIB));
+    puts("60 cancelled");
+    return 0;
+}
+
+/* cancelled before the first call: begin is full of cancellation points */
+static void *cancelled_at_the_first_call(void *arg)
+{
+    pthread_cancel(pthread_self());
+    void *p = NULL;
+    int before;
+    if (arg)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    p = take(KIB);
+    give(p);
+    if (arg)
+        pthread_setcancelstate(before, NULL);
+    pthread_testcancel();
+    return NULL;
+}
+
+static int cancelled_first_call(void)
+{
+    pthread_t t;
+    void *result;
+    pthread_create(&t, NULL, cancelled_at_the_first_call, (void *)1);
+    pthread_join(t, &result);
+    printf("cancelled %d\n", result == PTHREAD_CANCELED);
+    give(take(KIB));
+    return 0;
+}
+
+/* asynchronous cancellation, where the program may have it: outside of CUDA */
+static void *cancelled_asynchronously(void *arg)
+{
+    (void)arg;
+    int before;
+    void *kept = take(3 * KIB);
+    pthread_cleanup_push(clean_up, &kept);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+    started++;
+    for (;;)
+        ;
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static int asynchronous_cancellation(void)
+{
+    pthread_t t;
+    void *result;
+    for (int i = 0; i < 10; i++) {
+        int now = started;
+        pthread_create(&t, NULL, cancelled_asynchronously, NULL);
+        while (started == now)
+            usleep(100);
+        pthread_cancel(t);
+        pthread_join(t, &result);
+        CHECK(result == PTHREAD_CANCELED);
+    }
+    puts("10 cancelled");
+    return 0;
+}
+
+/* --- thread-local data --- */
+
+static pthread_key_t key;
+
+static void late_free(void *block)
+{
+    static _Thread_local int rounds;
+    give(block);
+    if (rounds++ < 3) /* again, after everybody else's destructors */
+        pthread_setspecific(key, take(2 * KIB));
+}
+
+static void *with_thread_data(void *arg)
+{
+    (void)arg;
+    pthread_setspecific(key, take(KIB));
+    return NULL;
+}
+
+static int thread_data_is_freed_late(void)
+{
+    pthread_t t;
+    give(take(KIB));
+    CHECK(!pthread_key_create(&key, late_free));
+    for (int i = 0; i < 30; i++) {
+        pthread_create(&t, NULL, with_thread_data, NULL);
+        pthread_join(t, NULL);
+    }
+    puts("30 threads");
+    return 0;
+}
+
+static int thread_data_from_before_us(void)
+{
+    pthread_t t;
+    CHECK(!pthread_key_create(&key, late_free)); /* its destructor runs before ours */
+    for (int i = 0; i < 30; i++) {
+        pthread_create(&t, NULL, with_thread_data, NULL);
+        pthread_join(t, NULL);
+    }
+    puts("30 threads");
+    return 0;
+}
+
+VICTIM("signals")
+CASE(storm_of_profiling, "a SIGPROF every millisecond", 0)
+CASE(storm_of_alarms, "a SIGALRM every 300 microseconds, also during the first call", 0)
+CASE(storm_on_a_small_alternate_stack, "handlers on an alternate stack of 8 KiB", 0)
+CASE(handlers_allocate, "signal handlers allocate and free", 0)
+CASE(faults_of_its_own, "handles SIGSEGV and SIGBUS itself", 0)
+CASE(masks_are_the_programs, "the signal mask is as before", 0)
+CASE(signals_find_the_programs_thread, "signals to the process reach the program's thread", 0)
+CASE(names_are_the_programs, "the thread's name is as before", 0)
+CASE(cancelled_threads, "threads cancelled among CUDA calls free in their handlers", 0)
+CASE(cancelled_first_call, "a cancelled thread makes the first CUDA call", 0)
+CASE(asynchronous_cancellation, "threads cancelled asynchronously, outside of CUDA", 0)
+CASE(thread_data_is_freed_late, "destructors of thread data free and allocate", 0)
+CASE(thread_data_from_before_us, "destructors of thread data from before CUDA free", 0)
+END_VICTIM

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `vramscope run` shows of the traces that its program and that one's children
+ * left: the report of each, and for several a table that tells how they belong together. */
+#ifndef VS_RUN_SUMMARY_H
+#define VS_RUN_SUMMARY_H
+
+#include <stdbool.h>
+
+struct vs_run_summary {
+    unsigned traces;      /* processes that left one */
+    unsigned failures;    /* processes that used CUDA and could not record */
+    char unreached[4096]; /* a program that was started without our LD_PRELOAD; or empty */
+};
+
+/* vs_run_summarise: read the manifest at *path*; unless *quiet*, print to standard error. */
+void vs_run_summarise(const char *path, bool quiet, struct vs_run_summary *out);
+
+#endif
