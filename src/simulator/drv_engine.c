@@ -72,8 +72,9 @@ static void complete(struct vs_sim_stream *s, uint64_t seq)
 
 struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *s, enum vs_sim_op_kind kind)
 {
+    uint64_t completed = atomic_load(&s->completed); /* first: other threads go on meanwhile */
     uint64_t submitted = atomic_load(&s->submitted);
-    if (submitted - atomic_load(&s->completed) >= PENDING_MAX)
+    if (submitted - completed >= PENDING_MAX)
         vs_sim_wait(s, submitted - PENDING_RESUME);
     return vs_sim_op_new_at_once(s, kind);
 }
