@@ -103,11 +103,19 @@ static int64_t victim_entries(const char *folder)
     return n;
 }
 
-/* tally_end: count descriptors and threads now; before an end that skips main's. */
+/* tally_end: count descriptors and threads now; before an end that skips main's. A thread
+ * that was joined may be listed for a little longer. */
 __attribute__((unused)) static void tally_end(void)
 {
+    int64_t threads = victim_entries("/proc/self/task");
+    for (int same = 0, tries = 0; same < 5 && tries < 500; tries++) {
+        usleep(2000);
+        int64_t now = victim_entries("/proc/self/task");
+        same = now < threads ? 0 : same + 1;
+        threads = now < threads ? now : threads;
+    }
     victim_tally->fds = victim_entries("/proc/self/fd") - 1; /* without the folder's own */
-    victim_tally->threads = victim_entries("/proc/self/task");
+    victim_tally->threads = threads;
 }
 
 static void victim_tally_open(void)
