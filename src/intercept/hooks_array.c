@@ -51,8 +51,10 @@ static CUresult end(const struct making *making, CUresult r, const void *array)
 /* The creating forms differ in the real function and its description. */
 #define MAKE(full, levels, driver_name, call)                                                     \
     struct making making = begin(full, levels, driver_name);                                      \
+    /* memory that is mapped later is counted where it is made */                                 \
+    uint64_t now = vs_array_mapped_later(making.desc) ? 0 : making.bytes;                         \
     CUresult r;                                                                                   \
-    VS_WITH_ROOM(r, VS_LIMITED(vs_limit_device(making.context), making.bytes, call));             \
+    VS_WITH_ROOM(r, VS_LIMITED(vs_limit_device(making.context), now, call));                      \
     return end(&making, r, r ? NULL : *array);
 
 CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)

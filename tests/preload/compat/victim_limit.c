@@ -286,6 +286,57 @@ static int graph_memory(void)
     return 0;
 }
 
+static int arrays(void)
+{
+    size_t left = free_now();
+    CUarray array;
+    CUcontext context;
+    CUDA_ARRAY_DESCRIPTOR flat = {.Width = 4096, .Height = 4096, .Format = CU_AD_FORMAT_FLOAT,
+                                  .NumChannels = 1};
+    OK(cuCtxGetCurrent(&context));
+    void *most = take(left - 32 * MIB);
+    CHECK(cuArrayCreate(&array, &flat) == CUDA_ERROR_OUT_OF_MEMORY);
+    tally_failed(VT_ARRAY);
+    give(most);
+    for (int i = 0; i < 8; i++) { /* half a GiB, one after the other */
+        OK(cuArrayCreate(&array, &flat));
+        tally_alloc(VT_ARRAY, (int64_t)(64 * MIB));
+        CHECK(free_now() <= left - 64 * MIB);
+        OK(cuArrayDestroy(array));
+        tally_free(VT_ARRAY);
+        CHECK(free_now() == left);
+    }
+    give(take(left - 4 * MIB));
+    puts("arrays count while they are there");
+    return 0;
+}
+
+static int physical(void)
+{
+    CUmemGenericAllocationHandle handle, other;
+    CUdeviceptr at;
+    size_t left = free_now(), half = left / 2 / (2 * MIB) * (2 * MIB);
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    OK(cuMemCreate(&handle, half, &prop, 0));
+    tally_alloc(VT_VMM, (int64_t)half);
+    CHECK(free_now() == left - half);
+    CHECK(cuMemCreate(&other, half + 4 * MIB, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
+    tally_failed(VT_VMM);
+    refused(half + 4 * MIB);
+    OK(cuMemAddressReserve(&at, half, 0, 0, 0));
+    OK(cuMemMap(at, half, 0, handle, 0));
+    OK(cuMemRelease(handle)); /* the mapping keeps it */
+    CHECK(free_now() == left - half);
+    OK(cuMemUnmap(at, half));
+    tally_free(VT_VMM);
+    CHECK(free_now() == left);
+    OK(cuMemAddressFree(at, half));
+    give(take(left - 4 * MIB));
+    puts("until nothing refers to it");
+    return 0;
+}
+
 static int smallest(void)
 {
     size_t total, free_bytes;
@@ -360,6 +411,10 @@ CASE(beyond, "a limit above what the device has", 0)
 ENV(beyond, "VRAMSCOPE_LIMIT=64GiB")
 CASE(graph_memory, "a graph is launched only within the limit", 0)
 ENV(graph_memory, "VRAMSCOPE_LIMIT=256MiB")
+CASE(arrays, "arrays run out at the limit and count while they are there", 0)
+ENV(arrays, "VRAMSCOPE_LIMIT=256MiB")
+CASE(physical, "physical memory counts until its last handle and mapping is gone", 0)
+ENV(physical, "VRAMSCOPE_LIMIT=256MiB")
 CASE(smallest, "a limit smaller than a context; host and managed memory are not counted",
      VF_NO_TALLY)
 ENV(smallest, "VRAMSCOPE_LIMIT=4096")

@@ -23,8 +23,9 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-enum kind { PLAIN, PITCHED, ORDERED, MANAGED, PINNED, KINDS };
-static const int family[KINDS] = {VT_DEVICE, VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED};
+enum kind { PLAIN, PITCHED, ORDERED, MANAGED, PINNED, ARRAY, KINDS };
+static const int family[KINDS] = {VT_DEVICE, VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED,
+                                  VT_ARRAY};
 
 struct block {
     void *memory; /* NULL: none */
@@ -57,6 +58,7 @@ static uint64_t draw(struct worker *w, uint64_t below)
 
 static cudaError_t allocate(struct worker *w, struct block *b)
 {
+    static const struct cudaChannelFormatDesc byte = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
     size_t pitch;
     switch (b->kind) {
     case PLAIN:
@@ -68,6 +70,9 @@ static cudaError_t allocate(struct worker *w, struct block *b)
         return cudaMallocAsync(&b->memory, b->bytes, w->streams[b->device]);
     case MANAGED:
         return cudaMallocManaged(&b->memory, b->bytes, cudaMemAttachGlobal);
+    case ARRAY:
+        b->bytes = (b->bytes / KIB + 1) * KIB;
+        return cudaMallocArray((cudaArray_t *)&b->memory, &byte, KIB, b->bytes / KIB, 0);
     default:
         return cudaMallocHost(&b->memory, b->bytes);
     }
@@ -76,7 +81,7 @@ static cudaError_t allocate(struct worker *w, struct block *b)
 static enum kind draw_kind(struct worker *w)
 {
     static const enum kind often[] = {PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PITCHED, ORDERED, ORDERED,
-                                      MANAGED, PINNED};
+                                      MANAGED, PINNED, ARRAY};
     return often[draw(w, sizeof often / sizeof *often)];
 }
 
@@ -94,11 +99,15 @@ static struct block make(struct worker *w, int device)
         return (struct block){0};
     }
     tally_alloc(family[b.kind], (int64_t)b.bytes);
-    if (b.kind == PINNED)
+    if (b.kind == ARRAY)
+        b.bytes = 0; /* not looked into */
+    else if (b.kind == PINNED)
         memset(b.memory, b.mark, b.bytes < MARK_BYTES ? b.bytes : MARK_BYTES);
     else
         OK(cudaMemsetAsync(b.memory, b.mark, b.bytes < MARKED_MAX ? b.bytes : MARKED_MAX,
                            w->streams[device]));
+    if (b.kind == ARRAY)
+        return b;
     if (b.kind != PLAIN || draw(w, 2)) /* cudaFree of plain memory waits by itself */
         OK(cudaStreamSynchronize(w->streams[device]));
     else
@@ -130,6 +139,8 @@ static void drop(struct worker *w, struct block *b)
     tally_free(family[b->kind]);
     if (b->kind == PINNED)
         OK(cudaFreeHost(b->memory));
+    else if (b->kind == ARRAY)
+        OK(cudaFreeArray(b->memory));
     else if (b->kind == ORDERED && draw(w, 4))
         OK(cudaFreeAsync(b->memory, w->streams[b->device]));
     else
@@ -146,6 +157,37 @@ static void exchange(struct worker *w, struct block *b)
     shared[i] = *b;
     pthread_mutex_unlock(&locks[i]);
     *b = other;
+}
+
+/* Physical memory from its making to its end, mapped for a while. */
+static void map_once(struct worker *w, int device)
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}};
+    CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    size_t bytes = (1 + draw(w, 3)) * 2 * MIB;
+    CUdeviceptr at;
+    CUresult r = cuMemCreate(&handle, bytes, &prop, 0);
+    if (r == CUDA_ERROR_OUT_OF_MEMORY) {
+        tally_failed(VT_VMM);
+        return;
+    }
+    OK(r);
+    tally_alloc(VT_VMM, (int64_t)bytes);
+    OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    OK(cuMemMap(at, bytes, 0, handle, 0));
+    OK(cuMemSetAccess(at, bytes, &access, 1));
+    OK(cudaMemsetAsync((void *)(uintptr_t)at, 1, KIB, w->streams[device]));
+    OK(cudaStreamSynchronize(w->streams[device]));
+    bool early = draw(w, 2);
+    if (early)
+        OK(cuMemRelease(handle));
+    OK(cuMemUnmap(at, bytes));
+    if (!early)
+        OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    OK(cuMemAddressFree(at, bytes));
 }
 
 static void ask(struct worker *w, int device)
@@ -165,10 +207,13 @@ static void ask(struct worker *w, int device)
         OK(cudaStreamSynchronize(w->streams[device]));
         break;
     case 3:
-        if (!b->memory)
+        if (!b->memory || b->kind == ARRAY)
             break;
         OK(cudaPointerGetAttributes(&attributes, b->memory));
         CHECK(b->kind == PINNED || b->kind == MANAGED || attributes.device == b->device);
+        break;
+    case 4:
+        map_once(w, device);
         break;
     default:
         break;
