@@ -55,6 +55,7 @@ static void forget_end_locked(struct vs_recorder *r)
     r->events--;
     r->encoded_bytes = e->encoded_bytes;
     e->on = false;
+    r->finished = false;
 }
 
 static bool take_back_locked(struct vs_recorder *r)
@@ -218,7 +219,6 @@ bool vs_recorder_exec_begin(struct vs_recorder *r)
 void vs_recorder_exec_failed(struct vs_recorder *r)
 {
     int saved_errno = errno;
-    r->finished = false;
     if (take_back_locked(r) && r->ending.live) {
         vs_window_close(r, true);
         if (vs_window_open(r)) { /* no memory where there was just some */
