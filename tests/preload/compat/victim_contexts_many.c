@@ -214,6 +214,7 @@ static int several_on_one_device(void)
                 blocks[c][i] = allocate((i + 1) * 300000);
                 OK(cuMemsetD8Async(blocks[c][i], (unsigned char)c, 300000, NULL));
             }
+            OK(cuCtxSynchronize()); /* another context's copy does not wait for it */
             OK(cuCtxPopCurrent(&popped));
         }
         for (int c = 0; c < 3; c++) { /* each frees what another allocated */
