@@ -254,7 +254,8 @@ static bool find_driver(void)
     if (atomic_load_explicit(&driver_found, memory_order_acquire))
         return true;
     vs_lock_acquire(&lock);
-    bool found = find_driver_locked();
+    /* once it is found, others read it without the lock */
+    bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
     atomic_store_explicit(&driver_found, found, memory_order_release);
     vs_lock_release(&lock);
     return found;
