@@ -50,6 +50,25 @@ static long resident_kib(void)
     return kib;
 }
 
+/* Each busy stream has a thread of the simulated device, which stays: as many in all runs. */
+static void busy_streams(void)
+{
+    enum { STREAMS = 8 };
+    cudaStream_t streams[STREAMS];
+    void *p;
+    OK(cudaMalloc(&p, 64 * MIB));
+    tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
+    for (int i = 0; i < STREAMS; i++)
+        OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
+    for (int i = 0; i < STREAMS; i++)
+        OK(cudaMemsetAsync(p, i, 64 * MIB, streams[i]));
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < STREAMS; i++)
+        OK(cudaStreamDestroy(streams[i]));
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
 static int reset_in_mid_run(void)
 {
     for (int i = 0; i < 5; i++) {
@@ -179,6 +198,7 @@ static int thousand_contexts(void)
 static int thousand_streams(void)
 {
     long at_200 = 0;
+    busy_streams();
     for (int i = 0; i < 4000; i++) {
         cudaStream_t s;
         void *p;
@@ -187,6 +207,7 @@ static int thousand_streams(void)
         tally_alloc(VT_ASYNC, (int64_t)MIB);
         OK(cudaFreeAsync(p, s));
         tally_free(VT_ASYNC);
+        OK(cudaStreamSynchronize(s));
         OK(cudaStreamDestroy(s));
         if (i == 200)
             at_200 = resident_kib();
@@ -353,25 +374,6 @@ static int attached_and_detached(void)
     release(allocate(MIB));
     return 0;
 #pragma GCC diagnostic pop
-}
-
-/* Each busy stream has a thread of the simulated device, which stays: as many in all runs. */
-static void busy_streams(void)
-{
-    enum { STREAMS = 8 };
-    cudaStream_t streams[STREAMS];
-    void *p;
-    OK(cudaMalloc(&p, 64 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
-    for (int i = 0; i < STREAMS; i++)
-        OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
-    for (int i = 0; i < STREAMS; i++)
-        OK(cudaMemsetAsync(p, i, 64 * MIB, streams[i]));
-    OK(cudaDeviceSynchronize());
-    for (int i = 0; i < STREAMS; i++)
-        OK(cudaStreamDestroy(streams[i]));
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
 }
 
 static int handles_come_again(void)
