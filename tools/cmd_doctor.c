@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `vramscope doctor`: what will and won't work on this machine. Looks at the
- * installation, the driver and its devices, CUPTI and the permissions profiling
+ * installation, the driver and its devices, CUPTI, NVML and the permissions profiling
  * needs; runs no kernel and creates no context. Exit 0 when programs can be
  * recorded on a real GPU or on the simulated one, 1 when on neither. */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@ static const char usage[] =
     "usage: vramscope doctor [--json]\n"
     "\n"
     "Shows what works on this machine: the installation, the driver and its devices,\n"
-    "CUPTI, permissions. Exit 0 when programs can be recorded here, on a real GPU or on\n"
+    "CUPTI, NVML, permissions. Exit 0 when programs can be recorded here, on a real GPU or on\n"
     "the simulated one; 1 when on neither; 2 for wrong usage.\n";
 
 enum verdict { GOOD, WARNING, BAD };
@@ -197,6 +197,38 @@ static void look_at_other_tools(struct findings *f)
     }
 }
 
+/* Without it a device's memory is explained as before, but for who else holds some. */
+static void look_at_nvml(struct findings *f)
+{
+    static const char *const without = "other processes on a device are not told from this one's "
+                                       "contexts";
+    char version[96] = "";
+    int (*init)(void), (*shut)(void), (*driver_version)(char *, unsigned);
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        add(f, WARNING, "NVML", "libnvidia-ml.so.1 not found: %s", without);
+        return;
+    }
+    *(void **)&init = dlsym(library, "nvmlInit_v2");
+    *(void **)&shut = dlsym(library, "nvmlShutdown");
+    *(void **)&driver_version = dlsym(library, "nvmlSystemGetDriverVersion");
+    int r = init ? init() : -1;
+    if (r != 0) {
+        add(f, WARNING, "NVML", "libnvidia-ml.so.1 does not answer (%d): %s", r, without);
+        return;
+    }
+    if (driver_version && driver_version(version, sizeof version) != 0)
+        *version = 0;
+    bool lists = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3") ||
+                 dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v2");
+    if (lists)
+        add(f, GOOD, "NVML", "driver %s: other processes and contexts are told apart", version);
+    else
+        add(f, WARNING, "NVML", "driver %s lists no processes: %s", version, without);
+    if (shut)
+        shut();
+}
+
 static void look_at_permissions(struct findings *f)
 {
     FILE *file = fopen("/proc/driver/nvidia/params", "r");
@@ -271,6 +303,7 @@ static int doctor_main(int argc, char **argv)
     if (open_driver(&driver)) {
         look_at_devices(f, &driver);
         look_at_cupti(f, &driver);
+        look_at_nvml(f);
     } else {
         add(f, WARNING, "driver", "libcuda.so.1 not found: no NVIDIA driver here; use --simulate");
     }
@@ -286,5 +319,5 @@ static int doctor_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_doctor = {
-    "doctor", "device, driver, CUPTI, permissions: what will and won't work here", usage,
+    "doctor", "device, driver, CUPTI, NVML, permissions: what will and won't work here", usage,
     doctor_main};

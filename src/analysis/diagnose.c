@@ -12,6 +12,8 @@
  *                  frees rather than from segments not yet filled
  *   spike          one allocation, unlike any of the completed steps, without
  *                  which the earlier steps fit
+ *   other process  a good part of the device is held by processes that NVML names, and
+ *                  without them the request fits
  *   outside        most of the device is held by others
  * Growth comes before fragmentation because a leak scatters survivors over many
  * segments: the holes are then its effect. */
@@ -95,6 +97,18 @@ static bool spike(struct vs_oom *oom, const struct vs_diagnose_facts *facts)
     return true;
 }
 
+/* Would the request be met if the other processes were gone? */
+static bool others_in_the_way(const struct vs_oom *oom)
+{
+    return oom->balance.known && oom->balance.others_known && oom->missing > 0 &&
+           oom->balance.others >= oom->missing;
+}
+
+static bool others(const struct vs_oom *oom)
+{
+    return others_in_the_way(oom) && oom->balance.others > oom->total / 4;
+}
+
 static bool outside(const struct vs_oom *oom)
 {
     return oom->free_known && oom->outside > oom->total / 2 && oom->outside > 2 * GIB &&
@@ -144,6 +158,8 @@ static enum vs_verdict choose(struct vs_oom *oom, const struct vs_diagnose_facts
         return VS_VERDICT_FRAGMENTATION;
     if (spike(oom, facts))
         return VS_VERDICT_SPIKE;
+    if (others(oom))
+        return VS_VERDICT_OTHERS;
     return outside(oom) ? VS_VERDICT_OUTSIDE : VS_VERDICT_CAPACITY;
 }
 
@@ -184,10 +200,16 @@ void vs_diagnose(struct vs_oom *oom, const struct vs_diagnose_facts *facts)
         if (oom->total > 0)
             remedy(oom, VS_REMEDY_BIGGER_DEVICE, oom->total + oom->missing, oom->total, true);
         return;
+    case VS_VERDICT_OTHERS:
+        remedy(oom, VS_REMEDY_STOP_OTHERS, oom->balance.others, oom->missing, true);
+        break;
     case VS_VERDICT_OUTSIDE:
         remedy(oom, VS_REMEDY_STOP_OTHERS, oom->outside, oom->missing, true);
         break;
     case VS_VERDICT_CAPACITY:
+        if (others_in_the_way(oom))
+            remedy(oom, VS_REMEDY_STOP_OTHERS, oom->balance.others, oom->missing, true);
+        break;
     case VS_VERDICT_COUNT:
         break;
     }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/balance_build.h"
 #include "analysis/diagnose.h"
 #include "analysis/imposed.h"
 #include "analysis/replay.h"
@@ -24,6 +25,7 @@ const char *vs_verdict_name(enum vs_verdict verdict)
         [VS_VERDICT_FRAGMENTATION] = "fragmentation",
         [VS_VERDICT_GROWTH] = "growth_per_step",
         [VS_VERDICT_SPIKE] = "single_spike",
+        [VS_VERDICT_OTHERS] = "other_process",
         [VS_VERDICT_OUTSIDE] = "outside_memory",
         [VS_VERDICT_LIMIT] = "imposed_limit",
         [VS_VERDICT_REFUSED] = "refused",
@@ -112,6 +114,16 @@ static enum vs_err fill_cached(struct vs_oom *oom, const struct vs_replay *repla
     return VS_OK;
 }
 
+static enum vs_err fill_balance(struct vs_oom *oom, const struct vs_summary *summary,
+                                const struct vs_failure *failure)
+{
+    if (oom->failure.host || !oom->free_known || oom->limit)
+        return VS_OK;
+    struct vs_reading reading = {oom->free_bytes, oom->total, failure->event, failure->time_ns,
+                                 failure->place};
+    return vs_balance_build(summary, failure->account, &reading, &oom->balance);
+}
+
 static void fill_growth(struct vs_oom *oom, const struct vs_replay *replay, unsigned account)
 {
     bool any = false;
@@ -170,6 +182,8 @@ static enum vs_err examine(struct vs_oom *oom, const struct vs_summary *summary,
     if (!oom->failure.host)
         vs_imposed_apply(oom, limit);
     enum vs_err err = fill_cached(oom, replay, failure);
+    if (!err)
+        err = fill_balance(oom, summary, failure);
     if (!err)
         err = vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
     if (!err)

@@ -19,7 +19,8 @@ enum vs_verdict {
     VS_VERDICT_FRAGMENTATION, /* enough is free, in pieces too small */
     VS_VERDICT_GROWTH,        /* something keeps more at the end of every step */
     VS_VERDICT_SPIKE,         /* one allocation unlike any before */
-    VS_VERDICT_OUTSIDE,       /* other processes or contexts hold the device */
+    VS_VERDICT_OTHERS,        /* other processes hold the device, by its own word */
+    VS_VERDICT_OUTSIDE,       /* other processes or contexts hold the device, not told apart */
     VS_VERDICT_LIMIT,         /* the option limit was reached; the device had more */
     VS_VERDICT_REFUSED,       /* the device refused though it said that enough was free */
     VS_VERDICT_ABSURD,        /* no device could hold the request: a wrong size */
@@ -35,7 +36,7 @@ enum vs_remedy_kind {
     VS_REMEDY_AVOID_SPIKE,    /* bytes = the spike; other = peak of the earlier steps */
     VS_REMEDY_USE_HOLES,      /* bytes = free in all; other = largest piece */
     VS_REMEDY_RELEASE_CACHE,  /* bytes = whole segments cached and empty */
-    VS_REMEDY_STOP_OTHERS,    /* bytes = held outside */
+    VS_REMEDY_STOP_OTHERS,    /* bytes = held outside, or by others where they are known */
     VS_REMEDY_SMALLER_STEP,   /* bytes = half of what the step under way allocated; other = all */
     VS_REMEDY_SHRINK_SITE,    /* bytes = half of what the heaviest site holds; other = all */
     VS_REMEDY_SMALLER_REQUEST,/* bytes = the largest request that would have been met */
@@ -67,6 +68,8 @@ struct vs_oom {
     uint64_t limit;         /* the option limit, when it was nearer than the device's end: total,
                                free_bytes and outside are then those of the limit; else 0 */
     uint64_t device_total, device_free; /* then the device's own; 0 when not known */
+    struct vs_balance balance; /* then; its parts add up to what was not free. Not known where
+                                  the device did not say, or the limit was nearer */
     uint64_t missing;       /* need - free - empty segments; 0 when that is enough */
     uint64_t family[VS_FAMILY_COUNT]; /* live bytes then */
     struct vs_report_sites sites;     /* live then */

@@ -34,8 +34,11 @@ void vs_replay_close(struct vs_replay *replay)
 {
     if (!replay)
         return;
-    for (unsigned i = 0; i <= VS_HOST_INDEX; i++)
+    for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
+        if (replay->accounts[i])
+            vs_device_usage_free(&replay->accounts[i]->usage);
         free(replay->accounts[i]);
+    }
     free(replay->lives);
     free(replay->failures);
     vs_map_free(&replay->by_addr);
@@ -539,11 +542,9 @@ static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_eve
 }
 
 /* A context that goes away takes its memory with it; that of pools is the device's. */
-static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
+static enum vs_err lose_context(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t context = event->context.context;
-    if (event->context.alive || context == 0)
-        return VS_OK;
     unsigned device = vs_replay_account(replay, event->context.device);
     for (size_t i = 0; i < replay->live_slots; i++) {
         struct vs_live *live = &replay->lives[i];
@@ -567,6 +568,32 @@ static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event
         account->segment_count--;
         replay->changed = segment.device;
     }
+    return VS_OK;
+}
+
+static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    if (event->context.context == 0)
+        return VS_OK;
+    enum vs_err err = account_for(replay, event->context.device, &index);
+    if (!err && index != VS_ACCOUNT_NONE)
+        err = vs_device_usage_context(&replay->accounts[index]->usage, event);
+    return err || event->context.alive ? err : lose_context(replay, event);
+}
+
+static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    bool row = event->kind == VS_EVENT_device_usage;
+    enum vs_err err = account_for(
+        replay, row ? event->device_usage.device : event->overhead.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_device_usage *usage = &replay->accounts[index]->usage;
+    if (!row)
+        return vs_device_usage_overhead(usage, event);
+    vs_device_usage_row(usage, event);
     return VS_OK;
 }
 
@@ -595,8 +622,18 @@ static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event 
     enum vs_err err = account_for(replay, event->device_sample.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
-    replay->accounts[index]->sample_free = event->device_sample.free_bytes;
-    replay->accounts[index]->sample_total = event->device_sample.total_bytes;
+    struct vs_account *account = replay->accounts[index];
+    uint64_t free_bytes = event->device_sample.free_bytes;
+    uint64_t total = event->device_sample.total_bytes;
+    account->sample_free = free_bytes;
+    account->sample_total = total;
+    if (!total || free_bytes > total)
+        return VS_OK;
+    account->last_used = (struct vs_sample_mark){
+        total - free_bytes, free_bytes, total, replay->events, replay->now_ns,
+        vs_phases_place(&replay->phases, event->tid)};
+    if (!account->peak_used.event || account->last_used.used > account->peak_used.used)
+        account->peak_used = account->last_used;
     return VS_OK;
 }
 
@@ -700,6 +737,8 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_framework_alloc:
     case VS_EVENT_framework_free: return apply_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);
+    case VS_EVENT_device_usage:
+    case VS_EVENT_overhead: return apply_usage(replay, event);
     case VS_EVENT_graph_memory: return apply_graph_memory(replay, event);
     case VS_EVENT_range_push:
     case VS_EVENT_range_pop:

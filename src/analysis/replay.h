@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/device_usage.h"
 #include "analysis/phases.h"
 #include "analysis/segment_index.h"
 #include "analysis/sites.h"
@@ -57,6 +58,14 @@ struct vs_peak {
     uint64_t allocated, requested, reserved;
 };
 
+/* A device_sample. */
+struct vs_sample_mark {
+    uint64_t used, free, total;
+    uint64_t event; /* 1-based index; 0 = never */
+    uint64_t time_ns;
+    struct vs_place place;
+};
+
 /* The second level: what a framework's own allocator says. Never added to the
  * device's bytes. */
 struct vs_framework_account {
@@ -83,6 +92,8 @@ struct vs_account {
     uint64_t lost_bytes, lost_count; /* still live when their context went away */
     struct vs_framework_account framework;
     uint64_t sample_free, sample_total; /* latest device_sample */
+    struct vs_sample_mark peak_used, last_used; /* the readings of highest use, and the last */
+    struct vs_device_usage usage;
     uint64_t step_peak;      /* highest allocated in the step under way */
     uint64_t steps_peak;     /* highest allocated in completed steps */
     uint64_t step_largest, steps_largest; /* single allocations, likewise */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/balance.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/event.h"
@@ -102,6 +103,8 @@ struct vs_report_device {
     bool has_framework;             /* a framework's own allocator was seen above */
     uint64_t framework_allocs, framework_frees, framework_allocated;
     uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
+    struct vs_balance balance_peak; /* at the reading of highest use */
+    struct vs_balance balance_last; /* at the last reading */
     const struct vs_report_kernel *kernels; /* by time, longest first */
     size_t kernel_count;
     struct vs_report_tally kernel_total, copies[VS_COPY_KIND_COUNT], sets, syncs;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/balance_build.h"
 #include "analysis/vec.h"
 #include "trace/demangle.h"
 
@@ -178,6 +179,8 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         .framework_ooms = account->framework.ooms};
     if (!out->name || !out->uuid || !out->peak_reserved_first_place)
         return VS_ERR_NOMEM;
+    out->balance_peak.event = account->peak_used.event;
+    out->balance_last.event = account->last_used.event;
     fill_families(out->family, account);
     enum vs_err err = fill_peak(report, replay, &account->peak_allocated, &out->peak_allocated);
     if (!err)
@@ -342,6 +345,15 @@ static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
     return VS_OK;
 }
 
+/* The latest reading of *account* is the present moment. */
+static enum vs_err fill_balance(const struct vs_summary *summary, unsigned account,
+                                struct vs_balance *out)
+{
+    const struct vs_sample_mark *mark = &summary->replay->accounts[account]->last_used;
+    struct vs_reading reading = {mark->free, mark->total, mark->event, mark->time_ns, mark->place};
+    return vs_balance_build(summary, account, &reading, out);
+}
+
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
                                  uint64_t event)
 {
@@ -364,6 +376,10 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             err = fill_holes(summary->replay, account, &device->peak_requested);
         if (!err && event == device->peak_reserved.event)
             err = fill_holes(summary->replay, account, &device->peak_reserved);
+        if (!err && event == device->balance_peak.event)
+            err = fill_balance(summary, account, &device->balance_peak);
+        if (!err && event == device->balance_last.event)
+            err = fill_balance(summary, account, &device->balance_last);
     }
     return err;
 }
@@ -374,8 +390,8 @@ uint64_t vs_report_last_peak(const struct vs_report *report)
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
         const uint64_t events[] = {device->peak_allocated.event, device->peak_requested.event,
-                                   device->peak_reserved.event};
-        for (int k = 0; k < 3; k++)
+                                   device->peak_reserved.event, device->balance_last.event};
+        for (int k = 0; k < 4; k++)
             last = events[k] > last ? events[k] : last;
     }
     return last;

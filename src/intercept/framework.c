@@ -60,6 +60,7 @@ void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved
     usage_fn next = (usage_fn)next_symbol(&slot, REPORT_USAGE);
     if (on_cuda(device)) {
         struct vs_event event;
+        vs_thread.caller = __builtin_return_address(0);
         vs_thread.inside++;
         if (bytes >= 0)
             event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
@@ -90,6 +91,7 @@ void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_
     static _Atomic(void *) slot;
     oom_fn next = (oom_fn)next_symbol(&slot, REPORT_OOM);
     if (on_cuda(device)) {
+        vs_thread.caller = __builtin_return_address(0);
         vs_thread.inside++;
         struct vs_event event = {.kind = VS_EVENT_framework_oom,
                                  .framework_oom = {.requested = (uint64_t)bytes,

@@ -179,6 +179,7 @@ static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
 struct vs_thread {
     int inside;      /* > 0 while our own code runs on this thread: hooks forward silently */
     const char *api; /* outermost runtime entry point on this thread, static text; or NULL */
+    const void *caller; /* where the program, or a library, called CUDA last: a return address */
 };
 
 extern _Thread_local struct vs_thread vs_thread __attribute__((tls_model("initial-exec")));
@@ -193,6 +194,17 @@ static inline const char *vs_api(const char *driver_name)
 /* vs_hook_active: should this call be recorded? Starts the recording at the
  * first call that makes this a process that uses CUDA. False inside our own
  * work, in a forked child, and after we stepped aside. */
-bool vs_hook_active(void);
+#define vs_hook_active() vs_hook_active_for(__builtin_return_address(0))
+bool vs_hook_active_for(const void *caller);
+
+/* vs_hook_called: note who called, unless it is ourselves, or the runtime for somebody
+ * who is noted already. */
+extern const char vs_own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char vs_own_end[] __asm__("_end") __attribute__((visibility("hidden")));
+static inline void vs_hook_called(const void *caller)
+{
+    if (!vs_thread.api && ((const char *)caller < vs_own_start || (const char *)caller >= vs_own_end))
+        vs_thread.caller = caller;
+}
 
 #endif

@@ -346,6 +346,11 @@ VS_DRIVER_HOOK(cuDeviceGraphMemTrim, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDeviceSetGraphMemAttribute,
                (CUdevice device, CUgraphMem_attribute which, void *value), (device, which, value))
 
+/* --- what takes memory without an allocation: hooks_usage.c --- */
+VS_DRIVER_HOOK(cuMemPoolCreate, (CUmemoryPool *pool, const CUmemPoolProps *props), (pool, props))
+VS_DRIVER_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool))
+VS_DRIVER_HOOK(cuCtxSetLimit, (CUlimit limit, size_t value), (limit, value))
+
 /* --- runtime symbols: attribution only, hooks_runtime.c --- */
 VS_RUNTIME_HOOK(cudaMalloc, (void **ptr, size_t bytes), (ptr, bytes))
 VS_RUNTIME_HOOK(cudaMallocPitch, (void **ptr, size_t *pitch, size_t width, size_t height),

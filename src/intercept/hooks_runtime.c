@@ -38,8 +38,10 @@ static inline const char *api_name(const char *symbol)
     {                                                                                       \
         /* the outermost call names: the runtime calls itself */                            \
         bool outermost = !vs_thread.api;                                                    \
-        if (outermost)                                                                      \
+        if (outermost) {                                                                    \
+            vs_hook_called(__builtin_return_address(0));                                    \
             vs_thread.api = api_name(#name);                                                \
+        }                                                                                   \
         vs_fn_##name real = (vs_fn_##name)vs_runtime_real(VS_RUNTIME_##name,                \
                                                           VS_RUNTIME_VERSION_##suffix);     \
         cudaError_t r = real ? real args : cudaErrorSymbolNotFound;                         \

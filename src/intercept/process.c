@@ -38,6 +38,7 @@ static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
 static struct vs_recorder *recorder; /* written under process_lock before state leaves IDLE */
 static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
+static bool with_stacks;             /* likewise */
 
 struct vs_recorder *vs_process_recorder(void)
 {
@@ -105,7 +106,9 @@ uint64_t vs_process_api(const char *name)
 
 uint64_t vs_process_stack(void)
 {
-    return vs_recorder_stack(recorder, 0);
+    /* without stacks still who called, so that memory can be told by library */
+    return recorder && !with_stacks ? vs_recorder_caller(recorder, vs_thread.caller)
+                                    : vs_recorder_stack(recorder, 0);
 }
 
 void vs_process_note(int severity, const char *text)
@@ -186,13 +189,12 @@ static enum vs_err trace_path(char *path, unsigned attempt)
 /* No trace is ever lost to another: only a name that nobody has is taken. */
 static enum vs_err open_recorder(char *path)
 {
+    with_stacks = vs_option_is(&options, VS_OPT_stacks, "native");
     struct vs_recorder_config config = {
         .path = path,
         .keep_existing = true,
         .compression = (unsigned)options.number[VS_OPT_compression],
-        .stack_depth_max = vs_option_is(&options, VS_OPT_stacks, "native")
-                               ? (unsigned)options.number[VS_OPT_stack_depth]
-                               : 0,
+        .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
         .flush_ms = (unsigned)options.number[VS_OPT_flush_ms]};
     enum vs_err err = VS_ERR_IO;
     errno = EEXIST;
@@ -367,7 +369,10 @@ void vs_process_abandon(void)
     vs_recorder_abandon_in_child(recorder);
 }
 
-bool vs_hook_active(void)
+bool vs_hook_active_for(const void *caller)
 {
-    return !vs_thread.inside && vs_process_begin();
+    if (vs_thread.inside)
+        return false;
+    vs_hook_called(caller);
+    return vs_process_begin();
 }

@@ -108,6 +108,7 @@ VS_EXPORT void *vramscope_torch_alloc(size_t bytes, int device, void *stream)
         return no_memory();
     vs_process_serve();
     vs_process_begin();
+    vs_hook_called(__builtin_return_address(0));
     vs_thread.inside++;
     enum vs_err err = allocate(bytes, device, stream, &addr);
     vs_thread.inside--;

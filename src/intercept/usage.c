@@ -13,6 +13,7 @@
 #include "intercept/capture.h"
 #include "intercept/device_ops.h"
 #include "intercept/hook.h"
+#include "intercept/inject_replay.h"
 #include "intercept/nvml.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
@@ -45,6 +46,12 @@ static bool may_read(void)
 {
     return vs_process_recorder() && vs_process_state() == VS_PROCESS_ACTIVE &&
            !vs_capture_any();
+}
+
+/* Injected, we hear of a call when it is over: there is no before to compare with. */
+static bool may_mark(void)
+{
+    return !vs_thread.inside && !vs_replay_on && may_read();
 }
 
 static void record_usage(uint32_t device, enum vs_usage_what what, uint64_t bytes, uint64_t count,
@@ -236,6 +243,8 @@ static void read_device(struct vs_context *context, const struct vs_usage_mark *
     bool fresh = !atomic_load(&context->measured);
     if (!may_read() || vs_track_device(context->device, &now))
         return;
+    if (fresh && vs_process_options()->number[VS_OPT_nvml])
+        vs_nvml_load(context->device); /* where it was made before our eyes, that was done */
     bool told = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
     ask_pools(context->device);
     if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
@@ -337,7 +346,7 @@ void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool p
 {
     uint64_t total;
     *mark = (struct vs_usage_mark){0};
-    if (vs_thread.inside || !may_read() || device < 0 || (primary && primary_exists(device)) ||
+    if (!may_mark() || device < 0 || (primary && primary_exists(device)) ||
         !mark_counts(mark, (uint32_t)device))
         return;
     vs_thread.inside++;
@@ -374,7 +383,7 @@ void vs_usage_begins(struct vs_usage_mark *mark)
 {
     uint64_t total;
     *mark = (struct vs_usage_mark){0};
-    if (vs_thread.inside || !may_read())
+    if (!may_mark())
         return;
     vs_thread.inside++;
     struct vs_context *context = vs_context_current();

@@ -35,16 +35,6 @@ void vs_usage_context_made(const struct vs_usage_mark *mark, CUcontext handle);
 void vs_usage_begins(struct vs_usage_mark *mark);
 void vs_usage_took(const struct vs_usage_mark *mark, enum vs_overhead_what what);
 
-/* vs_module_loading, _loaded: likewise, of modules and libraries. */
-static inline void vs_module_loading(struct vs_usage_mark *mark)
-{
-    vs_usage_begins(mark);
-}
-static inline void vs_module_loaded(const struct vs_usage_mark *mark)
-{
-    vs_usage_took(mark, VS_OVERHEAD_MODULE);
-}
-
 /* vs_usage_reserved: the device's reserved bytes are *reserved* now: a reading is due at
  * the next vs_device_sample when they passed all earlier ones by a good part. Cost: a
  * load. Any lock may be held. */

@@ -64,6 +64,12 @@ uint64_t vs_recorder_string(struct vs_recorder *recorder, const char *text, size
  * and one lookup when the stack was seen before. */
 uint64_t vs_recorder_stack(struct vs_recorder *recorder, unsigned skip);
 
+/* vs_recorder_caller: the id of a stack of one frame: the call that returns to *pc*. 0 for
+ * NULL, for code of the library that contains the recorder, and when the recorder
+ * stopped. Cost: one lookup in a small table, without a lock, when it was
+ * seen lately. */
+uint64_t vs_recorder_caller(struct vs_recorder *recorder, const void *pc);
+
 /* vs_recorder_flush: hand the present window to the background thread and wait
  * until everything recorded before the call is in the file. */
 void vs_recorder_flush(struct vs_recorder *recorder);

@@ -117,6 +117,12 @@ void vs_json_uint(struct vs_json *json, const char *key, uint64_t value)
     fprintf(json->out, "%" PRIu64, value);
 }
 
+void vs_json_int(struct vs_json *json, const char *key, int64_t value)
+{
+    member(json, key);
+    fprintf(json->out, "%" PRId64, value);
+}
+
 void vs_json_bool(struct vs_json *json, const char *key, bool value)
 {
     member(json, key);

@@ -28,6 +28,7 @@ void vs_json_begin_array(struct vs_json *json, const char *key);
 void vs_json_end_array(struct vs_json *json);
 void vs_json_string(struct vs_json *json, const char *key, const char *text); /* NULL: null */
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
+void vs_json_int(struct vs_json *json, const char *key, int64_t value);
 void vs_json_bool(struct vs_json *json, const char *key, bool value);
 /* vs_json_ratio: a number with six decimals; not finite becomes null. */
 void vs_json_ratio(struct vs_json *json, const char *key, double value);

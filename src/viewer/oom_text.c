@@ -5,6 +5,7 @@
 #include "viewer/oom_text.h"
 
 #include "base/vs_size.h"
+#include "viewer/balance_text.h"
 #include "viewer/json_writer.h"
 #include "viewer/oom_words.h"
 #include "viewer/report_json.h"
@@ -78,6 +79,14 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
     char size[VS_SIZE_TEXT_MAX], remark[128];
     fprintf(style->out, "\n%swhere the %s %s were%s\n", vs_paint(style, VS_BOLD),
             oom->limit ? "limit's" : "device's", vs_size_format(size, oom->total), vs_unpaint(style));
+    if (oom->balance.known && (oom->balance.context_count > oom->balance.contexts_unmeasured ||
+                               oom->balance.others_known)) {
+        if (oom->cached)
+            fprintf(style->out, "  the largest of %llu holes in the cache was %s\n", ULL(oom->holes),
+                    vs_size_format(size, oom->largest_hole));
+        vs_balance_rows(style, &oom->balance);
+        return;
+    }
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         if (!oom->family[f] || f == VS_FAMILY_IPC)
             continue;
@@ -176,6 +185,7 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_uint(json, "holes", oom->holes);
     vs_json_uint(json, "needed", oom->need);
     vs_json_uint(json, "missing", oom->missing);
+    vs_balance_json(json, "balance", &oom->balance);
     vs_json_begin_object(json, "live_by_family");
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
         if (oom->family[f])

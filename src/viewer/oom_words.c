@@ -19,6 +19,7 @@ const char *vs_oom_verdict_words(enum vs_verdict verdict)
     case VS_VERDICT_FRAGMENTATION: return "fragmentation: enough is free, but in pieces too small";
     case VS_VERDICT_GROWTH: return "growth per step: something is kept at the end of every step";
     case VS_VERDICT_SPIKE: return "single spike: one allocation unlike any before it";
+    case VS_VERDICT_OTHERS: return "other process: others hold a good part of the device";
     case VS_VERDICT_OUTSIDE: return "memory outside the program: others hold the device";
     case VS_VERDICT_LIMIT: return "imposed limit: the run was limited to less than the device has";
     case VS_VERDICT_REFUSED: return "refused: the device said no although it reported enough free memory";
@@ -161,6 +162,19 @@ static void say_limit(struct words *words, const struct vs_oom *oom)
             size(a, oom->device_free));
 }
 
+static void say_others(struct words *words, const struct vs_oom *oom)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
+    const struct vs_balance *balance = &oom->balance;
+    say(words, "%llu other process%s hold%s %s, %s of the device, as NVML tells; the program's "
+        "allocations are %s", ULL(balance->others_count), balance->others_count == 1 ? "" : "es",
+        balance->others_count == 1 ? "s" : "", size(a, balance->others),
+        vs_text_percent(share, balance->others, oom->total), size(b, oom->reserved));
+    for (size_t i = 0; i < balance->process_count && i < 3; i++)
+        say(words, "process %llu holds %s", ULL(balance->process[i].pid),
+            size(a, balance->process[i].bytes));
+}
+
 size_t vs_oom_evidence(const struct vs_oom *oom, char out[VS_EVIDENCE_MAX][VS_SENTENCE_MAX])
 {
     struct words words = {out, 0};
@@ -175,6 +189,10 @@ size_t vs_oom_evidence(const struct vs_oom *oom, char out[VS_EVIDENCE_MAX][VS_SE
         break;
     case VS_VERDICT_SPIKE:
         say_spike(&words, oom);
+        say_missing(&words, oom);
+        break;
+    case VS_VERDICT_OTHERS:
+        say_others(&words, oom);
         say_missing(&words, oom);
         break;
     case VS_VERDICT_OUTSIDE:
@@ -254,6 +272,12 @@ char *vs_oom_remedy_words(const struct vs_oom *oom, size_t index, char *out)
             remedy->fits ? "enough for the request" : "not enough alone");
         break;
     case VS_REMEDY_STOP_OTHERS:
+        if (oom->balance.known && oom->balance.others_known && remedy->bytes == oom->balance.others) {
+            put(out, "end or move the other processes (%s%llu): they hold %s, %s is missing",
+                oom->balance.others_count == 1 ? "process " : "the largest is process ",
+                ULL(oom->balance.process_count ? oom->balance.process[0].pid : 0), a, b);
+            break;
+        }
         put(out, "free the device of others (nvidia-smi lists them): they and the context hold %s, "
             "%s is missing", a, b);
         break;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "viewer/balance_text.h"
+
 static const char *condition_name(enum vs_condition condition)
 {
     switch (condition) {
@@ -214,6 +216,10 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
         vs_json_uint(json, "failures", device->framework_ooms);
         vs_json_end_object(json);
     }
+    vs_json_begin_object(json, "device_memory");
+    vs_balance_json(json, "highest_use", &device->balance_peak);
+    vs_balance_json(json, "last_reading", &device->balance_last);
+    vs_json_end_object(json);
     vs_report_json_sites(json, "sites_at_peak_allocated", &device->at_peak);
     vs_report_json_sites(json, "sites_live_at_end", &device->at_end);
     vs_report_json_sites(json, "sites_growing", &device->growing);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
+#include "viewer/balance_text.h"
 
 #define PHASES_SHOWN 12
 #define FAILURES_SHOWN 5
@@ -199,7 +200,8 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
     fprintf(style->out, "\n");
 }
 
-static void device_section(const struct vs_report_device *device, const struct vs_style *style)
+static void device_section(const struct vs_report_device *device, uint64_t end_ns,
+                           const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "\n%sdevice %llu%s  %s%s", vs_paint(style, VS_BOLD),
@@ -226,6 +228,7 @@ static void device_section(const struct vs_report_device *device, const struct v
     graph_line(device, style);
     framework_lines(device, style);
     family_table(device->family, style);
+    vs_balance_text(style, &device->balance_peak, &device->balance_last, end_ns);
     if (device->at_peak.count) {
         fprintf(style->out, "  heaviest call sites at the peak of allocated\n");
         vs_text_sites(style, &device->at_peak);
@@ -346,7 +349,7 @@ void vs_report_text(const struct vs_report *report, const struct vs_style *style
     if (report->device_count == 0)
         fprintf(style->out, "\nno device memory was used in what this trace holds\n");
     for (size_t i = 0; i < report->device_count; i++)
-        device_section(&report->devices[i], style);
+        device_section(&report->devices[i], report->duration_ns, style);
     host_section(report, style);
     phase_section(report, style);
     failure_section(report, style);

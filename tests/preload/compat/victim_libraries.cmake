@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What single victims link with, or load, beside the runtime: TARGET is each of
 # victim_NAME_shared and victim_NAME_static.
+include(victim_reconcile.cmake)
 
 # Other interposers, plugins and stand-ins for the victims of routing, beside the programs.
 set(compat_libraries "")

@@ -521,6 +521,70 @@ static void a_refusal_below_the_limit_is_called_one(void **state)
     done(&b, oom);
 }
 
+/* A failure while *others* bytes of the device are another process's, as *how* has it. */
+static struct vs_oom *fail_beside(struct vs_builder *b, uint64_t others, uint64_t how,
+                                  uint64_t request, uint64_t device_free)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Shared GPU", 80 * GIB);
+    vs_builder_context(b, 1, 0, true);
+    b->stack = site_activation(b);
+    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_device_usage,
+        .device_usage = {.what = VS_USAGE_OTHERS, .bytes = others, .count = 1, .how = how}});
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_device_usage,
+        .device_usage = {.what = VS_USAGE_PROCESS, .bytes = others, .pid = 77, .how = how}});
+    vs_builder_failed(b, 0, VS_FAMILY_DEVICE, request, device_free, 80 * GIB);
+    return diagnose(b, 0);
+}
+
+static void another_process_in_the_way_is_named(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_oom *oom = fail_beside(&b, 74 * GIB, VS_USAGE_BY_PID, 2 * GIB, GIB);
+    assert_int_equal(oom->verdict, VS_VERDICT_OTHERS);
+    assert_int_equal(oom->balance.others, 74 * GIB);
+    assert_int_equal(oom->balance.process[0].pid, 77);
+    assert_int_equal(vs_balance_parts(&oom->balance), 79 * GIB);
+    assert_int_equal(oom->balance.unexplained, GIB);
+    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_STOP_OTHERS);
+    assert_int_equal(oom->remedies[0].bytes, 74 * GIB);
+    done(&b, oom);
+}
+
+static void a_small_neighbour_is_a_remedy_but_no_verdict(void **state)
+{
+    (void)state;
+    struct vs_builder b; /* the rest is the context's: nobody else's */
+    struct vs_oom *oom = fail_beside(&b, 3 * GIB, VS_USAGE_BY_PID, 2 * GIB, GIB);
+    assert_int_not_equal(oom->verdict, VS_VERDICT_OTHERS);
+    done(&b, oom);
+}
+
+static void a_neighbour_whose_end_would_not_do_is_not_to_blame(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_oom *oom = fail_beside(&b, 30 * GIB, VS_USAGE_BY_PID, 78 * GIB, 46 * GIB);
+    assert_int_equal(oom->missing, 32 * GIB);
+    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_null(remedy_of(oom, VS_REMEDY_STOP_OTHERS));
+    done(&b, oom);
+}
+
+static void processes_that_cannot_be_told_apart_are_outside_memory(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_oom *oom = fail_beside(&b, 74 * GIB, VS_USAGE_UNTOLD, 2 * GIB, GIB);
+    assert_int_equal(oom->verdict, VS_VERDICT_OUTSIDE);
+    assert_int_equal(oom->balance.others, 0);
+    done(&b, oom);
+}
+
 static void a_device_full_of_others_is_outside_memory(void **state)
 {
     (void)state;
@@ -594,6 +658,10 @@ int main(void)
         cmocka_unit_test(a_limit_that_was_reached_while_the_device_had_more_is_the_cause),
         cmocka_unit_test(a_limit_that_was_not_reached_is_not_the_cause),
         cmocka_unit_test(a_refusal_below_the_limit_is_called_one),
+        cmocka_unit_test(another_process_in_the_way_is_named),
+        cmocka_unit_test(a_small_neighbour_is_a_remedy_but_no_verdict),
+        cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
+        cmocka_unit_test(processes_that_cannot_be_told_apart_are_outside_memory),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
         cmocka_unit_test(page_locked_memory_is_the_hosts_matter),
         cmocka_unit_test(the_failure_that_ended_the_run_is_chosen_and_nth_overrides),

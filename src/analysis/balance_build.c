@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts come from the replay, each from one source, so that none is in two of them:
+ * live bytes and the cache from allocations and segments, pools and graphs from what the
+ * driver said they reserve, contexts and modules from what was measured, the rest from
+ * what the device said is free. Memory that the driver hands out lies in pages of 2 MiB,
+ * which small requests share: their number is known from the addresses. */
+#include "analysis/balance_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/library.h"
+#include "analysis/vec.h"
+
+#define PAGE_BYTES (UINT64_C(2) << 20)
+#define SMALL_BYTES (UINT64_C(1) << 20) /* below: an allocation shares its page */
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+/* --- pages --- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t distinct(uint64_t *pages, size_t count)
+{
+    uint64_t n = 0;
+    if (count)
+        qsort(pages, count, sizeof *pages, by_number);
+    for (size_t i = 0; i < count; i++)
+        n += i == 0 || pages[i] != pages[i - 1];
+    return n;
+}
+
+/* What one live allocation takes beyond its size; of small ones, the pages they lie in are
+ * gathered instead, in *pages*. */
+static enum vs_err round_one(const struct vs_live *live, struct vs_balance *out, uint64_t **pages,
+                             size_t *count, size_t *capacity, uint64_t *small_bytes)
+{
+    bool whole = live->size >= SMALL_BYTES;
+    if (live->family == VS_FAMILY_ARRAY && !whole) { /* its address is a handle */
+        out->small_arrays++;
+        out->small_array_bytes += live->size;
+    } else if (whole) {
+        out->rounding += whole_pages(live->size) - live->size;
+    } else if (live->family == VS_FAMILY_DEVICE) {
+        enum vs_err err = vs_vec_grow(pages, capacity, *count + 2, sizeof **pages);
+        if (err)
+            return err;
+        (*pages)[(*count)++] = live->addr / PAGE_BYTES;
+        if ((live->addr + live->size - 1) / PAGE_BYTES != live->addr / PAGE_BYTES)
+            (*pages)[(*count)++] = live->addr / PAGE_BYTES + 1;
+        *small_bytes += live->size;
+    }
+    return VS_OK;
+}
+
+static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned account,
+                                 struct vs_balance *out)
+{
+    uint64_t *pages = NULL, small_bytes = 0;
+    size_t count = 0, capacity = 0;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->live_slots; i++) {
+        const struct vs_live *live = &replay->lives[i];
+        if (!live->used || live->device != account || live->in_segment || !live->size)
+            continue;
+        if (live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
+            live->family == VS_FAMILY_VMM)
+            err = round_one(live, out, &pages, &count, &capacity, &small_bytes);
+    }
+    for (size_t i = 0; i < replay->segments.count; i++) {
+        const struct vs_segment *segment = &replay->segments.items[i];
+        if (segment->device == account && !segment->view)
+            out->rounding += whole_pages(segment->size) - segment->size;
+    }
+    uint64_t held = distinct(pages, count) * PAGE_BYTES;
+    out->rounding += held > small_bytes ? held - small_bytes : 0;
+    free(pages);
+    return err;
+}
+
+/* --- libraries --- */
+
+static int heavier(const void *a, const void *b)
+{
+    const struct vs_balance_library *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+struct libraries {
+    struct vs_balance_library *items;
+    size_t count, capacity;
+    uint32_t *of_site; /* index + 1 of a site's library; 0 = not looked at yet */
+};
+
+static enum vs_err look_up(const struct vs_summary *summary, uint32_t site, const char *exe,
+                           struct libraries *set)
+{
+    char buffer[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    const char *name = vs_library_of_stack(
+        summary->replay->reader, summary->replay->sites.items[site].stack, exe, buffer, &framework);
+    size_t i = 0;
+    while (i < set->count && strcmp(set->items[i].name, name) != 0)
+        i++;
+    if (i == set->count) {
+        enum vs_err err = vs_vec_grow(&set->items, &set->capacity, i + 1, sizeof *set->items);
+        if (err)
+            return err;
+        name = vs_summary_copy(summary->memory, name);
+        if (!name)
+            return VS_ERR_NOMEM;
+        set->items[set->count++] = (struct vs_balance_library){.name = name, .framework = framework};
+    }
+    set->of_site[site] = (uint32_t)i + 1;
+    return VS_OK;
+}
+
+static enum vs_err gather_libraries(const struct vs_summary *summary, unsigned account,
+                                    struct libraries *set)
+{
+    const struct vs_replay *replay = summary->replay;
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    enum vs_err err = VS_OK;
+    set->of_site = calloc(replay->sites.count + 1, sizeof *set->of_site);
+    if (!set->of_site)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < replay->live_slots; i++) {
+        const struct vs_live *live = &replay->lives[i];
+        if (!live->used || live->device != account || !live->counted)
+            continue;
+        if (!set->of_site[live->site])
+            err = look_up(summary, live->site, exe, set);
+        if (err)
+            break;
+        struct vs_balance_library *library = &set->items[set->of_site[live->site] - 1];
+        library->bytes += live->size;
+        library->count++;
+    }
+    return err;
+}
+
+static void fill_outside_framework(struct vs_balance *out)
+{
+    uint64_t outside = 0;
+    bool any = false;
+    for (size_t i = 0; i < out->library_count; i++) {
+        any |= out->libraries[i].framework;
+        outside += out->libraries[i].framework ? 0 : out->libraries[i].bytes;
+    }
+    out->outside_framework = any ? outside : 0;
+}
+
+static enum vs_err fill_libraries(const struct vs_summary *summary, unsigned account,
+                                  struct vs_balance *out)
+{
+    struct libraries set = {0};
+    enum vs_err err = gather_libraries(summary, account, &set);
+    struct vs_balance_library *kept =
+        vs_arena_alloc(summary->memory, (set.count + 1) * sizeof *kept);
+    if (!kept)
+        err = VS_ERR_NOMEM;
+    if (!err && set.count) {
+        memcpy(kept, set.items, set.count * sizeof *kept);
+        qsort(kept, set.count, sizeof *kept, heavier);
+    }
+    free(set.items);
+    free(set.of_site);
+    out->libraries = kept;
+    out->library_count = err ? 0 : set.count;
+    fill_outside_framework(out);
+    return err;
+}
+
+/* --- the parts --- */
+
+static void fill_allocations(const struct vs_account *account, struct vs_balance *out)
+{
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        if (vs_family_on_device((uint64_t)f) && f != VS_FAMILY_MANAGED)
+            out->live[f] = account->family[f].live_bytes;
+    }
+    out->managed_live = account->family[VS_FAMILY_MANAGED].live_bytes;
+    out->imported = account->family[VS_FAMILY_IPC].live_bytes;
+    out->cached = account->segment_bytes > account->block_bytes
+                      ? account->segment_bytes - account->block_bytes
+                      : 0;
+    /* what launches share counts once */
+    if (account->graph_reserved && out->live[VS_FAMILY_GRAPH] > account->graph_reserved)
+        out->live[VS_FAMILY_GRAPH] = account->graph_reserved;
+    if (account->graph_held > out->live[VS_FAMILY_GRAPH] && account->graph_reserved)
+        out->graphs = account->graph_reserved - out->live[VS_FAMILY_GRAPH];
+    out->framework_allocated = account->framework.allocated;
+}
+
+static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)
+{
+    out->pools_known = usage->pools_known;
+    if (usage->pools_known && usage->pools > out->live[VS_FAMILY_ASYNC])
+        out->pools = usage->pools - out->live[VS_FAMILY_ASYNC];
+    for (size_t i = 0; i < usage->context_count; i++) {
+        const struct vs_usage_context *context = &usage->contexts[i];
+        out->context_count++;
+        out->contexts_unmeasured += !context->measured;
+        out->contexts += (uint64_t)context->bytes[VS_OVERHEAD_CONTEXT];
+        out->modules += context->bytes[VS_OVERHEAD_MODULE];
+        out->limits += context->bytes[VS_OVERHEAD_LIMIT];
+        if (context->how > out->contexts_how)
+            out->contexts_how = context->how;
+    }
+    out->own_known = usage->own_known;
+    out->own = usage->own;
+    out->others_how = usage->others_how;
+    out->others_known = usage->others_seen && usage->others_how != VS_USAGE_UNTOLD &&
+                        usage->others_how != VS_USAGE_NO_BYTES;
+    if (!usage->others_seen)
+        return;
+    out->others_count = usage->others_count;
+    out->process_count = usage->process_count;
+    memcpy(out->process, usage->process, sizeof out->process);
+    if (out->others_known)
+        out->others = usage->others;
+}
+
+/* What is left after all other parts; managed memory may be in it. */
+static void fill_rest(struct vs_balance *out)
+{
+    out->unexplained = 0;
+    out->managed = 0;
+    if (!out->known)
+        out->used = vs_balance_parts(out);
+    int64_t rest = (int64_t)(out->used - vs_balance_parts(out));
+    if (rest > 0)
+        out->managed = (uint64_t)rest < out->managed_live ? (uint64_t)rest : out->managed_live;
+    out->unexplained = rest - (int64_t)out->managed;
+}
+
+enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
+                             const struct vs_reading *reading, struct vs_balance *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_account *account = replay->accounts[index];
+    char place[VS_PLACE_TEXT_MAX];
+    uint64_t start = vs_replay_start_ns(replay);
+    *out = (struct vs_balance){.event = reading->event,
+                               .time_ns = reading->time_ns > start ? reading->time_ns - start : 0,
+                               .total = reading->total ? reading->total : account->total_bytes,
+                               .free = reading->free,
+                               .known = reading->total >= reading->free && reading->total > 0};
+    vs_phases_text(&replay->phases, reading->place, place);
+    out->place = vs_summary_copy(summary->memory, place);
+    if (!out->place)
+        return VS_ERR_NOMEM;
+    if (out->known)
+        out->used = out->total - out->free;
+    fill_allocations(account, out);
+    fill_usage(&account->usage, out);
+    enum vs_err err = fill_rounding(replay, index, out);
+    if (!err)
+        err = fill_libraries(summary, index, out);
+    fill_rest(out);
+    return err;
+}

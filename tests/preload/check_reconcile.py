@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The balance of a device's memory, to the byte, on the simulated GPU.
+
+    check_reconcile.py BIN TESTS CASE
+
+Runs a case of victim_reconcile (folder TESTS/compat) under `vramscope run` (folder BIN),
+observed and with the cache, with the shared and the static runtime, with stacks and
+without, and holds the report's JSON against what the simulated device is known to hold.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+MIB = 1 << 20
+GIB = 1 << 30
+CONTEXT = 400 * MIB
+
+
+def run(folders, case, device, runtime, allocator, stacks):
+    """The device's two balances, by name."""
+    command = os.path.join(folders[0], "vramscope")
+    program = os.path.join(folders[1], "compat", f"victim_reconcile_{runtime}")
+    with tempfile.TemporaryDirectory() as scratch:
+        trace = os.path.join(scratch, "t.vst")
+        done = subprocess.run([command, "run", "--quiet", "--simulate", device, "--allocator",
+                               allocator, "--stacks", stacks, "-o", trace, program, case],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{program} {case}: {done.returncode}\n{done.stdout}{done.stderr}")
+        report = subprocess.run([command, "report", "--json", trace], capture_output=True,
+                                text=True, check=True)
+    return json.loads(report.stdout)["devices"][0]["device_memory"]
+
+
+def adds_up(balance):
+    """The parts are the used bytes, and the libraries the allocated ones."""
+    parts = balance["parts"]
+    total = sum(parts["live"].values()) + sum(v for k, v in parts.items() if k != "live")
+    assert total == balance["used_bytes"], (total, balance)
+    assert balance["used_bytes"] + balance["free_bytes"] == balance["total_bytes"], balance
+    libraries = sum(one["bytes"] for one in balance["libraries"])
+    assert libraries == balance["allocated_bytes"], (libraries, balance)
+
+
+def library(balance, name):
+    return sum(one["bytes"] for one in balance["libraries"] if one["name"] == name)
+
+
+def sizes(peak, last, caching):
+    del caching
+    assert peak["parts"]["other_processes"] == 2 * GIB, peak
+    assert peak["processes"]["how"] == "by_pid" and peak["processes"]["others"] == 1, peak
+    assert peak["processes"]["largest"] == [{"pid": 4194305, "bytes": 2 * GIB}], peak
+    assert peak["contexts_known"] == "told_by_nvml", peak
+    assert last["parts"]["unexplained"] == 0, last
+
+
+def pools(peak, last, caching):
+    del caching, last
+    assert peak["processes"]["how"] == "by_elimination", peak
+    assert peak["parts"]["other_processes"] == GIB, peak
+    # the pools' segments of 32 MiB, larger where a block is: 96 MiB and 32 MiB for 12 MiB
+    assert peak["parts"]["live"]["async"] + peak["parts"]["pools"] == 128 * MIB, peak
+    assert peak["parts"]["live"]["async"] == 12 * MIB, peak
+
+
+def libraries(peak, last, caching):
+    del caching, last
+    assert library(peak, "NCCL") == 30 * MIB, peak
+    assert library(peak, "cuBLAS") == 32 * MIB, peak
+    assert library(peak, "the program") == 10 * MIB, peak
+    assert peak["processes"]["how"] == "no_figures", peak
+    # nobody tells what is the context's and what the others'
+    assert peak["contexts_known"] == "at_most", peak
+    assert peak["parts"]["contexts"] == CONTEXT + GIB, peak
+
+
+def contexts(peak, last, caching):
+    del caching
+    assert peak["context_count"] == 2 and peak["parts"]["contexts"] == 2 * CONTEXT, peak
+    assert last["context_count"] == 1 and last["parts"]["contexts"] == CONTEXT, last
+
+
+def managed(peak, last, caching):
+    del caching, last
+    assert peak["managed_live_bytes"] == 64 * MIB, peak
+    assert peak["parts"]["managed_at_most"] == 24 * MIB, peak
+
+
+def forked(peak, last, caching):
+    del caching, last
+    assert peak["parts"]["live"]["device"] == 40 * MIB, peak
+
+
+def captured(peak, last, caching):
+    del caching, last
+    assert peak["parts"]["live"]["device"] == 2 * MIB, peak
+
+
+DEVICES = {"sizes": "t4-16g,others=2GiB", "pools": "t4-16g,others=1GiB,nvml=pids",
+           "libraries": "t4-16g,others=1GiB,nvml=nofigures", "contexts": "t4-16g,nvml=none"}
+
+
+def main():
+    bin_folder, tests_folder, case = sys.argv[1:]
+    for runtime in ("shared", "static"):
+        for allocator in ("observe", "caching"):
+            if case == "contexts" and allocator == "caching":
+                continue
+            for stacks in ("native", "none"):
+                memory = run((bin_folder, tests_folder), case, DEVICES.get(case, "t4-16g"),
+                             runtime, allocator, stacks)
+                peak, last = memory["highest_use"], memory["last_reading"]
+                for balance in (peak, last):
+                    adds_up(balance)
+                    assert balance["parts"]["unexplained"] == 0, (runtime, allocator, balance)
+                if case not in ("libraries", "contexts"):
+                    assert peak["parts"]["contexts"] == CONTEXT, peak
+                globals()[case](peak, last, allocator == "caching")
+
+
+if __name__ == "__main__":
+    main()

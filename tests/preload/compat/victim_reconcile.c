@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of every kind held at once, with a question what is free while it is held, so
+ * that a reading of the device has all of it to explain. check_reconcile.py looks at
+ * what the report makes of each case. */
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+#define KIB ((size_t)1 << 10)
+
+/* Both answers are the device's; what is free differs with a cache in front. */
+static void ask(void)
+{
+    size_t unused, total;
+    OK(cudaMemGetInfo(&unused, &total));
+    CHECK(unused < total);
+}
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cudaMalloc(&p, bytes));
+    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    return p;
+}
+
+static void give(void *p)
+{
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+}
+
+static int sizes(void)
+{
+    void *p[40];
+    for (int i = 0; i < 40; i++)
+        p[i] = take(i % 4 ? 700 * KIB + (size_t)i : 3 * MIB + (size_t)i);
+    ask();
+    for (int i = 0; i < 40; i += 2)
+        give(p[i]);
+    ask();
+    for (int i = 1; i < 40; i += 2)
+        give(p[i]);
+    ask();
+    return 0;
+}
+
+static int pools(void)
+{
+    cudaStream_t stream;
+    cudaMemPool_t pool;
+    struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
+                                     .location = {.type = cudaMemLocationTypeDevice}};
+    void *a, *b, *c;
+    unsigned long long keep = 256 * MIB;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMemPoolCreate(&pool, &props));
+    OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    OK(cudaMallocAsync(&a, 5 * MIB, stream));
+    OK(cudaMallocFromPoolAsync(&b, 70 * MIB, pool, stream));
+    OK(cudaMallocFromPoolAsync(&c, 7 * MIB, pool, stream));
+    tally_alloc(VT_ASYNC, 5 * MIB);
+    tally_alloc(VT_ASYNC, 70 * MIB);
+    tally_alloc(VT_ASYNC, 7 * MIB);
+    void *d = take(9 * MIB);
+    ask();
+    OK(cudaFreeAsync(b, stream));
+    tally_free(VT_ASYNC);
+    OK(cudaStreamSynchronize(stream));
+    void *e = take(64 * MIB);
+    ask(); /* the pool keeps what is free in it */
+    OK(cudaFreeAsync(a, stream));
+    OK(cudaFreeAsync(c, stream));
+    tally_free(VT_ASYNC);
+    tally_free(VT_ASYNC);
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaMemPoolDestroy(pool));
+    give(d);
+    give(e);
+    OK(cudaStreamDestroy(stream));
+    return 0;
+}
+
+struct library {
+    void *(*take)(size_t);
+    int (*give)(void *);
+};
+
+static struct library open_library(const char *path, const char *take_name, const char *give_name)
+{
+    struct library library;
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    CHECK(handle != NULL);
+    *(void **)&library.take = dlsym(handle, take_name);
+    *(void **)&library.give = dlsym(handle, give_name);
+    CHECK(library.take && library.give);
+    return library;
+}
+
+static int libraries(void)
+{
+    struct library nccl = open_library(VICTIM_NCCL, "nccl_take", "nccl_give");
+    struct library cublas = open_library(VICTIM_CUBLAS, "cublas_take", "cublas_give");
+    void *own = take(10 * MIB), *rings = nccl.take(30 * MIB), *workspace = cublas.take(32 * MIB);
+    CHECK(rings && workspace);
+    tally_alloc(VT_DEVICE, 30 * MIB);
+    tally_alloc(VT_DEVICE, 32 * MIB);
+    ask();
+    OK(nccl.give(rings));
+    OK(cublas.give(workspace));
+    tally_free(VT_DEVICE);
+    tally_free(VT_DEVICE);
+    give(own);
+    return 0;
+}
+
+static int contexts(void)
+{
+    CUcontext own;
+    void *first = take(4 * MIB);
+    CUdeviceptr second;
+    OK(cuCtxCreate(&own, NULL, 0, 0));
+    OK(cuMemAlloc(&second, 6 * MIB));
+    tally_alloc(VT_DEVICE, 6 * MIB);
+    ask();
+    OK(cuMemFree(second));
+    tally_free(VT_DEVICE);
+    OK(cuCtxDestroy(own));
+    OK(cudaSetDevice(0));
+    void *third = take(64 * MIB);
+    ask();
+    give(first);
+    give(third);
+    return 0;
+}
+
+static int managed(void)
+{
+    void *p;
+    struct cudaMemLocation here = {.type = cudaMemLocationTypeDevice, .id = 0};
+    OK(cudaMallocManaged(&p, 64 * MIB, cudaMemAttachGlobal));
+    tally_alloc(VT_MANAGED, 64 * MIB);
+    OK(cudaMemPrefetchAsync(p, 24 * MIB, here, 0, NULL));
+    OK(cudaDeviceSynchronize());
+    void *q = take(8 * MIB);
+    ask();
+    OK(cudaFree(p));
+    tally_free(VT_MANAGED);
+    give(q);
+    return 0;
+}
+
+static int forked(void)
+{
+    void *p = take(40 * MIB);
+    ask();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    ask();
+    give(p);
+    return WEXITSTATUS(status);
+}
+
+static int captured(void)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    size_t unused, total;
+    void *p = take(2 * MIB);
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cudaMemGetInfo(&unused, &total));
+    OK(cudaMemsetAsync(p, 0, 2 * MIB, stream));
+    OK(cudaStreamEndCapture(stream, &graph)); /* nothing of ours invalidated it */
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(stream));
+    give(p);
+    return 0;
+}
+
+VICTIM("reconciliation")
+CASE(sizes, "allocations of many sizes, small ones sharing pages", 0)
+CASE(pools, "stream-ordered pools that keep what was freed", 0)
+CASE(libraries, "libraries that allocate for themselves, with a runtime of their own or the shared one", 0)
+CASE(contexts, "a second context, and the first one after it", VF_OBSERVE_ONLY)
+CASE(managed, "managed memory, part of it on the device", 0)
+CASE(forked, "a child that uses no CUDA, while readings are taken", 0)
+CASE(captured, "what is free, asked during a capture", 0)
+SIMULATE(sizes, "t4-16g,others=2GiB")
+SIMULATE(pools, "t4-16g,others=1GiB,nvml=pids")
+SIMULATE(libraries, "t4-16g,nvml=nofigures,others=1GiB")
+SIMULATE(contexts, "t4-16g,nvml=none")
+END_VICTIM

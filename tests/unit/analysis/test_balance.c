@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a device's memory is: the parts of traces whose every byte is known, and what
+ * becomes of them when something is missing, late or counted twice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/balance.h"
+#include "analysis/library.h"
+#include "analysis/report.h"
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define TOTAL (16 * GIB)
+#define CONTEXT (400 * MIB)
+#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
+
+static struct vs_reader *reader;
+static struct vs_report *report;
+
+static void start(struct vs_builder *b)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Test GPU", TOTAL);
+}
+
+static void usage(struct vs_builder *b, uint64_t what, uint64_t bytes, uint64_t count, uint64_t pid,
+                  uint64_t how)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_device_usage,
+        .device_usage = {.what = what, .bytes = bytes, .count = count, .pid = pid, .how = how}});
+}
+
+static void overhead(struct vs_builder *b, uint64_t context, uint64_t what, int64_t bytes,
+                     uint64_t how)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_overhead,
+        .overhead = {.context = context, .what = what, .bytes = (uint64_t)bytes, .how = how}});
+}
+
+static void context(struct vs_builder *b, uint64_t id, uint64_t bytes, uint64_t how)
+{
+    vs_builder_context(b, id, 0, true);
+    overhead(b, id, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
+}
+
+/* The device says that *used* bytes are in use. */
+static void read_used(struct vs_builder *b, uint64_t used)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = TOTAL - used, .total_bytes = TOTAL}});
+}
+
+static const struct vs_report_device *build(struct vs_builder *b)
+{
+    char why[VS_READER_WHY_MAX];
+    vs_builder_close(b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
+    assert_int_equal(vs_report_build(reader, b->path, NULL, &report), VS_OK);
+    assert_int_equal(report->device_count, 1);
+    return &report->devices[0];
+}
+
+static const struct vs_balance *last_of(struct vs_builder *b)
+{
+    const struct vs_balance *balance = &build(b)->balance_last;
+    assert_true(balance->known);
+    assert_int_equal(vs_balance_parts(balance), balance->used);
+    assert_int_equal(balance->used + balance->free, balance->total);
+    uint64_t libraries = 0;
+    for (size_t i = 0; i < balance->library_count; i++)
+        libraries += balance->libraries[i].bytes;
+    assert_int_equal(libraries, vs_balance_allocated(balance));
+    return balance;
+}
+
+static void done(struct vs_builder *b)
+{
+    vs_report_free(report);
+    vs_reader_close(reader);
+    vs_builder_remove(b);
+}
+
+static void every_kind_of_memory_is_a_part_of_its_own(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_TOLD);
+    overhead(&b, 1, VS_OVERHEAD_MODULE, 6 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    overhead(&b, 1, VS_OVERHEAD_LIMIT, 8 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    vs_builder_segment(&b, 0, A(0), 20 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 3 * MIB, 3 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 5 * MIB, 5 * MIB); /* 6 in pages */
+    vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(200), 10 * MIB, 10 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, 3 * MIB, 3 * MIB); /* 4 in pages */
+    vs_builder_alloc(&b, 0, VS_FAMILY_VMM, A(300), 4 * MIB, 4 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_IPC, A(400), 64 * MIB, 64 * MIB);
+    usage(&b, VS_USAGE_POOLS, 32 * MIB, 1, 0, 0);
+    usage(&b, VS_USAGE_OTHERS, GIB, 2, 0, VS_USAGE_BY_PID);
+    usage(&b, VS_USAGE_PROCESS, GIB - MIB, 1, 77, VS_USAGE_BY_PID);
+    usage(&b, VS_USAGE_PROCESS, MIB, 1, 78, VS_USAGE_BY_PID);
+    read_used(&b, CONTEXT + 14 * MIB + 20 * MIB + 6 * MIB + 32 * MIB + 4 * MIB + 4 * MIB + GIB + 12345);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->live[VS_FAMILY_DEVICE], 8 * MIB);
+    assert_int_equal(balance->live[VS_FAMILY_ASYNC], 10 * MIB);
+    assert_int_equal(balance->live[VS_FAMILY_ARRAY], 3 * MIB);
+    assert_int_equal(balance->live[VS_FAMILY_VMM], 4 * MIB);
+    assert_int_equal(balance->live[VS_FAMILY_IPC], 0);
+    assert_int_equal(balance->imported, 64 * MIB);
+    assert_int_equal(balance->cached, 17 * MIB);
+    assert_int_equal(balance->pools, 22 * MIB);
+    assert_int_equal(balance->rounding, 2 * MIB);
+    assert_int_equal(balance->contexts, CONTEXT);
+    assert_int_equal(balance->contexts_how, VS_OVERHEAD_TOLD);
+    assert_int_equal(balance->modules, 6 * MIB);
+    assert_int_equal(balance->limits, 8 * MIB);
+    assert_int_equal(balance->others, GIB);
+    assert_int_equal(balance->process_count, 2);
+    assert_int_equal(balance->process[0].pid, 77);
+    assert_int_equal(balance->unexplained, 12345);
+    done(&b);
+}
+
+static void small_blocks_share_the_pages_their_addresses_lie_in(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    for (uint64_t i = 0; i < 10; i++) /* all in one page of 2 MiB */
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 4096, 100, 512);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2) - 512, 700, 1024); /* in two */
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(64), MIB, MIB);       /* large: one of its own */
+    read_used(&b, CONTEXT + 4 * MIB + 2 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->rounding, 6 * MIB - 10 * 512 - 1024 - MIB);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+}
+
+static void managed_memory_explains_no_more_than_what_is_left(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(0), 64 * MIB, 64 * MIB);
+    read_used(&b, CONTEXT + 24 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->managed, 24 * MIB);
+    assert_int_equal(balance->managed_live, 64 * MIB);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(0), 64 * MIB, 64 * MIB);
+    read_used(&b, CONTEXT + 65 * MIB);
+    balance = last_of(&b);
+    assert_int_equal(balance->managed, 64 * MIB);
+    assert_int_equal(balance->unexplained, MIB);
+    done(&b);
+}
+
+static void what_is_counted_twice_leaves_less_than_nothing(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(0), 64 * MIB, 64 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 2 * MIB, 2 * MIB);
+    read_used(&b, CONTEXT);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->unexplained, -2 * (int64_t)MIB);
+    assert_int_equal(balance->managed, 0);
+    done(&b);
+}
+
+static void a_context_takes_what_came_with_it_along(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_TOLD);
+    context(&b, 2, CONTEXT + MIB, VS_OVERHEAD_MEASURED);
+    overhead(&b, 2, VS_OVERHEAD_MODULE, 3 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    overhead(&b, 1, VS_OVERHEAD_MODULE, 5 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    overhead(&b, 1, VS_OVERHEAD_MODULE, -4 * (int64_t)MIB, VS_OVERHEAD_MEASURED); /* unloaded */
+    read_used(&b, 2 * CONTEXT + 5 * MIB);
+    vs_builder_context(&b, 2, 0, false);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 2 * MIB, 2 * MIB);
+    read_used(&b, CONTEXT + 3 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->context_count, 1);
+    assert_int_equal(balance->contexts, CONTEXT);
+    assert_int_equal(balance->modules, MIB);
+    assert_int_equal(balance->unexplained, 0);
+    const struct vs_balance *peak = &report->devices[0].balance_peak;
+    assert_int_equal(peak->context_count, 2);
+    assert_int_equal(peak->modules, 4 * MIB);
+    assert_int_equal(peak->used, 2 * CONTEXT + 5 * MIB);
+    assert_int_equal(peak->unexplained, 0);
+    assert_int_equal(vs_balance_parts(peak), peak->used);
+    done(&b);
+}
+
+static void others_that_cannot_be_told_are_no_part(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
+    usage(&b, VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNTOLD); /* this process is in it */
+    read_used(&b, CONTEXT + GIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_false(balance->others_known);
+    assert_int_equal(balance->others, 0);
+    assert_int_equal(balance->contexts_how, VS_OVERHEAD_AT_MOST);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+}
+
+static void the_latest_row_counts_and_brings_its_own_processes(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_TOLD);
+    usage(&b, VS_USAGE_OTHERS, GIB, 1, 0, VS_USAGE_BY_PID);
+    usage(&b, VS_USAGE_PROCESS, GIB, 1, 77, VS_USAGE_BY_PID);
+    usage(&b, VS_USAGE_OTHERS, 0, 0, 0, VS_USAGE_BY_PID); /* it has ended */
+    usage(&b, VS_USAGE_WHAT_COUNT + 3, 5 * GIB, 0, 0, 0); /* of a newer writer */
+    read_used(&b, CONTEXT);
+    const struct vs_balance *balance = last_of(&b);
+    assert_true(balance->others_known);
+    assert_int_equal(balance->others, 0);
+    assert_int_equal(balance->process_count, 0);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+}
+
+static void a_trace_without_rows_leaves_the_context_unexplained(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_context(&b, 1, 0, true);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
+    read_used(&b, CONTEXT + 8 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->contexts_unmeasured, 1);
+    assert_int_equal(balance->unexplained, CONTEXT);
+    done(&b);
+}
+
+static void without_a_reading_nothing_is_said(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_device_sample,
+        .device_sample = {.free_bytes = TOTAL + 1, .total_bytes = TOTAL}}); /* makes no sense */
+    const struct vs_report_device *device = build(&b);
+    assert_false(device->balance_last.known);
+    assert_false(device->balance_peak.known);
+    done(&b);
+}
+
+static void the_highest_use_is_told_apart_from_the_last_reading(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_step(&b, 7);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
+    uint64_t at = b.now_ns;
+    read_used(&b, CONTEXT + 100 * MIB);
+    vs_builder_free(&b, 0, A(0));
+    read_used(&b, CONTEXT);
+    read_used(&b, CONTEXT); /* as high again is not higher */
+    vs_builder_pop(&b);
+    const struct vs_report_device *device = build(&b);
+    assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 100 * MIB);
+    assert_string_equal(device->balance_peak.place, "step 7");
+    assert_int_equal(device->balance_peak.time_ns, at - b.start_ns);
+    assert_int_equal(device->balance_last.live[VS_FAMILY_DEVICE], 0);
+    assert_true(device->balance_last.event > device->balance_peak.event);
+    done(&b);
+}
+
+static void graphs_count_once_whatever_their_launches_share(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(0), 10 * MIB, 10 * MIB);
+    vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(100), 10 * MIB, 10 * MIB);
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
+                                           .graph_memory = {.used = 12 * MIB,
+                                                            .used_high = 12 * MIB,
+                                                            .reserved = 12 * MIB,
+                                                            .reserved_high = 12 * MIB}});
+    read_used(&b, CONTEXT + 12 * MIB);
+    const struct vs_balance *balance = &build(&b)->balance_last;
+    assert_int_equal(balance->live[VS_FAMILY_GRAPH], 12 * MIB);
+    assert_int_equal(balance->graphs, 0);
+    assert_int_equal(balance->unexplained, 0);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    vs_builder_remove(&b);
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(0), 10 * MIB, 10 * MIB);
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
+                                           .graph_memory = {.reserved = 12 * MIB}});
+    read_used(&b, CONTEXT + 12 * MIB);
+    balance = last_of(&b);
+    assert_int_equal(balance->graphs, 2 * MIB);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+}
+
+static void libraries_go_by_the_names_people_know(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *name; /* NULL: on the way to the driver */
+        bool framework;
+    } cases[] = {
+        {"/usr/lib/libnccl.so.2", "NCCL", false},
+        {"/usr/lib/libcublasLt.so.13", "cuBLAS", false},
+        {"/usr/lib/libcublas.so.12", "cuBLAS", false},
+        {"/opt/torch/lib/libc10_cuda.so", "PyTorch", true},
+        {"/opt/torch/lib/libtorch_cuda.so", "PyTorch", true},
+        {"/usr/lib/libcudnn_ops_infer.so.8", "cuDNN", false},
+        {"/opt/demo/app", "the program", false},
+        {"/opt/libnccl/plugin/libmine.so.3.1", "libmine.so", false},
+        {"/opt/demo/app2", "app2", false},
+        {"/usr/lib/libcudart.so.12", NULL, false},
+        {"/usr/lib/libcuda.so.580.1", NULL, false},
+        {"/usr/lib/libcudf.so", "cuDF", false}, /* not libcuda, not libcudart */
+        {"/usr/lib/libc.so.6", NULL, false},
+        {"/usr/lib/libcufft.so.11", "cuFFT", false},
+        {"/usr/lib/libvramscope.so", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char buffer[VS_LIBRARY_NAME_MAX];
+        bool framework;
+        const char *name = vs_library_of_module(cases[i].path, "/opt/demo/app", buffer, &framework);
+        if (!cases[i].name)
+            assert_null(name);
+        else
+            assert_string_equal(name, cases[i].name);
+        assert_int_equal(framework, cases[i].framework);
+    }
+}
+
+__attribute__((noinline)) static uint64_t own_stack(struct vs_builder *b)
+{
+    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+static void a_stack_gives_the_object_that_called_and_none_is_unknown(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    b.stack = own_stack(&b);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * MIB, 4 * MIB);
+    b.stack = vs_recorder_caller(b.recorder, (const void *)((uintptr_t)own_stack + 4));
+    assert_true(b.stack != 0);
+    assert_int_equal(b.stack, vs_recorder_caller(b.recorder, (const void *)((uintptr_t)own_stack + 4)));
+    vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(50), 2 * MIB, 2 * MIB);
+    b.stack = 0;
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 2 * MIB, 2 * MIB);
+    read_used(&b, 8 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->library_count, 2);
+    assert_string_equal(balance->libraries[0].name, "test_balance"); /* the process is another's */
+    assert_int_equal(balance->libraries[0].bytes, 6 * MIB);
+    assert_string_equal(balance->libraries[1].name, "unknown");
+    assert_int_equal(balance->libraries[1].bytes, 2 * MIB);
+    assert_int_equal(vs_recorder_caller(b.recorder, NULL), 0);
+    done(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_memory_is_a_part_of_its_own),
+        cmocka_unit_test(small_blocks_share_the_pages_their_addresses_lie_in),
+        cmocka_unit_test(managed_memory_explains_no_more_than_what_is_left),
+        cmocka_unit_test(what_is_counted_twice_leaves_less_than_nothing),
+        cmocka_unit_test(a_context_takes_what_came_with_it_along),
+        cmocka_unit_test(others_that_cannot_be_told_are_no_part),
+        cmocka_unit_test(the_latest_row_counts_and_brings_its_own_processes),
+        cmocka_unit_test(a_trace_without_rows_leaves_the_context_unexplained),
+        cmocka_unit_test(without_a_reading_nothing_is_said),
+        cmocka_unit_test(the_highest_use_is_told_apart_from_the_last_reading),
+        cmocka_unit_test(graphs_count_once_whatever_their_launches_share),
+        cmocka_unit_test(libraries_go_by_the_names_people_know),
+        cmocka_unit_test(a_stack_gives_the_object_that_called_and_none_is_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The balance as people see it: every row, the order, the signs, what is said of the rest. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "viewer/balance_text.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+static const struct vs_balance_library libraries[] = {
+    {"PyTorch", true, 6 * GIB, 40}, {"NCCL", false, GIB, 9}, {"cuBLAS", false, 32 * MIB, 2}};
+
+static struct vs_balance full(void)
+{
+    struct vs_balance b = {.known = true, .event = 9, .time_ns = 1500000000, .place = "step 3",
+                           .total = 16 * GIB, .context_count = 1, .contexts = 400 * MIB,
+                           .contexts_how = VS_OVERHEAD_TOLD, .others_known = true,
+                           .others_count = 2, .others = 2 * GIB, .process_count = 2,
+                           .process = {{77, GIB + GIB / 2}, {4194305, GIB / 2}},
+                           .live = {[VS_FAMILY_DEVICE] = 7 * GIB, [VS_FAMILY_ARRAY] = 3 * MIB},
+                           .cached = 512 * MIB, .pools = 20 * MIB, .rounding = MIB,
+                           .modules = 6 * (int64_t)MIB, .pools_known = true,
+                           .framework_allocated = 5 * GIB, .libraries = libraries,
+                           .library_count = 3, .outside_framework = GIB + 32 * MIB,
+                           .unexplained = 2 * (int64_t)MIB};
+    b.used = vs_balance_parts(&b);
+    b.free = b.total - b.used;
+    return b;
+}
+
+static void expect(const struct vs_balance *peak, const struct vs_balance *last, const char *text)
+{
+    char *got = NULL;
+    size_t bytes;
+    struct vs_style style = {.out = open_memstream(&got, &bytes), .width = 110, .sites = 5};
+    assert_non_null(style.out);
+    vs_balance_text(&style, peak, last, UINT64_C(2000000000));
+    fclose(style.out);
+    assert_string_equal(got, text);
+    free(got);
+}
+
+static void every_part_has_its_row_and_they_add_up(void **state)
+{
+    (void)state;
+    struct vs_balance peak = full();
+    expect(&peak, &peak,
+           "  where the device's memory is                    highest use\n"
+           "    read at 1.500 s, step 3, the last time, 500.00 ms before the end\n"
+           "    device                                            7.0 GiB\n"
+           "    array                                             3.0 MiB\n"
+           "    cached, not in use                              512.0 MiB\n"
+           "    kept by stream-ordered pools                     20.0 MiB\n"
+           "    rounding to the driver's 2 MiB pages              1.0 MiB\n"
+           "    context (1, as NVML tells)                      400.0 MiB\n"
+           "    modules                                           6.0 MiB\n"
+           "    other processes (2)                               2.0 GiB\n"
+           "    unexplained                                       2.0 MiB\n"
+           "    = used                                            9.9 GiB\n"
+           "    free                                              6.1 GiB\n"
+           "    total                                            16.0 GiB\n"
+           "    other process: pid 77 holds 1.5 GiB\n"
+           "    other process: pid 4194305 holds 512.0 MiB\n"
+           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not seen\n"
+           "  who allocated what is live then\n"
+           "         6.0 GiB   85.3 %      40×  PyTorch, 5.0 GiB of it in tensors\n"
+           "         1.0 GiB   14.2 %       9×  NCCL\n"
+           "        32.0 MiB    0.4 %       2×  cuBLAS\n"
+           "         1.0 GiB  of it outside the framework's allocator\n");
+}
+
+static void two_moments_stand_side_by_side(void **state)
+{
+    (void)state;
+    struct vs_balance peak = full(), last = {.known = true, .event = 20, .time_ns = 1900000000,
+                                             .place = "", .total = 16 * GIB, .context_count = 1,
+                                             .contexts = 400 * MIB, .others_known = true,
+                                             .unexplained = -(int64_t)MIB};
+    last.used = vs_balance_parts(&last);
+    last.free = last.total - last.used;
+    expect(&peak, &last,
+           "  where the device's memory is                    highest use   last reading\n"
+           "    read at 1.500 s, step 3, and at 1.900 s, 100.00 ms before the end\n"
+           "    device                                            7.0 GiB            0 B\n"
+           "    array                                             3.0 MiB            0 B\n"
+           "    cached, not in use                              512.0 MiB            0 B\n"
+           "    kept by stream-ordered pools                     20.0 MiB            0 B\n"
+           "    rounding to the driver's 2 MiB pages              1.0 MiB            0 B\n"
+           "    context (1, as NVML tells)                      400.0 MiB      400.0 MiB\n"
+           "    modules                                           6.0 MiB            0 B\n"
+           "    other processes (2)                               2.0 GiB            0 B\n"
+           "    unexplained                                       2.0 MiB       -1.0 MiB\n"
+           "    = used                                            9.9 GiB      399.0 MiB\n"
+           "    free                                              6.1 GiB       15.6 GiB\n"
+           "    total                                            16.0 GiB       16.0 GiB\n"
+           "    other process: pid 77 holds 1.5 GiB\n"
+           "    other process: pid 4194305 holds 512.0 MiB\n"
+           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not seen\n"
+           "  who allocated what is live then\n"
+           "         6.0 GiB   85.3 %      40×  PyTorch, 5.0 GiB of it in tensors\n"
+           "         1.0 GiB   14.2 %       9×  NCCL\n"
+           "        32.0 MiB    0.4 %       2×  cuBLAS\n"
+           "         1.0 GiB  of it outside the framework's allocator\n");
+}
+
+static void what_is_not_known_is_said(void **state)
+{
+    (void)state;
+    struct vs_balance b = {.known = true, .event = 3, .place = "", .total = GIB,
+                           .context_count = 2, .contexts = 100 * MIB, .contexts_unmeasured = 1,
+                           .live = {[VS_FAMILY_ASYNC] = MIB}, .managed_live = 64 * MIB,
+                           .managed = 64 * MIB, .imported = 8 * MIB, .small_arrays = 3,
+                           .small_array_bytes = MIB, .others_how = VS_USAGE_NO_BYTES,
+                           .others_count = 2, .unexplained = 5};
+    b.used = vs_balance_parts(&b);
+    b.free = b.total - b.used;
+    expect(&b, &b,
+           "  where the device's memory is                    highest use\n"
+           "    read at 0 ns, the last time, 2.000 s before the end\n"
+           "    async                                             1.0 MiB\n"
+           "    contexts (2, not all measured)                  100.0 MiB\n"
+           "    managed, at most (resident unknown)              64.0 MiB\n"
+           "    unexplained                                           5 B\n"
+           "    = used                                          165.0 MiB\n"
+           "    free                                            859.0 MiB\n"
+           "    total                                             1.0 GiB\n"
+           "    2 other processes use the device: it does not tell how much\n"
+           "    unexplained may be other processes: NVML did not tell them apart\n"
+           "    unexplained holds contexts that were not measured\n"
+           "    unexplained holds the pages of 3 arrays below 1 MiB: up to 6.0 MiB\n"
+           "    unexplained holds what stream-ordered pools keep: it was not read\n"
+           "    managed: 64.0 MiB is allocated; how much of it is on the device no call tells\n"
+           "    imported from other processes, counted there: 8.0 MiB\n");
+}
+
+static void nothing_is_printed_where_the_device_was_not_read(void **state)
+{
+    (void)state;
+    struct vs_balance none = {.place = ""};
+    expect(&none, &none, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_has_its_row_and_they_add_up),
+        cmocka_unit_test(two_moments_stand_side_by_side),
+        cmocka_unit_test(what_is_not_known_is_said),
+        cmocka_unit_test(nothing_is_printed_where_the_device_was_not_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
