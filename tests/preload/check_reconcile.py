@@ -67,6 +67,11 @@ def pools(peak, last, caching):
     assert peak["parts"]["live"]["async"] == 12 * MIB, peak
 
 
+def arrays(peak, last, caching):
+    del caching, last
+    assert peak["parts"]["live"]["array"] == 1024 * 1000 * 4, peak
+
+
 def libraries(peak, last, caching):
     del caching, last
     assert library(peak, "NCCL") == 30 * MIB, peak

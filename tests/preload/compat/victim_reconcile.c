@@ -86,6 +86,20 @@ static int pools(void)
     return 0;
 }
 
+static int arrays(void)
+{
+    cudaArray_t large;
+    struct cudaChannelFormatDesc floats = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    OK(cudaMallocArray(&large, &floats, 1024, 1000, 0)); /* 4,096,000 bytes */
+    tally_alloc(VT_ARRAY, 1024 * 1000 * 4);
+    void *p = take(20 * MIB);
+    ask();
+    OK(cudaFreeArray(large));
+    tally_free(VT_ARRAY);
+    give(p);
+    return 0;
+}
+
 struct library {
     void *(*take)(size_t);
     int (*give)(void *);
@@ -189,6 +203,7 @@ static int captured(void)
 VICTIM("reconciliation")
 CASE(sizes, "allocations of many sizes, small ones sharing pages", 0)
 CASE(pools, "stream-ordered pools that keep what was freed", 0)
+CASE(arrays, "an array beside device memory", 0)
 CASE(libraries, "libraries that allocate for themselves, with a runtime of their own or the shared one", 0)
 CASE(contexts, "a second context, and the first one after it", VF_OBSERVE_ONLY)
 CASE(managed, "managed memory, part of it on the device", 0)
