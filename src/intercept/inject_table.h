@@ -22,6 +22,8 @@ VS_INJECT(cuMemAllocFromPoolAsync, AFTER, (p->dptr, p->bytesize, p->pool, p->hSt
 VS_INJECT(cuMemAllocFromPoolAsync_ptsz, AFTER, (p->dptr, p->bytesize, p->pool, p->hStream))
 VS_INJECT(cuMemFreeAsync, BEFORE, (p->dptr, p->hStream))
 VS_INJECT(cuMemFreeAsync_ptsz, BEFORE, (p->dptr, p->hStream))
+VS_INJECT(cuMemPoolCreate, AFTER, (p->pool, p->poolProps))
+VS_INJECT(cuMemPoolDestroy, BEFORE, (p->pool))
 
 /* --- page-locked host memory --- */
 VS_INJECT(cuMemAllocHost_v2, AFTER, (p->pp, p->bytesize))
