@@ -72,6 +72,7 @@ VS_DRIVER_HOOK(cuMemMap,
                (CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                 unsigned long long flags),
                (ptr, bytes, offset, handle, flags))
+VS_DRIVER_HOOK(cuMemAddressFree, (CUdeviceptr ptr, size_t bytes), (ptr, bytes))
 VS_DRIVER_HOOK(cuMemUnmap, (CUdeviceptr ptr, size_t bytes), (ptr, bytes))
 VS_DRIVER_HOOK(cuMemSetAccess,
                (CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *desc, size_t count),

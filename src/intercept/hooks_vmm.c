@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "intercept/hook.h"
+#include "intercept/known_block.h"
 #include "intercept/limit.h"
 #include "intercept/physical.h"
 #include "intercept/process.h"
@@ -63,10 +64,24 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return r;
 }
 
+/* Cached memory may be mapped (policy compact), but not for programs, which have it from
+ * cuMemAlloc: the driver is asked about nobody's address, for the refusal in its words. */
+static CUdeviceptr programs_own(CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    return vs_known_cached(ptr, &block) ? 0 : ptr;
+}
+
+CUresult cuMemAddressFree(CUdeviceptr ptr, size_t bytes)
+{
+    return VS_REAL(cuMemAddressFree, programs_own(ptr), bytes);
+}
+
 CUresult cuMemMap(CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags)
 {
     CUresult r;
+    ptr = programs_own(ptr);
     VS_WITH_ROOM(r, VS_REAL(cuMemMap, ptr, bytes, offset, handle, flags));
     if (r == CUDA_SUCCESS && vs_hook_active()) {
         vs_thread.inside++;
@@ -78,6 +93,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllo
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t bytes)
 {
+    ptr = programs_own(ptr);
     if (!vs_hook_active())
         return VS_REAL(cuMemUnmap, ptr, bytes);
     vs_thread.inside++;
@@ -91,6 +107,7 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t bytes)
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *desc, size_t count)
 {
     CUresult r;
+    ptr = programs_own(ptr);
     VS_WITH_ROOM(r, VS_REAL(cuMemSetAccess, ptr, bytes, desc, count));
     return r;
 }

@@ -16,7 +16,7 @@ EXEMPT = {
     "cuDeviceTotalMem_v2": ANSWERS, "cuMemGetAddressRange": ANSWERS, "cuMemGetAddressRange_v2": ANSWERS,
     "cuPointerGetAttribute": ANSWERS, "cuPointerGetAttributes": ANSWERS, "cuPointerSetAttribute": ANSWERS,
     "cuMemGetAccess": ANSWERS, "cuIpcGetMemHandle": ANSWERS, "cuMemGetHandleForAddressRange": ANSWERS,
-    "cuCtxSynchronize": ANSWERS, "cuCtxEnablePeerAccess": ANSWERS,
+    "cuMemAddressFree": ANSWERS, "cuCtxSynchronize": ANSWERS, "cuCtxEnablePeerAccess": ANSWERS,
     "cuMemSetAccess": ROOM, "cuImportExternalMemory": ROOM, "cuGraphicsMapResources": ROOM,
     "cuGraphicsMapResources_ptsz": ROOM, "cuModuleGetFunction": ROOM, "cuModuleGetGlobal": ROOM,
     "cuModuleGetGlobal_v2": ROOM, "cuLibraryGetModule": ROOM, "cuLibraryGetGlobal": ROOM,

@@ -273,6 +273,29 @@ static int free_memory(void)
 
 /* --- calls that are not for such memory --- */
 
+/* Plain memory is not unmapped, mapped over or given other access, and its addresses are
+ * not given back: not as it is, nor as what may lie behind it. */
+static void tell_mapping(CUdeviceptr at)
+{
+    static const size_t lengths[] = {4 * MIB, 2 * MIB, 20 * MIB, 64 * MIB};
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    CUmemAccessDesc none = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here};
+    CUmemGenericAllocationHandle handle;
+    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
+    tally_alloc(VT_VMM, (int64_t)(2 * MIB));
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+        CUdeviceptr from = i % 2 ? at - at % (2 * MIB) : at;
+        printf(" %d", (int)cuMemSetAccess(from, lengths[i / 2], &none, 1));
+        printf(" %d", (int)cuMemUnmap(from, lengths[i / 2]));
+        printf(" %d", (int)cuMemAddressFree(from, lengths[i / 2]));
+        printf(" %d", (int)cuMemMap(from, 2 * MIB, 0, handle, 0));
+    }
+    puts("");
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+}
+
 static int errors_of_others_calls(void)
 {
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
@@ -302,6 +325,7 @@ static int errors_of_others_calls(void)
         printf(" access %d", (int)cuMemGetAccess(&access, &here, at));
         printf(" retain %d", (int)cuMemRetainAllocationHandle(&handle, as_host));
         printf(" close %d\n", (int)cuIpcCloseMemHandle(at));
+        tell_mapping(at);
     }
     unsigned char byte = 0;
     OK(cudaMemcpy(&byte, (void *)(uintptr_t)(p + MIB), 1, cudaMemcpyDeviceToHost));
