@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What dies with a context (intercept/tracker.c): found in walks through the table of
+ * what is live, which are counted slot by slot. The recorder takes no events here. */
+#include "unit/base/cm.h"
+
+#include "intercept/hook.h"
+#include "intercept/inject_replay.h"
+#include "intercept/limit.h"
+#include "intercept/live_entries.h"
+#include "intercept/process.h"
+#include "intercept/tracker.h"
+#include "intercept/usage.h"
+
+#define MANY 20000u
+
+static uint64_t slots_visited, frees;
+
+const struct vs_live_entry *__real_vs_live_next(size_t *cursor, uint64_t *addr);
+const struct vs_live_entry *__wrap_vs_live_next(size_t *cursor, uint64_t *addr);
+
+const struct vs_live_entry *__wrap_vs_live_next(size_t *cursor, uint64_t *addr)
+{
+    size_t from = *cursor;
+    const struct vs_live_entry *entry = __real_vs_live_next(cursor, addr);
+    slots_visited += *cursor - from;
+    return entry;
+}
+
+/* --- what the tracker calls --- */
+
+_Thread_local struct vs_replay vs_replay;
+bool vs_replay_on;
+_Thread_local struct vs_thread vs_thread;
+
+void *vs_hook_real(enum vs_hook_id id) { (void)id; return NULL; }
+void vs_limit_gone(const struct vs_live *live) { (void)live; }
+void vs_usage_failed(const struct vs_context *context) { (void)context; }
+void vs_usage_pool_used(uint32_t device) { (void)device; }
+void vs_usage_reserved(uint32_t device, uint64_t reserved) { (void)device, (void)reserved; }
+enum vs_process_state vs_process_state(void) { return VS_PROCESS_ACTIVE; }
+struct vs_recorder *vs_process_recorder(void) { return NULL; }
+uint64_t vs_process_stack(void) { return 0; }
+uint64_t vs_process_api(const char *name) { (void)name; return 0; }
+void vs_recorder_acquire(struct vs_recorder *recorder) { (void)recorder; }
+void vs_recorder_release(struct vs_recorder *recorder) { (void)recorder; }
+void vs_recorder_event(struct vs_recorder *recorder, struct vs_event *event)
+{
+    (void)recorder, (void)event;
+}
+void vs_recorder_event_locked(struct vs_recorder *recorder, struct vs_event *event)
+{
+    (void)recorder;
+    frees += event->kind == VS_EVENT_free;
+}
+
+/* --- tests --- */
+
+static void allocate(uint64_t addr, uint32_t context, enum vs_family family)
+{
+    struct vs_live live = {
+        .addr = addr, .requested = 64, .size = 512, .context = context, .family = family};
+    vs_track_alloc(&live, 0, "allocate");
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    slots_visited = frees = 0;
+    return 0;
+}
+
+/* Every one was searched for from the start: hundreds of millions of slots. */
+static void many_that_die_with_a_context_are_found_in_few_walks(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= MANY; i++)
+        allocate(i * 4096, 1 + (i & 1), VS_FAMILY_PINNED);
+    vs_track_context_gone(1, "reset");
+    assert_int_equal(frees, MANY / 2);
+    /* one walk, one that finds nothing, a step back for each; the table is at most this large */
+    assert_in_range(slots_visited, MANY, 2 * 4 * MANY + MANY);
+    vs_track_context_gone(2, "reset");
+    assert_int_equal(frees, MANY);
+    assert_null(vs_live_find(4096));
+}
+
+static void what_is_not_of_the_context_stays(void **state)
+{
+    (void)state;
+    struct vs_live was;
+    allocate(0x1000, 1, VS_FAMILY_ASYNC); /* the pool's */
+    allocate(0x2000, 1, VS_FAMILY_REGISTERED); /* the program's */
+    allocate(0x3000, 2, VS_FAMILY_DEVICE);
+    allocate(0x4000, 1, VS_FAMILY_DEVICE);
+    vs_track_context_gone(1, "reset");
+    assert_int_equal(frees, 1);
+    for (uint64_t addr = 0x1000; addr < 0x4000; addr += 0x1000)
+        assert_true(vs_track_free(addr, 0, "free", &was) && was.addr == addr);
+    assert_false(vs_track_free(0x4000, 0, "free", NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(many_that_die_with_a_context_are_found_in_few_walks, fresh),
+        cmocka_unit_test_setup(what_is_not_of_the_context_stays, fresh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
