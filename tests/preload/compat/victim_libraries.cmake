@@ -16,6 +16,7 @@ endfunction()
 # A library that exports what it is given, by its name.
 vs_compat_library(sharing_library sharing_library.c)
 set_target_properties(sharing_library PROPERTIES OUTPUT_NAME ucp)
+vs_compat_library(peer_library peer_library.c)
 vs_compat_library(route_next route_next.c)
 foreach(way 1 2 3)
   vs_compat_library(route_driver_${way} route_driver.c)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of one device that another device's work still reads when it is freed: whoever
+ * let that device in, by whatever way to the driver, cudaFree waits for the work. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include "victim.h"
+
+#define BYTES ((size_t)6 << 20)
+enum { ROUNDS = 8 };
+
+static int let_in_by_library(CUcontext owner)
+{
+    char path[4200] = "";
+    int (*lets_in)(CUcontext) = NULL;
+    CHECK(readlink("/proc/self/exe", path, 4096) > 0);
+    strcpy(strrchr(path, '/'), "/libpeer_library.so");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *fn = library ? dlsym(library, "library_lets_in") : NULL;
+    CHECK(fn);
+    memcpy(&lets_in, &fn, sizeof fn);
+    return lets_in(owner);
+}
+
+static int let_in_by_entry_point(CUcontext owner)
+{
+    CUresult (*enable)(CUcontext, unsigned) = NULL;
+    void *fn = NULL;
+    OK(cudaGetDriverEntryPointByVersion("cuCtxEnablePeerAccess", &fn, 13000, 0, NULL));
+    memcpy(&enable, &fn, sizeof fn);
+    return (int)enable(owner, 0);
+}
+
+static int let_in_by_runtime(CUcontext owner)
+{
+    (void)owner;
+    return (int)cudaDeviceEnablePeerAccess(0, 0);
+}
+
+static void work_begins_late(void *unused)
+{
+    (void)unused;
+    usleep(5000);
+}
+
+/* Each round's memory is freed while a copy on the other device has yet to read it, and
+ * given out again after the owner was waited for: that covers no work of the other. */
+static int read_after_free(int (*let_in)(CUcontext))
+{
+    CUcontext owner, reader;
+    CUdeviceptr to, from, next;
+    CUstream copies;
+    OK(cudaSetDevice(0));
+    OK(cudaFree(NULL));
+    OK(cuCtxGetCurrent(&owner));
+    OK(cudaSetDevice(1));
+    OK(cudaFree(NULL));
+    OK(cuCtxGetCurrent(&reader));
+    printf("let in: %d\n", let_in(owner));
+    OK(cuStreamCreate(&copies, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&to, BYTES));
+    tally_alloc(VT_DEVICE, (int64_t)BYTES);
+    int wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned char byte = 0;
+        OK(cuCtxSetCurrent(owner));
+        OK(cuMemAlloc(&from, BYTES));
+        tally_alloc(VT_DEVICE, (int64_t)BYTES);
+        OK(cuMemsetD8(from, (unsigned char)(i + 1), BYTES));
+        OK(cuCtxSynchronize());
+        OK(cuCtxSetCurrent(reader));
+        OK(cuLaunchHostFunc(copies, work_begins_late, NULL));
+        OK(cuMemcpyDtoDAsync(to, from, BYTES, copies));
+        OK(cuCtxSetCurrent(owner));
+        OK(cuMemFree(from));
+        tally_free(VT_DEVICE);
+        OK(cuCtxSynchronize());
+        OK(cuMemAlloc(&next, BYTES));
+        tally_alloc(VT_DEVICE, (int64_t)BYTES);
+        OK(cuMemsetD8(next, 200, BYTES));
+        OK(cuCtxSynchronize());
+        OK(cuCtxSetCurrent(reader));
+        OK(cuStreamSynchronize(copies));
+        OK(cuMemcpyDtoH(&byte, to + BYTES - 1, 1));
+        wrong += byte != i + 1;
+        OK(cuMemFree(next));
+        tally_free(VT_DEVICE);
+    }
+    printf("copies of what came later: %d\n", wrong);
+    OK(cuMemFree(to));
+    tally_free(VT_DEVICE);
+    return 0;
+}
+
+static int peer_by_dlsym(void) { return read_after_free(let_in_by_library); }
+static int peer_by_dlsym_compact(void) { return read_after_free(let_in_by_library); }
+static int peer_by_entry_point(void) { return read_after_free(let_in_by_entry_point); }
+static int peer_by_runtime(void) { return read_after_free(let_in_by_runtime); }
+
+#define TWO "a100-40g,capacity=1GiB,devices=2"
+
+VICTIM("sharing")
+CASE(peer_by_dlsym, "peers: a library finds cuCtxEnablePeerAccess by dlsym, memory freed while read", 0)
+SIMULATE(peer_by_dlsym, TWO)
+CASE(peer_by_dlsym_compact, "peers: the same, policy compact", VF_CACHING_ONLY)
+SIMULATE(peer_by_dlsym_compact, TWO)
+ENV(peer_by_dlsym_compact, "VRAMSCOPE_POLICY=compact")
+CASE(peer_by_entry_point, "peers: let in by a pointer from cudaGetDriverEntryPointByVersion", 0)
+SIMULATE(peer_by_entry_point, TWO)
+CASE(peer_by_runtime, "peers: let in by cudaDeviceEnablePeerAccess", 0)
+SIMULATE(peer_by_runtime, TWO)
+END_VICTIM
