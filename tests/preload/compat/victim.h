@@ -44,6 +44,8 @@ enum {
     VF_ANY_ORDER = 64,    /* lines of the output may change places */
     VF_CHILDREN = 128,    /* several traces: their sums are compared */
     VF_TORN = 256,        /* the trace may lack its end: the program is killed */
+    VF_DIES = 512,        /* a signal ends it, also alone; any other case that dies has failed */
+    VF_LARGER = 1024,     /* opened memory of others may lie in more that is opened with it */
 };
 
 struct victim_row {

@@ -34,7 +34,7 @@ static void give(void *p)
     tally_free(VT_DEVICE);
 }
 
-static void some_work(void)
+static void quiet_work(void)
 {
     void *p[20];
     for (int round = 0; round < 5; round++) {
@@ -43,6 +43,11 @@ static void some_work(void)
         for (int i = 0; i < 20; i++)
             give(p[i]);
     }
+}
+
+static void some_work(void)
+{
+    quiet_work();
     puts("worked");
     fflush(stdout);
 }
@@ -122,12 +127,13 @@ static int small_files(void)
     return 0;
 }
 
+/* nor is there for the program's own output: its status tells that it lived */
 static int no_files(void)
 {
     signal(SIGXFSZ, SIG_DFL);
     limit(RLIMIT_FSIZE, 0);
-    some_work();
-    return 0;
+    quiet_work();
+    return 41;
 }
 
 static int locked_memory(void)

@@ -38,6 +38,33 @@ static struct {
 } kept[KEPT_MAX];
 static int kept_count;
 
+/* Opened again, an allocation has the address that it has: it is one for the tally. */
+static struct {
+    CUdeviceptr p;
+    int times;
+} openings[KEPT_MAX];
+
+static void tally_opened(CUdeviceptr p, size_t bytes)
+{
+    int at = -1;
+    for (int i = KEPT_MAX - 1; i >= 0; i--)
+        if (openings[i].p == p || (!openings[i].times && (at < 0 || openings[at].p != p)))
+            at = i;
+    CHECK(at >= 0);
+    openings[at].p = p;
+    if (!openings[at].times++)
+        tally_alloc(VT_IPC, (int64_t)bytes);
+}
+
+static int close_one(CUdeviceptr p)
+{
+    int error = (int)cuIpcCloseMemHandle(p);
+    for (int i = 0; !error && i < KEPT_MAX; i++)
+        if (openings[i].p == p && openings[i].times && !--openings[i].times)
+            tally_free(VT_IPC);
+    return error;
+}
+
 static long count_bytes(CUdeviceptr p, size_t bytes, unsigned char value)
 {
     unsigned char *host = malloc(bytes);
@@ -60,6 +87,7 @@ static void open_one(const struct request *q, struct reply *r)
     r->error = (int)cuIpcOpenMemHandle(&p, q->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     if (r->error)
         return;
+    tally_opened(p, q->offset + q->bytes);
     r->same = p == last;
     last = p;
     r->wrong = (long)q->bytes - count_bytes(p + q->offset, q->bytes, q->value);
@@ -74,7 +102,7 @@ static void open_one(const struct request *q, struct reply *r)
         OK(cuMemsetD8(p + q->offset, (unsigned char)(q->value + 100), q->bytes));
         OK(cuCtxSynchronize());
     }
-    OK(cuIpcCloseMemHandle(p));
+    OK(close_one(p));
 }
 
 static int import(int socket)
@@ -88,11 +116,11 @@ static int import(int socket)
         for (int i = 0; q.what == 'l' && i < kept_count; i++)
             r.others += count_bytes(kept[i].opened + kept[i].offset, kept[i].bytes, q.value);
         for (; q.what == 'c' && kept_count > 0 && !r.error; kept_count--)
-            r.error = (int)cuIpcCloseMemHandle(kept[kept_count - 1].opened);
+            r.error = close_one(kept[kept_count - 1].opened);
         if (strchr("rwk", q.what))
             open_one(&q, &r);
         if (q.what == '1') /* of what is kept, once */
-            r.error = (int)cuIpcCloseMemHandle(kept[0].opened);
+            r.error = close_one(kept[0].opened);
         CHECK(send(socket, &r, sizeof r, MSG_NOSIGNAL) == (ssize_t)sizeof r);
     }
     return 0;
@@ -155,6 +183,7 @@ static unsigned char values[BLOCKS];
 static void take(int i, unsigned char value)
 {
     OK(cuMemAlloc(&blocks[i], sizes[i]));
+    tally_alloc(VT_DEVICE, (int64_t)sizes[i]);
     values[i] = value;
     OK(cuMemsetD8(blocks[i], value, sizes[i]));
     OK(cuCtxSynchronize());
@@ -163,6 +192,7 @@ static void take(int i, unsigned char value)
 static void give(int i)
 {
     OK(cuMemFree(blocks[i]));
+    tally_free(VT_DEVICE);
 }
 
 static void check_all(void)
@@ -207,8 +237,8 @@ static int share_all(void)
         if (ok)
             CHECK(share(i, 'w', &r) && !r.error);
         had += ok;
-        check_all(); /* that one was changed, and no other */
     }
+    check_all(); /* what was to be changed was, each by its own value, and nothing else */
     return had;
 }
 
@@ -338,6 +368,7 @@ static void free_while_open(void)
         give(i);
     for (int i = 0; i < LATER; i++) {
         OK(cuMemAlloc(&later[i], sizes[i % BLOCKS]));
+        tally_alloc(VT_DEVICE, (int64_t)sizes[i % BLOCKS]);
         OK(cuMemsetD8(later[i], 200, sizes[i % BLOCKS]));
     }
     OK(cuCtxSynchronize());
@@ -347,8 +378,10 @@ static void free_while_open(void)
      * again; what is cached is not */
     const char *preload = getenv("LD_PRELOAD");
     CHECK(r.others == 0 || !preload || !strstr(preload, "libvramscope"));
-    for (int i = 0; i < LATER; i++)
+    for (int i = 0; i < LATER; i++) {
         OK(cuMemFree(later[i]));
+        tally_free(VT_DEVICE);
+    }
     r = ask(&close_all);
     printf("closed: %d\n", r.error);
 }
@@ -432,8 +465,8 @@ static int events(void)
     return end();
 }
 
-/* What is opened is counted by the importer, and where it runs alone by nobody. */
-#define SHARED (VF_CHILDREN | VF_NO_TALLY)
+/* What begins a segment is opened by the driver's handle, with all of the segment. */
+#define SHARED (VF_CHILDREN | VF_LARGER)
 
 VICTIM("sharing")
 CASE(every_block, "IPC: blocks of all sizes, by range and offset, first and reused ones", SHARED)
