@@ -75,6 +75,17 @@ static uint64_t attribute(CUdevice device, CUdevice_attribute which)
     return (uint64_t)vs_device_attribute((uint32_t)device, which);
 }
 
+/* Before the lock is taken: a search waits while another thread loads a library, whose
+ * constructor may wait for the lock. */
+static void find_functions(void)
+{
+    static const char *const names[] = {"cuDeviceGetName", "cuDeviceTotalMem_v2",
+                                        "cuDeviceGetUuid_v2", "cuDriverGetVersion",
+                                        "cuDeviceGetAttribute", "vramscopeSimRegisterKernel"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        vs_driver_symbol(names[i]);
+}
+
 static void record_device(CUdevice device)
 {
     if (!vs_process_recorder())
@@ -123,6 +134,7 @@ void vs_device_note(uint32_t device)
 {
     if (device >= VS_DEVICES_MAX)
         return;
+    find_functions();
     vs_lock_acquire(&lock);
     if (!device_known[device])
         record_device((CUdevice)device);
@@ -171,6 +183,7 @@ static struct vs_context *register_context(CUcontext handle)
     int replayed = vs_replay_suspend();
     bool primary = is_primary(handle, device);
     vs_replay_resume(replayed);
+    find_functions();
     vs_lock_acquire(&lock);
     struct vs_context *context = vs_context_find(handle);
     if (!context && (context = vs_arena_alloc(&arena, sizeof *context))) {

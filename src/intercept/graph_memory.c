@@ -56,6 +56,7 @@ static bool find_driver(struct driver *driver)
     *(void **)&driver->alloc_params = vs_driver_symbol("cuGraphMemAllocNodeGetParams");
     *(void **)&driver->free_params = vs_driver_symbol("cuGraphMemFreeNodeGetParams");
     *(void **)&driver->child = vs_driver_symbol("cuGraphChildGraphNodeGetGraph");
+    vs_driver_symbol("cuDeviceGetGraphMemAttribute"); /* not first when the lock is held */
     return driver->nodes && driver->type && driver->alloc_params && driver->free_params &&
            driver->child;
 }

@@ -155,16 +155,67 @@ static void *ask_chain(void *handle, const char *name)
     return next(handle, name);
 }
 
-void *vs_driver_symbol(const char *name)
-{
-    void *handle = driver_open();
-    return handle ? ask_chain(handle, name) : NULL;
-}
-
 static bool keep(void *fn)
 {
     struct vs_loaded object;
     return vs_loaded_at(fn, &object) && vs_loaded_stays(&object);
+}
+
+/* What was found is kept by name: dlsym waits while another thread loads a library, and
+ * that library's constructors may wait for a lock that we hold. */
+#define SYMBOL_SLOTS 128 /* a power of two; some forty names are asked for */
+static struct {
+    _Atomic(const char *) name; /* atomic, write-once; a literal of ours */
+    _Atomic(void *) fn;         /* atomic, write-once; release pairs with acquire */
+} symbols[SYMBOL_SLOTS];
+
+static size_t symbol_slot(const char *name)
+{
+    size_t hash = 5381;
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    return hash;
+}
+
+static void *kept_symbol(const char *name)
+{
+    size_t first = symbol_slot(name);
+    for (size_t i = 0; i < SYMBOL_SLOTS; i++) {
+        size_t at = (first + i) % SYMBOL_SLOTS;
+        const char *here = atomic_load_explicit(&symbols[at].name, memory_order_acquire);
+        if (!here)
+            return NULL;
+        if (strcmp(here, name) == 0)
+            return atomic_load_explicit(&symbols[at].fn, memory_order_acquire);
+    }
+    return NULL;
+}
+
+static void keep_symbol(const char *name, void *fn)
+{
+    size_t first = symbol_slot(name);
+    for (size_t i = 0; i < SYMBOL_SLOTS; i++) {
+        size_t at = (first + i) % SYMBOL_SLOTS;
+        const char *here = NULL;
+        if (!atomic_compare_exchange_strong(&symbols[at].name, &here, name) &&
+            strcmp(here, name) != 0)
+            continue;
+        atomic_store_explicit(&symbols[at].fn, fn, memory_order_release);
+        return;
+    }
+}
+
+void *vs_driver_symbol(const char *name)
+{
+    static char absent; /* what the driver does not have, it never will */
+    void *fn = kept_symbol(name);
+    void *handle = fn ? NULL : driver_open();
+    if (handle) {
+        fn = ask_chain(handle, name);
+        if (!fn || keep(fn))
+            keep_symbol(name, fn ? fn : &absent);
+    }
+    return fn == &absent ? NULL : fn;
 }
 
 static void *hook_resolve(struct hook *hook)

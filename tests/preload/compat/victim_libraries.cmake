@@ -67,3 +67,10 @@ foreach(runtime shared static)
   target_compile_definitions(victim_process_late_${runtime} PRIVATE
     VICTIM_OPENED_LIBRARY="$<TARGET_FILE:late_opened>")
 endforeach()
+
+vs_compat_library(loading_library loading_library.c)
+foreach(runtime shared static)
+  add_dependencies(victim_threads_loading_${runtime} loading_library)
+  target_compile_definitions(victim_threads_loading_${runtime} PRIVATE
+    VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>")
+endforeach()

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads while a library is being loaded: its constructor uses CUDA and holds the
+ * loader's lock, so whatever another thread holds meanwhile must not wait for that. */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+#define DEADLOCK_SECONDS 40
+
+static sem_t is_loading, is_done;
+static CUcontext context;
+
+struct graph {
+    CUgraph graph;
+    CUgraphExec exec;
+    size_t bytes;
+};
+static struct graph graphs[2];
+
+static void make(struct graph *g, size_t bytes)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
+    CUgraphNode node, last;
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    g->bytes = bytes;
+    OK(cuGraphCreate(&g->graph, 0));
+    OK(cuGraphAddMemAllocNode(&node, g->graph, NULL, 0, &params));
+    OK(cuGraphAddMemFreeNode(&last, g->graph, &node, 1, params.dptr));
+    OK(cuGraphInstantiateWithFlags(&g->exec, g->graph, 0));
+}
+
+static void launch(const struct graph *g)
+{
+    OK(cuGraphLaunch(g->exec, NULL));
+    tally_alloc(VT_GRAPH, (int64_t)g->bytes);
+    tally_free(VT_GRAPH);
+}
+
+static void finish(const struct graph *g)
+{
+    OK(cuGraphExecDestroy(g->exec));
+    OK(cuGraphDestroy(g->graph));
+}
+
+static void start(void)
+{
+    CUdevice device;
+    alarm(DEADLOCK_SECONDS);
+    CHECK(!sem_init(&is_loading, 0, 0) && !sem_init(&is_done, 0, 0));
+    OK(cuInit(0));
+    OK(cuDeviceGet(&device, 0));
+    OK(cuDevicePrimaryCtxRetain(&context, device));
+    OK(cuCtxSetCurrent(context));
+}
+
+/* Run *moment* in a constructor. */
+static void load(void (*moment)(void))
+{
+    char address[32];
+    snprintf(address, sizeof address, "%llx", (unsigned long long)(uintptr_t)moment);
+    CHECK(!setenv("VICTIM_MOMENT", address, 1));
+    CHECK(dlopen(VICTIM_LOADING_LIBRARY, RTLD_NOW));
+}
+
+static void *launch_beside(void *arg)
+{
+    OK(cuCtxSetCurrent(context));
+    sem_wait(&is_loading);
+    for (int i = 0; i < 3; i++)
+        launch(arg);
+    sem_post(&is_done);
+    return NULL;
+}
+
+static void launch_while_loading(void)
+{
+    sem_post(&is_loading);
+    usleep(200000); /* the other thread is where it waits, if it does */
+    launch(&graphs[0]);
+}
+
+static int graphs_beside_loading(void)
+{
+    pthread_t thread;
+    start();
+    make(&graphs[0], 3 * MIB);
+    make(&graphs[1], 5 * MIB);
+    launch(&graphs[0]);
+    CHECK(!pthread_create(&thread, NULL, launch_beside, &graphs[1]));
+    load(launch_while_loading);
+    CHECK(!pthread_join(thread, NULL));
+    OK(cuCtxSynchronize());
+    finish(&graphs[0]);
+    finish(&graphs[1]);
+    return 61;
+}
+
+/* A thread that calls CUDA as before need not wait until a library is loaded. */
+static void wait_for_the_other(void)
+{
+    struct timespec until;
+    sem_post(&is_loading);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    puts(sem_timedwait(&is_done, &until) ? "the other thread waits" : "the other thread goes on");
+}
+
+static int graphs_go_on_while_loading(void)
+{
+    pthread_t thread;
+    start();
+    make(&graphs[0], 3 * MIB);
+    launch(&graphs[0]);
+    CHECK(!pthread_create(&thread, NULL, launch_beside, &graphs[0]));
+    load(wait_for_the_other);
+    CHECK(!pthread_join(thread, NULL));
+    OK(cuCtxSynchronize());
+    finish(&graphs[0]);
+    return 62;
+}
+
+VICTIM("threads")
+CASE(graphs_beside_loading, "graphs with memory in a constructor and in another thread", 0)
+CASE(graphs_go_on_while_loading, "graphs with memory while a library is being loaded", 0)
+END_VICTIM
