@@ -39,51 +39,67 @@ static uint64_t distinct(uint64_t *pages, size_t count)
     return n;
 }
 
-/* What one live allocation takes beyond its size; of small ones, the pages they lie in are
- * gathered instead, in *pages*. */
-static enum vs_err round_one(const struct vs_live *live, struct vs_balance *out, uint64_t **pages,
-                             size_t *count, size_t *capacity, uint64_t *small_bytes)
+/* Small pieces, and the pages they lie in. */
+struct small {
+    uint64_t *pages, bytes;
+    size_t count, capacity;
+};
+
+/* What a piece of memory takes beyond its size; of small ones, the pages are gathered. */
+static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
+                             struct small *small)
 {
-    bool whole = live->size >= SMALL_BYTES;
-    if (live->family == VS_FAMILY_ARRAY && !whole) { /* its address is a handle */
+    if (size >= SMALL_BYTES) {
+        out->rounding += whole_pages(size) - size;
+        return VS_OK;
+    }
+    enum vs_err err =
+        vs_vec_grow(&small->pages, &small->capacity, small->count + 2, sizeof *small->pages);
+    if (err || !size)
+        return err;
+    small->pages[small->count++] = addr / PAGE_BYTES;
+    if ((addr + size - 1) / PAGE_BYTES != addr / PAGE_BYTES)
+        small->pages[small->count++] = addr / PAGE_BYTES + 1;
+    small->bytes += size;
+    return VS_OK;
+}
+
+/* The address of an array is a handle: small ones are taken to lie in the room that
+ * other small pieces leave, and then in as few pages as hold them. */
+static enum vs_err round_live(const struct vs_live *live, struct vs_balance *out,
+                              struct small *small)
+{
+    if (live->family == VS_FAMILY_ARRAY && live->size < SMALL_BYTES) {
         out->small_arrays++;
         out->small_array_bytes += live->size;
-    } else if (whole) {
-        out->rounding += whole_pages(live->size) - live->size;
-    } else if (live->family == VS_FAMILY_DEVICE) {
-        enum vs_err err = vs_vec_grow(pages, capacity, *count + 2, sizeof **pages);
-        if (err)
-            return err;
-        (*pages)[(*count)++] = live->addr / PAGE_BYTES;
-        if ((live->addr + live->size - 1) / PAGE_BYTES != live->addr / PAGE_BYTES)
-            (*pages)[(*count)++] = live->addr / PAGE_BYTES + 1;
-        *small_bytes += live->size;
+        return VS_OK;
     }
-    return VS_OK;
+    bool paged = live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
+                 live->family == VS_FAMILY_VMM;
+    return paged && !live->in_segment ? round_one(live->addr, live->size, out, small) : VS_OK;
 }
 
 static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned account,
                                  struct vs_balance *out)
 {
-    uint64_t *pages = NULL, small_bytes = 0;
-    size_t count = 0, capacity = 0;
+    struct small small = {0};
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < replay->live_slots; i++) {
         const struct vs_live *live = &replay->lives[i];
-        if (!live->used || live->device != account || live->in_segment || !live->size)
-            continue;
-        if (live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
-            live->family == VS_FAMILY_VMM)
-            err = round_one(live, out, &pages, &count, &capacity, &small_bytes);
+        if (live->used && live->device == account)
+            err = round_live(live, out, &small);
     }
-    for (size_t i = 0; i < replay->segments.count; i++) {
+    for (size_t i = 0; !err && i < replay->segments.count; i++) {
         const struct vs_segment *segment = &replay->segments.items[i];
         if (segment->device == account && !segment->view)
-            out->rounding += whole_pages(segment->size) - segment->size;
+            err = round_one(segment->addr, segment->size, out, &small);
     }
-    uint64_t held = distinct(pages, count) * PAGE_BYTES;
-    out->rounding += held > small_bytes ? held - small_bytes : 0;
-    free(pages);
+    uint64_t held = distinct(small.pages, small.count) * PAGE_BYTES;
+    uint64_t needed = small.bytes + out->small_array_bytes;
+    if (needed > held)
+        held += whole_pages(needed - held);
+    out->rounding += held - needed;
+    free(small.pages);
     return err;
 }
 

@@ -129,6 +129,8 @@ static void count_locked(const struct vs_live *live, bool alloc)
         count_graph_locked(live, alloc);
         return;
     }
+    if (live->family == VS_FAMILY_ASYNC)
+        vs_usage_pool_used(live->device, alloc ? (int64_t)live->size : -(int64_t)live->size);
     if (alloc) {
         vs_track_count_alloc_locked(live->device, live->size, live->requested);
         vs_track_count_reserve_locked(live->device, (int64_t)live->size);
@@ -192,8 +194,6 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
     enter_locked(live);
     record(live, &event);
     vs_lock_release(&lock);
-    if (live->family == VS_FAMILY_ASYNC)
-        vs_usage_pool_used(live->device);
     return event.time_ns;
 }
 

@@ -31,6 +31,7 @@ static struct device_usage {
     _Atomic uint64_t nvml_last_ns, nvml_cost_ns;
     _Atomic uint64_t pools_told, own_told, others_told; /* last rows; they are not repeated */
     _Atomic bool pools;             /* stream-ordered memory was used */
+    _Atomic uint64_t pools_used;    /* bytes of it live now */
 } usage[VS_DEVICES_MAX];
 
 /* Pools the program made. The lock is held while they are asked: a pool that is being
@@ -149,10 +150,20 @@ static void ask_pools(uint32_t device)
         record_usage(device, VS_USAGE_POOLS, bytes, count, 0, 0);
 }
 
-void vs_usage_pool_used(uint32_t device)
+void vs_usage_pool_used(uint32_t device, int64_t bytes)
 {
-    if (device < VS_DEVICES_MAX)
-        atomic_store_explicit(&usage[device].pools, true, memory_order_relaxed);
+    if (device >= VS_DEVICES_MAX)
+        return;
+    atomic_fetch_add_explicit(&usage[device].pools_used, (uint64_t)bytes, memory_order_relaxed);
+    atomic_store_explicit(&usage[device].pools, true, memory_order_relaxed);
+}
+
+/* What pools hold beyond live memory, at the last time they were asked. */
+static uint64_t pools_kept(uint32_t device)
+{
+    uint64_t told = atomic_load(&usage[device].pools_told);
+    uint64_t used = atomic_load_explicit(&usage[device].pools_used, memory_order_relaxed);
+    return told && told - 1 > used ? told - 1 - used : 0;
 }
 
 /* The first slot with *handle* in it becomes *pool*'s. */
@@ -218,7 +229,8 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
     struct vs_device_counters now;
     if (atomic_exchange(&context->measured, true) || vs_track_device(context->device, &now))
         return;
-    uint64_t known = now.reserved + overheads(context->device), bytes = 0;
+    uint64_t known = now.reserved + pools_kept(context->device) + overheads(context->device);
+    uint64_t bytes = 0;
     enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
     bool told = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
     if (mark && mark->free_known && mark->reserved == now.reserved) {

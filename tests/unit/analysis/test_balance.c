@@ -149,6 +149,51 @@ static void small_blocks_share_the_pages_their_addresses_lie_in(void **state)
     done(&b);
 }
 
+/* Blocks that can be shared have segments of their size. */
+static void small_segments_share_pages_as_well(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    for (uint64_t i = 0; i < 10; i++) {
+        vs_builder_segment(&b, 0, A(0) + i * 512, 512);
+        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 512, 100, 512);
+    }
+    vs_builder_segment(&b, 0, A(10), 3 * MIB); /* 4 in pages */
+    read_used(&b, CONTEXT + 2 * MIB + 4 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->cached, 3 * MIB);
+    assert_int_equal(balance->rounding, 2 * MIB - 10 * 512 + MIB);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+}
+
+static void small_arrays_take_the_room_beside_small_blocks(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, 4000, 4000);
+    read_used(&b, CONTEXT + 2 * MIB);
+    const struct vs_balance *balance = last_of(&b);
+    assert_int_equal(balance->rounding, 2 * MIB - 4000);
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+    start(&b);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), MIB / 2, MIB / 2);
+    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, MIB - 1, MIB - 1);
+    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x6000, MIB - 1, MIB - 1);
+    read_used(&b, CONTEXT + 4 * MIB);
+    balance = last_of(&b);
+    assert_int_equal(balance->small_arrays, 2);
+    assert_int_equal(balance->rounding, 4 * MIB - MIB / 2 - 2 * (MIB - 1));
+    assert_int_equal(balance->unexplained, 0);
+    done(&b);
+}
+
 static void managed_memory_explains_no_more_than_what_is_left(void **state)
 {
     (void)state;
@@ -406,6 +451,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_memory_is_a_part_of_its_own),
         cmocka_unit_test(small_blocks_share_the_pages_their_addresses_lie_in),
+        cmocka_unit_test(small_segments_share_pages_as_well),
+        cmocka_unit_test(small_arrays_take_the_room_beside_small_blocks),
         cmocka_unit_test(managed_memory_explains_no_more_than_what_is_left),
         cmocka_unit_test(what_is_counted_twice_leaves_less_than_nothing),
         cmocka_unit_test(a_context_takes_what_came_with_it_along),
