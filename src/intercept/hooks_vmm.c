@@ -4,14 +4,13 @@
  * made (physical.c keeps count of what holds it), address ranges where memory is
  * mapped into them. Reserved addresses are no memory. Our own mappings (vmm_ops.c)
  * come to the real functions without passing here. */
-#include <sys/stat.h>
-
 #include "intercept/hook.h"
 #include "intercept/known_block.h"
 #include "intercept/limit.h"
 #include "intercept/physical.h"
 #include "intercept/process.h"
 #include "intercept/room.h"
+#include "intercept/shareable.h"
 
 /* Memory of no context: it outlives them all. */
 static struct vs_live described(const CUmemAllocationProp *prop, size_t bytes,
@@ -114,33 +113,6 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *de
 
 /* ---- the same memory, exported and imported ---- */
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *b = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ b[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-#define FABRIC_BYTES 64 /* CUmemFabricHandle, since CUDA 12.3 */
-#define FABRIC_TYPE 8u
-
-/* What stands for exported memory: a file of its own is known by its inode; descriptors
- * of one device node all have the same, and are known by their number until it is used
- * for something else. 0: nothing does. */
-static uint64_t identity_of(const void *fabric, int fd, unsigned type)
-{
-    const uint64_t basis = UINT64_C(0xcbf29ce484222325);
-    struct stat file;
-    if (type == FABRIC_TYPE)
-        return fabric ? mix(basis, fabric, FABRIC_BYTES) : 0;
-    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(fd, &file))
-        return 0;
-    uint64_t id = mix(mix(basis, &file.st_dev, sizeof file.st_dev), &file.st_ino,
-                      sizeof file.st_ino);
-    return S_ISREG(file.st_mode) ? id : mix(id, &fd, sizeof fd);
-}
-
 CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType type, unsigned long long flags)
 {
@@ -148,7 +120,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
     if (r == CUDA_SUCCESS && shareable && vs_hook_active()) {
         vs_thread.inside++;
         int fd = type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? *(const int *)shareable : -1;
-        uint64_t identity = identity_of(shareable, fd, (unsigned)type);
+        uint64_t identity = vs_shareable_identity(shareable, fd, (unsigned)type);
         if (identity)
             vs_physical_exported(handle, identity);
         vs_thread.inside--;
@@ -162,7 +134,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     uint64_t identity = 0;
     bool active = vs_hook_active();
     if (active) /* before: the driver may take the descriptor */
-        identity = identity_of(shareable, (int)(intptr_t)shareable, (unsigned)type);
+        identity = vs_shareable_identity(shareable, (int)(intptr_t)shareable, (unsigned)type);
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMemImportFromShareableHandle, handle, shareable, type));
     if (r != CUDA_SUCCESS || !handle || !active)
@@ -183,16 +155,16 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 /* Which part of an array a tile is. */
 static uint64_t place_of(const CUarrayMapInfo *info)
 {
-    uint64_t hash = mix(1, &info->subresourceType, sizeof info->subresourceType);
+    uint64_t hash = vs_mix(1, &info->subresourceType, sizeof info->subresourceType);
     if (info->subresourceType == CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL) {
-        hash = mix(hash, &info->subresource.miptail.layer, sizeof(unsigned));
-        hash = mix(hash, &info->subresource.miptail.offset, sizeof(unsigned long long));
+        hash = vs_mix(hash, &info->subresource.miptail.layer, sizeof(unsigned));
+        hash = vs_mix(hash, &info->subresource.miptail.offset, sizeof(unsigned long long));
     } else {
         const unsigned at[] = {
             info->subresource.sparseLevel.level, info->subresource.sparseLevel.layer,
             info->subresource.sparseLevel.offsetX, info->subresource.sparseLevel.offsetY,
             info->subresource.sparseLevel.offsetZ};
-        hash = mix(hash, at, sizeof at);
+        hash = vs_mix(hash, at, sizeof at);
     }
     return hash >> 1; /* UINT64_MAX means all */
 }

@@ -111,7 +111,7 @@ static void unuse_locked(struct memory *m, const char *api)
         return;
     if (m->kind == VS_PHYSICAL_OWN)
         vs_track_free(m->live.addr, 0, api, NULL);
-    else if (m->kind == VS_PHYSICAL_MULTICAST)
+    else /* a multicast object, made here or imported */
         detach_locked(m->live.addr, UINT64_MAX, api);
     if (!m->leaving)
         memory_drop_locked(m);
@@ -347,7 +347,7 @@ static void detach_locked(uint64_t owner, uint64_t at, const char *api)
             continue;
         }
         *link = ref->next;
-        unuse_locked(ref->memory, api); /* multicast objects are never held: no recursion here */
+        unuse_locked(ref->memory, api); /* what is held holds nothing: no recursion here */
         reference_drop_locked(ref);
     }
 }

@@ -142,6 +142,19 @@ static void a_multicast_object_is_no_memory_but_holds_some(void **state)
     assert_int_equal(vs_physical_key(50), 0);
 }
 
+static void an_imported_multicast_object_lets_go_at_its_end(void **state)
+{
+    (void)state;
+    make(51, VS_PHYSICAL_IMPORTED, 0);
+    make(1, VS_PHYSICAL_OWN, 100);
+    vs_physical_attach(vs_physical_key(51), 1, 1, 0, "bind");
+    release(1, true);
+    assert_int_equal(live_count, 1);
+    release(51, true);
+    assert_int_equal(live_count, 0);
+    assert_int_equal(given, 100);
+}
+
 static void memory_bound_by_its_address_is_found(void **state)
 {
     (void)state;
@@ -248,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup(tiles_of_an_array_keep_their_memory, fresh),
         cmocka_unit_test_setup(a_tile_mapped_anew_lets_the_old_memory_go, fresh),
         cmocka_unit_test_setup(a_multicast_object_is_no_memory_but_holds_some, fresh),
+        cmocka_unit_test_setup(an_imported_multicast_object_lets_go_at_its_end, fresh),
         cmocka_unit_test_setup(memory_bound_by_its_address_is_found, fresh),
         cmocka_unit_test_setup(what_the_driver_refuses_stays, fresh),
         cmocka_unit_test_setup(a_handle_that_comes_again_ends_what_it_was, fresh),
