@@ -51,12 +51,17 @@ static void enter(uintptr_t name, CUcontext context)
     }
 }
 
-static bool leave(uintptr_t name)
+/* *context* (may be NULL) gets whose stream it was. */
+static bool leave(uintptr_t name, CUcontext *context)
 {
     for (int i = 0; name && i < ORIGINS_MAX; i++) {
         uintptr_t expected = name;
-        if (atomic_compare_exchange_strong(&origins[i].stream, &expected, 0))
-            return true;
+        CUcontext its = atomic_load(&origins[i].context);
+        if (!atomic_compare_exchange_strong(&origins[i].stream, &expected, 0))
+            continue;
+        if (context)
+            *context = its;
+        return true;
     }
     return false;
 }
@@ -69,17 +74,19 @@ static int entered(void)
     return count;
 }
 
-void vs_capture_begins(void)
+CUcontext vs_capture_begins(CUstream stream)
 {
+    CUcontext context = vs_capture_any() ? vs_context_handle() : context_of(stream);
     atomic_fetch_add(&vs_capture_count, 1);
+    return context;
 }
 
-CUresult vs_capture_began(CUstream stream, bool per_thread, CUresult r)
+CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, CUresult r)
 {
     if (r != CUDA_SUCCESS)
         atomic_fetch_sub(&vs_capture_count, 1);
     else
-        enter(name_of(stream, per_thread), context_of(stream));
+        enter(name_of(stream, per_thread), context);
     return r;
 }
 
@@ -99,25 +106,25 @@ CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r)
     /* an invalidated capture ends with an error, but ends; other errors end nothing */
     if (r != CUDA_SUCCESS && (!vs_capture_any() || still_capturing(stream, per_thread)))
         return r;
-    bool known = leave(name_of(stream, per_thread));
+    bool known = leave(name_of(stream, per_thread), NULL);
     /* none that began and has a place: one without, or an end of nothing */
     if (known || (r == CUDA_SUCCESS && atomic_load(&vs_capture_count) > entered()))
         atomic_fetch_sub(&vs_capture_count, 1);
     return r;
 }
 
-bool vs_capture_taken(CUstream stream)
+bool vs_capture_taken(CUstream stream, CUcontext *context)
 {
-    if (!stream || !vs_capture_any() || !leave((uintptr_t)stream))
+    if (!stream || !vs_capture_any() || !leave((uintptr_t)stream, context))
         return false;
     atomic_fetch_sub(&vs_capture_count, 1);
     return true;
 }
 
-void vs_capture_given_back(CUstream stream)
+void vs_capture_given_back(CUstream stream, CUcontext context)
 {
     atomic_fetch_add(&vs_capture_count, 1);
-    enter((uintptr_t)stream, context_of(stream));
+    enter((uintptr_t)stream, context);
 }
 
 void vs_capture_context_gone(CUcontext context)
