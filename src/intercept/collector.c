@@ -326,8 +326,10 @@ void vs_collector_hand_over(void)
         say(LEFT_TO_OTHERS);
 }
 
+/* Not after the hand-over: the other tool may have detached CUPTI from the process, and a
+ * question would attach it again. */
 bool vs_collector_stream_id(CUcontext context, CUstream stream, bool per_thread, uint32_t *id)
 {
-    return atomic_load_explicit(&state, memory_order_acquire) != OFF && cupti && cupti->stream_id &&
+    return atomic_load_explicit(&state, memory_order_acquire) == RUNNING && cupti->stream_id &&
            cupti->stream_id(context, stream, per_thread, id) == CUPTI_SUCCESS;
 }

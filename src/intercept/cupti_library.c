@@ -2,7 +2,7 @@
  *
  * Finding libcupti. A copy in the process comes first: two of them would take each
  * other for a second profiler. Then by the major version of the process, where the
- * loader, the CUDA runtime's own place and the toolkit's have it. The simulated driver
+ * CUDA runtime's own place, the loader and the toolkit's have it. The simulated driver
  * has a CUPTI of its own beside it; NVIDIA's would not know what to do with it. */
 #define _GNU_SOURCE
 #include "intercept/cupti_library.h"
@@ -94,6 +94,20 @@ static void *open_loaded(void)
     return cupti.major ? dlopen(cupti.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
+/* Before the loader's own search: what we open is the one that libraries loaded later get
+ * by its soname, and those that came with this runtime need its version. */
+static void *open_beside(const char *runtime_folder, int major)
+{
+    static const char *const beside[] = {"../../cuda_cupti/lib", "../extras/CUPTI/lib64"};
+    char folder[PATH_MAX + 32];
+    void *handle = open_in(runtime_folder, major);
+    for (size_t i = 0; !handle && i < sizeof beside / sizeof *beside; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", runtime_folder, beside[i]);
+        handle = open_in(folder, major);
+    }
+    return handle;
+}
+
 static void *open_library(void)
 {
     void *handle = open_loaded();
@@ -106,16 +120,10 @@ static void *open_library(void)
     const void *simulated = vs_driver_symbol("vramscopeSimRegisterKernel");
     if (simulated)
         return open_simulated(simulated, major);
-    handle = open_in("", major);
-    if (!handle && *runtime.folder) {
-        char folder[PATH_MAX + 32];
-        handle = open_in(runtime.folder, major);
-        static const char *const beside[] = {"../../cuda_cupti/lib", "../extras/CUPTI/lib64"};
-        for (size_t i = 0; !handle && i < sizeof beside / sizeof *beside; i++) {
-            snprintf(folder, sizeof folder, "%s/%s", runtime.folder, beside[i]);
-            handle = open_in(folder, major);
-        }
-    }
+    if (*runtime.folder)
+        handle = open_beside(runtime.folder, major);
+    if (!handle)
+        handle = open_in("", major);
     return handle ? handle : open_in_toolkit(major);
 }
 
