@@ -22,6 +22,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 FAMILIES = ("device", "async", "managed", "pinned", "array", "vmm", "ipc", "graph", "registered")
 SHARED_ONLY, STATIC_ONLY, NO_TRACE, NO_TALLY, OBSERVE_ONLY, CACHING_ONLY, ANY_ORDER, CHILDREN, TORN, DIES, LARGER = \
@@ -291,8 +292,10 @@ def run_programs(config, args):
         for case in list_cases(config, program):
             if args.case and case.name != args.case:
                 continue
+            began = time.monotonic()
             cells, wrong = run_case(config, case, args.verbose)
-            print(f"{'not ok' if wrong else 'ok'} {os.path.basename(program)} {case.name}", flush=True)
+            took = f"({time.monotonic() - began:.1f} s)"
+            print(f"{'not ok' if wrong else 'ok'} {os.path.basename(program)} {case.name} {took}", flush=True)
             for front, text in wrong:
                 print(f"    {front}: {text}")
             failed += bool(wrong)

@@ -10,7 +10,7 @@
 #include "victim.h"
 
 #define MIB ((size_t)1 << 20)
-enum { LIVE = 48, STEPS = 800 };
+enum { LIVE = 48, STEPS = 500 };
 
 static struct {
     void *p;
@@ -30,7 +30,8 @@ static uint64_t next_random(uint64_t below)
 
 static size_t random_size(void)
 {
-    static const size_t around[] = {1, 512, 4096, 70000, MIB, 2 * MIB, 5 * MIB, 12 * MIB};
+    static const size_t around[] = {1,      512,    4096, 4096,    70000,   70000,
+                                    300000, 700000, MIB,  2 * MIB, 5 * MIB, 12 * MIB};
     size_t most = around[next_random(sizeof around / sizeof *around)];
     return 1 + next_random(most);
 }
@@ -138,7 +139,7 @@ static void schedule(uint64_t seed, int telling, int devices)
             give(i, stream);
         else
             fill(i, stream);
-        if (step % 200 == 0) {
+        if (step % 100 == 0) {
             for (int k = 0; k < devices; k++) {
                 OK(cudaSetDevice(k));
                 OK(cudaDeviceSynchronize());

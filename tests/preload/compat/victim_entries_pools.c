@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pools of the program's own and the device's, what they are asked and told, the forms
+ * for per-thread streams by their own names, and code loaded as libraries. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* The names that a compilation with --default-stream per-thread binds to. */
+cudaError_t cudaMallocAsync_ptsz(void **, size_t, cudaStream_t);
+cudaError_t cudaMallocFromPoolAsync_ptsz(void **, size_t, cudaMemPool_t, cudaStream_t);
+cudaError_t cudaFreeAsync_ptsz(void *, cudaStream_t);
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *, size_t, CUstream);
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr, CUstream);
+
+static const CUmemPoolProps on_device = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                         .location = {CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+
+static void start(void)
+{
+    OK(cudaSetDevice(0));
+    OK(cudaFree(NULL));
+}
+
+static void tell_pool(const char *when, CUmemoryPool pool)
+{
+    static const CUmemPool_attribute asked[] = {
+        CU_MEMPOOL_ATTR_USED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_HIGH,
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD};
+    printf("%s:", when);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        cuuint64_t value = 0;
+        printf(" %d", (int)cuMemPoolGetAttribute(pool, asked[i], &value));
+        printf(" %llu", (unsigned long long)value);
+    }
+    puts("");
+}
+
+static int own_pool(void)
+{
+    CUmemoryPool pool;
+    CUdeviceptr p[4];
+    cuuint64_t keep = 64 * MIB, zero = 0;
+    start();
+    OK(cuMemPoolCreate(&pool, &on_device));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    for (size_t i = 0; i < 4; i++) {
+        OK(cuMemAllocFromPoolAsync(&p[i], (i + 1) * MIB, pool, NULL));
+        tally_alloc(VT_ASYNC, (int64_t)((i + 1) * MIB));
+    }
+    tell_pool("four", pool);
+    for (int i = 0; i < 4; i++) {
+        OK(cuMemFreeAsync(p[i], NULL));
+        tally_free(VT_ASYNC);
+    }
+    OK(cuStreamSynchronize(NULL));
+    tell_pool("none", pool);
+    OK(cuMemPoolTrimTo(pool, 0));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
+    tell_pool("trimmed", pool);
+    OK(cuMemPoolDestroy(pool));
+    printf("destroyed: %d\n", (int)cuMemAllocFromPoolAsync(&p[0], MIB, NULL, NULL));
+    tally_failed(VT_ASYNC);
+    return 0;
+}
+
+static void take_and_give(CUmemoryPool expected)
+{
+    cuuint64_t used = 0;
+    void *p;
+    OK(cudaMallocAsync(&p, 3 * MIB, NULL));
+    tally_alloc(VT_ASYNC, (int64_t)(3 * MIB));
+    OK(cuMemPoolGetAttribute(expected, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    printf("used there: %llu\n", (unsigned long long)used);
+    OK(cudaFreeAsync(p, NULL));
+    tally_free(VT_ASYNC);
+    OK(cudaDeviceSynchronize());
+}
+
+static int device_pool(void)
+{
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    CUmemoryPool standard, pool, now;
+    start();
+    OK(cuDeviceGetDefaultMemPool(&standard, 0));
+    OK(cuMemGetDefaultMemPool(&now, &here, CU_MEM_ALLOCATION_TYPE_PINNED));
+    CHECK(now == standard);
+    take_and_give(standard);
+    OK(cuMemPoolCreate(&pool, &on_device));
+    OK(cuDeviceSetMemPool(0, pool));
+    OK(cuDeviceGetMemPool(&now, 0));
+    CHECK(now == pool);
+    take_and_give(pool);
+    OK(cuMemSetMemPool(&here, CU_MEM_ALLOCATION_TYPE_PINNED, standard));
+    OK(cuMemGetMemPool(&now, &here, CU_MEM_ALLOCATION_TYPE_PINNED));
+    CHECK(now == standard);
+    take_and_give(standard);
+    OK(cudaDeviceSetMemPool(0, pool));
+    OK(cuMemPoolDestroy(pool)); /* the device is back with the standard one */
+    OK(cuDeviceGetMemPool(&now, 0));
+    printf("after its end the standard one: %d\n", now == standard);
+    take_and_give(now);
+    return 0;
+}
+
+static int pool_for_two(void)
+{
+    CUmemLocation there = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1};
+    CUmemAccessDesc both = {.location = there, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccess_flags flags = 0;
+    CUmemoryPool pool;
+    CUdeviceptr p;
+    unsigned char byte = 0;
+    start();
+    OK(cuMemPoolCreate(&pool, &on_device));
+    OK(cuMemAllocFromPoolAsync(&p, MIB, pool, NULL));
+    tally_alloc(VT_ASYNC, (int64_t)MIB);
+    OK(cuMemsetD8Async(p, 0x61, MIB, NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemPoolGetAccess(&flags, pool, &there));
+    printf("access %d", (int)flags);
+    OK(cuMemPoolSetAccess(pool, &both, 1));
+    OK(cuMemPoolGetAccess(&flags, pool, &there));
+    printf(" then %d\n", (int)flags);
+    OK(cudaSetDevice(1));
+    OK(cudaMemcpy(&byte, (void *)(uintptr_t)p, 1, cudaMemcpyDeviceToHost));
+    CHECK(byte == 0x61);
+    OK(cudaSetDevice(0));
+    OK(cuMemFreeAsync(p, NULL));
+    tally_free(VT_ASYNC);
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemPoolDestroy(pool));
+    return 0;
+}
+
+static int per_thread_names(void)
+{
+    cudaMemPool_t standard;
+    CUdeviceptr d;
+    void *p;
+    start();
+    OK(cudaDeviceGetDefaultMemPool(&standard, 0));
+    for (int i = 0; i < 5; i++) {
+        OK(cudaMallocAsync_ptsz(&p, 5000, NULL));
+        tally_alloc(VT_ASYNC, 5000);
+        OK(cudaFreeAsync_ptsz(p, NULL));
+        tally_free(VT_ASYNC);
+        OK(cudaMallocFromPoolAsync_ptsz(&p, 6000, standard, NULL));
+        tally_alloc(VT_ASYNC, 6000);
+        OK(cudaFreeAsync_ptsz(p, NULL));
+        tally_free(VT_ASYNC);
+        OK(cuMemAllocAsync_ptsz(&d, 7000, NULL));
+        tally_alloc(VT_ASYNC, 7000);
+        OK(cuMemFreeAsync_ptsz(d, NULL));
+        tally_free(VT_ASYNC);
+        OK(cuMemAllocFromPoolAsync_ptsz(&d, 8000, (CUmemoryPool)standard, NULL));
+        tally_alloc(VT_ASYNC, 8000);
+        OK(cuMemFreeAsync_ptsz(d, NULL));
+        tally_free(VT_ASYNC);
+    }
+    OK(cudaDeviceSynchronize());
+    printf("no pool: %d\n", (int)cudaMallocFromPoolAsync_ptsz(&p, 1, NULL, NULL));
+    tally_failed(VT_ASYNC);
+    return 0;
+}
+
+/* --- questions about memory to be made, and tables without names --- */
+
+static int questions(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+                        same;
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr range;
+    size_t step = 0;
+    start();
+    for (int i = 0; i < 3; i++) {
+        CUresult r = cuMemGetAllocationGranularity(&step, &prop, (CUmemAllocationGranularity_flags)i);
+        printf("steps %d %zu\n", (int)r, step);
+    }
+    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
+    tally_alloc(VT_VMM, (int64_t)(2 * MIB));
+    memset(&same, 0, sizeof same);
+    OK(cuMemGetAllocationPropertiesFromHandle(&same, handle));
+    printf("on %d %d\n", (int)same.location.type, same.location.id);
+    OK(cuMemAddressReserve(&range, 16 * MIB, 0, 0, 0));
+    printf("half of a range: %d\n", (int)cuMemAddressFree(range, 8 * MIB));
+    OK(cuMemAddressFree(range, 16 * MIB));
+    printf("again: %d\n", (int)cuMemAddressFree(range, 16 * MIB));
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+    const void *table = NULL;
+    CUuuid nobodys = {{1}};
+    printf("a table: %d %d\n", (int)cuGetExportTable(&table, &nobodys), table != NULL);
+    return 0;
+}
+
+static const char code[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                           ".visible .entry nothing()\n{\n ret;\n}\n";
+
+static int code_as_library(void)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction function;
+    CUmodule module;
+    void *p;
+    start();
+    for (int i = 0; i < 3; i++) {
+        OK(cudaMalloc(&p, MIB));
+        tally_alloc(VT_DEVICE, (int64_t)MIB);
+        OK(cuLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0));
+        OK(cuLibraryGetKernel(&kernel, library, "nothing"));
+        OK(cuKernelGetFunction(&function, kernel));
+        OK(cuLibraryGetModule(&module, library));
+        OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+        OK(cuCtxSynchronize());
+        OK(cudaFree(p));
+        tally_free(VT_DEVICE);
+        OK(cuLibraryUnload(library));
+    }
+    return 0;
+}
+
+#define ALSO(name, title) CASE(name, title, 0) INJECTED(name)
+
+VICTIM("entries")
+ALSO(own_pool, "a pool of its own: filled, asked, trimmed, destroyed")
+ALSO(device_pool, "the device's pool exchanged and put back, by both generations of calls")
+ALSO(pool_for_two, "a pool that another device may use")
+SIMULATE(pool_for_two, "a100-40g,capacity=1GiB,devices=2")
+ALSO(per_thread_names, "stream-ordered memory by the names for per-thread streams")
+ALSO(questions, "granularity, properties, reserved addresses, tables without names")
+ALSO(code_as_library, "code loaded, run and unloaded as a library")
+END_VICTIM
