@@ -13,7 +13,6 @@ NAMED = {
     r"|cuModuleGet(Tex|Surf)Ref|TexRef|Texture1DLinear|TensorMap|TextureObject|SurfaceObject":
         "textures and surfaces",
     r"Multicast": "multicast",
-    r"GetHandleForAddressRange": "`cuMemGetHandleForAddressRange`",
     r"MemMapArrayAsync": "`cuMemMapArrayAsync`",
     r"ExternalSemaphore|NvSciSync": "external semaphores",
     r"ExternalMemoryGetMappedMipmapped": "mipmaps of external memory",

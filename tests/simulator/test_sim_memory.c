@@ -141,6 +141,32 @@ static void an_address_range_is_found_from_any_address_in_it(void **state)
     FAILS(cuMemGetAddressRange(&base, &bytes, p), CUDA_ERROR_NOT_FOUND);
 }
 
+static void a_descriptor_of_a_range_reads_and_writes_its_bytes(void **state)
+{
+    const CUmemRangeHandleType dma_buf = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+    CUdeviceptr p;
+    int fd = -1, has = 0;
+    unsigned char bytes[4096];
+    (void)state;
+    OK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 0));
+    assert_int_equal(has, 1);
+    OK(cuMemAlloc(&p, 3 * MIB));
+    OK(cuMemsetD8(p, 0x21, 3 * MIB));
+    OK(cuCtxSynchronize());
+    FAILS(cuMemGetHandleForAddressRange(&fd, p + 512, MIB, dma_buf, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemGetHandleForAddressRange(&fd, p, 1000, dma_buf, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemGetHandleForAddressRange(&fd, p, 4 * MIB, dma_buf, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemGetHandleForAddressRange(&fd, p + MIB, MIB, dma_buf, 0));
+    assert_int_equal(read(fd, bytes, sizeof bytes), sizeof bytes);
+    assert_int_equal(bytes[0], 0x21);
+    assert_int_equal(write(fd, "written", 8), 8);
+    close(fd);
+    OK(cuMemcpyDtoH(bytes, p + MIB + 4096, 8));
+    assert_string_equal((char *)bytes, "written");
+    OK(cuMemFree(p));
+    FAILS(cuMemGetHandleForAddressRange(&fd, p, MIB, dma_buf, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
 static void pitched_memory_has_aligned_rows(void **state)
 {
     CUdeviceptr p;
@@ -600,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_freed_address_does_not_come_back_at_once),
         cmocka_unit_test(only_what_was_allocated_can_be_freed_and_only_once),
         cmocka_unit_test(an_address_range_is_found_from_any_address_in_it),
+        cmocka_unit_test(a_descriptor_of_a_range_reads_and_writes_its_bytes),
         cmocka_unit_test(pitched_memory_has_aligned_rows),
         cmocka_unit_test(pointer_attributes_tell_kinds_of_memory_apart),
         cmocka_unit_test(the_plural_form_answers_for_memory_cuda_does_not_know),

@@ -274,10 +274,10 @@ static int detached(void)
 
 /* With a variable that takes half of the device. */
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .global .align 4 .b8 large[536870912];\n"
+                          ".visible .global .align 4 .b8 large[134217728];\n"
                           ".visible .entry nothing()\n{\n  ret;\n}\n";
 
-static char large[512 << 20];
+static char large[128 << 20];
 
 static int code_under_pressure(void)
 {
@@ -295,8 +295,8 @@ static int code_under_pressure(void)
     CUmodule module;
     CUfunction function;
     start();
-    while (count < 12 && cuMemAlloc(&blocks[count], 64 * MIB) == CUDA_SUCCESS) {
-        tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
+    while (count < 12 && cuMemAlloc(&blocks[count], 16 * MIB) == CUDA_SUCCESS) {
+        tally_alloc(VT_DEVICE, (int64_t)(16 * MIB));
         count++;
     }
     if (count < 12)
@@ -307,7 +307,7 @@ static int code_under_pressure(void)
     }
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetGlobal(&d, &bytes, module, "large"));
-    CHECK(bytes == 512 * MIB);
+    CHECK(bytes == 128 * MIB);
     OK(cuModuleGetFunction(&function, module, "nothing"));
     OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     OK(cuCtxSynchronize());
@@ -328,6 +328,7 @@ CASE(of_another_driver, "a driver of CUDA 11.8 has no functions that came later"
 SIMULATE(of_another_driver, "t4-16g,capacity=1GiB,driver=11080")
 CASE(detached, "a context goes when the last user detaches from it", 0)
 CASE(code_under_pressure, "a module is loaded where the cache holds most of the device", 0)
+SIMULATE(code_under_pressure, "t4-16g,capacity=256MiB,context=32MiB")
 INJECTED(pitched)
 INJECTED(host_memory)
 INJECTED(managed)

@@ -229,7 +229,7 @@ static int code_as_library(void)
 
 #define ALSO(name, title) CASE(name, title, 0) INJECTED(name)
 
-VICTIM("entries")
+VICTIM("entry points")
 ALSO(own_pool, "a pool of its own: filled, asked, trimmed, destroyed")
 ALSO(device_pool, "the device's pool exchanged and put back, by both generations of calls")
 ALSO(pool_for_two, "a pool that another device may use")

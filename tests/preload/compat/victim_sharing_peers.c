@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Memory of one device that another device's work still reads when it is freed: whoever
- * let that device in, by whatever way to the driver, cudaFree waits for the work. */
+ * let that device in, by whatever way to the driver, cudaFree waits for the work. And
+ * memory that devices of others read and write by a descriptor. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -99,6 +100,85 @@ static int peer_by_dlsym_compact(void) { return read_after_free(let_in_by_librar
 static int peer_by_entry_point(void) { return read_after_free(let_in_by_entry_point); }
 static int peer_by_runtime(void) { return read_after_free(let_in_by_runtime); }
 
+/* --- devices of others: a descriptor of memory (dma-buf) --- */
+
+#define PIECE ((size_t)64 << 10)
+enum { PIECES = 16, LATER = 64 };
+
+static int descriptor_of(CUdeviceptr p, int *error)
+{
+    int fd = -1;
+    *error = (int)cuMemGetHandleForAddressRange(&fd, p, PIECE, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+    return *error ? -1 : fd;
+}
+
+/* How many bytes behind the descriptor are *value*; the simulated device can be asked. */
+static long bytes_behind(int fd, unsigned char value)
+{
+    static unsigned char bytes[PIECE];
+    long n = 0;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    if (at < 0 || pread(fd, bytes, sizeof bytes, at) != (ssize_t)sizeof bytes)
+        return -1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        n += bytes[i] == value;
+    return n;
+}
+
+static CUdeviceptr piece(unsigned char value)
+{
+    CUdeviceptr p;
+    OK(cuMemAlloc(&p, PIECE));
+    tally_alloc(VT_DEVICE, (int64_t)PIECE);
+    OK(cuMemsetD8(p, value, PIECE));
+    return p;
+}
+
+/* What a descriptor was given of is its block's alone, and nobody else's once it is freed. */
+static int descriptors(void)
+{
+    CUdeviceptr p[PIECES], later[LATER];
+    int fd[PIECES], error, given = 0;
+    long others = 0;
+    OK(cudaSetDevice(0));
+    OK(cudaFree(NULL));
+    for (int i = 0; i < PIECES; i++)
+        p[i] = piece((unsigned char)(i + 1));
+    OK(cuCtxSynchronize());
+    for (int i = 0; i < PIECES; i++) {
+        fd[i] = descriptor_of(p[i], &error);
+        given += !error;
+        if (!error)
+            CHECK(bytes_behind(fd[i], (unsigned char)(i + 1)) == (long)PIECE);
+        else
+            printf("not given: %d\n", error);
+    }
+    printf("given %d\n", given);
+    for (int i = 0; i < PIECES; i++) {
+        OK(cuMemFree(p[i]));
+        tally_free(VT_DEVICE);
+    }
+    for (int i = 0; i < LATER; i++)
+        later[i] = piece(200);
+    OK(cuCtxSynchronize());
+    for (int i = 0; i < PIECES; i++) {
+        others += fd[i] < 0 ? 0 : bytes_behind(fd[i], 200);
+        close(fd[i]);
+    }
+    /* the simulated driver uses again what it freed; what is cached is not */
+    const char *preload = getenv("LD_PRELOAD"), *mode = getenv("VRAMSCOPE_ALLOCATOR");
+    CHECK(!others || !preload || !strstr(preload, "libvramscope") || strcmp(mode, "caching") != 0);
+    for (int i = 0; i < LATER; i++) {
+        OK(cuMemFree(later[i]));
+        tally_free(VT_DEVICE);
+    }
+    printf("of freed memory %d", descriptor_of(later[0], &error) >= 0);
+    printf(" %d\n", error);
+    return 0;
+}
+
+static int descriptors_compact(void) { return descriptors(); }
+
 #define TWO "a100-40g,capacity=1GiB,devices=2"
 
 VICTIM("sharing")
@@ -111,4 +191,9 @@ CASE(peer_by_entry_point, "peers: let in by a pointer from cudaGetDriverEntryPoi
 SIMULATE(peer_by_entry_point, TWO)
 CASE(peer_by_runtime, "peers: let in by cudaDeviceEnablePeerAccess", 0)
 SIMULATE(peer_by_runtime, TWO)
+CASE(descriptors, "dma-buf: descriptors of memory; freed, it is nobody else's", 0)
+CASE(descriptors_compact, "dma-buf: the same, policy compact", VF_CACHING_ONLY)
+ENV(descriptors_compact, "VRAMSCOPE_POLICY=compact")
+STDERR_HAS(descriptors_compact, "cuMemGetHandleForAddressRange refused")
+REFUSED(descriptors_compact, CACHING, "mapped memory is refused where the driver refuses it; --ipc=always")
 END_VICTIM
