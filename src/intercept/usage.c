@@ -229,7 +229,9 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
     struct vs_device_counters now;
     if (atomic_exchange(&context->measured, true) || vs_track_device(context->device, &now))
         return;
-    uint64_t known = now.reserved + pools_kept(context->device) + overheads(context->device);
+    /* what was allocated before the first reading lies in whole pages of the driver */
+    uint64_t pages = (now.reserved + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES;
+    uint64_t known = pages + pools_kept(context->device) + overheads(context->device);
     uint64_t bytes = 0;
     enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
     bool told = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);

@@ -25,8 +25,8 @@ def run(folders, case, device, runtime, allocator, stacks):
     program = os.path.join(folders[1], "compat", f"victim_reconcile_{runtime}")
     with tempfile.TemporaryDirectory() as scratch:
         trace = os.path.join(scratch, "t.vst")
-        done = subprocess.run([command, "run", "--quiet", "--simulate", device, "--allocator",
-                               allocator, "--stacks", stacks, "-o", trace, program, case],
+        how = "--via=injection" if allocator == "injection" else f"--allocator={allocator}"
+        done = subprocess.run([command, "run", "--quiet", "--simulate", device, how, "--stacks", stacks, "-o", trace, program, case],
                               capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{program} {case}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -112,8 +112,10 @@ DEVICES = {"sizes": "t4-16g,others=2GiB", "pools": "t4-16g,others=1GiB,nvml=pids
 def main():
     bin_folder, tests_folder, case = sys.argv[1:]
     for runtime in ("shared", "static"):
-        for allocator in ("observe", "caching"):
+        for allocator in ("observe", "caching", "injection"):
             if case == "contexts" and allocator == "caching":
+                continue
+            if allocator == "injection" and case != "sizes": # its first reading comes late
                 continue
             for stacks in ("native", "none"):
                 memory = run((bin_folder, tests_folder), case, DEVICES.get(case, "t4-16g"),
