@@ -77,10 +77,14 @@ static int fail(const char *format, const char *what)
     return EXIT_OWN_FAILURE;
 }
 
+/* The limit is refused and not merely warned about (check_limit). */
 static void warn_environment(const char *sentence, void *arg)
 {
+    char name[VS_OPTION_ENV_MAX];
+    size_t length = strlen(vs_option_env_name(VS_OPT_limit, name));
     (void)arg;
-    fprintf(stderr, "vramscope run: %s\n", sentence);
+    if (strncmp(sentence, name, length) != 0 || sentence[length] != ':')
+        fprintf(stderr, "vramscope run: %s\n", sentence);
 }
 
 /* "--" and what begins with it is no value: one that does can be given as --name=value. */
@@ -113,9 +117,26 @@ static int parse_flag(struct run *run, char **argv, int left, int *used)
         value = argv[1];
         *used = 2;
     }
+    /* an empty variable of a script must not mean no limit */
+    if (id == VS_OPT_limit && !*value)
+        return fail("%s needs a value such as 8GiB or 50%%", "--limit");
     if (vs_options_set(&run->options, id, value, VS_FROM_COMMAND, why))
         return fail("%s", why);
     return 0;
+}
+
+/* A program meant to be limited must not run without: the environment's limit, which the
+ * library would ignore, counts as one given here. */
+static int check_limit(const struct run *run)
+{
+    char name[VS_OPTION_ENV_MAX], why[VS_OPTION_TEXT_MAX], told[2 * VS_OPTION_TEXT_MAX];
+    const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
+    struct vs_options unused;
+    if (!text || run->options.source[VS_OPT_limit] == VS_FROM_COMMAND ||
+        vs_options_set(&unused, VS_OPT_limit, text, VS_FROM_ENVIRONMENT, why) == VS_OK)
+        return 0;
+    snprintf(told, sizeof told, "%s: %s", name, why);
+    return fail("%s", told);
 }
 
 static int parse(struct run *run, int argc, char **argv)
@@ -151,7 +172,7 @@ static int parse(struct run *run, int argc, char **argv)
     if (i >= argc)
         return fail("no program given; usage: %s", "vramscope run [options] [--] PROGRAM [ARGS…]");
     run->program = argv + i;
-    return 0;
+    return check_limit(run);
 }
 
 /* Does the text set anything that only PyTorch's rules know? */

@@ -28,6 +28,10 @@ struct vs_limit_spec {
  * from VS_LIMIT_DEVICES_MAX on, one device told twice. */
 enum vs_err vs_limit_parse(const char *text, struct vs_limit_spec *spec) VS_MUST_CHECK;
 
+/* vs_limit_complaint: what is wrong with *text*, a few words; NULL when vs_limit_parse takes
+ * it, or there is no more to say than that it is no amount. Static storage. */
+const char *vs_limit_complaint(const char *text);
+
 /* vs_limit_bytes: the limit of *device*, which has *total_bytes* (0: not known);
  * VS_LIMIT_NONE when it has none, or is a share of what is not known. May be more than
  * the device has. */

@@ -107,6 +107,7 @@ static void explain(const struct vs_option_info *info, const char *value, char *
     if (!why)
         return;
     char expect[256];
+    const char *wrong = info->type == VS_OPTION_LIMIT ? vs_limit_complaint(value) : NULL;
     switch (info->type) {
     case VS_OPTION_BOOL:
         snprintf(expect, sizeof expect, "on or off");
@@ -129,8 +130,8 @@ static void explain(const struct vs_option_info *info, const char *value, char *
         snprintf(expect, sizeof expect, "a text of at most %d bytes", VS_OPTION_TEXT_MAX - 1);
         break;
     }
-    snprintf(why, VS_OPTION_TEXT_MAX, "'%.64s' is not a value for %s: expected %s", value,
-             info->name, expect);
+    snprintf(why, VS_OPTION_TEXT_MAX, "'%.64s' is not a value for %s: %s%sexpected %s",
+             value, info->name, wrong ? wrong : "", wrong ? "; " : "", expect);
 }
 
 enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, const char *value,
@@ -205,8 +206,9 @@ void vs_options_load_environment(struct vs_options *options,
             continue;
         }
         if (vs_options_set(options, id, name + length + 1, VS_FROM_ENVIRONMENT, why)) {
-            snprintf(sentence, sizeof sentence, "%s%.*s: %.400s; using %.400s", ENV_PREFIX, (int)length,
-                     name, why, options->text[id]);
+            const char *kept = options->text[id];
+            snprintf(sentence, sizeof sentence, "%s%.*s: %.400s; %s%.400s", ENV_PREFIX, (int)length,
+                     name, why, *kept ? "using " : id == VS_OPT_limit ? "no limit" : "ignored", kept);
             if (warn)
                 warn(sentence, arg);
         }

@@ -31,6 +31,20 @@ static uint64_t device_total(uint32_t device)
     return get && get(&bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
 }
 
+/* A limit for a device that is not here would be a slip that nobody notices. */
+static void look_for_absent(const struct vs_limit_spec *spec)
+{
+    int count = 0;
+    CUresult (*get)(int *);
+    *(void **)&get = vs_driver_symbol("cuDeviceGetCount");
+    if (!get || get(&count) != CUDA_SUCCESS)
+        return;
+    for (int i = count; i < VS_LIMIT_DEVICES_MAX; i++) {
+        if (spec->own[i].bytes || spec->own[i].percent > 0)
+            vs_log_once(VS_LOG_WARN, "limit: there is no device %d here; devices: %d", i, count);
+    }
+}
+
 /* A share of a device that does not tell its size yet (CUDA is not initialised) is no
  * limit so far, and is asked for again. */
 static uint64_t work_out(uint32_t device)
@@ -45,6 +59,7 @@ static uint64_t work_out(uint32_t device)
                                  "vramscope only watches");
     } else if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
         uint64_t total = device_total(device);
+        look_for_absent(&spec);
         bytes = vs_limit_bytes(&spec, device, total);
         if (!total && bytes == VS_LIMIT_NONE)
             return bytes;

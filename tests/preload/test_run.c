@@ -195,6 +195,28 @@ static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(voi
         assert_int_equal(vramscope(args), 125);
         assert_non_null(strstr(err, told));
         assert_false(exists("started"));
+        setenv("VRAMSCOPE_LIMIT", bad[i], 1);
+        assert_int_equal(vramscope("run -- touch started"), 125);
+        assert_non_null(strstr(err, told));
+        assert_non_null(strstr(err, "VRAMSCOPE_LIMIT"));
+        assert_null(strstr(err, "no limit"));
+        assert_false(exists("started"));
+        assert_int_equal(vramscope("run -q --limit 8GiB -- true"), 0);
+        assert_string_equal(err, "");
+        unsetenv("VRAMSCOPE_LIMIT");
+    }
+}
+
+static void an_empty_limit_is_refused_before_the_program_starts(void **state)
+{
+    (void)state;
+    static const char *const empty[] = {"--limit ''", "--limit="};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        char args[256];
+        snprintf(args, sizeof args, "run %s -- touch started", empty[i]);
+        assert_int_equal(vramscope(args), 125);
+        assert_non_null(strstr(err, "--limit needs a value"));
+        assert_false(exists("started"));
     }
 }
 
@@ -662,6 +684,7 @@ int main(void)
         cmocka_unit_test(several_processes_are_told_apart_in_a_table),
         cmocka_unit_test(a_program_out_of_reach_is_named),
         cmocka_unit_test(a_limit_that_cannot_be_read_is_refused_before_the_program_starts),
+        cmocka_unit_test(an_empty_limit_is_refused_before_the_program_starts),
         cmocka_unit_test(a_limit_that_is_reached_is_named_by_report_and_oom),
         cmocka_unit_test(a_limit_holds_where_no_trace_can_be_written),
         cmocka_unit_test(quiet_prints_nothing_of_ours),

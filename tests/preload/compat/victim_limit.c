@@ -387,6 +387,11 @@ static int not_understood(void)
     return 0;
 }
 
+static int absent_device(void)
+{
+    return not_understood(); /* nor does this one limit anything */
+}
+
 VICTIM("limit")
 CASE(sizes_told, "the device's size, however it is asked for", 0)
 ENV(sizes_told, "VRAMSCOPE_LIMIT=256MiB")
@@ -422,5 +427,8 @@ CASE(own_process, "two child processes have the limit each", VF_CHILDREN)
 ENV(own_process, "VRAMSCOPE_LIMIT=256MiB")
 CASE(not_understood, "a limit that cannot be read is said once and ignored", 0)
 ENV(not_understood, "VRAMSCOPE_LIMIT=much")
-STDERR_HAS(not_understood, "'much' is not a value for limit")
+STDERR_HAS(not_understood, "0:8GiB,1:16GiB; no limit")
+CASE(absent_device, "a limit for a device that is not there is said once", 0)
+ENV(absent_device, "VRAMSCOPE_LIMIT=1:1GiB")
+STDERR_HAS(absent_device, "limit: there is no device 1 here; devices: 1")
 END_VICTIM

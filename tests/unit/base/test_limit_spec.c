@@ -75,6 +75,33 @@ static void anything_else_is_refused_and_leaves_the_result(void **state)
     assert_int_equal(vs_limit_parse(longest, &spec), VS_ERR_ARG);
 }
 
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"150%", "more than 100 %"},
+        {"1:101%", "more than 100 %"},
+        {"0", "nothing would be left"},
+        {"8GiB,4GiB", "two values without a device"},
+        {"0:1GiB,0:2GiB", "one device named twice"},
+        {"64:1GiB", "a device's ordinal is below 64"},
+        {"99999999999999999999:1GiB", "a device's ordinal is below 64"},
+        {"8GiB,", "nothing beside a comma"},
+        {",8GiB", "nothing beside a comma"}};
+    static struct vs_options options;
+    char why[VS_OPTION_TEXT_MAX];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_non_null(vs_limit_complaint(bad[i][0]));
+        assert_string_equal(vs_limit_complaint(bad[i][0]), bad[i][1]);
+        assert_int_equal(vs_options_set(&options, VS_OPT_limit, bad[i][0], VS_FROM_COMMAND, why),
+                         VS_ERR_ARG);
+        assert_non_null(strstr(why, bad[i][1]));
+        assert_non_null(strstr(why, "; expected a size or share"));
+    }
+    assert_null(vs_limit_complaint("0:8GiB,25%"));
+    assert_null(vs_limit_complaint("much"));
+}
+
 static void the_option_says_what_it_takes(void **state)
 {
     (void)state;
@@ -99,6 +126,7 @@ int main(void)
         cmocka_unit_test(a_device_has_its_own_before_what_holds_for_all),
         cmocka_unit_test(a_share_is_of_the_device_and_nothing_while_that_is_unknown),
         cmocka_unit_test(anything_else_is_refused_and_leaves_the_result),
+        cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(the_option_says_what_it_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
