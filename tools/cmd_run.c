@@ -27,6 +27,7 @@
 #include "paths.h"
 #include "plan_tool.h"
 #include "reach.h"
+#include "run_output.h"
 #include "run_signals.h"
 #include "run_summary.h"
 #include "trace/reader.h"
@@ -261,8 +262,12 @@ static int prepare_output(struct run *run)
             fclose(f);
         if (st.st_size && !vs_reader_is_trace(magic, n))
             return fail("%s exists and is not a vramscope trace; it is left alone", text);
-        if (unlink(text))
-            return fail("%s cannot be replaced", text);
+        uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(text) : 0;
+        if (recorder) {
+            fprintf(stderr, "vramscope run: %s is being recorded by process %llu; give the trace "
+                            "another name with -o\n", text, (unsigned long long)recorder);
+            return EXIT_OWN_FAILURE;
+        }
     }
     return check_folder(text);
 }
@@ -425,7 +430,8 @@ static int prepare_environment(struct run *run)
     return prepend_path("LD_PRELOAD", library) ? fail("%s", "out of memory") : 0;
 }
 
-static int execute(struct run *run, int *status)
+/* *mask* is the one to run with: no signal may end us while an older trace is set aside. */
+static int start(struct run *run, const sigset_t *mask, int *status)
 {
     int report[2];
     if (pipe2(report, O_CLOEXEC))
@@ -434,12 +440,14 @@ static int execute(struct run *run, int *status)
     if (pid < 0)
         return fail("cannot start a process: %s", strerror(errno));
     if (pid == 0) {
+        sigprocmask(SIG_SETMASK, mask, NULL);
         execvp(run->program[0], run->program);
         int code = errno;
         ssize_t n = write(report[1], &code, sizeof code);
         _exit(n == sizeof code ? EXIT_NOT_FOUND : EXIT_OWN_FAILURE);
     }
     vs_run_signals_to(pid);
+    sigprocmask(SIG_SETMASK, mask, NULL);
     close(report[1]);
     int code = 0;
     ssize_t n;
@@ -448,11 +456,28 @@ static int execute(struct run *run, int *status)
     close(report[0]);
     while (waitpid(pid, status, 0) < 0 && errno == EINTR)
         ;
-    vs_run_signals_end();
     if (n != sizeof code)
         return 0;
     fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
     return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int execute(struct run *run, int *status)
+{
+    const struct vs_options *o = &run->options;
+    const char *trace = o->text[VS_OPT_output];
+    bool fixed = o->number[VS_OPT_record] && !strchr(trace, '%');
+    struct vs_run_output older = {0};
+    sigset_t all, mask;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    bool ready = !fixed || vs_run_output_set_aside(&older, trace);
+    int result = ready ? start(run, &mask, status) : fail("%s cannot be replaced", trace);
+    vs_run_output_settle(&older);
+    if (ready)
+        vs_run_signals_end();
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return result;
 }
 
 static void summarise(struct run *run, int status)

@@ -78,6 +78,10 @@ const struct vs_module *vs_reader_module(const struct vs_reader *reader, uint32_
 uint64_t vs_reader_bytes(const struct vs_reader *reader);
 uint64_t vs_reader_position(const struct vs_reader *reader);
 
+/* vs_reader_recorded_by: the process on this machine that is recording the trace at *path*
+ * now; 0 for none. */
+uint64_t vs_reader_recorded_by(const char *path);
+
 void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
 
 #endif

@@ -318,6 +318,59 @@ static void an_older_trace_is_replaced(void **state)
     assert_non_null(strstr(err, "1.0 MiB"));
 }
 
+/* The traces under that name are as many as *expect*, hidden ones too. */
+static void assert_files(const char *name, const char *expect)
+{
+    char script[512];
+    snprintf(script, sizeof script, "ls -A | grep -c '^[.]*%s'", name);
+    bash(script);
+    assert_string_equal(out, expect);
+}
+
+static void an_older_trace_is_lost_only_to_a_new_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args;
+        int status;
+    } runs[] = {
+        {"run -q -o old.vst -- ./no-such-program", 127},
+        {"run -q -o old.vst -- true", 0},
+        {SIMULATED "-q --record=off -o old.vst -- " VS_VICTIM " atexit", 5},
+        {"run -q -o old.vst -- sh -c 'kill -TERM $PPID; sleep 60'", 128 + 15},
+    };
+    /* killed, so that the trace is two files */
+    assert_int_equal(vramscope(SIMULATED "-q -o old.vst -- " VS_VICTIM " sigkill"), 128 + 9);
+    assert_true(exists("old.vst.live"));
+    bash("cp old.vst saved.vst; cp old.vst.live saved.vst.live");
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        assert_int_equal(vramscope(runs[i].args), runs[i].status);
+        bash("cmp old.vst saved.vst && cmp old.vst.live saved.vst.live && echo same");
+        assert_string_equal(out, "same\n");
+        assert_files("old.vst", "2\n");
+    }
+    assert_int_equal(vramscope(SIMULATED "-q -o old.vst -- " VS_VICTIM " atexit"), 5);
+    assert_files("old.vst", "1\n");
+    bash("cmp -s old.vst saved.vst || echo new");
+    assert_string_equal(out, "new\n");
+}
+
+static void a_trace_that_is_being_recorded_is_left_alone(void **state)
+{
+    (void)state;
+    bash("mkfifo hold; '" VS_COMMAND "' " SIMULATED "-q -o busy.vst -- " VS_VICTIM " wait <hold &\n"
+         "exec 9>hold; for i in $(seq 400); do [ -s busy.vst ] && [ -s busy.vst.live ] && break; "
+         "sleep 0.05; done\n"
+         "'" VS_COMMAND "' run -o busy.vst -- touch started; echo status $?\n"
+         "'" VS_COMMAND "' run -q --record=off -o busy.vst -- true; echo status $?\n"
+         "echo >&9; wait; '" VS_COMMAND "' report busy.vst | grep -c incomplete\n");
+    assert_string_equal(out, "status 125\nstatus 0\n0\n");
+    assert_non_null(strstr(err, "busy.vst is being recorded by process "));
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+    assert_false(exists("started"));
+    assert_int_equal(vramscope(SIMULATED "-q -o busy.vst -- " VS_VICTIM " atexit"), 5);
+}
+
 static void every_process_under_one_name_keeps_its_own_trace(void **state)
 {
     (void)state;
@@ -694,6 +747,8 @@ int main(void)
         cmocka_unit_test(a_file_that_is_no_trace_is_never_overwritten),
         cmocka_unit_test(record_off_serves_memory_and_leaves_no_trace),
         cmocka_unit_test(an_older_trace_is_replaced),
+        cmocka_unit_test(an_older_trace_is_lost_only_to_a_new_one),
+        cmocka_unit_test(a_trace_that_is_being_recorded_is_left_alone),
         cmocka_unit_test(every_process_under_one_name_keeps_its_own_trace),
         cmocka_unit_test(injection_records_what_preloading_records_and_says_which_it_was),
         cmocka_unit_test(who_is_preloaded_too_records_alone),

@@ -258,6 +258,14 @@ static void free_at_exit(void)
     late = NULL;
 }
 
+/* Until somebody writes a line to it, or leaves. */
+static int mode_wait(void)
+{
+    char byte;
+    device_alloc(MIB);
+    return read(STDIN_FILENO, &byte, 1) < 0;
+}
+
 static int mode_atexit(void)
 {
     atexit(free_at_exit);
@@ -609,7 +617,7 @@ int main(int argc, char **argv)
         {"reset-of-many", mode_reset_of_many}, {"silent-fork", mode_silent_fork},
         {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
         {"exit-handler-ends", mode_exit_handler_ends}, {"fork-race", mode_fork_race},
-        {"presence", mode_presence},
+        {"presence", mode_presence}, {"wait", mode_wait},
     };
     const char *mode = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The live window of a program that was killed, FILE.live, goes along: it
+ * holds the last part of its trace. */
+#include "run_output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIVE ".live"
+
+static bool with_live(char out[PATH_MAX], const char *path)
+{
+    return snprintf(out, PATH_MAX, "%s" LIVE, path) < PATH_MAX;
+}
+
+bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct stat st;
+    *output = (struct vs_run_output){0};
+    if (lstat(path, &st))
+        return errno == ENOENT;
+    /* 200 bytes of the name: with what is added it stays one that every file system takes */
+    if (snprintf(output->path, PATH_MAX, "%s", path) >= PATH_MAX ||
+        snprintf(output->aside, PATH_MAX, "%.*s.%.200s.%ld.before", (int)(name - path), path, name,
+                 (long)getpid()) >= PATH_MAX ||
+        !with_live(from, path) || !with_live(to, output->aside)) {
+        output->aside[0] = 0;
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (rename(path, output->aside)) {
+        output->aside[0] = 0;
+        return false;
+    }
+    output->live = !rename(from, to); /* of a program that was killed: the trace's last part */
+    return true;
+}
+
+/* A link first, as it never replaces; not every file system has them. */
+static void put_back(const char *from, const char *to)
+{
+    if (!link(from, to))
+        unlink(from);
+    else if (errno != EEXIST)
+        rename(from, to);
+}
+
+void vs_run_output_settle(struct vs_run_output *output)
+{
+    char aside[PATH_MAX], live[PATH_MAX];
+    struct stat st;
+    if (!*output->aside)
+        return;
+    bool replaced = !lstat(output->path, &st);
+    bool named = output->live && with_live(aside, output->aside) && with_live(live, output->path);
+    if (named && replaced)
+        unlink(aside);
+    else if (named)
+        put_back(aside, live);
+    if (replaced)
+        unlink(output->aside);
+    else
+        put_back(output->aside, output->path);
+    output->aside[0] = 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The older trace under the name that `vramscope run -o` was given: set aside before the
+ * program starts, and lost only to a new one. */
+#ifndef VS_RUN_OUTPUT_H
+#define VS_RUN_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct vs_run_output {
+    char path[PATH_MAX];  /* of the trace to come */
+    char aside[PATH_MAX]; /* where an older one waits; empty: there was none */
+    bool live;            /* its live window waits there too */
+};
+
+/* vs_run_output_set_aside: move what is at *path* to a hidden name beside it. Nothing there
+ * is success; false with errno when it cannot be moved. */
+bool vs_run_output_set_aside(struct vs_run_output *output, const char *path);
+
+/* vs_run_output_settle: remove the older trace where a new one was written, otherwise put
+ * it back. */
+void vs_run_output_settle(struct vs_run_output *output);
+
+#endif
