@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Code is loaded lazily: what a module or library needs of the device is taken when a
- * function or variable of it is first asked for or launched. Nothing is recorded here;
- * where there is no memory left for it, the cache gives way. A launch that is refused
- * has not begun, so that it can be made again; one that is not costs a comparison. */
+ * function or variable of it is first asked for or launched. Where it is asked for, that
+ * is measured; where there is no memory left for it, the cache gives way. A launch that
+ * is refused has not begun, so that it can be made again; one that is not costs a
+ * comparison. */
+#include "intercept/first_use.h"
 #include "intercept/hook.h"
 #include "intercept/room.h"
 
@@ -12,29 +14,38 @@
     VS_WITH_ROOM(r, (call)); \
     return r;
 
+#define MEASURED(handle, call)                      \
+    struct vs_usage_mark mark;                      \
+    CUresult r;                                     \
+    vs_first_use_begins(&mark, handle);             \
+    VS_WITH_ROOM(r, (call));                        \
+    if (r == CUDA_SUCCESS)                          \
+        vs_usage_took(&mark, VS_OVERHEAD_MODULE);   \
+    return r;
+
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-    WITH_ROOM(VS_REAL(cuModuleGetFunction, function, module, name))
+    MEASURED(module, VS_REAL(cuModuleGetFunction, function, module, name))
 }
 
 CUresult cuModuleGetGlobal(vs_deviceptr_v1 *ptr, unsigned *bytes, CUmodule module, const char *name)
 {
-    WITH_ROOM(VS_REAL(cuModuleGetGlobal, ptr, bytes, module, name))
+    MEASURED(module, VS_REAL(cuModuleGetGlobal, ptr, bytes, module, name))
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
 {
-    WITH_ROOM(VS_REAL(cuModuleGetGlobal_v2, ptr, bytes, module, name))
+    MEASURED(module, VS_REAL(cuModuleGetGlobal_v2, ptr, bytes, module, name))
 }
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
-    WITH_ROOM(VS_REAL(cuLibraryGetModule, module, library))
+    MEASURED(library, VS_REAL(cuLibraryGetModule, module, library))
 }
 
 CUresult cuLibraryGetGlobal(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
 {
-    WITH_ROOM(VS_REAL(cuLibraryGetGlobal, ptr, bytes, library, name))
+    MEASURED(library, VS_REAL(cuLibraryGetGlobal, ptr, bytes, library, name))
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
@@ -44,12 +55,12 @@ CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library,
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
-    WITH_ROOM(VS_REAL(cuKernelGetFunction, function, kernel))
+    MEASURED(NULL, VS_REAL(cuKernelGetFunction, function, kernel))
 }
 
 CUresult cuFuncLoad(CUfunction function)
 {
-    WITH_ROOM(VS_REAL(cuFuncLoad, function))
+    MEASURED(NULL, VS_REAL(cuFuncLoad, function))
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

@@ -2,6 +2,7 @@
  *
  * Code that programs load. Its memory is the driver's business: how much it took is
  * measured, and where there is none left for it, the cache gives way first. */
+#include "intercept/first_use.h"
 #include "intercept/hook.h"
 #include "intercept/room.h"
 #include "intercept/usage.h"
@@ -53,6 +54,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 CUresult cuModuleUnload(CUmodule module)
 {
     struct vs_usage_mark mark;
+    vs_first_use_gone(module);
     vs_usage_begins(&mark);
     return took(VS_REAL(cuModuleUnload, module), &mark);
 }
@@ -84,6 +86,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 CUresult cuLibraryUnload(CUlibrary library)
 {
     struct vs_usage_mark mark;
+    vs_first_use_gone(library);
     vs_usage_begins(&mark);
     return took(VS_REAL(cuLibraryUnload, library), &mark);
 }

@@ -22,12 +22,14 @@
 #define GROWN_PART 32      /* a reading when reserved rose by this part of it */
 #define NVML_PART 200      /* asking NVML takes at most this part of a thread's time */
 #define NVML_FAILED_PART 20 /* where an allocation failed */
+#define ANSWER_NS 100000   /* of each sample_ms, between answers that a program polls */
 #define POOLS_MAX 16
 
 static struct device_usage {
     _Atomic uint64_t next_ns;       /* the next reading is due then */
     _Atomic uint64_t due_reserved;  /* or when more than this is reserved */
     _Atomic uint64_t last_reserved; /* at the last reading */
+    _Atomic uint64_t answer_ns;     /* until then an answer with as much reserved is no news */
     _Atomic uint64_t nvml_last_ns, nvml_cost_ns;
     _Atomic uint64_t pools_told, own_told, others_told; /* last rows; they are not repeated */
     _Atomic bool pools;             /* stream-ordered memory was used */
@@ -306,10 +308,14 @@ void vs_usage_answered(const struct vs_context *context, const uint64_t *free_by
 {
     struct vs_device_counters now;
     if (!free_bytes || !total_bytes || !vs_process_recorder() ||
-        vs_track_device(context->device, &now) != VS_OK ||
-        now.reserved == atomic_load_explicit(&usage[context->device].last_reserved,
-                                             memory_order_relaxed))
+        vs_track_device(context->device, &now) != VS_OK)
         return;
+    struct device_usage *u = &usage[context->device];
+    uint64_t now_ns = vs_clock_ns();
+    if (now.reserved == atomic_load_explicit(&u->last_reserved, memory_order_relaxed) &&
+        now_ns < atomic_load_explicit(&u->answer_ns, memory_order_relaxed))
+        return;
+    u->answer_ns = now_ns + vs_process_options()->number[VS_OPT_sample_ms] * ANSWER_NS;
     if (!vs_capture_any())
         ask_pools(context->device);
     record_reading(context->device, *free_bytes, *total_bytes);

@@ -45,7 +45,8 @@ void vs_usage_reserved(uint32_t device, uint64_t reserved);
 void vs_usage_freed(uint32_t device);
 
 /* vs_usage_answered: the driver told the program what is free and in all (either may be
- * NULL) of the current context's device: a reading for nothing. */
+ * NULL) of the current context's device: a reading for nothing. A program that polls
+ * is not recorded each time. */
 void vs_usage_answered(const struct vs_context *context, const uint64_t *free_bytes,
                        const uint64_t *total_bytes);
 

@@ -200,6 +200,34 @@ static int captured(void)
     return 0;
 }
 
+static char variable[20 * MIB]; /* __device__ char variable[20 << 20]; */
+
+/* What nvcc puts into a program's start-up code for a variable in an image. */
+void **__cudaRegisterFatBinary(void *image);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
+                       size_t bytes, int constant, int global);
+
+static int variables(void)
+{
+    static struct {
+        int magic, version;
+        const void *data, *unused;
+    } wrapper = {0x466243b1, 1, (const void *)8, NULL}; /* nothing but the wrapper is looked at */
+    void **image = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterVar(image, variable, (char *)"variable", "variable", 0, sizeof variable, 0, 0);
+    __cudaRegisterFatBinaryEnd(image);
+    void *p = take(2 * MIB), *address;
+    ask();
+    usleep(50000); /* what is asked at once again is no news */
+    OK(cudaMemcpyToSymbol(variable, "some", 4, 0, cudaMemcpyHostToDevice));
+    ask();
+    for (int i = 0; i < 1000; i++)
+        OK(cudaGetSymbolAddress(&address, variable));
+    give(p);
+    return 0;
+}
+
 VICTIM("reconciliation")
 CASE(sizes, "allocations of many sizes, small ones sharing pages", 0)
 CASE(pools, "stream-ordered pools that keep what was freed", 0)
@@ -209,6 +237,7 @@ CASE(contexts, "a second context, and the first one after it", VF_OBSERVE_ONLY)
 CASE(managed, "managed memory, part of it on the device", 0)
 CASE(forked, "a child that uses no CUDA, while readings are taken", 0)
 CASE(captured, "what is free, asked during a capture", 0)
+CASE(variables, "a variable that takes its memory when it is first used", 0)
 SIMULATE(sizes, "t4-16g,others=2GiB")
 SIMULATE(pools, "t4-16g,others=1GiB,nvml=pids")
 SIMULATE(libraries, "t4-16g,nvml=nofigures,others=1GiB")
