@@ -280,16 +280,27 @@ static bool begin_trace(void)
     return false;
 }
 
-static void begin_locked(void)
+/* Injected, we cannot see another user of CUPTI's records coming, which has one place for
+ * all: its buffers would be ours. Only who asks for kernels gets them then. */
+static bool settle_injected(void)
 {
     char why[VS_OPTION_TEXT_MAX];
+    bool leave_kernels = options.source[VS_OPT_kernels] == VS_FROM_DEFAULT;
+    if (vs_options_set(&options, VS_OPT_via, "injection", VS_FROM_COMMAND, why) ||
+        (leave_kernels && vs_options_set(&options, VS_OPT_kernels, "off", VS_FROM_DEFAULT, why)))
+        vs_log(VS_LOG_DEBUG, "%s", why);
+    return leave_kernels;
+}
+
+static void begin_locked(void)
+{
+    bool kernels_left;
     vs_log_remember();
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
     apply_log_level();
     choose_policy();
-    if (injected && vs_options_set(&options, VS_OPT_via, "injection", VS_FROM_COMMAND, why))
-        vs_log(VS_LOG_DEBUG, "%s", why);
+    kernels_left = injected && settle_injected();
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
         vs_sharing_begin();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
@@ -300,6 +311,9 @@ static void begin_locked(void)
     if (recorder)
         vs_nvtx_pending_replay();
     vs_process_set_state(VS_PROCESS_ACTIVE);
+    if (recorder && kernels_left)
+        vs_process_note(VS_LOG_INFO, "kernels and copies are not recorded with injection, in case "
+                                     "the program profiles itself; --kernels=on records them");
     if (recorder && options.number[VS_OPT_kernels])
         vs_collector_start(injected);
 }

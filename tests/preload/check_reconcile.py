@@ -122,7 +122,7 @@ def main():
         for allocator in ("observe", "caching", "injection"):
             if case == "contexts" and allocator == "caching":
                 continue
-            if allocator == "injection" and case != "sizes": # its first reading comes late
+            if allocator == "injection" and case not in ("sizes", "pools"): # its first reading comes late
                 continue
             for stacks in ("native", "none"):
                 memory = run((bin_folder, tests_folder), case, DEVICES.get(case, "t4-16g"),

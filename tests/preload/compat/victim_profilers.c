@@ -100,6 +100,26 @@ static int records_without_subscription(void)
     return 0;
 }
 
+/* The same two where the driver loads the library (CUDA_INJECTION64_PATH): nothing tells it
+ * then that another profiler comes, so it must have left all records alone. */
+static int records_from_the_start(void)
+{
+    profiler_find();
+    OK(cuInit(0));
+    profiler_collect(true, true);
+    memory_begin();
+    work(7);
+    profiler_stop();
+    profiler_print();
+    memory_end();
+    return 0;
+}
+
+static int records_after_first_work(void)
+{
+    return records_without_subscription();
+}
+
 static int enables_before_it_registers(void)
 {
     profiler_find();
@@ -264,6 +284,7 @@ CASE(has_cupti_for_itself, PROFILER_HOW "where the option kernels is off", 0)
 ENV(has_cupti_for_itself, "VRAMSCOPE_KERNELS=off")
 CASE(peer_copies, "copies between two devices, no profiler but ours", 0)
 SIMULATE(peer_copies, "t4-16g,capacity=1GiB,devices=2")
+ENV(peer_copies, "VRAMSCOPE_KERNELS=on")
 INJECTED(peer_copies)
 CASE(comes_first, PROFILER_HOW "subscribes before any memory", 0)
 STDERR_HAS(comes_first, ASIDE)
@@ -273,6 +294,12 @@ CASE(comes_and_goes, PROFILER_HOW "five times, with different records", 0)
 STDERR_HAS(comes_and_goes, ASIDE)
 CASE(records_without_subscription, PROFILER_HOW "collects records and never subscribes", 0)
 STDERR_HAS(records_without_subscription, ASIDE)
+CASE(records_from_the_start, PROFILER_HOW "collects records from before any memory", 0)
+ENV(records_from_the_start, "VRAMSCOPE_LOG=error")
+INJECTED(records_from_the_start)
+CASE(records_after_first_work, PROFILER_HOW "collects records of its later work", 0)
+ENV(records_after_first_work, "VRAMSCOPE_LOG=error")
+INJECTED(records_after_first_work)
 CASE(enables_before_it_registers, PROFILER_HOW "enables records before it gives buffers", 0)
 STDERR_HAS(enables_before_it_registers, ASIDE)
 CASE(callbacks_alone, PROFILER_HOW "wants callbacks and no records", 0)
