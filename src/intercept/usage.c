@@ -160,12 +160,15 @@ void vs_usage_pool_used(uint32_t device, int64_t bytes)
     atomic_store_explicit(&usage[device].pools, true, memory_order_relaxed);
 }
 
-/* What pools hold beyond live memory, at the last time they were asked. */
-static uint64_t pools_kept(uint32_t device)
+/* What is not the context's of what is used: what was allocated before the first reading
+ * lies in whole pages of the driver; in pools, live or not, as much as these reserved. */
+static uint64_t known_bytes(uint32_t device, uint64_t reserved)
 {
     uint64_t told = atomic_load(&usage[device].pools_told);
     uint64_t used = atomic_load_explicit(&usage[device].pools_used, memory_order_relaxed);
-    return told && told - 1 > used ? told - 1 - used : 0;
+    uint64_t pooled = told && used <= reserved && told - 1 >= used ? told - 1 : 0;
+    uint64_t paged = pooled ? reserved - used : reserved;
+    return (paged + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES + pooled;
 }
 
 /* The first slot with *handle* in it becomes *pool*'s. */
@@ -231,9 +234,7 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
     struct vs_device_counters now;
     if (atomic_exchange(&context->measured, true) || vs_track_device(context->device, &now))
         return;
-    /* what was allocated before the first reading lies in whole pages of the driver */
-    uint64_t pages = (now.reserved + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES;
-    uint64_t known = pages + pools_kept(context->device) + overheads(context->device);
+    uint64_t known = known_bytes(context->device, now.reserved) + overheads(context->device);
     uint64_t bytes = 0;
     enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
     bool told = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
