@@ -21,6 +21,7 @@
 #include "base/vs_size.h"
 #include "command.h"
 #include "paths.h"
+#include "reach.h"
 
 static const char usage[] =
     "usage: vramscope doctor [--json]\n"
@@ -60,8 +61,11 @@ static void VS_PRINTF(4, 5)
 static void look_at_installation(struct findings *f)
 {
     char path[PATH_MAX];
-    f->preload = vs_path_preload(path, sizeof path) == VS_OK;
-    if (f->preload)
+    bool there = vs_path_preload(path, sizeof path) == VS_OK;
+    f->preload = there && vs_reach_is_library(path);
+    if (there && !f->preload)
+        add(f, BAD, "preload library", "%s is not a whole library of this machine; install again", path);
+    else if (f->preload)
         add(f, GOOD, "preload library", "%s", path);
     else
         add(f, BAD, "preload library", "libvramscope.so is missing: built without CUDA headers; "

@@ -44,7 +44,8 @@ static const char usage[] =
     "a summary of each trace follows on standard error.\n"
     "\n"
     "  -o FILE             the trace; %n program, %p pid, %h host, %r rank\n"
-    "                      (default vramscope.%n.%p.vst; an older trace is replaced)\n"
+    "                      (default vramscope.%n.%p.vst; an older trace is replaced\n"
+    "                      once there is a new one)\n"
     "  --allocator=HOW     auto, caching or observe: serve device memory from a cache with\n"
     "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
     "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
@@ -195,8 +196,8 @@ static void warn_without_effect(const struct run *run)
     bool compact = vs_option_is(o, VS_OPT_policy, "compact"), plan = *o->text[VS_OPT_plan];
     if (vs_option_is(o, VS_OPT_allocator, "observe") && (compact || plan || *conf))
         fprintf(stderr, "vramscope run: --allocator=observe only watches cudaMalloc, so%s%s%s "
-                        "do nothing there\n", compact ? " --policy" : "", plan ? " --plan" : "",
-                *conf ? " --alloc-conf" : "");
+                        "%s nothing there\n", compact ? " --policy" : "", plan ? " --plan" : "",
+                *conf ? " --alloc-conf" : "", compact + plan + (*conf != 0) > 1 ? "do" : "does");
     else if (compact && tunes_pytorch(conf))
         fprintf(stderr, "vramscope run: --alloc-conf=%.200s: --policy=compact does without the keys "
                         "that tune PyTorch's segments; they have no effect\n", conf);
@@ -370,8 +371,19 @@ static int prepare_plan(struct run *run)
     return 0;
 }
 
+/* The run that this one is part of would take its program for one without CUDA. */
+static void tell_outer_run(const char *manifest)
+{
+    int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    ssize_t n = fd >= 0 ? write(fd, "+\n", 2) : 0;
+    (void)n; /* it then says less */
+    if (fd >= 0)
+        close(fd);
+}
+
 static int prepare_manifest(struct run *run)
 {
+    tell_outer_run(run->options.text[VS_OPT_manifest]);
     if (new_file(run->manifest, "run"))
         return EXIT_OWN_FAILURE;
     char why[VS_OPTION_TEXT_MAX];
@@ -402,6 +414,8 @@ static int prepare_environment(struct run *run)
     if (vs_path_preload(library, sizeof library))
         return fail("%s", "libvramscope.so is not part of this installation (it was built without "
                           "CUDA headers); reading traces works, recording does not");
+    if (!vs_reach_is_library(library))
+        return fail("%s is not a whole library of this machine; install vramscope again", library);
     if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
         return fail("the path %s holds a space or colon, which LD_PRELOAD cannot express; "
                     "install vramscope elsewhere, or use --via=injection", library);
@@ -490,15 +504,17 @@ static void summarise(struct run *run, int status)
     if (!seen.traces && *seen.unreached && !run->quiet)
         fprintf(stderr, "vramscope: %s was started without LD_PRELOAD in its environment; nothing can "
                         "be recorded there\n", seen.unreached);
-    if (!seen.traces && !seen.failures && run->reach == VS_REACH_YES && !run->quiet && run->options.number[VS_OPT_record]) {
-        fprintf(stderr, "vramscope: %s %s without using CUDA; no trace was written\n",
+    if (!seen.traces && !seen.failures && !*seen.unreached && !seen.nested &&
+        run->reach == VS_REACH_YES && !run->quiet && run->options.number[VS_OPT_record]) {
+        fprintf(stderr, "vramscope: %s %s, as far as was seen without using CUDA; no trace was "
+                        "written\n",
                 run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
         if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
             fputs("vramscope: this machine has no NVIDIA driver; --simulate h100-80g runs CUDA "
                   "programs without one\n", stderr);
         if (*run->options.text[VS_OPT_simulate] && status)
-            fputs("vramscope: a program with NVIDIA's CUDA runtime linked in (nvcc's default) cannot "
-                  "use the simulated GPU: build it with nvcc -cudart shared\n", stderr);
+            fputs("vramscope: if it has NVIDIA's CUDA runtime linked in (nvcc's default), it cannot use "
+                  "the simulated GPU: build it with nvcc -cudart shared\n", stderr);
     }
     if (strstr(run->options.text[VS_OPT_simulate], "check=fail") && WIFEXITED(status) &&
         WEXITSTATUS(status) == CHECKER_STATUS && !run->quiet)

@@ -77,7 +77,7 @@ static int unknown_verb(const char *name)
     size_t least = 3; /* further away than this is no likeness */
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         size_t d = distance(name, commands[i]->name);
-        if (d < least) {
+        if (d < least && 2 * d <= strlen(name)) {
             least = d;
             nearest = commands[i];
         }

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -152,4 +153,19 @@ enum vs_reach vs_reach(const char *program, char *why, size_t max)
             break;
     }
     return reach;
+}
+
+bool vs_reach_is_library(const char *path)
+{
+    Elf64_Ehdr header;
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+    bool read = f && fread(&header, sizeof header, 1, f) == 1 && !fstat(fileno(f), &st);
+    if (f)
+        fclose(f);
+    return read && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+           header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_DYN &&
+           header.e_machine == OWN_MACHINE &&
+           header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize <= (uint64_t)st.st_size &&
+           header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize <= (uint64_t)st.st_size;
 }

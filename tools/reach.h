@@ -4,6 +4,7 @@
 #ifndef VS_REACH_H
 #define VS_REACH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum vs_reach {
@@ -16,5 +17,9 @@ enum vs_reach {
  * *why*, of *max* bytes, is then a sentence for the user, which names the file that it is
  * about; empty for VS_REACH_YES, which is also the answer where the file cannot be read. */
 enum vs_reach vs_reach(const char *program, char *why, size_t max);
+
+/* vs_reach_is_library: is the file at *path* a shared object of this machine, whole as far
+ * as its headers tell? */
+bool vs_reach_is_library(const char *path);
 
 #endif

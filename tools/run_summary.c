@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. A line of the manifest is the path of a trace, "!" for a process that
- * could not record, or "?" and a program that was started out of our reach. */
+ * could not record, "?" and a program that was started out of our reach, or "+" of a
+ * `vramscope run` below this one. */
 #include "run_summary.h"
 
 #include <inttypes.h>
@@ -56,13 +57,16 @@ static bool show_trace(const char *path, bool print, struct row *row)
 
 static void show_table(const struct row *rows, unsigned count, unsigned traces)
 {
-    fprintf(stderr, "vramscope: %u processes used CUDA:\n%8s %8s  %-23s %10s  %-16s  %s\n", traces,
-            "pid", "parent", "program", "peak", "end", "trace");
+    int end = 0;
+    for (unsigned i = 0; i < count; i++)
+        end = (int)strlen(rows[i].end) > end ? (int)strlen(rows[i].end) : end;
+    fprintf(stderr, "vramscope: %u processes used CUDA:\n%8s %8s  %-23s %10s  %-*s  %s\n", traces,
+            "pid", "parent", "program", "peak", end, "end", "trace");
     for (unsigned i = 0; i < count; i++) {
         char peak[VS_SIZE_TEXT_MAX];
-        fprintf(stderr, "%8" PRIu64 " %8" PRIu64 "  %-23s %10s  %-16s  %s\n", rows[i].pid,
+        fprintf(stderr, "%8" PRIu64 " %8" PRIu64 "  %-23s %10s  %-*s  %s\n", rows[i].pid,
                 rows[i].ppid, rows[i].program, vs_size_format(peak, rows[i].peak_bytes),
-                rows[i].end, rows[i].path);
+                end, rows[i].end, rows[i].path);
     }
     if (traces > count)
         fprintf(stderr, "vramscope: and %u more traces\n", traces - count);
@@ -79,6 +83,8 @@ void vs_run_summarise(const char *path, bool quiet, struct vs_run_summary *out)
         line[strcspn(line, "\n")] = 0;
         if (*line == '!') {
             out->failures++;
+        } else if (*line == '+') {
+            out->nested = true;
         } else if (*line == '?') {
             snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1, line + 1);
         } else {

@@ -10,6 +10,7 @@
 struct vs_run_summary {
     unsigned traces;      /* processes that left one */
     unsigned failures;    /* processes that used CUDA and could not record */
+    bool nested;          /* another `vramscope run` was started, which has its own */
     char unreached[4096]; /* a program that was started without our LD_PRELOAD; or empty */
 };
 

@@ -278,8 +278,12 @@ static void start_locked(bool subscribed)
     char other[VS_CUPTI_NAME_MAX] = "";
     cupti = vs_cupti_load();
     if (!cupti) {
-        say("no kernels or copies: libcupti was not found beside the CUDA runtime, in CUDA_PATH or "
-            "the library path; memory is recorded");
+        char line[512];
+        snprintf(line, sizeof line, "no kernels or copies: %s; memory is recorded",
+                 *vs_cupti_trouble() ? vs_cupti_trouble()
+                                     : "libcupti was not found beside the CUDA runtime, in CUDA_PATH "
+                                       "or the library path");
+        say(line);
         return;
     }
     CUptiResult r = subscribed ? CUPTI_SUCCESS : ask_who_is_there(other);

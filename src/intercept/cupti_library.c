@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/vs_library.h"
 #include "base/vs_option.h"
 #include "intercept/loaded.h"
 #include "intercept/route.h"
@@ -46,16 +47,32 @@ static int driver_major(void)
     return version && version(&v) == CUDA_SUCCESS ? v / 1000 : 0;
 }
 
+static char trouble[256]; /* of the first file that is there and could not be loaded */
+
+static void *open_file(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why = handle ? NULL : vs_library_trouble();
+    if (why && !*trouble)
+        snprintf(trouble, sizeof trouble, "%s", why);
+    return handle;
+}
+
+const char *vs_cupti_trouble(void)
+{
+    return trouble;
+}
+
 /* CUPTI 11 has the minor number in its name. */
 static void *open_in(const char *folder, int major)
 {
     char path[PATH_MAX + 64];
     const char *separator = *folder ? "/" : "";
     snprintf(path, sizeof path, "%s%slibcupti.so.%d", folder, separator, major);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_file(path);
     for (int minor = 8; !handle && major == 11 && minor >= 0; minor--) {
         snprintf(path, sizeof path, "%s%slibcupti.so.11.%d", folder, separator, minor);
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        handle = open_file(path);
     }
     return handle;
 }

@@ -44,6 +44,9 @@ struct vs_cupti {
  * Any thread; the driver is loaded. */
 const struct vs_cupti *vs_cupti_load(void);
 
+/* vs_cupti_trouble: why it could not be loaded although it is there; empty: it is not. */
+const char *vs_cupti_trouble(void);
+
 /* vs_cupti_symbol: a function of the libcupti that is loaded already; NULL when none
  * is. Loads nothing. */
 void *vs_cupti_symbol(const char *name);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <zstd.h>
 
+#include "base/vs_library.h"
 #include "base/vs_log.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -21,6 +22,7 @@ static struct {
 static void load(void)
 {
     void *handle = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    const char *trouble = handle ? NULL : vs_library_trouble();
     if (handle) {
         zstd.release = (__typeof__(zstd.release))dlsym(handle, "ZSTD_freeCCtx");
         zstd.compress = (__typeof__(zstd.compress))dlsym(handle, "ZSTD_compressCCtx");
@@ -28,7 +30,9 @@ static void load(void)
         if (zstd.release && zstd.compress && zstd.is_error)
             zstd.create = (__typeof__(zstd.create))dlsym(handle, "ZSTD_createCCtx");
     }
-    if (!zstd.create)
+    if (trouble)
+        vs_log(VS_LOG_WARN, "the trace is stored uncompressed: %s", trouble);
+    else if (!zstd.create)
         vs_log(VS_LOG_WARN, "libzstd.so.1 is not there: the trace is stored uncompressed "
                             "(install libzstd1 for a smaller one)");
 }

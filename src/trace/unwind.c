@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vs_library.h"
 #include "base/vs_log.h"
 #include "trace/recorder_internal.h"
 
@@ -105,7 +106,11 @@ static void load(void)
     int fillers[3] = {-1, -1, -1}, next[2];
     void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        vs_log(VS_LOG_WARN, "libunwind.so.8 is not there: no call stacks (install libunwind8)");
+        const char *trouble = vs_library_trouble();
+        if (trouble)
+            vs_log(VS_LOG_WARN, "no call stacks: %s", trouble);
+        else
+            vs_log(VS_LOG_WARN, "libunwind.so.8 is not there: no call stacks (install libunwind8)");
         return;
     }
     next_descriptors(fillers, next);

@@ -211,8 +211,8 @@ static void print_processes(const struct vs_style *style, const struct vs_balanc
                 vs_size_format(size, b->process[i].bytes));
     if (b->others_how == VS_USAGE_NO_BYTES && b->others_count)
         fprintf(style->out,
-                "    %" PRIu64 " other processes use the device: it does not tell how much\n",
-                b->others_count);
+                "    %" PRIu64 " other %s the device: it does not tell how much\n", b->others_count,
+                b->others_count == 1 ? "process uses" : "processes use");
 }
 
 static void heading(const struct vs_style *style, const char *const *names, size_t columns)

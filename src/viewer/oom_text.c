@@ -81,9 +81,12 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
             oom->limit ? "limit's" : "device's", vs_size_format(size, oom->total), vs_unpaint(style));
     if (oom->balance.known && (oom->balance.context_count > oom->balance.contexts_unmeasured ||
                                oom->balance.others_known)) {
-        if (oom->cached)
+        vs_size_format(size, oom->largest_hole);
+        if (oom->cached && oom->holes == 1)
+            fprintf(style->out, "  the one hole in the cache was %s\n", size);
+        else if (oom->cached)
             fprintf(style->out, "  the largest of %llu holes in the cache was %s\n", ULL(oom->holes),
-                    vs_size_format(size, oom->largest_hole));
+                    size);
         vs_balance_rows(style, &oom->balance);
         return;
     }

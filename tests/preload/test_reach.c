@@ -127,6 +127,17 @@ static void raised_rights_are_told(void **state)
     expect(program, VS_REACH_YES, NULL);
 }
 
+static void a_library_is_told_from_what_only_has_its_name(void **state)
+{
+    (void)state;
+    assert_true(vs_reach_is_library(program_of("own.so", ELFCLASS64, OWN, NULL)));
+    assert_int_equal(truncate(path, sizeof(Elf64_Ehdr) + 1), 0);
+    assert_false(vs_reach_is_library(path));
+    assert_false(vs_reach_is_library(file_of("empty.so", "", 0)));
+    assert_false(vs_reach_is_library(program_of("other.so", ELFCLASS64, OTHER, NULL)));
+    assert_false(vs_reach_is_library("/no/such.so"));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -148,6 +159,7 @@ int main(void)
         cmocka_unit_test(what_has_no_loader_or_another_one_is_told),
         cmocka_unit_test(scripts_are_followed_to_their_interpreter),
         cmocka_unit_test(raised_rights_are_told),
+        cmocka_unit_test(a_library_is_told_from_what_only_has_its_name),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -180,8 +180,31 @@ static void a_program_out_of_reach_is_named(void **state)
     assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
     assert_int_equal(vramscope("run -- sh -c 'env -u LD_PRELOAD /bin/true; exit 2'"), 2);
     assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
+    assert_null(strstr(err, "without using CUDA"));
+    assert_int_equal(vramscope(SIMULATED "-- env -u LD_PRELOAD " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "was started without LD_PRELOAD in its environment"));
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1); /* and nothing is guessed */
     assert_int_equal(vramscope("run -- sh -c '/bin/true; exit 2'"), 2);
     assert_null(strstr(err, "LD_PRELOAD"));
+}
+
+static void a_run_below_a_run_tells_of_its_own_traces(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-- '" VS_COMMAND "' " SIMULATED "-q -o below.vst -- "
+                               VS_VICTIM " atexit"), 5);
+    assert_true(exists("below.vst"));
+    assert_string_equal(err, "");
+}
+
+static void a_library_is_called_absent_only_when_it_is(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q -o few.vst -- sh -c 'exec 3>&-; ulimit -n 4; exec " VS_VICTIM
+                               " atexit'"), 5);
+    assert_non_null(strstr(err, "no call stacks: libunwind.so.8: "));
+    assert_non_null(strstr(err, "Too many open files"));
+    assert_null(strstr(err, "install lib"));
 }
 
 static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(void **state)
@@ -603,6 +626,15 @@ static void cupti_switched_off_still_records_memory(void **state)
     assert_non_null(strstr(err, "peak allocated"));
 }
 
+static void a_verb_is_suggested_only_when_it_is_near(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("foo"), 2);
+    assert_null(strstr(err, "did you mean"));
+    assert_int_equal(vramscope("reprot"), 2);
+    assert_non_null(strstr(err, "did you mean 'report'"));
+}
+
 static void doctor_and_options_answer(void **state)
 {
     (void)state;
@@ -656,6 +688,8 @@ static void what_has_no_effect_together_is_said_once(void **state)
                                "--alloc-conf=vramscope_tie:oldest_segment -- true"), 0);
     assert_string_equal(err, "vramscope run: --allocator=observe only watches cudaMalloc, so "
                              "--policy --alloc-conf do nothing there\n");
+    assert_int_equal(vramscope("run -q --allocator=observe --policy=compact -- true"), 0);
+    assert_non_null(strstr(err, "so --policy does nothing there\n"));
     assert_int_equal(vramscope("run -q --policy=compact --alloc-conf=expandable_segments:True -- true"),
                      0);
     assert_non_null(strstr(err, "they have no effect\n"));
@@ -744,6 +778,8 @@ int main(void)
         cmocka_unit_test(nobody_need_read_the_summary),
         cmocka_unit_test(several_processes_are_told_apart_in_a_table),
         cmocka_unit_test(a_program_out_of_reach_is_named),
+        cmocka_unit_test(a_library_is_called_absent_only_when_it_is),
+        cmocka_unit_test(a_run_below_a_run_tells_of_its_own_traces),
         cmocka_unit_test(a_limit_that_cannot_be_read_is_refused_before_the_program_starts),
         cmocka_unit_test(an_empty_limit_is_refused_before_the_program_starts),
         cmocka_unit_test(a_limit_that_is_reached_is_named_by_report_and_oom),
@@ -774,6 +810,7 @@ int main(void)
 #endif
         cmocka_unit_test(programs_of_cuda_11_and_12_are_recorded_kernels_and_all),
         cmocka_unit_test(cupti_switched_off_still_records_memory),
+        cmocka_unit_test(a_verb_is_suggested_only_when_it_is_near),
         cmocka_unit_test(doctor_and_options_answer),
 #ifdef VS_STATIC_PROGRAM
         cmocka_unit_test(a_program_out_of_reach_is_told_before_it_runs),
