@@ -326,7 +326,7 @@ def table(config):
                     if known != cell:
                         row["cells"][front] = "differs"
     out, group = [], None
-    for key in sorted(rows):
+    for key in sorted(rows, key=lambda k: k[0]): # in a group, the programs' own order
         row = rows[key]
         if key[0] != group:
             group = key[0]
