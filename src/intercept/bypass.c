@@ -76,7 +76,7 @@ static bool has_text(const struct vs_loaded *object, const char *text)
 static bool passes_us(const struct vs_loaded *object, const struct binding *binding)
 {
     struct vs_loaded target;
-    if (!vs_loaded_at(binding->to, &target) || target.dynamic == object->dynamic)
+    if (!vs_loaded_at_in_visit(binding->to, &target) || target.dynamic == object->dynamic)
         return false;
     if (!is_dlsym(binding->name))
         return vs_loaded_is(&target, "libcuda.so") || vs_loaded_is(&target, "libcudart");

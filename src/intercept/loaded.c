@@ -119,6 +119,36 @@ void *vs_loaded_open(const char *prefix)
                : NULL;
 }
 
+static int take_object(const struct vs_loaded *object, void *arg)
+{
+    *(struct vs_loaded *)arg = *object;
+    return 1;
+}
+
+struct covering {
+    uintptr_t address;
+    struct vs_loaded *object;
+};
+
+static int covers(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const struct covering *wanted = arg;
+    struct walk walk = {take_object, wanted->object};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD &&
+            wanted->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+            return visit_one(info, size, &walk);
+    }
+    return 0;
+}
+
+bool vs_loaded_at_in_visit(const void *address, struct vs_loaded *object)
+{
+    struct covering wanted = {(uintptr_t)address, object};
+    return dl_iterate_phdr(covers, &wanted) != 0;
+}
+
 bool vs_loaded_at(const void *address, struct vs_loaded *object)
 {
     Dl_info info;

@@ -31,7 +31,9 @@ struct vs_loaded vs_loaded_from(const struct link_map *map);
 bool vs_loaded_is(const struct vs_loaded *object, const char *prefix);
 
 /* vs_loaded_each: call *visit* for every object of the program's namespace until it
- * returns other than 0, which is then the result. The loader's lock is held. */
+ * returns other than 0, which is then the result. The loader's lock of its list is held:
+ * dladdr, dlsym and dlopen take another one before it, so that calling them there can
+ * hang the process. */
 int vs_loaded_each(int (*visit)(const struct vs_loaded *, void *), void *arg);
 
 /* vs_loaded_find: the first object that vs_loaded_is *prefix*; *names* may be NULL. */
@@ -43,6 +45,9 @@ void *vs_loaded_open(const char *prefix);
 
 /* vs_loaded_at: the object that *address* lies in; false when it is in none. */
 bool vs_loaded_at(const void *address, struct vs_loaded *object);
+/* vs_loaded_at_in_visit: likewise, of the program's namespace alone; may be called from a
+ * visit. */
+bool vs_loaded_at_in_visit(const void *address, struct vs_loaded *object);
 
 /* vs_loaded_at_start: did it come with the program, not by dlopen? */
 bool vs_loaded_at_start(const struct vs_loaded *object);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -347,6 +348,58 @@ static void hold_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &held, before);
 }
 
+/* --- a process that ends while another thread begins --- */
+
+/* Longest wait of either for the other. */
+#define BEGIN_NS ((uint64_t)2000000000)
+
+/* Process and thread that is about to end the process, or to make it another program; 0:
+ * none. With the process, as a child of vfork writes it into its parent's memory. */
+static _Atomic uint64_t ending;
+
+static uint64_t own_mark(void)
+{
+    return (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
+}
+
+void vs_process_await_begin(void)
+{
+    if (vs_process_state() != VS_PROCESS_IDLE || vs_thread.inside || vs_lock_held())
+        return;
+    /* either this sees that the other has entered, or the other sees the mark */
+    atomic_store(&ending, own_mark());
+    if (vs_process_own() && vs_lock_acquire_within(&process_lock, BEGIN_NS))
+        vs_lock_release(&process_lock);
+}
+
+void vs_process_goes_on(void)
+{
+    uint64_t mark = own_mark();
+    atomic_compare_exchange_strong(&ending, &mark, 0);
+}
+
+static bool ended_by_another(void)
+{
+    uint64_t mark = atomic_load(&ending);
+    return mark && mark >> 32 == (uint64_t)getpid() && mark != own_mark();
+}
+
+/* Without the lock between looks: the thread that ends the process wants it. */
+static void begin_unless_ending(void)
+{
+    uint64_t until_ns = vs_clock_ns() + BEGIN_NS;
+    for (;;) {
+        vs_lock_acquire(&process_lock);
+        bool wait = ended_by_another() && vs_clock_ns() < until_ns;
+        if (!wait && vs_process_state() == VS_PROCESS_IDLE)
+            begin_locked();
+        vs_lock_release(&process_lock);
+        if (!wait)
+            return;
+        usleep(1000);
+    }
+}
+
 /* Apart, so that the check for a recording that goes on has a small frame. */
 static __attribute__((noinline)) void begin(void)
 {
@@ -355,12 +408,8 @@ static __attribute__((noinline)) void begin(void)
     vs_thread.inside++;
     hold_signals(&before);
     vs_process_enter();
-    if (vs_process_state() == VS_PROCESS_IDLE) {
-        vs_lock_acquire(&process_lock);
-        if (vs_process_state() == VS_PROCESS_IDLE)
-            begin_locked();
-        vs_lock_release(&process_lock);
-    }
+    if (vs_process_state() == VS_PROCESS_IDLE)
+        begin_unless_ending();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     vs_thread.inside--;
     vs_cancel_restore(cancel);

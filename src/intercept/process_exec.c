@@ -127,6 +127,8 @@ static struct attempt before(const char *path, char *const *environment)
     int saved_errno = errno;
     bool likely = !path || !strchr(path, '/') || access(path, X_OK) == 0;
     bool leaves_us = likely && path && !preloads_us(environment);
+    if (likely)
+        vs_process_await_begin();
     bool ours = recording_here(), quiet = ours && vs_process_quiet_moment();
     if (leaves_us)
         tell_run(path);
@@ -149,6 +151,7 @@ static int after(struct attempt attempt, int result)
 {
     if (attempt.held)
         vs_recorder_exec_failed(vs_process_recorder());
+    vs_process_goes_on();
     return result;
 }
 

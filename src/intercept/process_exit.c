@@ -117,6 +117,7 @@ static void at_quick_exit_of_program(void)
  * still be freed. */
 __attribute__((destructor)) static void at_unload(void)
 {
+    vs_process_await_begin();
     begin_end();
     finish();
     if (vs_process_state() == VS_PROCESS_IDLE) /* CUDA may have been used all the same */
@@ -149,6 +150,7 @@ void pthread_exit(void *result)
 VS_EXPORT void _exit(int status);
 void _exit(int status)
 {
+    vs_process_await_begin();
     if (vs_process_own()) {
         take_status(status);
         begin_end();

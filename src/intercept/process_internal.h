@@ -30,6 +30,13 @@ void vs_process_set_state(enum vs_process_state state);
  * of vfork included, which share our memory. Signal-safe. */
 bool vs_process_own(void);
 
+/* vs_process_await_begin: this thread is about to end the process or to make it another
+ * program: when another is just beginning to record, wait until it has, so that its trace
+ * gets an end; from here on other threads do not begin. Returns at once in handlers that
+ * interrupted our own work. vs_process_goes_on takes it back. Both signal-safe. */
+void vs_process_await_begin(void);
+void vs_process_goes_on(void);
+
 /* --- process_exit.c --- */
 
 /* vs_process_exit_prepare: at begin, with vs_thread.inside > 0: be called at the end. */

@@ -176,6 +176,27 @@ static int while_others_allocate(void)
     return 1;
 }
 
+/* Each child's thread makes its first CUDA call when the child becomes another program, or
+ * ends: a little later from child to child. */
+static int while_another_begins(void)
+{
+    for (int i = 0; i < 40; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t t;
+            pthread_create(&t, NULL, churn, NULL);
+            usleep(150 * (useconds_t)(i / 2));
+            if (i % 2)
+                execv(own_path(), argv_plain);
+            _exit(6);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (i % 2 ? 5 : 6));
+    }
+    return 0;
+}
+
 static void exec_in_handler(int number)
 {
     (void)number;
@@ -322,6 +343,8 @@ CASE(by_system_call, "by the system call itself", VF_CHILDREN | VF_TORN)
 CASE(by_path_search, "by execlp of a shell", 0)
 CASE(from_a_thread, "by execv from another thread", VF_CHILDREN)
 CASE(while_others_allocate, "by execv while others allocate (no tally of those)", VF_CHILDREN | VF_NO_TALLY)
+CASE(while_another_begins, "while a thread makes the first call (no tally of those)",
+     VF_CHILDREN | VF_NO_TALLY)
 CASE(in_a_signal_handler, "by execv in a signal handler", VF_CHILDREN)
 CASE(in_an_exit_handler, "by execv in an exit handler", VF_CHILDREN)
 CASE(failed_exec_goes_on, "execs that fail", 0)
