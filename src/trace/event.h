@@ -107,7 +107,13 @@ enum vs_overhead_how {
     VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
 };
 
-enum vs_end_reason { VS_END_EXIT = 0, VS_END_SIGNAL = 1, VS_END_EXEC = 2, VS_END_STOPPED = 3 };
+enum vs_end_reason {
+    VS_END_EXIT = 0,
+    VS_END_SIGNAL = 1,
+    VS_END_EXEC = 2,
+    VS_END_STOPPED = 3,
+    VS_END_KILLED = 4, /* put in afterwards: the process never came to its end */
+};
 
 enum vs_field_codec { VS_CODEC_U, VS_CODEC_S, VS_CODEC_A, VS_CODEC_T, VS_CODEC_STR, VS_CODEC_STK };
 

@@ -16,7 +16,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the file's bytes");
 
 #define VS_FORMAT_MAJOR 1u
-#define VS_FORMAT_MINOR 2u
+#define VS_FORMAT_MINOR 3u
 #define VS_FILE_MAGIC "\x89VST\r\n\x1a\n"
 #define VS_LIVE_MAGIC "\x89VSL\r\n\x1a\n"
 #define VS_END_MAGIC "VSTEND\r\n"
@@ -45,8 +45,9 @@ _Static_assert(sizeof(struct vs_file_header) == 64, "on-disk size");
 enum vs_frame_type {
     VS_FRAME_EVENTS = 1,
     VS_FRAME_INDEX = 2,
-    VS_FRAME_CHECKPOINT = 3, /* reserved for state checkpoints */
-    VS_FRAME_SYMBOLS = 4,    /* reserved for resolved names */
+    VS_FRAME_CHECKPOINT = 3, /* the state at a moment */
+    VS_FRAME_SYMBOLS = 4,    /* resolved names */
+    VS_FRAME_DIRECTORY = 5,  /* where frames of the two types above are */
 };
 enum vs_frame_codec { VS_STORED = 0, VS_ZSTD = 1 };
 
@@ -74,6 +75,17 @@ struct vs_index_header {
 };
 _Static_assert(sizeof(struct vs_index_header) == 48, "on-disk size");
 #define VS_INDEX_FINAL 1u
+
+/* The header of a final index frame goes on with this where there is a directory. */
+struct vs_index_extension {
+    uint64_t directory_offset;
+};
+/* An entry of a directory frame, which is nothing but entries. */
+struct vs_directory_entry {
+    uint32_t type, reserved;
+    uint64_t offset, time_ns, sequence;
+};
+_Static_assert(sizeof(struct vs_directory_entry) == 32, "on-disk size");
 #define VS_INDEX_ENTRIES_MAX 1024u
 
 struct vs_index_entry {

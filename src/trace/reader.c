@@ -446,43 +446,56 @@ static enum vs_err end_frame(struct vs_reader *r)
     return vs_frame_load(r);
 }
 
+static inline enum vs_err next_event(struct vs_reader *r, unsigned char head,
+                                     struct vs_event *event, enum vs_record *what)
+{
+    const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
+    if (!kind->defined)
+        return stop_at_record(r, "is of a kind that was never described");
+    if (!decode_event(r, head, kind, event))
+        return stop_at_record(r, "is cut off or refers to what was never defined");
+    r->frame_events++;
+    r->events++;
+    r->events_recovered += r->frame_recovered;
+    r->events_unknown += !kind->known;
+    *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
+    if (event->kind == VS_EVENT_module)
+        return stop_at_table(r, vs_reader_table_set_module(&r->table, event));
+    return VS_OK;
+}
+
+static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *event,
+                                      enum vs_record *what)
+{
+    if (r->ended)
+        return VS_ERR_END;
+    *what = VS_RECORD_IS_FRAME;
+    if (r->next == r->end)
+        return end_frame(r);
+    unsigned char head = *r->next++;
+    *what = VS_RECORD_IS_DEFINITION;
+    if (head == VS_DEFINE_STRING)
+        return define_string(r);
+    if (head == VS_DEFINE_STACK)
+        return define_stack(r);
+    if (head == VS_DEFINE_KIND)
+        return define_kind(r);
+    return next_event(r, head, event, what);
+}
+
+enum vs_err vs_reader_record(struct vs_reader *r, struct vs_event *event, enum vs_record *what)
+{
+    return next_record(r, event, what);
+}
+
 enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
 {
-    for (;;) {
-        enum vs_err err = VS_OK;
-        if (r->ended)
-            return VS_ERR_END;
-        if (r->next == r->end) {
-            err = end_frame(r);
-            if (err)
-                return err;
-            continue;
-        }
-        unsigned char head = *r->next++;
-        if (head == VS_DEFINE_STRING) {
-            err = define_string(r);
-        } else if (head == VS_DEFINE_STACK) {
-            err = define_stack(r);
-        } else if (head == VS_DEFINE_KIND) {
-            err = define_kind(r);
-        } else {
-            const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
-            if (!kind->defined)
-                return stop_at_record(r, "is of a kind that was never described");
-            if (!decode_event(r, head, kind, event))
-                return stop_at_record(r, "is cut off or refers to what was never defined");
-            r->frame_events++;
-            r->events++;
-            r->events_recovered += r->frame_recovered;
-            r->events_unknown += !kind->known;
-            if (event->kind == VS_EVENT_module)
-                err = stop_at_table(r, vs_reader_table_set_module(&r->table, event));
-            if (!err && kind->known)
-                return VS_OK;
-        }
-        if (err)
-            return err;
-    }
+    enum vs_err err;
+    enum vs_record what;
+    do
+        err = next_record(r, event, &what);
+    while (!err && what != VS_RECORD_IS_EVENT);
+    return err;
 }
 
 /* --- the rest --- */

@@ -2,7 +2,8 @@
  *
  * The reader's inside, shared by reader.c (API, records), frame.c (bytes to
  * checked frames), recovery.c (FILE.live) and reader_table.c (strings, stacks,
- * modules). Private to src/trace and its tests.
+ * modules); rewrite.c and directory.c
+ * (frames added later). Private to src/trace and its tests.
  *
  * Every length is checked against what is there before it is used, and tables
  * draw on a budget that grows with the bytes really present. */
@@ -125,12 +126,28 @@ enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *liv
                                  size_t live_bytes, const char *name, struct vs_reader **out,
                                  char *why) VS_MUST_CHECK;
 
+enum vs_record {
+    VS_RECORD_IS_FRAME, /* none: a frame was begun */
+    VS_RECORD_IS_DEFINITION,
+    VS_RECORD_IS_EVENT,
+    VS_RECORD_IS_UNKNOWN, /* an event of a kind that this build does not know */
+};
+
+/* vs_reader_record: as vs_reader_next, in single steps. */
+enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
+                             enum vs_record *what) VS_MUST_CHECK;
+
 /* vs_frame_load: make the next event frame (from the file or FILE.live) the
  * present one. VS_ERR_END when there is none: condition and text are set then.
  * VS_ERR_NOMEM. */
 enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
 bool vs_frame_has_trailer(const struct vs_source *file);
+
+/* vs_directory_final_index: the trailer of a finished trace and its final index frame: header,
+ * and **rest*, malloc'ed, with what follows it. false when there is none. */
+bool vs_directory_final_index(const struct vs_source *file, struct vs_trailer *trailer,
+                              struct vs_frame_header *header, unsigned char **rest);
 
 /* vs_reader_finish: no more events; the sentence is built from *fmt*. */
 void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)

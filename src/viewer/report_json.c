@@ -24,6 +24,7 @@ static const char *reason_name(uint64_t reason)
     case VS_END_EXIT: return "exit";
     case VS_END_SIGNAL: return "signal";
     case VS_END_EXEC: return "exec";
+    case VS_END_KILLED: return "killed";
     default: return "stopped";
     }
 }

@@ -33,6 +33,7 @@ char *vs_report_ending(char *out, const struct vs_report *report)
             snprintf(out, 96, "killed by signal %llu", status);
         break;
     case VS_END_EXEC: snprintf(out, 96, "replaced by exec"); break;
+    case VS_END_KILLED: snprintf(out, 96, "no end recorded (killed); recovered"); break;
     default: snprintf(out, 96, "recording stopped"); break;
     }
     return out;
@@ -41,7 +42,7 @@ char *vs_report_ending(char *out, const struct vs_report *report)
 static bool ended_well(const struct vs_report *report)
 {
     return report->has_end && (report->end_reason != VS_END_EXIT || report->end_status == 0) &&
-           report->end_reason != VS_END_SIGNAL;
+           report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED;
 }
 
 static void heading(const struct vs_report *report, const struct vs_style *style)

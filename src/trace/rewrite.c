@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace with an end is copied as it is up to what was added to it: its index frames stay
+ * true, as nothing before them moves. One without an end is read to where it ends, frame
+ * by frame; windows recovered from FILE.live become frames like the others. */
+#define _GNU_SOURCE
+#include "trace/rewrite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "trace/reader_internal.h"
+
+#define LEVEL 3
+#define COPY_BYTES ((size_t)1 << 20)
+#define ENTRIES_MAX (VS_FRAME_RAW_MAX / sizeof(struct vs_directory_entry))
+
+struct vs_rewrite {
+    struct vs_reader *reader;
+    char *target, *temporary; /* owned */
+    bool in_place;
+    int fd;
+    uint64_t offset;
+    enum vs_err err; /* the first failure; errno of it in error */
+    int error;
+    unsigned char *buffer; /* a frame's payload as stored */
+    size_t buffer_bytes;
+
+    struct vs_index_header index; /* of the final index frame */
+    struct vs_index_entry entries[VS_INDEX_ENTRIES_MAX];
+    uint64_t last_ns, recovered;
+
+    struct vs_directory_entry *added;
+    size_t added_count, added_capacity;
+};
+
+static enum vs_err fail(struct vs_rewrite *w, enum vs_err err)
+{
+    if (!w->err) {
+        w->err = err;
+        w->error = errno;
+    }
+    return w->err;
+}
+
+/* --- bytes --- */
+
+static enum vs_err put(struct vs_rewrite *w, const void *from, size_t bytes)
+{
+    const unsigned char *p = from;
+    while (!w->err && bytes) {
+        ssize_t n = write(w->fd, p, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n ? errno : ENOSPC;
+            return fail(w, VS_ERR_IO);
+        }
+        p += n;
+        bytes -= (size_t)n;
+        w->offset += (uint64_t)n;
+    }
+    return w->err;
+}
+
+/* Bytes *from* … *to* of the old trace. */
+static enum vs_err copy(struct vs_rewrite *w, uint64_t from, uint64_t to)
+{
+    unsigned char *part = malloc(COPY_BYTES);
+    if (!part)
+        return fail(w, VS_ERR_NOMEM);
+    while (from < to && !w->err) {
+        size_t want = to - from < COPY_BYTES ? (size_t)(to - from) : COPY_BYTES;
+        size_t got = vs_source_read(&w->reader->file, from, part, want);
+        if (!got) {
+            errno = EIO;
+            fail(w, VS_ERR_IO);
+        }
+        put(w, part, got);
+        from += got;
+    }
+    free(part);
+    return w->err;
+}
+
+/* A frame with *extension* (may be NULL) behind its header; the payload is stored already
+ * when *h says so, else compressed here if that makes it smaller. */
+static enum vs_err put_frame(struct vs_rewrite *w, struct vs_frame_header *h,
+                             const struct vs_index_extension *extension, const void *payload)
+{
+    size_t extra = extension ? sizeof *extension : 0, n = 0;
+    if (h->codec == VS_ZSTD) {
+        n = ZSTD_compress(w->buffer, w->buffer_bytes, payload, h->raw_bytes, LEVEL);
+        if (ZSTD_isError(n) || n >= h->raw_bytes)
+            h->codec = VS_STORED;
+        else
+            payload = w->buffer;
+    }
+    h->sync = VS_FRAME_SYNC;
+    h->header_bytes = (uint16_t)(sizeof *h + extra);
+    h->stored_bytes = h->codec == VS_ZSTD ? (uint32_t)n : h->raw_bytes;
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, h, offsetof(struct vs_frame_header, checksum));
+    if (extra)
+        XXH64_update(&state, extension, extra);
+    XXH64_update(&state, payload, h->stored_bytes);
+    h->checksum = XXH64_digest(&state);
+    put(w, h, sizeof *h);
+    put(w, extension, extra);
+    return put(w, payload, h->stored_bytes);
+}
+
+static enum vs_err put_header(struct vs_rewrite *w)
+{
+    struct vs_file_header header = w->reader->header;
+    if (header.major == VS_FORMAT_MAJOR && header.minor < VS_FORMAT_MINOR)
+        header.minor = VS_FORMAT_MINOR;
+    header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
+    put(w, &header, sizeof header);
+    return copy(w, sizeof header, header.header_bytes);
+}
+
+/* --- index --- */
+
+static enum vs_err put_index(struct vs_rewrite *w, const struct vs_index_extension *extension)
+{
+    size_t entries = w->index.entries * sizeof *w->entries;
+    unsigned char payload[sizeof w->index + sizeof w->entries];
+    struct vs_frame_header h = {.type = VS_FRAME_INDEX,
+                                .raw_bytes = (uint32_t)(sizeof w->index + entries),
+                                .first_event = w->index.events,
+                                .base_ns = w->last_ns,
+                                .last_ns = w->last_ns};
+    memcpy(payload, &w->index, sizeof w->index);
+    memcpy(payload + sizeof w->index, w->entries, entries);
+    uint64_t offset = w->offset;
+    put_frame(w, &h, extension, payload);
+    w->index.previous_offset = offset;
+    w->index.entries = 0;
+    w->index.first_sequence = 0;
+    return w->err;
+}
+
+/* The event frame that begins at *offset* of the new file is in it. */
+static enum vs_err enter(struct vs_rewrite *w, const struct vs_frame_header *h, uint64_t offset)
+{
+    if (!w->index.entries)
+        w->index.first_sequence = h->sequence;
+    w->entries[w->index.entries++] = (struct vs_index_entry){
+        offset, h->first_event, h->base_ns, h->last_ns, h->events, h->definitions};
+    w->index.events = h->first_event + h->events;
+    w->last_ns = h->last_ns;
+    return w->err;
+}
+
+/* Before each event frame but the first of a full index. */
+static void make_room(struct vs_rewrite *w)
+{
+    if (w->index.entries == VS_INDEX_ENTRIES_MAX)
+        put_index(w, NULL);
+}
+
+/* --- a trace without an end --- */
+
+/* The frame that is being read: what it holds up to the last good record. */
+struct present {
+    struct vs_frame_header header;
+    bool any, recovered;
+    uint64_t offset, end; /* in the old file */
+    const unsigned char *data;
+    size_t used;
+    uint32_t events;
+};
+
+static void begin_present(struct present *p, const struct vs_reader *r)
+{
+    *p = (struct present){.header = r->frame,
+                          .any = true,
+                          .recovered = r->frame_recovered,
+                          .offset = r->frame_offset,
+                          .end = r->offset,
+                          .data = r->next};
+    if (p->recovered)
+        p->header = (struct vs_frame_header){.type = VS_FRAME_EVENTS,
+                                             .codec = VS_ZSTD,
+                                             .sequence = r->frame.sequence,
+                                             .first_event = r->events,
+                                             .base_ns = r->time_ns,
+                                             .last_ns = r->time_ns};
+}
+
+static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what)
+{
+    p->used = (size_t)(r->next - p->data);
+    p->events = r->frame_events;
+    if (!p->recovered)
+        return;
+    p->header.raw_bytes = (uint32_t)p->used;
+    p->header.last_ns = r->time_ns;
+    p->header.events = p->events;
+    p->header.definitions += what == VS_RECORD_IS_DEFINITION;
+}
+
+static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
+{
+    if (!p->any || (p->recovered && !p->used))
+        return w->err;
+    make_room(w);
+    uint64_t offset = w->offset;
+    if (p->recovered) {
+        w->recovered += p->header.events;
+        put_frame(w, &p->header, NULL, p->data);
+    } else {
+        copy(w, p->offset, p->end);
+    }
+    enter(w, &p->header, offset);
+    w->index.strings = w->reader->strings_seen;
+    w->index.stack_nodes = w->reader->nodes_seen;
+    return w->err;
+}
+
+/* The kinds are described at the start of every trace; a foreign one may lack it. */
+static enum vs_err put_end_event(struct vs_rewrite *w)
+{
+    const struct vs_reader *r = w->reader;
+    const struct vs_reader_kind *kind = &r->kinds[VS_EVENT_end];
+    unsigned char record[2 + VS_KIND_FIELDS_MAX] = {VS_EVENT_end | VS_RECORD_SAME_TIME, VS_END_KILLED};
+    if (!kind->defined || !kind->field_count)
+        return w->err;
+    struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
+                                .raw_bytes = 1 + kind->field_count,
+                                .sequence = w->index.entries
+                                                ? w->index.first_sequence + w->index.entries
+                                                : 1,
+                                .first_event = w->index.events,
+                                .base_ns = w->last_ns,
+                                .last_ns = w->last_ns,
+                                .events = 1};
+    make_room(w);
+    uint64_t offset = w->offset;
+    put_frame(w, &h, NULL, record);
+    return enter(w, &h, offset);
+}
+
+static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
+{
+    struct vs_reader *r = w->reader;
+    struct present present = {0};
+    struct vs_event event;
+    enum vs_record what;
+    enum vs_err err;
+    bool ended = false;
+    w->last_ns = r->header.created_ns;
+    put_header(w);
+    while (!w->err && !(err = vs_reader_record(r, &event, &what))) {
+        if (what != VS_RECORD_IS_FRAME) {
+            note_record(&present, r, what);
+            ended = what == VS_RECORD_IS_EVENT && event.kind == VS_EVENT_end;
+            continue;
+        }
+        put_present(w, &present);
+        begin_present(&present, r);
+    }
+    if (w->err)
+        return w->err;
+    if (err != VS_ERR_END)
+        return fail(w, err);
+    if (r->condition == VS_TRACE_DAMAGED && w->in_place) {
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: is damaged, and writing it anew would drop what "
+                                         "follows the damage; write elsewhere with -o", r->path);
+        return fail(w, VS_ERR_CORRUPT);
+    }
+    /* a damaged frame of the file is left out; a window keeps what is good of it */
+    if (present.recovered || present.events == present.header.events)
+        put_present(w, &present);
+    return ended ? w->err : put_end_event(w);
+}
+
+/* --- a trace with an end --- */
+
+static enum vs_err keep(struct vs_rewrite *w, const struct vs_directory_entry *entry)
+{
+    if (w->added_count == ENTRIES_MAX) {
+        errno = EFBIG;
+        return fail(w, VS_ERR_IO);
+    }
+    if (w->added_count == w->added_capacity) {
+        size_t capacity = w->added_capacity ? 2 * w->added_capacity : 64;
+        void *larger = realloc(w->added, capacity * sizeof *w->added);
+        if (!larger)
+            return fail(w, VS_ERR_NOMEM);
+        w->added = larger;
+        w->added_capacity = capacity;
+    }
+    w->added[w->added_count++] = *entry;
+    return w->err;
+}
+
+static enum vs_err copy_added(struct vs_rewrite *w, const struct vs_directory_entry *entry)
+{
+    struct vs_frame_header h;
+    struct vs_directory_entry moved = *entry;
+    if (vs_source_read(&w->reader->file, entry->offset, &h, sizeof h) != sizeof h ||
+        h.sync != VS_FRAME_SYNC)
+        return w->err; /* damaged: it can be made again */
+    moved.offset = w->offset;
+    copy(w, entry->offset, entry->offset + h.header_bytes + h.stored_bytes);
+    return keep(w, &moved);
+}
+
+static enum vs_err copy_finished(struct vs_rewrite *w, unsigned leave_out)
+{
+    struct vs_reader *r = w->reader;
+    struct vs_trailer trailer;
+    struct vs_frame_header header;
+    struct vs_directory_entry *old = NULL;
+    unsigned char *rest;
+    size_t count = 0;
+    if (!vs_directory_final_index(&r->file, &trailer, &header, &rest))
+        return fail(w, VS_ERR_CORRUPT);
+    const unsigned char *payload = rest + header.header_bytes - sizeof header;
+    memcpy(&w->index, payload, sizeof w->index);
+    bool sound = w->index.entries <= VS_INDEX_ENTRIES_MAX &&
+                 header.raw_bytes >= sizeof w->index + w->index.entries * sizeof *w->entries;
+    if (sound)
+        memcpy(w->entries, payload + sizeof w->index, w->index.entries * sizeof *w->entries);
+    free(rest);
+    if (!sound || vs_directory_load(&r->file, &old, &count))
+        return fail(w, VS_ERR_CORRUPT);
+    w->last_ns = header.last_ns;
+    uint64_t events_end = trailer.index_offset;
+    for (size_t i = 0; i < count; i++)
+        events_end = old[i].offset < events_end ? old[i].offset : events_end;
+    put_header(w);
+    copy(w, r->header.header_bytes, events_end);
+    for (size_t i = 0; i < count && !w->err; i++) {
+        if (old[i].type >= 32 || !(leave_out >> old[i].type & 1))
+            copy_added(w, &old[i]);
+    }
+    free(old);
+    return w->err;
+}
+
+/* --- open, add, commit --- */
+
+static void say(const struct vs_rewrite *w, char *why)
+{
+    if (w->err == VS_ERR_IO)
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written: %s", w->target,
+                 strerror(w->error));
+    else
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written anew: %s", w->target,
+                 vs_err_text(w->err));
+}
+
+static bool make_temporary(struct vs_rewrite *w)
+{
+    char *copy_of = strdup(w->target), *slash = copy_of ? strrchr(copy_of, '/') : NULL;
+    const char *name = slash ? slash + 1 : copy_of;
+    struct stat st;
+    mode_t mode = stat(w->reader->path, &st) ? 0600 : st.st_mode & 0777;
+    if (slash)
+        *slash = 0;
+    if (!copy_of || asprintf(&w->temporary, "%s%s.%.200s.%ld.new", slash ? copy_of : "",
+                             slash ? "/" : "", name, (long)getpid()) < 0)
+        w->temporary = NULL;
+    free(copy_of);
+    if (!w->temporary)
+        return false;
+    w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (w->fd >= 0 && fchmod(w->fd, mode))
+        mode = 0600; /* as private as it was made */
+    return w->fd >= 0;
+}
+
+static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
+{
+    w->buffer_bytes = ZSTD_compressBound(VS_FRAME_RAW_MAX);
+    w->buffer = malloc(w->buffer_bytes);
+    if (!w->target || !w->buffer)
+        fail(w, VS_ERR_NOMEM);
+    else if (!make_temporary(w))
+        fail(w, VS_ERR_IO);
+    else if (vs_frame_has_trailer(&w->reader->file))
+        copy_finished(w, leave_out);
+    else
+        copy_unfinished(w, why);
+    if (w->err && !*why)
+        say(w, why);
+    return w->err;
+}
+
+enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out,
+                            struct vs_rewrite **out, char *why)
+{
+    char ignored[VS_READER_WHY_MAX];
+    why = why ? why : ignored;
+    *why = 0;
+    if (vs_reader_recorded_by(path)) {
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by process %llu; wait for its end",
+                 path, (unsigned long long)vs_reader_recorded_by(path));
+        return VS_ERR_STATE;
+    }
+    struct vs_rewrite *w = calloc(1, sizeof *w);
+    if (!w)
+        return VS_ERR_NOMEM;
+    w->fd = -1;
+    w->in_place = !to;
+    w->target = to ? strdup(to) : realpath(path, NULL); /* what a link leads to is replaced */
+    enum vs_err err = vs_reader_open(path, &w->reader, why);
+    if (!err)
+        err = begin(w, leave_out, why);
+    if (err) {
+        vs_rewrite_cancel(w);
+        return err;
+    }
+    *out = w;
+    return VS_OK;
+}
+
+enum vs_err vs_rewrite_add(struct vs_rewrite *w, enum vs_frame_type type, uint64_t time_ns,
+                           uint64_t sequence, const void *payload, size_t bytes)
+{
+    if (bytes > VS_FRAME_RAW_MAX)
+        return fail(w, VS_ERR_LIMIT);
+    struct vs_frame_header h = {.type = (uint8_t)type,
+                                .codec = VS_ZSTD,
+                                .raw_bytes = (uint32_t)bytes,
+                                .first_event = w->index.events,
+                                .base_ns = time_ns,
+                                .last_ns = time_ns};
+    struct vs_directory_entry entry = {
+        .type = (uint32_t)type, .offset = w->offset, .time_ns = time_ns, .sequence = sequence};
+    if (!put_frame(w, &h, NULL, payload))
+        keep(w, &entry);
+    return w->err;
+}
+
+static enum vs_err put_tail(struct vs_rewrite *w)
+{
+    struct vs_index_extension extension = {w->offset};
+    struct vs_frame_header h = {.type = VS_FRAME_DIRECTORY,
+                                .raw_bytes = (uint32_t)(w->added_count * sizeof *w->added),
+                                .first_event = w->index.events,
+                                .base_ns = w->last_ns,
+                                .last_ns = w->last_ns};
+    if (w->added_count)
+        put_frame(w, &h, NULL, w->added);
+    w->index.flags = VS_INDEX_FINAL;
+    struct vs_trailer trailer = {.index_offset = w->offset, .magic = VS_END_MAGIC};
+    put_index(w, w->added_count ? &extension : NULL);
+    trailer.file_bytes = w->offset + sizeof trailer;
+    trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    return put(w, &trailer, sizeof trailer);
+}
+
+static void remove_live(const struct vs_rewrite *w)
+{
+    char *live;
+    if (w->in_place && asprintf(&live, "%s.live", w->target) >= 0) {
+        unlink(live);
+        free(live);
+    }
+}
+
+enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
+{
+    put_tail(w);
+    if (!w->err && fsync(w->fd) && errno != EINVAL)
+        fail(w, VS_ERR_IO);
+    if (!w->err && rename(w->temporary, w->target))
+        fail(w, VS_ERR_IO);
+    enum vs_err err = w->err;
+    if (err) {
+        if (why)
+            say(w, why);
+    } else {
+        free(w->temporary);
+        w->temporary = NULL;
+        remove_live(w);
+    }
+    vs_rewrite_cancel(w);
+    return err;
+}
+
+void vs_rewrite_cancel(struct vs_rewrite *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    if (w->temporary && w->fd >= 0)
+        unlink(w->temporary);
+    vs_reader_close(w->reader);
+    free(w->target);
+    free(w->temporary);
+    free(w->buffer);
+    free(w->added);
+    free(w);
+}
+
+uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)
+{
+    return w->recovered;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Traces written anew: the same events before and after, frames added and found again,
+ * killed traces that become whole, and that a failure leaves everything as it was. */
+#include "trace_test.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "trace/rewrite.h"
+
+#define EVENTS 40000u
+
+static void record_some(struct vs_recorder *r, unsigned events)
+{
+    char name[64];
+    for (unsigned i = 0; i < events; i++) {
+        struct vs_event e = {.kind = VS_EVENT_alloc};
+        snprintf(name, sizeof name, "name %u", i % 700);
+        e.alloc.addr = 0x700000000000 + (uint64_t)i * 512;
+        e.alloc.requested = e.alloc.size = 512 + i % 90;
+        e.alloc.api = vs_recorder_string(r, name, SIZE_MAX);
+        vs_recorder_event(r, &e);
+    }
+}
+
+static void make_trace(const char *path)
+{
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    record_some(r, EVENTS);
+    vs_recorder_close(r, VS_END_EXIT, 7);
+}
+
+/* Everything of each event but `end`, whose number is given back. */
+static unsigned digest(const char *path, uint64_t *sum, enum vs_condition condition, uint64_t *reason)
+{
+    struct vs_reader *r = open_reader(path);
+    struct vs_event e;
+    unsigned n = 0;
+    *sum = 0;
+    *reason = UINT64_MAX;
+    while (next_plain(r, &e)) {
+        if (e.kind == VS_EVENT_end) {
+            *reason = e.end.reason;
+            continue;
+        }
+        n++;
+        *sum = *sum * 31 + e.time_ns + e.tid + e.kind;
+        for (unsigned i = 0; i < VS_EVENT_FIELDS_MAX; i++)
+            *sum = *sum * 31 + e.fields[i];
+        for (const char *p = vs_reader_string(r, e.alloc.api); *p; p++)
+            *sum = *sum * 31 + (unsigned char)*p;
+    }
+    assert_condition(r, condition);
+    vs_reader_close(r);
+    return n;
+}
+
+static void add_frames(const char *path, const char *to, unsigned leave_out, unsigned count)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_rewrite *w;
+    static unsigned char payload[100000];
+    if (vs_rewrite_open(path, to, leave_out, &w, why))
+        fail_msg("%s", why);
+    for (unsigned i = 0; i < count; i++) {
+        memset(payload, (int)i, sizeof payload);
+        for (size_t k = 0; k < sizeof payload; k += 3)
+            payload[k] = (unsigned char)(k * 2654435761u >> 13);
+        assert_int_equal(vs_rewrite_add(w, i % 2 ? VS_FRAME_SYMBOLS : VS_FRAME_CHECKPOINT, 1000 + i,
+                                        i, payload, sizeof payload - i), VS_OK);
+    }
+    assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
+}
+
+static size_t directory(const char *path, struct vs_directory_entry **entries)
+{
+    struct vs_reader *r = open_reader(path);
+    size_t n, bytes;
+    unsigned char *raw = malloc(VS_FRAME_RAW_MAX);
+    assert_int_equal(vs_directory_load(&r->file, entries, &n), VS_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(vs_directory_read(&r->file, &(*entries)[i], raw, &bytes), VS_OK);
+        assert_int_equal(bytes, 100000 - (*entries)[i].sequence);
+        assert_int_equal(raw[1], (*entries)[i].sequence);
+    }
+    free(raw);
+    vs_reader_close(r);
+    return n;
+}
+
+static void test_added_frames_are_found_and_events_stay(void **state)
+{
+    (void)state;
+    const char *path = scratch("a.vst");
+    uint64_t before, after, reason;
+    struct vs_directory_entry *entries;
+    make_trace(path);
+    unsigned n = digest(path, &before, VS_TRACE_COMPLETE, &reason);
+    assert_int_equal(n, EVENTS);
+    assert_int_equal(directory(path, &entries), 0);
+    add_frames(path, NULL, 0, 5);
+    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+    assert_int_equal(reason, VS_END_EXIT);
+    assert_int_equal(directory(path, &entries), 5);
+    assert_int_equal(entries[3].type, VS_FRAME_SYMBOLS);
+    assert_int_equal(entries[3].time_ns, 1003);
+    free(entries);
+
+    /* symbols go, checkpoints stay, two more come */
+    add_frames(path, NULL, 1u << VS_FRAME_SYMBOLS, 2);
+    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+    assert_int_equal(directory(path, &entries), 5);
+    assert_int_equal(entries[2].type, VS_FRAME_CHECKPOINT);
+    assert_int_equal(entries[2].sequence, 4);
+    assert_int_equal(entries[4].sequence, 1);
+    free(entries);
+
+    /* and without all of them the file is what it was, byte by byte */
+    size_t old_bytes, new_bytes;
+    make_trace(scratch("b.vst"));
+    unsigned char *old = slurp(scratch("b.vst"), &old_bytes);
+    add_frames(scratch("b.vst"), NULL, 0, 3);
+    add_frames(scratch("b.vst"), NULL, ~0u, 0);
+    unsigned char *now = slurp(scratch("b.vst"), &new_bytes);
+    assert_int_equal(new_bytes, old_bytes);
+    assert_memory_equal(now, old, old_bytes);
+    free(old);
+    free(now);
+}
+
+/* A child is killed while it records; its tally is what it was told is recorded. */
+static void killed_trace(const char *path, unsigned events)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct vs_recorder *r = open_recorder(path, 1, 0);
+        record_some(r, events);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_killed_trace_becomes_whole(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    static const unsigned lengths[] = {0, 1, 900, 60000, 200000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const char *path = scratch("killed.vst");
+        uint64_t before, after, reason;
+        struct vs_directory_entry *entries;
+        killed_trace(path, lengths[i]);
+        assert_int_equal(digest(path, &before, VS_TRACE_LIVE, &reason), lengths[i]);
+        add_frames(path, NULL, 0, 2);
+        assert_int_equal(access(scratch("killed.vst.live"), F_OK), -1);
+        assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), lengths[i]);
+        assert_int_equal(before, after);
+        assert_int_equal(reason, VS_END_KILLED);
+        assert_int_equal(directory(path, &entries), 2);
+        free(entries);
+        add_frames(path, NULL, ~0u, 0); /* again: it has its one end already */
+        assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), lengths[i]);
+        assert_int_equal(before, after);
+    }
+}
+
+static void test_cut_and_damaged_traces(void **state)
+{
+    (void)state;
+    size_t bytes;
+    uint64_t before, after, reason;
+    char why[VS_READER_WHY_MAX];
+    struct vs_rewrite *w;
+    const char *path = scratch("cut.vst");
+    make_trace(path);
+    unsigned char *data = slurp(path, &bytes);
+    spit(path, data, bytes * 2 / 3);
+    unsigned n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    add_frames(path, NULL, 0, 1);
+    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+
+    /* damaged in the middle, and without an end: not in place, but elsewhere */
+    data[bytes / 2] ^= 1;
+    spit(path, data, bytes - 5);
+    n = digest(path, &before, VS_TRACE_DAMAGED, &reason);
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_ERR_CORRUPT);
+    assert_non_null(strstr(why, "-o"));
+    add_frames(path, scratch("other.vst"), 0, 1);
+    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+    size_t again;
+    unsigned char *kept = slurp(path, &again);
+    assert_int_equal(again, bytes - 5);
+    free(kept);
+    free(data);
+}
+
+static void test_failure_leaves_everything(void **state)
+{
+    (void)state;
+    char why[VS_READER_WHY_MAX];
+    struct vs_rewrite *w;
+    size_t bytes, again;
+    const char *path = scratch("kept.vst");
+    make_trace(path);
+    unsigned char *old = slurp(path, &bytes);
+    assert_int_equal(vs_rewrite_open(path, "/nonexistent/folder/x.vst", 0, &w, why), VS_ERR_IO);
+    assert_non_null(strstr(why, "/nonexistent/folder/x.vst"));
+    assert_int_equal(vs_rewrite_open(scratch("missing.vst"), NULL, 0, &w, why), VS_ERR_IO);
+
+    struct rlimit limit, small;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    small = limit;
+    small.rlim_cur = bytes / 2;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    enum vs_err err = vs_rewrite_open(path, NULL, 0, &w, why);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(err, VS_ERR_IO);
+
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
+    vs_rewrite_cancel(w);
+    unsigned char *now = slurp(path, &again);
+    assert_int_equal(again, bytes);
+    assert_memory_equal(now, old, bytes);
+    free(old);
+    free(now);
+    char command[600];
+    snprintf(command, sizeof command, "test -z \"$(find '%s' -name '.*.new')\"", scratch_dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_recorded_now_is_refused(void **state)
+{
+    (void)state;
+    char why[VS_READER_WHY_MAX];
+    struct vs_rewrite *w;
+    const char *path = scratch("now.vst");
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    record_some(r, 10);
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_ERR_STATE);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_added_frames_are_found_and_events_stay),
+        cmocka_unit_test(test_killed_trace_becomes_whole),
+        cmocka_unit_test(test_cut_and_damaged_traces),
+        cmocka_unit_test(test_failure_leaves_everything),
+        cmocka_unit_test(test_recorded_now_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
