@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The decoder in Python against the C reader, record by record: both give one text, and
+name the same condition, for every trace there is.
+
+  check_decoder.py formats TRACE_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]]
+      golden, random, killed, cut and damaged traces
+  check_decoder.py programs TRACE_TEXT VRAMSCOPE PROGRAM...
+      what programs on the simulated GPU record, killed ones too. PROGRAM is
+      PATH[,ARGUMENT...]; an argument --run=X is the command's, kill=S kills all after S seconds"""
+
+import glob
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
+from vramscope import vst  # noqa: E402
+from vramscope.xxh64 import xxh64, xxh64_python  # noqa: E402
+
+
+def decoded(path):
+    """The trace as the decoder has it, in the words of trace_text.c."""
+    try:
+        trace = vst.open(path)
+    except vst.Error:
+        return ["!!"]
+    with trace:
+        lines = [line for line in map(vst.canonical, trace) if line is not None]
+        return lines + [f"== {trace.condition} {trace.events} {trace.recovered}"]
+
+
+def read_by_c(tool, paths):
+    done = subprocess.run([tool], input="".join(p + "\n" for p in paths), capture_output=True,
+                          text=True, timeout=600, check=True)
+    texts, lines = {}, None
+    for line in done.stdout.split("\n")[:-1]:
+        if line.startswith("# "):
+            lines = texts.setdefault(line[2:], [])
+        elif not line.startswith("-- "):
+            lines.append(line)
+    return texts
+
+
+class Comparison:
+    def __init__(self, tool):
+        self.tool, self.traces, self.events, self.wrong = tool, 0, 0, []
+        self.conditions = {}
+
+    def check(self, paths, names=None):
+        paths = list(paths)
+        texts = read_by_c(self.tool, paths)
+        for i, path in enumerate(paths):
+            name = names[i] if names else os.path.basename(path)
+            ours = decoded(path)
+            self.traces += 1
+            self.events += len(ours) - 1
+            kind = ours[-1].split()[1] if ours[-1] != "!!" else "refused"
+            self.conditions[kind] = self.conditions.get(kind, 0) + 1
+            if ours != texts[path]:
+                self.wrong.append(f"{name}: " + first_difference(texts[path], ours))
+
+    def close(self):
+        print(f"{self.traces} traces, {self.events:,} events compared:",
+              ", ".join(f"{n} {c}" for c, n in sorted(self.conditions.items())))
+        print(*self.wrong[:20], sep="\n")
+        return 1 if self.wrong else 0
+
+
+def first_difference(theirs, ours):
+    for i, (a, b) in enumerate(zip(theirs, ours)):
+        if a != b:
+            return f"line {i + 1}:\n  C reader: {a[:300]}\n  decoder:  {b[:300]}"
+    return (f"C reader {len(theirs)} lines, decoder {len(ours)}; then\n  "
+            f"C reader: {theirs[len(ours):][:1]}\n  decoder:  {ours[len(theirs):][:1]}")
+
+
+# --- cut and damaged ---
+
+def frames(data):
+    """Offset and sizes of the frames of a whole file."""
+    at = 64
+    while at + 64 <= len(data) and data[at:at + 4] == vst.SYNC:
+        header_bytes, = struct.unpack_from("<H", data, at + 6)
+        stored, = struct.unpack_from("<I", data, at + 12)
+        yield at, header_bytes, stored
+        at += header_bytes + stored
+
+
+def signed_again(data):
+    """With right checksums, so that what lies behind them is compared."""
+    data = bytearray(data)
+    struct.pack_into("<Q", data, 56, xxh64(bytes(data[:56])))
+    for at, header_bytes, stored in frames(data):
+        if header_bytes >= 64 and at + header_bytes + stored <= len(data):
+            body = bytes(data[at:at + 56] + data[at + 64:at + header_bytes + stored])
+            struct.pack_into("<Q", data, at + 56, xxh64(body))
+    return bytes(data)
+
+
+def changed(data, rng, header):
+    """One to three bytes changed, in payloads mostly."""
+    data = bytearray(data)
+    places = list(frames(data))
+    for _ in range(rng.randint(1, 3)):
+        at, header_bytes, stored = rng.choice(places)
+        where = rng.randrange(at + 4, at + header_bytes + stored) if header or not stored else \
+            rng.randrange(at + header_bytes, at + header_bytes + stored)
+        data[where] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256), data[where] ^ 1))
+    return bytes(data)
+
+
+def damaged(folder, data, live, rng, rounds):
+    """(file, live) in many states of disrepair; paths of what was written."""
+    for i in range(rounds):
+        file, window = data, live
+        how = i % 6
+        if how in (0, 5):
+            file = file[:rng.randrange(len(file))]
+        elif how == 1:
+            file = changed(file, rng, True)
+        elif how == 2:
+            file = signed_again(changed(file, rng, False))
+        elif how == 3:
+            file = signed_again(changed(file, rng, True))
+        if window and how >= 4:
+            where = rng.choice((rng.randrange(64 + 4 * 64), rng.randrange(4096, len(window))))
+            window = window[:where] + bytes([rng.randrange(256)]) + window[where + 1:]
+        if window and rng.random() < 0.1:
+            window = window[:rng.randrange(len(window))]
+        path = os.path.join(folder, f"damaged.{i}.vst")
+        with open(path, "wb") as out:
+            out.write(file)
+        if window and rng.random() < 0.9:
+            with open(path + ".live", "wb") as out:
+                out.write(window)
+        yield path
+
+
+def contents(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
+    comparison = Comparison(tool)
+    seed = int(seed or time.time_ns() % 10**9)
+    print("seed", seed)
+    rng = random.Random(seed)
+    data = rng.randbytes(1000) if hasattr(rng, "randbytes") else bytes(range(256)) * 4
+    for n in list(range(70)) + [999]:
+        if xxh64(data[:n]) != xxh64_python(data[:n]):
+            comparison.wrong.append(f"xxh64 of {n} bytes")
+    comparison.check(sorted(glob.glob(os.path.join(golden, "*.vst"))))
+    for i, (events, compression, leave) in enumerate((
+            (8000, 3, False), (3000, 0, False), (6000, 1, True), (400, 0, False), (400, 0, True),
+            (60, 3, False), (60, 3, True))):
+        path = os.path.join(folder, f"random.{i}.vst")
+        subprocess.run([generator, str(rng.randrange(1 << 60)), str(events), str(compression), path] +
+                       ["leave"] * leave, check=True, timeout=120)
+        comparison.check([path])
+        if events > 500:
+            continue
+        variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4))
+        comparison.check(variants, [f"{os.path.basename(path)} {os.path.basename(v)}" for v in variants])
+    wanted = {"complete", "live", "truncated", "damaged"}
+    if not wanted <= comparison.conditions.keys():
+        comparison.wrong.append(f"only {sorted(comparison.conditions)} among them")
+    return comparison.close()
+
+
+# --- what programs record ---
+
+def run_program(folder, tool, options, program, arguments, kill_after=None):
+    output = os.path.join(folder, "%n.%p.vst")
+    process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB", "-o", output] + options +
+                               ["--", program] + arguments,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
+                               start_new_session=True)
+    deadline = time.time() + 60
+    if kill_after is not None:
+        # once it records; both the command and the program
+        while time.time() < deadline and process.poll() is None and not glob.glob(folder + "/*.live"):
+            time.sleep(0.02)
+        time.sleep(kill_after)
+        try:
+            os.killpg(process.pid, 9)
+        except ProcessLookupError:
+            pass
+    try:
+        process.wait(timeout=120)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+        raise
+
+
+def check_programs(folder, tool, command, *programs):
+    comparison = Comparison(tool)
+    kinds = set()
+    for number, entry in enumerate(programs):
+        program, *rest = entry.split(",")
+        kill = [float(a[5:]) for a in rest if a.startswith("kill=")]
+        options = ["--" + a[6:] for a in rest if a.startswith("--run=")]
+        arguments = [a for a in rest if not a.startswith(("kill=", "--run="))]
+        inside = os.path.join(folder, str(number))
+        os.mkdir(inside)
+        run_program(inside, command, options, program, arguments, kill[0] if kill else None)
+        traces = sorted(glob.glob(inside + "/*.vst"))
+        if not traces:
+            comparison.wrong.append(f"{entry}: no trace")
+        comparison.check(traces, [f"{entry} {os.path.basename(t)}" for t in traces])
+        for path in traces:
+            with vst.open(path) as trace:
+                kinds.update(event.kind for event in trace)
+                index = trace.index()
+                if trace.condition == "complete" and sum(e.events for e in index) != trace.events:
+                    comparison.wrong.append(f"{entry}: the index counts other events")
+    print("kinds:", " ".join(sorted(kinds)))
+    return comparison.close()
+
+
+def main():
+    what, *arguments = sys.argv[1:]
+    folder = tempfile.mkdtemp(prefix="decoder-")
+    try:
+        return {"formats": check_formats, "programs": check_programs}[what](folder, *arguments)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes a trace of random events of every kind with extreme field values, texts of any
+ * bytes, stacks and modules that come and go, in frames of any size. Usage:
+ *   random_trace SEED EVENTS COMPRESSION OUT.vst [leave]
+ * leave: ends without closing the trace, as a killed process does. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/recorder_internal.h"
+
+#define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
+#define MODULES 24u
+
+static uint64_t state;
+
+static uint64_t next_random(void)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint64_t extreme(void)
+{
+    static const uint64_t values[] = {0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_C(1) << 32,
+                                      INT64_MAX, UINT64_C(1) << 63, UINT64_MAX, UINT64_MAX - 1};
+    uint64_t r = next_random();
+    switch (r % 4) {
+    case 0:
+        return values[r / 4 % (sizeof values / sizeof values[0])];
+    case 1:
+        return next_random() >> (r / 4 % 64);
+    default:
+        return r / 4 % 1000;
+    }
+}
+
+static uint64_t random_string(struct vs_recorder *r)
+{
+    static char text[5000];
+    uint64_t how = next_random() % 20;
+    size_t length = how == 0 ? next_random() % sizeof text : next_random() % 12;
+    for (size_t i = 0; i < length; i++) {
+        if (how < 3)
+            text[i] = (char)next_random();
+        else
+            text[i] = how < 6 ? "\xe2\x82\xac\xf0\x9f\x98\x80\xc3"[i % 8]
+                              : (char)('a' + next_random() % 3);
+    }
+    return vs_recorder_string(r, text, length);
+}
+
+static uint64_t random_stack(struct vs_recorder *r)
+{
+    void *pcs[VS_STACK_FRAMES_MAX];
+    uint64_t depth = next_random() % 40 ? next_random() % 9 : next_random() % VS_STACK_FRAMES_MAX;
+    for (uint64_t i = 0; i < depth; i++)
+        pcs[i] = (void *)(uintptr_t)(next_random() % 50 ? (UINT64_C(0x10000) * (1 + next_random() % 30) +
+                                                           next_random() % 40)
+                                                        : extreme());
+    if (!depth)
+        return 0;
+    vs_lock_acquire(&r->lock);
+    uint64_t id = vs_intern_stack_add_locked(r, vs_intern_stack_hash(pcs, depth), pcs, depth);
+    vs_lock_release(&r->lock);
+    return id;
+}
+
+/* A module as the list of loaded objects would have it: one place, one index. */
+static void put_module(struct vs_recorder *r, uint32_t index)
+{
+    struct vs_event e = {.kind = VS_EVENT_module};
+    e.module.module = index;
+    e.module.base = UINT64_C(0x10000) * (index + 1) - (index % 3 ? 0 : 0x500);
+    e.module.start = UINT64_C(0x10000) * (index + 1);
+    e.module.end = e.module.start + 0x10000;
+    e.module.path = random_string(r);
+    e.module.build_id = random_string(r);
+    e.module.alive = 1;
+    vs_recorder_event(r, &e);
+    r->modules[index] =
+        (struct vs_loaded_module){e.module.base, e.module.start, e.module.end, index, index};
+    r->module_count = index + 1;
+}
+
+static void put_event(struct vs_recorder *r, uint64_t *time_ns)
+{
+    const struct vs_event_info *info;
+    uint32_t kind;
+    do {
+        kind = 1 + (uint32_t)(next_random() % VS_EVENT_CODE_MAX);
+        info = vs_event_describe(kind);
+    } while (!info || kind == VS_EVENT_end);
+    uint64_t step = next_random() % 3 ? next_random() % 300 : 0;
+    *time_ns += next_random() % 500 ? step : next_random() >> 24;
+    struct vs_event e = {.kind = kind, .time_ns = *time_ns};
+    e.tid = next_random() % 3 ? 100 : (uint32_t)next_random() | 1;
+    for (unsigned i = 0; i < info->field_count; i++) {
+        if (info->fields[i].codec == VS_CODEC_STR)
+            e.fields[i] = random_string(r);
+        else if (info->fields[i].codec == VS_CODEC_STK)
+            e.fields[i] = random_stack(r);
+        else
+            e.fields[i] = extreme();
+    }
+    if (kind == VS_EVENT_module && next_random() % 3)
+        e.module.module = next_random() % (MODULES + 4);
+    vs_recorder_event(r, &e);
+}
+
+int main(int argc, char **argv)
+{
+    struct vs_recorder *r = NULL;
+    if (argc < 5)
+        return 2;
+    state = strtoull(argv[1], NULL, 0);
+    struct vs_recorder_config config = {
+        .path = argv[4], .compression = (unsigned)atoi(argv[3]), .flush_ms = 60000};
+    if (vs_recorder_open(&config, &r))
+        return 1;
+    r->modules = vs_pages_map(256 * sizeof *r->modules);
+    r->module_capacity = r->modules ? 256 : 0;
+    if (!r->modules)
+        return 1;
+    uint64_t time_ns = START_NS, events = strtoull(argv[2], NULL, 0);
+    for (uint64_t i = 0; i < events; i++) {
+        if (i % (events / MODULES + 1) == 0)
+            put_module(r, (uint32_t)(i / (events / MODULES + 1)));
+        put_event(r, &time_ns);
+        if (next_random() % (events / 7 + 2) == 0)
+            vs_recorder_flush(r);
+    }
+    if (argc > 5)
+        _exit(0);
+    vs_recorder_close(r, VS_END_SIGNAL, 6);
+    return 0;
+}
