@@ -60,8 +60,8 @@ static void busy_streams(void)
     tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
-    for (int i = 0; i < STREAMS; i++)
-        OK(cudaMemsetAsync(p, i, 64 * MIB, streams[i]));
+    for (size_t i = 0; i < STREAMS; i++) /* each its part: these are threads of the simulator */
+        OK(cudaMemsetAsync((char *)p + i * 8 * MIB, (int)i, 8 * MIB, streams[i]));
     OK(cudaDeviceSynchronize());
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamDestroy(streams[i]));
