@@ -27,6 +27,7 @@
 #include "paths.h"
 #include "plan_tool.h"
 #include "reach.h"
+#include "run_manifest.h"
 #include "run_output.h"
 #include "run_signals.h"
 #include "run_summary.h"
@@ -66,6 +67,7 @@ struct run {
     struct vs_options options;
     bool quiet;
     char manifest[PATH_MAX];
+    pid_t pid; /* of the program */
     char plan[PATH_MAX]; /* made for this run; empty: none */
     enum vs_reach reach; /* by the library, of the program */
     char **program; /* argv of the program, NULL-terminated */
@@ -384,8 +386,8 @@ static void tell_outer_run(const char *manifest)
 static int prepare_manifest(struct run *run)
 {
     tell_outer_run(run->options.text[VS_OPT_manifest]);
-    if (new_file(run->manifest, "run"))
-        return EXIT_OWN_FAILURE;
+    if (!vs_run_manifest_create(run->manifest))
+        return fail("cannot create %s", run->manifest);
     char why[VS_OPTION_TEXT_MAX];
     if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))
         return fail("%s", why);
@@ -460,6 +462,7 @@ static int start(struct run *run, const sigset_t *mask, int *status)
         ssize_t n = write(report[1], &code, sizeof code);
         _exit(n == sizeof code ? EXIT_NOT_FOUND : EXIT_OWN_FAILURE);
     }
+    run->pid = pid;
     vs_run_signals_to(pid);
     sigprocmask(SIG_SETMASK, mask, NULL);
     close(report[1]);
@@ -547,11 +550,12 @@ static int run_main(int argc, char **argv)
     if (!result)
         result = execute(run, &status);
     if (!result) {
+        vs_run_manifest_tell_end(run->manifest, (uint64_t)run->pid, status);
         summarise(run, status);
         result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
     if (*run->manifest)
-        unlink(run->manifest);
+        vs_run_manifest_remove(run->manifest);
     if (*run->plan)
         unlink(run->plan);
     free(run);

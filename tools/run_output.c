@@ -4,17 +4,55 @@
  * holds the last part of its trace. */
 #include "run_output.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LIVE ".live"
+#define BEFORE ".before"
 
 static bool with_live(char out[PATH_MAX], const char *path)
 {
     return snprintf(out, PATH_MAX, "%s" LIVE, path) < PATH_MAX;
+}
+
+/* The process in ".NAME.PID.before", whose `vramscope run` ended without settling: it was
+ * killed. 0 when *entry* is no such name. */
+static pid_t left_by(const char *entry, const char *name)
+{
+    char expected[NAME_MAX + 1], *end;
+    int n = snprintf(expected, sizeof expected, ".%.200s.", name);
+    if (strncmp(entry, expected, (size_t)n) != 0)
+        return 0;
+    long pid = strtol(entry + n, &end, 10);
+    bool whole = end > entry + n && strcmp(end, BEFORE) == 0 && pid > 0 && pid <= INT_MAX;
+    return whole && kill((pid_t)pid, 0) && errno == ESRCH ? (pid_t)pid : 0;
+}
+
+/* What a killed run left set aside is settled now. */
+static void settle_left(struct vs_run_output *left, const char *path, const char *name)
+{
+    char folder[PATH_MAX], live[PATH_MAX + 8];
+    struct stat st;
+    int n = (int)(name - path);
+    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        if (!left_by(entry->d_name, name) ||
+            snprintf(left->aside, PATH_MAX, "%.*s%s", n, path, entry->d_name) >= PATH_MAX)
+            continue;
+        snprintf(left->path, PATH_MAX, "%s", path);
+        left->live = with_live(live, left->aside) && !lstat(live, &st);
+        vs_run_output_settle(left);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
@@ -22,12 +60,13 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
     char from[PATH_MAX], to[PATH_MAX];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct stat st;
+    settle_left(output, path, name);
     *output = (struct vs_run_output){0};
     if (lstat(path, &st))
         return errno == ENOENT;
     /* 200 bytes of the name: with what is added it stays one that every file system takes */
     if (snprintf(output->path, PATH_MAX, "%s", path) >= PATH_MAX ||
-        snprintf(output->aside, PATH_MAX, "%.*s.%.200s.%ld.before", (int)(name - path), path, name,
+        snprintf(output->aside, PATH_MAX, "%.*s.%.200s.%ld" BEFORE, (int)(name - path), path, name,
                  (long)getpid()) >= PATH_MAX ||
         !with_live(from, path) || !with_live(to, output->aside)) {
         output->aside[0] = 0;

@@ -13,6 +13,7 @@
 #include "analysis/report.h"
 #include "base/vs_size.h"
 #include "command.h"
+#include "run_manifest.h"
 #include "trace/reader.h"
 #include "viewer/report_text.h"
 #include "viewer/text_style.h"
@@ -79,8 +80,7 @@ void vs_run_summarise(const char *path, bool quiet, struct vs_run_summary *out)
     unsigned count = 0;
     FILE *manifest = fopen(path, "r");
     *out = (struct vs_run_summary){0};
-    while (manifest && fgets(line, sizeof line, manifest)) {
-        line[strcspn(line, "\n")] = 0;
+    while (manifest && vs_run_manifest_line(manifest, line, sizeof line)) {
         if (*line == '!') {
             out->failures++;
         } else if (*line == '+') {

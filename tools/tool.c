@@ -14,6 +14,10 @@ static void complain(const char *who, const char *format, va_list args, const ch
 {
     char line[1024];
     vsnprintf(line, sizeof line, format, args);
+    for (char *p = line; *p; p++) { /* one line, whatever a file is called */
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
+    }
     fprintf(stderr, "%s: %s%s%s%s\n", who, line, more ? "; try '" : "", more ? more : "",
             more ? " --help'" : "");
 }

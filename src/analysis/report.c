@@ -158,6 +158,7 @@ static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char
     if (err)
         return err;
     report->condition = vs_reader_condition(pass->reader, why);
+    report->fate = vs_reader_fate(pass->reader);
     report->condition_text = vs_summary_copy(&report->memory, why);
     report->path = vs_summary_copy(&report->memory, path);
     report->trace_bytes = vs_reader_bytes(pass->reader);

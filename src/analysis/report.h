@@ -169,6 +169,7 @@ struct vs_report {
     const char *path;
     uint64_t trace_bytes, events;
     enum vs_condition condition;
+    struct vs_reader_fate fate; /* of a program whose trace has no end */
     const char *condition_text;
     uint64_t unmatched_frees, unmatched_pops, ignored;
     size_t missing_modules;      /* objects whose symbols could not be read */

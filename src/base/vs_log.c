@@ -63,6 +63,10 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
         len = sizeof line - 2;
         memcpy(line + len - 3, "...", 3);
     }
+    for (size_t i = (size_t)n; i < len; i++) { /* one line, whatever a file is called */
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = '?';
+    }
     line[len++] = '\n';
     struct vs_signal_guard guard;
     vs_signal_guard_enter(&guard);

@@ -20,6 +20,7 @@
 #include "base/vs_option.h"
 #include "intercept/hook.h"
 #include "intercept/loaded.h"
+#include "intercept/manifest.h"
 #include "intercept/process.h"
 #include "intercept/real_symbols.h"
 
@@ -136,13 +137,7 @@ static int look_at(const struct vs_loaded *object, void *arg)
 /* `vramscope run` is not to take it for a program without CUDA. */
 static void tell_run(void)
 {
-    const char *manifest = vs_environment("VRAMSCOPE_MANIFEST");
-    int fd = manifest && *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return;
-    if (write(fd, "!\n", 2) != 2)
-        vs_log(VS_LOG_DEBUG, "manifest not written");
-    close(fd);
+    vs_manifest_append(vs_environment("VRAMSCOPE_MANIFEST"), '!', "");
 }
 
 static void say(const char *line)

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/vs_clock.h"
@@ -30,6 +29,7 @@
 #include "intercept/context.h"
 #include "intercept/hook.h"
 #include "intercept/loaded.h"
+#include "intercept/manifest.h"
 #include "intercept/nvtx_pending.h"
 #include "intercept/process_internal.h"
 #include "intercept/sharing.h"
@@ -207,19 +207,6 @@ static enum vs_err open_recorder(char *path)
     return err;
 }
 
-static void manifest_append(const char *text)
-{
-    const char *manifest = options.text[VS_OPT_manifest];
-    int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return;
-    /* in one piece: other processes append as well */
-    struct iovec line[2] = {{(char *)text, strlen(text)}, {(char *)"\n", 1}};
-    if (writev(fd, line, 2) < 0)
-        vs_log(VS_LOG_DEBUG, "manifest not written");
-    close(fd);
-}
-
 static const char *policy_name(void)
 {
     if (!caching)
@@ -270,14 +257,14 @@ static bool begin_trace(void)
     char *path = scratch.path;
     enum vs_err err = open_recorder(path);
     if (!err) {
-        manifest_append(path);
+        vs_manifest_append(options.text[VS_OPT_manifest], 0, path);
         record_process();
         return true;
     }
     vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded",
            *path ? path : options.text[VS_OPT_output],
            err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
-    manifest_append("!"); /* so that `vramscope run` knows of it */
+    vs_manifest_append(options.text[VS_OPT_manifest], '!', ""); /* so that `vramscope run` knows */
     return false;
 }
 
@@ -329,7 +316,7 @@ void vs_process_refuse(const char *line)
         vs_options_load_environment(&options, warn, NULL);
         apply_log_level();
         vs_log(VS_LOG_ERROR, "%s", line);
-        manifest_append("!");
+        vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
         vs_process_set_state(VS_PROCESS_SILENT);
     }
     vs_lock_release(&process_lock);

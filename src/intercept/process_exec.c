@@ -17,13 +17,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/collector.h"
 #include "intercept/hook.h"
+#include "intercept/manifest.h"
 #include "intercept/process_internal.h"
 
 enum exec_function { EXECV, EXECVE, EXECVP, EXECVPE, FEXECVE, EXECVEAT, EXEC_FUNCTIONS };
@@ -88,13 +88,7 @@ static void tell_run(const char *path)
     char manifest[PATH_MAX];
     if (!initial_variable("VRAMSCOPE_MANIFEST=", manifest, sizeof manifest))
         return;
-    int fd = open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    struct iovec line[] = {{(char *)"?", 1}, {(char *)path, strlen(path)}, {(char *)"\n", 1}};
-    if (writev(fd, line, 3) < 0)
-        vs_log(VS_LOG_DEBUG, "manifest not written");
-    close(fd);
+    vs_manifest_append(manifest, '?', path);
 }
 
 static void tell_user(const char *path)

@@ -16,6 +16,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "trace/recorder_internal.h"
+#include "trace/shortage.h"
 
 #define LOCK_NS UINT64_C(2000000000)
 
@@ -164,6 +165,13 @@ static void end_locked(struct vs_recorder *r, enum vs_end_reason reason, uint64_
         unlink_live_locked(r);
 }
 
+static void finish_short_locked(struct vs_recorder *r)
+{
+    vs_shortage_finish_locked(r);
+    if (r->finished)
+        unlink_live_locked(r);
+}
+
 void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t status)
 {
     if (!r || r->pid != getpid() || !r->writer.regular) {
@@ -182,6 +190,8 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
         r->has_thread = false;
         if (!r->closed && !r->failed)
             end_locked(r, reason, status);
+        else if (!r->closed)
+            finish_short_locked(r);
     } else {
         atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
     }

@@ -122,7 +122,7 @@ struct vs_live_header {
     uint32_t header_bytes, windows;
     uint64_t window_bytes;
     uint64_t pid;
-    uint8_t reserved[64 - 56];
+    uint32_t fate, fate_status; /* enum vs_fate; told by who waited for the process */
     struct vs_live_window window[VS_LIVE_WINDOWS_MAX];
 };
 _Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");

@@ -146,15 +146,18 @@ static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t b
 static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
 {
     char events[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX];
+    char ending[VS_ENDING_TEXT_MAX];
     vs_count_format(events, r->events);
     vs_count_format(recovered, r->events_recovered);
     vs_count_format(at, r->offset);
-    bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence;
-    if (r->recovery.found && !gap && (!problem || cut || r->frame_recovered))
+    bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence, whole = !problem || cut;
+    if (r->recovery.found && !gap && (whole || r->frame_recovered))
         vs_reader_finish(r, VS_TRACE_LIVE,
-                         "the trace has no end (the program was killed or is still running): %s "
-                         "events, the last %s of them recovered from %s.live",
-                         events, recovered, r->path);
+                         "%s: %s events, the last %s of them recovered from %s.live",
+                         vs_reader_ending_text(r, ending), events, recovered, r->path);
+    else if (r->fate.fate == VS_FATE_RECORDING && !gap && whole)
+        vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far are in the file",
+                         vs_reader_ending_text(r, ending), events);
     else if (problem && !cut)
         vs_reader_finish(r, VS_TRACE_DAMAGED,
                          "the trace ends early: frame %llu at byte %s %s; %s events before it are "
@@ -205,10 +208,13 @@ static bool is_complete(const struct vs_reader *r)
 
 static void finish_complete(struct vs_reader *r)
 {
-    char events[VS_SIZE_TEXT_MAX], extra[VS_SIZE_TEXT_MAX];
+    char events[VS_SIZE_TEXT_MAX], extra[VS_SIZE_TEXT_MAX], ending[VS_ENDING_TEXT_MAX];
     r->offset += sizeof(struct vs_trailer);
     vs_count_format(events, r->events);
-    if (r->offset == r->file.size)
+    if (r->stopped)
+        vs_reader_finish(r, VS_TRACE_COMPLETE, "%s: %s events", vs_reader_ending_text(r, ending),
+                         events);
+    else if (r->offset == r->file.size)
         vs_reader_finish(r, VS_TRACE_COMPLETE, "the trace is complete: %s events", events);
     else
         vs_reader_finish(r, VS_TRACE_COMPLETE,

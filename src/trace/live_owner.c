@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who records a trace now: FILE.live names a process, which must have it mapped, as a
- * number alone may be another process's by now. */
+ * Who records a trace now, and what became of who did. The recorder holds a lock on the trace,
+ * which the kernel takes away with the process; where locks do not work, or the program closed
+ * all descriptors and the lock with them, the process that FILE.live names must have that one
+ * mapped, as a number alone may be another process's by now. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -11,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "trace/format.h"
 #include "trace/reader.h"
@@ -32,21 +37,59 @@ static bool maps_file(pid_t pid, ino_t inode)
     return found || refused;
 }
 
-uint64_t vs_reader_recorded_by(const char *path)
+static uint64_t locked_by(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    bool known = !fcntl(fd, F_OFD_GETLK, &lock);
+    close(fd);
+    if (!known || lock.l_type == F_UNLCK)
+        return 0;
+    return lock.l_pid > 0 ? (uint64_t)lock.l_pid : VS_RECORDED_ELSEWHERE;
+}
+
+/* FILE.live's header, and which file it is. */
+static bool read_live(const char *path, struct vs_live_header *header, struct stat *st)
 {
     char live[PATH_MAX];
     bool fits = snprintf(live, sizeof live, "%s.live", path) < PATH_MAX;
+    int fd = fits ? open(live, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return false;
+    bool read = pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && !fstat(fd, st);
+    close(fd);
+    return read && !memcmp(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) &&
+           header->byte_order == VS_BYTE_ORDER;
+}
+
+uint64_t vs_reader_recorded_by(const char *path)
+{
+    uint64_t holder = locked_by(path);
     struct vs_live_header header;
     struct stat st;
-    FILE *file = fits ? fopen(live, "rb") : NULL;
-    if (!file)
-        return 0;
-    bool read = fread(&header, sizeof header, 1, file) == 1 && !fstat(fileno(file), &st);
-    fclose(file);
-    if (!read || memcmp(header.magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) != 0 ||
-        header.byte_order != VS_BYTE_ORDER || !header.pid || header.pid > INT_MAX)
-        return 0;
+    if (holder || !read_live(path, &header, &st) || !header.pid || header.pid > INT_MAX)
+        return holder;
     pid_t pid = (pid_t)header.pid;
     bool runs = !kill(pid, 0) || errno == EPERM;
     return runs && maps_file(pid, st.st_ino) ? header.pid : 0;
+}
+
+bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint32_t status)
+{
+    struct vs_live_header header;
+    struct stat st;
+    char live[PATH_MAX];
+    uint32_t told[2] = {fate, status};
+    if (!read_live(path, &header, &st) || header.pid != pid)
+        return false;
+    snprintf(live, sizeof live, "%s.live", path);
+    int fd = open(live, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool done = pwrite(fd, told, sizeof told, offsetof(struct vs_live_header, fate)) ==
+                (ssize_t)sizeof told;
+    close(fd);
+    return done;
 }

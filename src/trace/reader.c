@@ -145,7 +145,7 @@ static void rewind_to_start(struct vs_reader *r)
     r->next = r->end = NULL;
     r->strings_seen = r->nodes_seen = 0;
     r->events = r->events_recovered = r->events_unknown = 0;
-    r->ended = false;
+    r->ended = r->stopped = false;
     memset(r->kinds, 0, sizeof r->kinds);
 }
 
@@ -254,6 +254,8 @@ enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why)
     enum vs_err err = open_file(r, why);
     if (!err)
         err = open_source(r, open_live(path, &live) ? &live : NULL, why);
+    if (!err && !vs_frame_has_trailer(&r->file))
+        vs_reader_learn_fate(r);
     if (live.fd >= 0)
         close(live.fd);
     if (err) {
@@ -291,12 +293,14 @@ enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *liv
 static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
 {
     char events[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX];
+    char ending[VS_ENDING_TEXT_MAX];
     vs_count_format(events, r->events);
     if (r->frame_recovered)
         vs_reader_finish(r, VS_TRACE_LIVE,
-                         "the trace has no end (the program was killed): %s events, the last %s of "
-                         "them recovered from %s.live up to a record that %s",
-                         events, vs_count_format(recovered, r->events_recovered), r->path, problem);
+                         "%s: %s events, the last %s of them recovered from %s.live up to a record "
+                         "that %s",
+                         vs_reader_ending_text(r, ending), events,
+                         vs_count_format(recovered, r->events_recovered), r->path, problem);
     else
         vs_reader_finish(r, VS_TRACE_DAMAGED,
                          "the trace ends early: in frame %llu at byte %s a record %s; %s events "
@@ -438,6 +442,12 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
     return true;
 }
 
+static void note_end(struct vs_reader *r, const struct vs_event *event)
+{
+    r->stopped = event->end.reason == VS_END_STOPPED;
+    r->stopped_error = event->end.status < 4096 ? event->end.status : 0; /* an errno */
+}
+
 /* The present frame is used up: does it hold what it says? */
 static enum vs_err end_frame(struct vs_reader *r)
 {
@@ -459,6 +469,8 @@ static inline enum vs_err next_event(struct vs_reader *r, unsigned char head,
     r->events_recovered += r->frame_recovered;
     r->events_unknown += !kind->known;
     *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
+    if (event->kind == VS_EVENT_end)
+        note_end(r, event);
     if (event->kind == VS_EVENT_module)
         return stop_at_table(r, vs_reader_table_set_module(&r->table, event));
     return VS_OK;

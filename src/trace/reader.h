@@ -8,6 +8,7 @@
 #ifndef VS_READER_H
 #define VS_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,8 +80,22 @@ uint64_t vs_reader_bytes(const struct vs_reader *reader);
 uint64_t vs_reader_position(const struct vs_reader *reader);
 
 /* vs_reader_recorded_by: the process on this machine that is recording the trace at *path*
- * now; 0 for none. */
+ * now; 0 for none; VS_RECORDED_ELSEWHERE: one that has no number here (another container's). */
+#define VS_RECORDED_ELSEWHERE UINT64_MAX
 uint64_t vs_reader_recorded_by(const char *path);
+
+/* What became of the recording process, as of when the trace was opened. Known only of traces
+ * without an end. */
+enum vs_fate { VS_FATE_UNKNOWN = 0, VS_FATE_EXITED = 1, VS_FATE_KILLED = 2, VS_FATE_RECORDING = 3 };
+struct vs_reader_fate {
+    enum vs_fate fate;
+    uint64_t status; /* exit status, signal, or the process that records (as above) */
+};
+struct vs_reader_fate vs_reader_fate(const struct vs_reader *reader);
+
+/* vs_reader_tell_fate: note in FILE.live what became of process *pid* whose trace, at *path*,
+ * has no end: *fate* EXITED or KILLED. false when there is no such FILE.live. */
+bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint32_t status);
 
 void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
 

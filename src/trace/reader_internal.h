@@ -32,6 +32,7 @@ struct vs_recovered_window {
 
 struct vs_recovery {
     bool found; /* FILE.live belongs to this trace */
+    struct vs_reader_fate fate;
     unsigned count;
     struct vs_recovered_window windows[VS_LIVE_WINDOWS_MAX];
 };
@@ -115,6 +116,11 @@ struct vs_reader {
     uint64_t strings_seen, nodes_seen; /* since the start or the last rewind */
     uint64_t events, events_recovered, events_unknown;
 
+    struct vs_reader_fate fate;
+    bool alone;   /* without fate: nobody on another machine records it */
+    bool stopped; /* an `end` event said that recording stopped, for this errno or 0 */
+    uint64_t stopped_error;
+
     bool ended;
     enum vs_condition condition;
     char text[VS_READER_WHY_MAX];
@@ -136,6 +142,12 @@ enum vs_record {
 /* vs_reader_record: as vs_reader_next, in single steps. */
 enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
                              enum vs_record *what) VS_MUST_CHECK;
+
+/* vs_reader_learn_fate: see vs_reader_fate. The trace is a file. */
+void vs_reader_learn_fate(struct vs_reader *reader);
+/* vs_reader_ending_text: why there is no end, or not the one the program made; *out*. */
+#define VS_ENDING_TEXT_MAX 160
+const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);
 
 /* vs_frame_load: make the next event frame (from the file or FILE.live) the
  * present one. VS_ERR_END when there is none: condition and text are set then.

@@ -16,6 +16,7 @@
 #include "base/vs_quick_lock.h"
 #include "trace/compress.h"
 #include "trace/recorder_internal.h"
+#include "trace/shortage.h"
 #include "trace/walk.h"
 
 /* and for the lock: exit() may be called by a handler that interrupted us */
@@ -358,7 +359,9 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
         vs_cond_broadcast(&r->progress);
         if (wait_for_thread_locked(r)) {
             join = r->has_thread;
-            if (!r->finished && !r->failed)
+            if (r->failed)
+                vs_shortage_finish_locked(r);
+            else if (!r->finished)
                 finish_here_locked(r);
             release_locked(r);
         }

@@ -26,6 +26,8 @@
 #define VS_WINDOWS 4u
 #define VS_WINDOW_BYTES_DEFAULT ((size_t)256 << 10)
 #define VS_WINDOW_BYTES_MIN ((size_t)128 << 10) /* holds the longest string definition */
+#define VS_WINDOW_BYTES_LEAST ((size_t)16 << 10) /* where there is no room for that */
+#define VS_WINDOW_TAIL 64u /* at the end of each, for the `end` event of a full disk */
 #define VS_STACK_FRAMES_MAX 128u
 
 enum vs_window_state { VS_WINDOW_FREE, VS_WINDOW_ACTIVE, VS_WINDOW_FULL, VS_WINDOW_WRITING };
@@ -103,6 +105,7 @@ struct vs_recorder {
     bool quit;        /* the background thread ends when nothing is left */
     bool thread_done; /* it has ended, or never began */
     bool finished;    /* index and trailer are in the file */
+    bool short_of_room; /* the file could not be written; said (shortage.c) */
     bool out_of_memory;
     struct vs_ending ending;
 
@@ -123,9 +126,12 @@ struct vs_recorder {
     uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
     size_t window_bytes;
+    size_t frame_bytes; /* records after which a window is full; one longer record may be there */
+    bool tight;         /* room is short: each frame leaves room for the end */
     uint64_t own_start, own_end; /* pcs of the library that contains us; 0,0 = the program */
     pid_t pid;
     bool live_on_disk; /* FILE.live exists */
+    uint64_t live_inode;
     bool has_thread;
     pthread_t thread;
     _Atomic pid_t thread_tid; /* 0 before it runs */
@@ -220,6 +226,9 @@ enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_ma
 void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_alive: whether the background thread still exists. */
 bool vs_writer_alive(struct vs_recorder *r);
+/* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */
+enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_window *window)
+    VS_MUST_CHECK;
 /* vs_writer_finish: last index frame and trailer. VS_ERR_IO. */
 enum vs_err vs_writer_finish(struct vs_recorder *r) VS_MUST_CHECK;
 void vs_writer_close(struct vs_recorder *r);

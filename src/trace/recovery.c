@@ -62,6 +62,8 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
         !header_fits(&header, uuid))
         return VS_ERR_NOT_FOUND;
     recovery->found = true;
+    if (header.fate == VS_FATE_EXITED || header.fate == VS_FATE_KILLED)
+        recovery->fate = (struct vs_reader_fate){header.fate, header.fate_status};
     for (unsigned i = 0; i < header.windows; i++) {
         enum vs_err err = load_window(recovery, source, &header, i);
         if (err) {

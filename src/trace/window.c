@@ -21,6 +21,7 @@
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "trace/recorder_internal.h"
+#include "trace/shortage.h"
 
 /* how often a waiting thread looks whether the background thread still exists */
 #define LOOK_NS UINT64_C(100000000)
@@ -54,27 +55,52 @@ static int reserve_blocks(int fd, size_t bytes)
     return failure;
 }
 
+static bool is_shortage(int failure)
+{
+    return failure == ENOSPC || failure == EDQUOT || failure == EFBIG;
+}
+
+/* The blocks of FILE.live, of smaller windows where there is no room for those wanted. 0 or
+ * an errno. */
+static int reserve_windows(struct vs_recorder *r, int fd)
+{
+    size_t wanted = vs_shortage_window_bytes(fd, r->window_bytes);
+    int failure = ENOSPC;
+    struct vs_signal_guard guard;
+    vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
+    for (; wanted >= VS_WINDOW_BYTES_LEAST && is_shortage(failure); wanted /= 2) {
+        r->window_bytes = wanted & ~(size_t)(VS_LIVE_HEADER_BYTES - 1);
+        failure = reserve_blocks(fd, map_bytes(r));
+        if (is_shortage(failure) && ftruncate(fd, 0))
+            failure = errno;
+    }
+    vs_signal_guard_leave(&guard);
+    return failure;
+}
+
 /* A mapping of a new FILE.live whose blocks are all reserved: a store into a
  * mapped hole on a full disk would be a SIGBUS in somebody's program. */
 static void *map_file(struct vs_recorder *r)
 {
+    size_t wanted = r->window_bytes;
     int fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 && errno == EEXIST && !unlink(r->live_path))
         fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return NULL;
-    struct vs_signal_guard guard;
-    vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
-    int failure = reserve_blocks(fd, map_bytes(r));
-    vs_signal_guard_leave(&guard);
+    struct stat st;
+    int failure = fstat(fd, &st) ? errno : reserve_windows(r, fd);
     void *map = MAP_FAILED;
     if (!failure) {
         map = mmap(NULL, map_bytes(r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         failure = errno;
     }
     close(fd);
-    if (map != MAP_FAILED)
+    if (map != MAP_FAILED) {
+        r->live_inode = (uint64_t)st.st_ino;
         return map;
+    }
+    r->window_bytes = wanted;
     unlink(r->live_path);
     errno = failure;
     return NULL;
@@ -82,16 +108,22 @@ static void *map_file(struct vs_recorder *r)
 
 enum vs_err vs_window_open(struct vs_recorder *r)
 {
-    r->live_bytes = map_bytes(r);
+    r->tight = false;
     if (r->writer.regular) {
         r->live_map = map_file(r);
         r->live_on_disk = r->live_map != NULL;
+        bool tight = !r->live_map && is_shortage(errno);
         if (!r->live_map)
             vs_log(VS_LOG_WARN,
                    "cannot map %s (%s): if the program is killed, the last %u ms of the trace are "
                    "lost",
                    r->live_path, strerror(errno), r->flush_ms);
+        r->tight = tight;
     }
+    r->live_bytes = map_bytes(r);
+    r->frame_bytes = r->window_bytes - VS_WINDOW_TAIL;
+    if (r->tight)
+        vs_shortage_begin(r);
     if (!r->live_map)
         r->live_map = vs_pages_map(r->live_bytes);
     if (!r->live_map)
@@ -139,6 +171,12 @@ static struct vs_window *find_free_locked(struct vs_recorder *r)
     return oldest;
 }
 
+/* The active window is empty. A record of *bytes* fits every window. */
+static void limit_locked(struct vs_recorder *r, size_t bytes)
+{
+    r->limit = r->active->data + (bytes > r->frame_bytes ? bytes : r->frame_bytes);
+}
+
 static void activate_locked(struct vs_recorder *r, struct vs_window *w)
 {
     w->state = VS_WINDOW_ACTIVE;
@@ -157,7 +195,6 @@ static void activate_locked(struct vs_recorder *r, struct vs_window *w)
     atomic_store_explicit(&w->live->base_ns, w->base_ns, memory_order_relaxed);
     r->active = w;
     r->cursor = w->data;
-    r->limit = w->data + r->window_bytes;
     /* every frame decodes on its own */
     r->last_address = 0;
     r->last_t = w->base_ns;
@@ -221,12 +258,14 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
         return false; /* the process ends */
     int cancel = vs_cancel_hold(); /* the lock must not go with its thread */
     bool ready = false, waited = true;
-    while (!ready && waited && bytes <= r->window_bytes &&
+    while (!ready && waited && bytes <= r->window_bytes - VS_WINDOW_TAIL &&
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
-        struct vs_window *w = find_free_locked(r);
-        if (w)
+        struct vs_window *w = r->active ? r->active : find_free_locked(r);
+        if (w && !r->active)
             activate_locked(r, w);
+        if (w)
+            limit_locked(r, bytes);
         else if (r->thread_done)
             vs_writer_drain_locked(r);
         else

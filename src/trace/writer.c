@@ -10,11 +10,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
@@ -26,6 +28,7 @@
 #include "base/vs_size.h"
 #include "trace/compress.h"
 #include "trace/recorder_internal.h"
+#include "trace/shortage.h"
 
 #define FD_MIN 100 /* out of the way of programs that expect low numbers */
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
@@ -76,6 +79,17 @@ static int move_high(int fd)
     return high;
 }
 
+/* The kernel takes it away with this process, and children do not inherit it: whoever would
+ * change the file sees that it is being written, whatever numbers processes have where he is.
+ * Over a network it could take its time. */
+static void claim_file(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct statfs fs;
+    if (!fstatfs(fd, &fs) && fs.f_type != NFS_SUPER_MAGIC)
+        fcntl(fd, F_SETLK, &lock);
+}
+
 static bool same_file(const struct vs_writer *w, int fd)
 {
     struct stat st;
@@ -98,6 +112,7 @@ static enum vs_err check_descriptor(struct vs_recorder *r)
         return VS_ERR_IO;
     }
     w->fd = move_high(fd);
+    claim_file(w->fd);
     return w->fd < 0 ? VS_ERR_IO : VS_OK;
 }
 
@@ -159,6 +174,8 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
     w->device = (uint64_t)st.st_dev;
     w->inode = (uint64_t)st.st_ino;
     w->regular = S_ISREG(st.st_mode);
+    if (w->regular)
+        claim_file(w->fd);
     if (w->regular && !(st.st_mode & S_IRUSR) && fchmod(w->fd, 0600)) /* a strict umask */
         vs_log(VS_LOG_DEBUG, "%s keeps the mode that the umask gave it", r->path);
 
@@ -235,7 +252,7 @@ static enum vs_err append_index(struct vs_recorder *r, uint32_t flags)
     return VS_OK;
 }
 
-static enum vs_err append_window(struct vs_recorder *r, const struct vs_window *window)
+enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_window *window)
 {
     struct vs_writer *w = &r->writer;
     if (w->index_entries == VS_INDEX_ENTRIES_MAX) {
@@ -267,6 +284,8 @@ static enum vs_err append_window(struct vs_recorder *r, const struct vs_window *
         memcpy(payload, window->data, window->used);
     }
     uint64_t offset = w->offset;
+    if (r->tight && !vs_shortage_has_room(r, sizeof header + header.stored_bytes))
+        return VS_ERR_IO;
     enum vs_err err = append_frame(r, &header);
     if (err)
         return err;
@@ -345,7 +364,7 @@ static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool
 {
     if (unlock)
         vs_lock_release(&r->lock);
-    enum vs_err err = append_window(r, w);
+    enum vs_err err = vs_writer_append_window(r, w);
     int error = errno;
     if (unlock)
         vs_lock_acquire(&r->lock);
@@ -354,9 +373,7 @@ static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool
         return;
     }
     w->state = VS_WINDOW_FULL;
-    if (!r->failed)
-        vs_writer_say_failed_locked(r, error);
-    vs_recorder_fail_locked(r);
+    vs_shortage_stop_locked(r, error);
 }
 
 void vs_writer_drain_locked(struct vs_recorder *r)

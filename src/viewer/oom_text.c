@@ -59,6 +59,8 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
     fprintf(style->out, "  program  %s, %s%s\n", report->program, vs_report_ending(ending, report),
             oom->ended ? "" : "; it got over this failure and went on");
+    if (report->condition != VS_TRACE_COMPLETE)
+        wrapped(style, "  trace    ", report->condition_text);
     if (oom->total_failures > 1)
         fprintf(style->out, "  failures %llu in all; this is number %llu (--nth chooses)\n",
                 ULL(oom->total_failures), ULL(oom->number));

@@ -15,26 +15,48 @@
 
 #define PHASES_SHOWN 12
 #define FAILURES_SHOWN 5
+#define ENDING_MAX 96
+
+static void killed_text(char *out, uint64_t number)
+{
+    const char *name = number < 65 ? sigabbrev_np((int)number) : NULL;
+    if (name)
+        snprintf(out, ENDING_MAX, "killed by SIG%s", name);
+    else
+        snprintf(out, ENDING_MAX, "killed by signal %llu", (unsigned long long)number);
+}
+
+static void stopped_text(char *out, uint64_t error)
+{
+    const char *why = error && error < 4096 ? strerrordesc_np((int)error) : NULL;
+    snprintf(out, ENDING_MAX, "recording stopped early%s%s%s", why ? " (" : "", why ? why : "",
+             why ? ")" : "");
+}
+
+/* A trace without an end. */
+static char *fate_text(char *out, const struct vs_report *report)
+{
+    unsigned long long status = report->fate.status;
+    switch (report->fate.fate) {
+    case VS_FATE_KILLED: killed_text(out, status); break;
+    case VS_FATE_EXITED: snprintf(out, ENDING_MAX, "exit %llu, without an end", status); break;
+    case VS_FATE_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
+    default: snprintf(out, ENDING_MAX, "no end recorded (killed)"); break;
+    }
+    return out;
+}
 
 char *vs_report_ending(char *out, const struct vs_report *report)
 {
-    if (!report->has_end) {
-        snprintf(out, 96, "no end recorded (killed, or still running)");
-        return out;
-    }
+    if (!report->has_end)
+        return fate_text(out, report);
     unsigned long long status = report->end_status;
-    const char *name = status < 65 ? sigabbrev_np((int)status) : NULL;
     switch (report->end_reason) {
-    case VS_END_EXIT: snprintf(out, 96, "exit %llu", status); break;
-    case VS_END_SIGNAL:
-        if (name)
-            snprintf(out, 96, "killed by SIG%s", name);
-        else
-            snprintf(out, 96, "killed by signal %llu", status);
-        break;
-    case VS_END_EXEC: snprintf(out, 96, "replaced by exec"); break;
-    case VS_END_KILLED: snprintf(out, 96, "no end recorded (killed); recovered"); break;
-    default: snprintf(out, 96, "recording stopped"); break;
+    case VS_END_EXIT: snprintf(out, ENDING_MAX, "exit %llu", status); break;
+    case VS_END_SIGNAL: killed_text(out, status); break;
+    case VS_END_EXEC: snprintf(out, ENDING_MAX, "replaced by exec"); break;
+    case VS_END_KILLED: snprintf(out, ENDING_MAX, "no end recorded (killed); recovered"); break;
+    default: stopped_text(out, status); break;
     }
     return out;
 }
@@ -42,7 +64,8 @@ char *vs_report_ending(char *out, const struct vs_report *report)
 static bool ended_well(const struct vs_report *report)
 {
     return report->has_end && (report->end_reason != VS_END_EXIT || report->end_status == 0) &&
-           report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED;
+           report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
+           report->end_reason != VS_END_STOPPED;
 }
 
 static void heading(const struct vs_report *report, const struct vs_style *style)

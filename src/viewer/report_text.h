@@ -11,8 +11,8 @@
 /* vs_report_text: print *report*. Write errors show in ferror(style->out). */
 void vs_report_text(const struct vs_report *report, const struct vs_style *style);
 
-/* vs_report_ending: "exit 0", "exit 3", "killed by SIGSEGV", "no end recorded (killed or still
- * running)" into *out* (96 bytes). Returns out. */
+/* vs_report_ending: "exit 0", "exit 3", "killed by SIGSEGV", "still running",
+ * "no end recorded (killed)" into *out* (96 bytes). Returns out. */
 char *vs_report_ending(char *out, const struct vs_report *report);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/vs_size.h"
 #include "trace/recorder_internal.h"
 
 /* --- SIGKILL --- */
@@ -387,12 +388,17 @@ static struct outcome record_until_full(const char *path, rlim_t limit, char *sa
     return outcome;
 }
 
+/* The events, and the end that says why there are no more. */
 static uint64_t count_ranges(struct vs_reader *reader)
 {
-    struct vs_event got;
+    struct vs_event got = {0};
     uint64_t n = 0;
-    while (!vs_reader_next(reader, &got))
+    while (!vs_reader_next(reader, &got) && got.kind == VS_EVENT_range_end)
         assert_int_equal(got.range_end.range, n++);
+    assert_int_equal(got.kind, VS_EVENT_end);
+    assert_int_equal(got.end.reason, VS_END_STOPPED);
+    assert_int_equal(got.end.status, EFBIG);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
     return n;
 }
 
@@ -406,27 +412,53 @@ static void a_full_disk_stops_the_recording_once_and_keeps_every_event_before(vo
     assert_non_null(strstr(said, "File too large"));
     assert_int_equal(count_lines(said), 1);
     struct vs_reader *reader = open_reader(path);
-    assert_int_equal(count_ranges(reader), outcome.events);
+    assert_int_equal(count_ranges(reader) + 1, outcome.events);
     assert_condition(reader, VS_TRACE_LIVE); /* the last windows did not fit the file */
+    char text[VS_READER_WHY_MAX];
+    vs_reader_condition(reader, text);
+    assert_memory_equal(text, "recording stopped early (File too large): ", 42);
     assert_true(outcome.events > 100000);
     assert_true(outcome.calls >= outcome.events);
     vs_reader_close(reader);
 }
 
-static void without_room_for_the_live_window_whole_frames_are_kept(void **state)
+static void with_less_room_the_live_window_is_smaller_and_nothing_is_lost(void **state)
 {
     (void)state;
-    const char *path = scratch("tight.vst");
-    char said[2048];
-    struct outcome outcome = record_until_full(path, 700 << 10, said, sizeof said);
-    assert_int_equal(count_lines(said), 2);
-    assert_non_null(strstr(said, "if the program is killed"));
-    assert_int_equal(access(scratch("tight.vst.live"), F_OK), -1);
-    struct vs_reader *reader = open_reader(path);
-    uint64_t kept = count_ranges(reader);
-    assert_in_range(kept, 50000, outcome.events);
-    assert_condition(reader, VS_TRACE_TRUNCATED);
-    vs_reader_close(reader);
+    for (rlim_t limit = 700 << 10; limit >= 70 << 10; limit /= 2) {
+        const char *path = scratch("small.vst");
+        char said[2048];
+        unlink(path);
+        struct outcome outcome = record_until_full(path, limit, said, sizeof said);
+        assert_int_equal(count_lines(said), 1);
+        struct vs_reader *reader = open_reader(path);
+        assert_int_equal(count_ranges(reader) + 1, outcome.events);
+        assert_condition(reader, VS_TRACE_LIVE);
+        vs_reader_close(reader);
+    }
+}
+
+static void without_room_for_the_live_window_what_fits_is_kept_and_ends_well(void **state)
+{
+    (void)state;
+    for (rlim_t limit = 65 << 10; limit >= 5000; limit -= 3777) {
+        const char *path = scratch("tight.vst");
+        char said[2048], kept[64], count[VS_SIZE_TEXT_MAX];
+        struct stat st;
+        struct outcome outcome = record_until_full(path, limit, said, sizeof said);
+        assert_int_equal(count_lines(said), 2);
+        assert_non_null(strstr(said, "if the program is killed"));
+        assert_int_equal(access(scratch("tight.vst.live"), F_OK), -1);
+        struct vs_reader *reader = open_reader(path);
+        uint64_t events = count_ranges(reader);
+        assert_condition(reader, VS_TRACE_COMPLETE);
+        assert_in_range(events, limit > 10000 ? 500 : 1, outcome.calls);
+        snprintf(kept, sizeof kept, " %s events (", vs_count_format(count, events));
+        assert_non_null(strstr(said, kept));
+        assert_int_equal(stat(path, &st), 0);
+        assert_true((rlim_t)st.st_size <= limit && (rlim_t)st.st_size + 6000 > limit);
+        vs_reader_close(reader);
+    }
 }
 
 static void a_device_that_is_full_is_an_io_error_and_stays(void **state)
@@ -623,7 +655,8 @@ int main(void)
         cmocka_unit_test(a_flipped_bit_in_the_live_window_never_crashes),
         cmocka_unit_test(bytes_after_the_end_are_told_and_harmless),
         cmocka_unit_test(a_full_disk_stops_the_recording_once_and_keeps_every_event_before),
-        cmocka_unit_test(without_room_for_the_live_window_whole_frames_are_kept),
+        cmocka_unit_test(with_less_room_the_live_window_is_smaller_and_nothing_is_lost),
+        cmocka_unit_test(without_room_for_the_live_window_what_fits_is_kept_and_ends_well),
         cmocka_unit_test(a_device_that_is_full_is_an_io_error_and_stays),
         cmocka_unit_test(a_forked_child_leaves_the_parents_trace_alone),
         cmocka_unit_test(a_program_that_closes_every_descriptor_gets_no_byte_of_ours),
