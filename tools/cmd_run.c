@@ -267,8 +267,9 @@ static int prepare_output(struct run *run)
             return fail("%s exists and is not a vramscope trace; it is left alone", text);
         uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(text) : 0;
         if (recorder) {
-            fprintf(stderr, "vramscope run: %s is being recorded by process %llu; give the trace "
-                            "another name with -o\n", text, (unsigned long long)recorder);
+            char who[VS_RECORDER_TEXT_MAX];
+            fprintf(stderr, "vramscope run: %s is being recorded by %s; give the trace another name "
+                            "with -o\n", text, vs_reader_recorder_text(who, recorder));
             return EXIT_OWN_FAILURE;
         }
     }

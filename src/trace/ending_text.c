@@ -37,24 +37,25 @@ static void killed_text(char *out, uint64_t number)
         snprintf(out, VS_ENDING_TEXT_MAX, "the program was killed by signal %" PRIu64, number);
 }
 
-static void recording_text(char *out, uint64_t recorder)
+const char *vs_reader_recorder_text(char *out, uint64_t recorder)
 {
     if (recorder == VS_RECORDED_ELSEWHERE)
-        snprintf(out, VS_ENDING_TEXT_MAX,
-                 "the trace is still being recorded, by a process of another container");
+        snprintf(out, VS_RECORDER_TEXT_MAX, "a process of another container");
     else
-        snprintf(out, VS_ENDING_TEXT_MAX, "the trace is still being recorded, by process %" PRIu64,
-                 recorder);
+        snprintf(out, VS_RECORDER_TEXT_MAX, "process %" PRIu64, recorder);
+    return out;
 }
 
 const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
 {
     struct vs_reader_fate fate = r->fate;
+    char who[VS_RECORDER_TEXT_MAX];
     if (r->stopped)
         snprintf(out, VS_ENDING_TEXT_MAX, "recording stopped early (%s)",
                  r->stopped_error ? strerror((int)r->stopped_error) : "the trace could not be written");
     else if (fate.fate == VS_FATE_RECORDING)
-        recording_text(out, fate.status);
+        snprintf(out, VS_ENDING_TEXT_MAX, "the trace is still being recorded, by %s",
+                 vs_reader_recorder_text(who, fate.status));
     else if (fate.fate == VS_FATE_KILLED)
         killed_text(out, fate.status);
     else if (fate.fate == VS_FATE_EXITED)

@@ -84,6 +84,10 @@ uint64_t vs_reader_position(const struct vs_reader *reader);
 #define VS_RECORDED_ELSEWHERE UINT64_MAX
 uint64_t vs_reader_recorded_by(const char *path);
 
+/* vs_reader_recorder_text: "process 4242" or who else, into *out*. Returns out. */
+#define VS_RECORDER_TEXT_MAX 64
+const char *vs_reader_recorder_text(char *out, uint64_t recorder);
+
 /* What became of the recording process, as of when the trace was opened. Known only of traces
  * without an end. */
 enum vs_fate { VS_FATE_UNKNOWN = 0, VS_FATE_EXITED = 1, VS_FATE_KILLED = 2, VS_FATE_RECORDING = 3 };

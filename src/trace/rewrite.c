@@ -236,6 +236,10 @@ static enum vs_err put_end_event(struct vs_rewrite *w)
     const struct vs_reader *r = w->reader;
     const struct vs_reader_kind *kind = &r->kinds[VS_EVENT_end];
     unsigned char record[2 + VS_KIND_FIELDS_MAX] = {VS_EVENT_end | VS_RECORD_SAME_TIME, VS_END_KILLED};
+    if (r->fate.fate == VS_FATE_KILLED && r->fate.status < 0x80 && kind->field_count > 1) {
+        record[1] = VS_END_SIGNAL;
+        record[2] = (unsigned char)r->fate.status;
+    }
     if (!kind->defined || !kind->field_count)
         return w->err;
     struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
@@ -407,9 +411,11 @@ enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out
     char ignored[VS_READER_WHY_MAX];
     why = why ? why : ignored;
     *why = 0;
-    if (vs_reader_recorded_by(path)) {
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by process %llu; wait for its end",
-                 path, (unsigned long long)vs_reader_recorded_by(path));
+    uint64_t recorder = vs_reader_recorded_by(path);
+    char who[VS_RECORDER_TEXT_MAX];
+    if (recorder) {
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by %s; wait for its end", path,
+                 vs_reader_recorder_text(who, recorder));
         return VS_ERR_STATE;
     }
     struct vs_rewrite *w = calloc(1, sizeof *w);
