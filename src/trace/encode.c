@@ -18,6 +18,13 @@ void vs_encode_forget_thread(void)
     own_tid = 0;
 }
 
+uint32_t vs_encode_thread(void)
+{
+    if (!own_tid)
+        own_tid = (uint32_t)syscall(SYS_gettid);
+    return own_tid;
+}
+
 static inline uint32_t thread_id(void)
 {
     if (__builtin_expect(!own_tid, 0))
@@ -130,7 +137,12 @@ static inline unsigned char encode_head(struct vs_recorder *r, struct encoding *
 void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
 {
     const struct vs_event_info *info = vs_event_describe(event->kind);
-    if (!r || !info || !vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
+    if (!r || !info)
+        return;
+    if (__builtin_expect(r->selection.heed >> event->kind & 1, 0) &&
+        !vs_selection_before_locked(r, event))
+        return;
+    if (!vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
         return;
     if (!event->tid)
         event->tid = thread_id();

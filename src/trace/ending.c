@@ -44,6 +44,8 @@ static bool settle_locked(struct vs_recorder *r)
     vs_window_seal_locked(r);
     bool idle = vs_window_wait_idle_locked(r);
     r->leaving = false;
+    vs_unrecorded_write_locked(r); /* not into the frame of the end */
+    vs_trace_limit_finish_locked(r);
     return idle && !r->failed && drain_locked(r);
 }
 

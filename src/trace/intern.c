@@ -33,6 +33,8 @@ uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t
     const uint64_t *known = vs_map_get(&r->string_ids, key);
     if (known)
         return *known;
+    if (atomic_load_explicit(&r->selection.stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
+        return 0; /* for events that are left out */
     if (!vs_window_reserve_locked(r, 1 + VS_VARINT_MAX + length))
         return 0;
     known = vs_map_get(&r->string_ids, key); /* reserving may have let others in */
@@ -90,6 +92,8 @@ static uint64_t add_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t
 uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *const *pcs,
                                     size_t count)
 {
+    if (vs_selection_stacks_stopped(&r->selection))
+        return 0;
     if (!vs_window_reserve_locked(r, count * VS_STACK_NODE_BYTES_MAX))
         return 0;
     uint64_t id = 0;

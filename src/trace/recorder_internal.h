@@ -22,6 +22,7 @@
 #include "base/vs_ticks.h"
 #include "trace/format.h"
 #include "trace/recorder.h"
+#include "trace/selection_internal.h"
 
 #define VS_WINDOWS 4u
 #define VS_WINDOW_BYTES_DEFAULT ((size_t)256 << 10)
@@ -108,6 +109,7 @@ struct vs_recorder {
     bool short_of_room; /* the file could not be written; said (shortage.c) */
     bool out_of_memory;
     struct vs_ending ending;
+    struct vs_selection selection;
 
     /* interning; guarded by lock */
     struct vs_map string_ids; /* hash of the text -> id */
@@ -281,6 +283,8 @@ size_t vs_unwind_capture(void **pcs, size_t max);
 
 /* --- encode.c --- */
 
+/* vs_encode_thread: the calling thread's kernel id. Cost: one system call per thread. */
+uint32_t vs_encode_thread(void);
 /* vs_encode_forget_thread: this thread's kernel id may have changed (fork). */
 void vs_encode_forget_thread(void);
 

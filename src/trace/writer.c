@@ -406,6 +406,9 @@ static bool main_thread_ended(void)
 
 static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
 {
+    /* what was only counted is as durable as what was recorded */
+    if (r->selection.pending && vs_trace_limit_totals_due_locked(r, vs_clock_ns()))
+        vs_unrecorded_write_locked(r);
     uint64_t now_sequence = r->active && vs_window_used_locked(r) ? r->active->sequence : 0;
     if (now_sequence && now_sequence == *seen) {
         vs_window_seal_locked(r);
