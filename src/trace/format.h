@@ -15,8 +15,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the file's bytes");
 
-#define VS_FORMAT_MAJOR 1u
-#define VS_FORMAT_MINOR 3u
+#define VS_FORMAT_MAJOR 2u
+#define VS_FORMAT_MINOR 0u
 #define VS_FILE_MAGIC "\x89VST\r\n\x1a\n"
 #define VS_LIVE_MAGIC "\x89VSL\r\n\x1a\n"
 #define VS_END_MAGIC "VSTEND\r\n"
@@ -49,7 +49,11 @@ enum vs_frame_type {
     VS_FRAME_SYMBOLS = 4,    /* resolved names */
     VS_FRAME_DIRECTORY = 5,  /* where frames of the two types above are */
 };
-enum vs_frame_codec { VS_STORED = 0, VS_ZSTD = 1 };
+enum vs_frame_codec {
+    VS_STORED = 0,
+    VS_ZSTD = 1,
+    VS_COLUMNS = 2, /* event frames: u32 size, then the columns (columns.h) as zstd frames */
+};
 
 struct vs_frame_header {
     uint32_t sync;

@@ -63,13 +63,10 @@ uint64_t vs_intern_stack_find_locked(struct vs_recorder *r, uint64_t hash)
     return known ? *known : VS_STACK_MISS;
 }
 
-/* The node for *pc* under *parent*, defined now if it is new; room is reserved.
- * 0 when there is no memory. */
-static uint64_t add_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t pc)
+uint64_t vs_intern_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t module_code,
+                               uint64_t offset)
 {
-    const struct vs_loaded_module *module = vs_module_list_find_locked(r, pc);
-    uint64_t module_code = module ? (uint64_t)module->index + 1 : 0;
-    uint64_t identity[3] = {parent, pc, module_code};
+    uint64_t identity[3] = {parent, offset, module_code};
     uint64_t key = key_of(XXH3_64bits(identity, sizeof identity));
     const uint64_t *known = vs_map_get(&r->node_ids, key);
     if (known)
@@ -83,10 +80,18 @@ static uint64_t add_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t
     *p++ = VS_DEFINE_STACK;
     p = vs_put_varint(p, id - parent);
     p = vs_put_varint(p, module_code);
-    p = vs_put_varint(p, module ? pc - module->base : pc);
+    p = vs_put_varint(p, offset);
     publish_definition_locked(r, p);
     r->stack_nodes = id;
     return id;
+}
+
+static uint64_t add_native_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t pc)
+{
+    const struct vs_loaded_module *module = vs_module_list_find_locked(r, pc);
+    return module ? vs_intern_node_locked(r, parent, (uint64_t)module->index + 1,
+                                          pc - module->base)
+                  : vs_intern_node_locked(r, parent, 0, pc);
 }
 
 uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *const *pcs,
@@ -98,7 +103,7 @@ uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *
         return 0;
     uint64_t id = 0;
     for (size_t i = count; i-- > 0;) {
-        id = add_node_locked(r, id, (uint64_t)(uintptr_t)pcs[i] - 1);
+        id = add_native_node_locked(r, id, (uint64_t)(uintptr_t)pcs[i] - 1);
         if (!id)
             return 0;
     }

@@ -20,6 +20,7 @@
 #include <zstd.h>
 
 #include "base/vs_size.h"
+#include "trace/columns.h"
 #include "trace/reader_internal.h"
 
 /* Tables may take this much, and this many times the bytes that are there (a
@@ -563,6 +564,8 @@ void vs_reader_close(struct vs_reader *r)
     if (r->file.fd >= 0)
         close(r->file.fd);
     ZSTD_freeDCtx(r->zstd);
+    vs_joiner_close(r->joiner);
+    free(r->columns);
     vs_recovery_free(&r->recovery);
     vs_reader_table_free(&r->table);
     free(r->raw);

@@ -88,6 +88,8 @@ struct vs_reader_kind {
     unsigned char codecs[VS_KIND_FIELDS_MAX];
 };
 
+struct vs_joiner; /* columns.h */
+
 struct vs_reader {
     struct vs_source file;
     char *path;
@@ -106,6 +108,9 @@ struct vs_reader {
     unsigned char *raw, *stored;
     size_t raw_capacity, stored_capacity;
     void *zstd;
+    unsigned char *columns; /* of a frame of codec 2, before they become rows in raw */
+    size_t columns_capacity;
+    struct vs_joiner *joiner; /* NULL before the first of these */
 
     /* decoding; reset at each frame. time_ns never decreases */
     uint64_t time_ns, last_address, last_t;

@@ -3,6 +3,7 @@
  * A trace with an end is copied as it is up to what was added to it: its index frames stay
  * true, as nothing before them moves. One without an end is read to where it ends, frame
  * by frame; windows recovered from FILE.live become frames like the others. */
+#define ADDED_SINCE_MINOR 3u /* of version 1: what this adds to a trace */
 #define _GNU_SOURCE
 #include "trace/rewrite.h"
 
@@ -124,8 +125,8 @@ static enum vs_err put_frame(struct vs_rewrite *w, struct vs_frame_header *h,
 static enum vs_err put_header(struct vs_rewrite *w)
 {
     struct vs_file_header header = w->reader->header;
-    if (header.major == VS_FORMAT_MAJOR && header.minor < VS_FORMAT_MINOR)
-        header.minor = VS_FORMAT_MINOR;
+    if (header.major == 1 && header.minor < ADDED_SINCE_MINOR)
+        header.minor = ADDED_SINCE_MINOR;
     header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
     put(w, &header, sizeof header);
     return copy(w, sizeof header, header.header_bytes);

@@ -288,6 +288,14 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
     return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
 }
 
+unsigned vs_window_full_locked(const struct vs_recorder *r)
+{
+    unsigned full = 0;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        full += r->windows[i].state == VS_WINDOW_FULL;
+    return full;
+}
+
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r)
 {
     struct vs_window *oldest = NULL;
