@@ -5,19 +5,24 @@
 #include <string.h>
 
 #include "command.h"
+#include "process_tree_tool.h"
 #include "viewer/report_json.h"
 #include "viewer/report_text.h"
 
 static const char usage[] =
-    "usage: vramscope report [OPTIONS] TRACE\n"
+    "usage: vramscope report [OPTIONS] TRACE|FOLDER...\n"
     "\n"
     "Prints what a traced program did with device memory: peaks of allocated, requested\n"
     "and reserved bytes with their time and phase, utilisation and fragmentation,\n"
-    "allocations by family, the heaviest call sites at the peak, what was still live at\n"
+    "allocations by tree, the heaviest call sites at the peak, what was still live at\n"
     "the end or grew from step to step, kernels, copies, phases and failures; each\n"
     "device by itself.\n"
     "\n"
-    "  --json          JSON (schema vramscope.report/1): bytes, and ns since the start\n"
+    "Of several traces, or a folder of them: which process comes from which, each one's\n"
+    "peaks, and the most that all of them held together on each device.\n"
+    "\n"
+    "  --json          JSON (schema vramscope.report/1): bytes, and ns since the start;\n"
+    "                  of several traces, schema vramscope.family/1\n"
     "  --top N         call sites and kernels per list (text: 5, JSON: 50)\n"
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use what is readable of a trace that is cut off or damaged\n"
@@ -61,37 +66,57 @@ static int parse(int argc, char **argv, struct arguments *args)
         default: return vs_tool_bad_option(argv, c);
         }
     }
-    if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    if (argc == optind)
+        return vs_tool_usage(argv[0], "which trace?");
     return VS_EXIT_OK;
+}
+
+static struct vs_style style_of(const struct arguments *args)
+{
+    struct vs_style style;
+    vs_style_init(&style, stdout);
+    if (args->colour_given)
+        style.colour = args->colour;
+    if (args->top)
+        style.sites = style.kernels = args->top;
+    style.full = args->full;
+    return style;
+}
+
+static bool report_one(const char *who, const char *path, const struct arguments *args)
+{
+    struct vs_reader *reader;
+    struct vs_report *report;
+    if (!vs_tool_report(who, path, args->partial, "--partial", args->top, &reader, &report))
+        return false;
+    struct vs_style style = style_of(args);
+    if (args->json)
+        vs_report_json(report, stdout);
+    else
+        vs_report_text(report, &style);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    return true;
 }
 
 static int report_main(int argc, char **argv)
 {
     struct arguments args = {0};
+    struct vs_trace_list list = {0};
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
-    struct vs_reader *reader;
-    struct vs_report *report;
-    if (!vs_tool_report(argv[0], argv[optind], args.partial, "--partial", args.top, &reader,
-                        &report))
-        return VS_EXIT_UNUSABLE;
-    if (args.json) {
-        vs_report_json(report, stdout);
-    } else {
-        struct vs_style style;
-        vs_style_init(&style, stdout);
-        if (args.colour_given)
-            style.colour = args.colour;
-        if (args.top)
-            style.sites = style.kernels = args.top;
-        style.full = args.full;
-        vs_report_text(report, &style);
+    bool good = true;
+    for (int i = optind; good && i < argc; i++)
+        good = vs_trace_list_add(argv[0], &list, argv[i]);
+    if (good && list.count == 1) {
+        good = report_one(argv[0], list.paths[0], &args);
+    } else if (good) {
+        struct vs_style style = style_of(&args);
+        good = vs_tool_tree(argv[0], &list, &style, args.json);
     }
-    vs_report_free(report);
-    vs_reader_close(reader);
-    return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+    vs_trace_list_free(&list);
+    return good ? vs_tool_finish(argv[0], stdout, VS_EXIT_OK) : VS_EXIT_UNUSABLE;
 }
 
 const struct vs_command vs_cmd_report = {

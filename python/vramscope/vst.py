@@ -68,7 +68,7 @@ def _kind(code, name, fields):
 
 
 _kind(1, "process", "pid ppid start_realtime_ns start_ns exe:STR cmdline:STR host:STR version:STR "
-                    "policy:STR page_bytes")
+                    "policy:STR page_bytes born_ns parent_born_ns boot:STR lineage:STR")
 _kind(2, "option", "name:STR value:STR")
 _kind(3, "device", "device name:STR uuid:STR total_bytes sm_count cc_major cc_minor simulated "
                    "driver_version")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Begin of a recording, and what the rest of the library asks about it. Nothing runs in
- * a constructor: a process that never uses CUDA pays for the symbol lookups alone and
- * leaves no file.
+ * Begin of a recording, and what the rest of the library asks about it. Nothing is done in
+ * a constructor but to hear of forks (lineage.c): a process that never uses CUDA pays for
+ * the symbol lookups alone and leaves no file.
  *
  * Begin happens inside the program's first CUDA call, on whatever stack and with
  * whatever signals that has: signals wait, the thread cannot be cancelled, and large
@@ -28,6 +28,7 @@
 #include "intercept/collector.h"
 #include "intercept/context.h"
 #include "intercept/hook.h"
+#include "intercept/lineage.h"
 #include "intercept/loaded.h"
 #include "intercept/manifest.h"
 #include "intercept/nvtx_pending.h"
@@ -153,6 +154,7 @@ static void apply_log_level(void)
 /* Too large for the stacks of some threads; guarded by process_lock. */
 static struct {
     char path[PATH_MAX], exe[PATH_MAX], command[4096];
+    struct vs_lineage lineage;
 } scratch;
 
 /* The pattern filled in, absolute: the program may change its folder. */
@@ -234,6 +236,7 @@ static void record_process(void)
             command[i] = ' ';
     }
     gethostname(host, sizeof host - 1);
+    vs_lineage_tell(&scratch.lineage);
     struct vs_event event = {
         .kind = VS_EVENT_process,
         .process = {.pid = (uint64_t)getpid(),
@@ -245,7 +248,11 @@ static void record_process(void)
                     .host = vs_process_string(host),
                     .version = vs_process_string(VRAMSCOPE_VERSION),
                     .policy = vs_process_string(policy_name()),
-                    .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE)}};
+                    .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+                    .born_ns = scratch.lineage.born_ns,
+                    .parent_born_ns = scratch.lineage.parent_born_ns,
+                    .boot = vs_process_string(scratch.lineage.boot),
+                    .lineage = vs_process_string(scratch.lineage.text)}};
     vs_recorder_event(recorder, &event);
     for (int i = 0; i < VS_OPT_COUNT; i++) {
         event = (struct vs_event){.kind = VS_EVENT_option,

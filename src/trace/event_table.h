@@ -18,7 +18,8 @@
 /* --- who and where: written before anything refers to them --- */
 VS_EVENT(1, process,
          F(pid, U) F(ppid, U) F(start_realtime_ns, U) F(start_ns, U) F(exe, STR) F(cmdline, STR)
-         F(host, STR) F(version, STR) F(policy, STR) F(page_bytes, U))
+         F(host, STR) F(version, STR) F(policy, STR) F(page_bytes, U) F(born_ns, U)
+         F(parent_born_ns, U) F(boot, STR) F(lineage, STR))
 VS_EVENT(2, option, F(name, STR) F(value, STR))
 VS_EVENT(3, device,
          F(device, U) F(name, STR) F(uuid, STR) F(total_bytes, U) F(sm_count, U) F(cc_major, U)

@@ -49,7 +49,8 @@ void vs_builder_open(struct vs_builder *builder, const char *policy)
                     .start_realtime_ns = UINT64_C(1700000000000000000),
                     .exe = vs_builder_string(builder, "/opt/demo/train_demo"),
                     .cmdline = vs_builder_string(builder, "./train_demo --steps 3"),
-                    .policy = vs_builder_string(builder, policy), .page_bytes = 4096}});
+                    .policy = vs_builder_string(builder, policy), .page_bytes = 4096,
+                    .boot = vs_builder_string(builder, "one-boot")}});
 }
 
 void vs_builder_device(struct vs_builder *builder, uint64_t device, const char *name,

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who comes from whom, with process numbers used again and parents that are gone, and sums
+ * over processes against a sum worked out by itself. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/process_tree.h"
+#include "support/trace_builder.h"
+
+#define S UINT64_C(1000000000)
+
+static struct vs_tree_member member(uint64_t pid, uint64_t born_s, uint64_t start_s,
+                                    const char *lineage)
+{
+    return (struct vs_tree_member){.path = "p", .program = "p", .host = "h", .boot = "b", .lineage = lineage,
+                                   .pid = pid, .born_ns = born_s * S, .start_ns = start_s * S,
+                                   .has_process = true};
+}
+
+static void expect(const struct vs_tree_member *m, uint32_t parent, enum vs_tree_link link)
+{
+    assert_int_equal(m->parent, parent);
+    assert_int_equal(m->link, link);
+}
+
+static void a_number_used_again_links_to_the_process_that_was_alive(void **state)
+{
+    (void)state;
+    struct vs_tree_member m[] = {
+        member(50, 1, 2, "9:0"), /* the first of that number, long gone */
+        member(50, 100, 101, "9:0"),
+        member(60, 200, 201, "50:100000000000 9:0"),
+        member(61, 210, 211, "50@210000000000 50:100000000000"),
+        member(62, 20, 300, "50@20000000000 1:0"), /* of the first: the second was not born yet */
+        member(50, 400, 401, "60:200000000000"),   /* and once more, below a child */
+    };
+    struct vs_tree_member sorted[] = {m[0], m[4], m[1], m[2], m[3], m[5]};
+    vs_tree_link_up(sorted, 6);
+    expect(&sorted[0], VS_TREE_NONE, VS_TREE_ROOT);
+    expect(&sorted[1], 0, VS_TREE_FORK);
+    expect(&sorted[2], VS_TREE_NONE, VS_TREE_ROOT);
+    expect(&sorted[3], 2, VS_TREE_CHILD);
+    expect(&sorted[4], 2, VS_TREE_FORK);
+    expect(&sorted[5], 3, VS_TREE_CHILD);
+}
+
+static void programs_of_one_process_follow_each_other(void **state)
+{
+    (void)state;
+    struct vs_tree_member m[] = {member(7, 5, 6, ""), member(7, 5, 8, ""), member(7, 5, 10, ""),
+                                 member(9, 7, 9, "7:5000000000")};
+    vs_tree_link_up(m, 4);
+    expect(&m[0], VS_TREE_NONE, VS_TREE_ROOT);
+    expect(&m[1], 0, VS_TREE_EXEC);
+    expect(&m[2], 1, VS_TREE_EXEC);
+    expect(&m[3], 1, VS_TREE_CHILD); /* the program that it was then */
+}
+
+static void another_boot_or_an_unknown_birth_links_nothing(void **state)
+{
+    (void)state;
+    struct vs_tree_member m[] = {member(7, 5, 6, ""), member(8, 9, 10, "7:5000000000"),
+                                 member(9, 9, 11, "7:6000000000"), member(10, 9, 12, "7;5 nonsense")};
+    m[1].boot = "another";
+    vs_tree_link_up(m, 4);
+    for (int i = 0; i < 4; i++)
+        expect(&m[i], VS_TREE_NONE, VS_TREE_ROOT);
+}
+
+static void processes_in_between_that_left_no_trace_are_told(void **state)
+{
+    (void)state;
+    struct vs_tree_member m[] = {member(7, 5, 6, ""), member(9, 9, 11, "8:8000000000 7:5000000000"),
+                                 member(12, 20, 21, "11@20000000000 10@19000000000 7@18000000000 1:0")};
+    vs_tree_link_up(m, 3);
+    expect(&m[1], 0, VS_TREE_BELOW);
+    expect(&m[2], 0, VS_TREE_BELOW);
+}
+
+static void older_traces_are_linked_by_number_and_that_is_told(void **state)
+{
+    (void)state;
+    struct vs_tree_member m[] = {member(7, 0, 6, ""), member(8, 0, 9, ""), member(9, 0, 5, "")};
+    m[1].ppid = 7;
+    m[2].ppid = 7; /* began before it: not its child */
+    vs_tree_link_up(m, 3);
+    expect(&m[1], 0, VS_TREE_LIKELY);
+    expect(&m[2], VS_TREE_NONE, VS_TREE_ROOT);
+}
+
+static void links_never_go_round_whatever_members_say(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"", "1:0", "2:0 1:0", "3@1 2:0", "1@99999999999999 3:0", "::", "@"};
+    uint64_t random = 1;
+    for (int round = 0; round < 2000; round++) {
+        struct vs_tree_member m[12];
+        for (int i = 0; i < 12; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            m[i] = member(1 + random / 64 % 3, 0, random / 1024 % 3, words[random >> 40 & 7 ? (random >> 40) % 7 : 0]);
+            m[i].born_ns = random >> 50 & 1;
+            m[i].ppid = random >> 51 & 3;
+        }
+        vs_tree_link_up(m, 12);
+        for (int i = 0; i < 12; i++) {
+            int steps = 0;
+            for (uint32_t at = (uint32_t)i; at != VS_TREE_NONE; at = m[at].parent)
+                assert_true(++steps <= 12);
+        }
+    }
+}
+
+#define TRACES 5
+#define CHANGES 400
+
+/* Traces whose allocations are known, side by side in one order of time. */
+static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
+{
+    (void)state;
+    struct vs_builder builders[TRACES];
+    const char *paths[TRACES];
+    uint64_t held[TRACES] = {0}, own[TRACES] = {0}, shares[TRACES] = {0}, sizes[TRACES][CHANGES];
+    uint64_t sum = 0, peak = 0, random = 42, now = 0;
+    bool live[TRACES][CHANGES] = {{false}};
+    for (int t = 0; t < TRACES; t++) {
+        vs_builder_open(&builders[t], "observe");
+        vs_builder_event(&builders[t], (struct vs_event){
+            .kind = VS_EVENT_device,
+            .device = {.device = (uint64_t)t % 2, /* each knows it by a number of its own */
+                       .name = vs_builder_string(&builders[t], "GPU"),
+                       .uuid = vs_builder_string(&builders[t], "GPU-1"), .total_bytes = 1 << 30}});
+        paths[t] = builders[t].path;
+        now = builders[t].now_ns > now ? builders[t].now_ns : now;
+    }
+    for (int i = 0; i < CHANGES; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        int t = (int)(random >> 33) % TRACES, old = (int)((random >> 20) % CHANGES);
+        builders[t].now_ns = now += 1000;
+        if (old < i && live[t][old]) {
+            vs_builder_free(&builders[t], (uint64_t)t % 2, UINT64_C(0x1000000) * (uint64_t)(old + 1));
+            live[t][old] = false;
+            held[t] -= sizes[t][old];
+            sum -= sizes[t][old];
+        } else {
+            sizes[t][i] = 1 + (random >> 50);
+            vs_builder_alloc(&builders[t], (uint64_t)t % 2, VS_FAMILY_DEVICE,
+                             UINT64_C(0x1000000) * (uint64_t)(i + 1), sizes[t][i], sizes[t][i]);
+            live[t][i] = true;
+            held[t] += sizes[t][i];
+            sum += sizes[t][i];
+        }
+        own[t] = held[t] > own[t] ? held[t] : own[t];
+        if (sum > peak) {
+            peak = sum;
+            memcpy(shares, held, sizeof held);
+        }
+    }
+    for (int t = 0; t < TRACES; t++) {
+        builders[t].now_ns = now + 1000; /* what a process held counts until its trace ends */
+        vs_builder_event(&builders[t], (struct vs_event){.kind = VS_EVENT_mark});
+        vs_builder_close(&builders[t], VS_END_EXIT, (uint64_t)t);
+    }
+    struct vs_tree *tree = NULL;
+    char why[VS_READER_WHY_MAX] = "";
+    assert_int_equal(vs_tree_build(paths, TRACES, &tree, why), VS_OK);
+    assert_int_equal(tree->gpu_count, 1);
+    assert_int_equal(tree->count, TRACES);
+    for (size_t i = 0; i < tree->count; i++) {
+        int t = 0;
+        while (strcmp(paths[t], tree->members[i].path))
+            t++;
+        assert_int_equal(tree->members[i].peak_allocated, own[t]);
+        assert_int_equal(tree->members[i].end_status, t);
+        assert_int_equal(tree->gpus[0].shares[i], shares[t]);
+    }
+    assert_int_equal(tree->gpus[0].users, TRACES);
+    assert_int_equal(tree->gpus[0].peak_allocated, peak);
+    vs_tree_free(tree);
+    for (int t = 0; t < TRACES; t++)
+        vs_builder_remove(&builders[t]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_used_again_links_to_the_process_that_was_alive),
+        cmocka_unit_test(programs_of_one_process_follow_each_other),
+        cmocka_unit_test(another_boot_or_an_unknown_birth_links_nothing),
+        cmocka_unit_test(processes_in_between_that_left_no_trace_are_told),
+        cmocka_unit_test(older_traces_are_linked_by_number_and_that_is_told),
+        cmocka_unit_test(links_never_go_round_whatever_members_say),
+        cmocka_unit_test(sums_are_those_of_all_events_in_the_order_of_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
