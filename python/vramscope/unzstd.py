@@ -13,8 +13,14 @@ def _standard():
     from compression import zstd
 
     def unzstd(data, size):
+        out, data = b"", bytes(data)
         try:
-            out = zstd.ZstdDecompressor().decompress(data, max_length=size + 1)
+            while data and len(out) <= size: # one frame after the other
+                one = zstd.ZstdDecompressor()
+                out += one.decompress(data, max_length=size + 1 - len(out))
+                if not one.eof:
+                    return None
+                data = one.unused_data
         except zstd.ZstdError:
             return None
         return out if len(out) == size else None
@@ -26,7 +32,7 @@ def _package():
 
     def unzstd(data, size):
         try:
-            out = zstandard.ZstdDecompressor().stream_reader(data).read(size + 1)
+            out = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read(size + 1)
         except zstandard.ZstdError:
             return None
         return out if len(out) == size else None

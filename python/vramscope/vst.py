@@ -23,12 +23,14 @@ import struct
 import sys
 from collections import namedtuple
 
+from vramscope.columns import join
 from vramscope.unzstd import unzstd
 from vramscope.xxh64 import xxh64
 
 MAGIC, LIVE_MAGIC, END_MAGIC = b"\x89VST\r\n\x1a\n", b"\x89VSL\r\n\x1a\n", b"VSTEND\r\n"
-SYNC, BYTE_ORDER, MAJOR = b"\xf5VSF", 0x01020304, 1
+SYNC, BYTE_ORDER, MAJOR = b"\xf5VSF", 0x01020304, 2
 RAW_MAX, HEADER_MAX, STRING_MAX, WINDOWS_MAX = 4 << 20, 4096, 65536, 16
+COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
 STRING, NODE, KIND = 56, 57, 58
@@ -281,7 +283,7 @@ class Trace:
                 return
             magic, major, _, order, uuid, header_bytes, windows, window_bytes, _ = \
                 LIVE_HEADER.unpack_from(head)
-            if magic != LIVE_MAGIC or major != MAJOR or order != BYTE_ORDER or \
+            if magic != LIVE_MAGIC or major > MAJOR or order != BYTE_ORDER or \
                     uuid != self.header.uuid or header_bytes < len(head) or \
                     windows > WINDOWS_MAX or window_bytes > RAW_MAX:
                 return
@@ -307,8 +309,9 @@ class Trace:
         head = FrameHeader(*FRAME_HEADER.unpack(data))
         if head.sync != SYNC or not 64 <= head.header_bytes <= HEADER_MAX:
             raise _Damage("does not begin like a frame")
-        if head.raw_bytes > RAW_MAX or head.stored_bytes > STORED_MAX or head.codec > 1 or \
-                (head.codec == 0 and head.stored_bytes != head.raw_bytes):
+        if head.raw_bytes > RAW_MAX or head.stored_bytes > STORED_MAX or head.codec > 2 or \
+                (head.codec == 0 and head.stored_bytes != head.raw_bytes) or \
+                (head.codec == 2 and head.type != EVENTS):
             raise _Damage("has an impossible size")
         extra = head.header_bytes - FRAME_HEADER.size
         rest = self._read(offset + FRAME_HEADER.size, extra + head.stored_bytes)
@@ -321,7 +324,22 @@ class Trace:
             payload = unzstd(payload, head.raw_bytes)
             if payload is None:
                 raise _Damage("does not decompress")
+        if head.codec == 2:
+            payload = self._join(head, payload)
         return head, rest[:extra], payload, offset + head.header_bytes + head.stored_bytes
+
+    @staticmethod
+    def _join(head, payload):
+        size = int.from_bytes(payload[:4], "little")
+        if len(payload) < 4 or size > COLUMNS_MAX:
+            raise _Damage("has an impossible size")
+        columns = unzstd(payload[4:], size)
+        if columns is None:
+            raise _Damage("does not decompress")
+        rows = join(columns, head.raw_bytes)
+        if rows is None:
+            raise _Damage("has columns that do not fit together")
+        return rows
 
     # --- index and directory ---
 

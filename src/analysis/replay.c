@@ -8,9 +8,10 @@
 
 #include <string.h>
 
+#include "analysis/replay_internal.h"
 #include "analysis/vec.h"
 
-static bool family_is_host(uint64_t family)
+bool vs_replay_family_is_host(uint64_t family)
 {
     return family == VS_FAMILY_PINNED || family == VS_FAMILY_REGISTERED;
 }
@@ -69,8 +70,7 @@ const char *vs_replay_policy(const struct vs_replay *replay)
                                : "";
 }
 
-/* The index of *device*, added when new; VS_ACCOUNT_NONE beyond the bound. */
-static enum vs_err account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
+enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
 {
     unsigned index = vs_replay_account(replay, device);
     if (index == VS_ACCOUNT_NONE) {
@@ -90,31 +90,41 @@ static enum vs_err account_for(struct vs_replay *replay, uint64_t device, unsign
     return VS_OK;
 }
 
-static struct vs_peak peak_now(const struct vs_replay *replay, const struct vs_account *account,
-                               uint64_t bytes, struct vs_place place)
+static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_peak *now,
+                              uint64_t bytes, struct vs_place place)
 {
-    return (struct vs_peak){.bytes = bytes, .event = replay->events, .time_ns = replay->now_ns,
-                            .place = place, .allocated = account->allocated,
-                            .requested = account->requested, .reserved = account->reserved};
+    return (struct vs_peak){.bytes = bytes, .event = replay->events, .time_ns = now->time_ns,
+                            .place = place, .allocated = now->allocated,
+                            .requested = now->requested, .reserved = now->reserved};
+}
+
+void vs_replay_raise_peaks(struct vs_replay *replay, struct vs_account *account,
+                           struct vs_place place, const struct vs_peak *now)
+{
+    if (now->allocated > account->peak_allocated.bytes)
+        account->peak_allocated = peak_of(replay, now, now->allocated, place);
+    if (now->requested > account->peak_requested.bytes)
+        account->peak_requested = peak_of(replay, now, now->requested, place);
+    struct vs_peak *reserved = &account->peak_reserved;
+    if (now->reserved > reserved->bytes) {
+        account->peak_reserved_first_ns = now->time_ns;
+        account->peak_reserved_first_place = place;
+        *reserved = peak_of(replay, now, now->reserved, place);
+    } else if (now->reserved == reserved->bytes && now->allocated > reserved->allocated) {
+        *reserved = peak_of(replay, now, now->reserved, place);
+    }
+    if (now->allocated > account->step_peak)
+        account->step_peak = now->allocated;
 }
 
 static void raise_peaks(struct vs_replay *replay, struct vs_account *account,
                         struct vs_place place)
 {
-    if (account->allocated > account->peak_allocated.bytes)
-        account->peak_allocated = peak_now(replay, account, account->allocated, place);
-    if (account->requested > account->peak_requested.bytes)
-        account->peak_requested = peak_now(replay, account, account->requested, place);
-    struct vs_peak *reserved = &account->peak_reserved;
-    if (account->reserved > reserved->bytes) {
-        account->peak_reserved_first_ns = replay->now_ns;
-        account->peak_reserved_first_place = place;
-        *reserved = peak_now(replay, account, account->reserved, place);
-    } else if (account->reserved == reserved->bytes && account->allocated > reserved->allocated) {
-        *reserved = peak_now(replay, account, account->reserved, place);
-    }
-    if (account->allocated > account->step_peak)
-        account->step_peak = account->allocated;
+    vs_replay_raise_peaks(replay, account, place,
+                          &(struct vs_peak){.allocated = account->allocated,
+                                            .requested = account->requested,
+                                            .reserved = account->reserved,
+                                            .time_ns = replay->now_ns});
 }
 
 /* What graphs have allocated lies in what the driver holds for them. */
@@ -279,8 +289,8 @@ static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *
     enum vs_err err = VS_OK;
     if (event->alloc.family >= VS_FAMILY_COUNT || event->alloc.addr == 0)
         return VS_OK; /* a newer writer's family, or nothing that could be freed */
-    if (!family_is_host(event->alloc.family))
-        err = account_for(replay, event->alloc.device, &index);
+    if (!vs_replay_family_is_host(event->alloc.family))
+        err = vs_replay_account_for(replay, event->alloc.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_live *live = find_live(replay, event->alloc.addr);
@@ -359,9 +369,9 @@ static enum vs_err apply_failure(struct vs_replay *replay, const struct vs_event
     if (family >= VS_FAMILY_COUNT)
         family = VS_FAMILY_DEVICE;
     unsigned index = VS_HOST_INDEX;
-    if (!family_is_host(family)) {
+    if (!vs_replay_family_is_host(family)) {
         uint64_t device = framework ? event->framework_oom.device : event->alloc_failed.device;
-        enum vs_err err = account_for(replay, device, &index);
+        enum vs_err err = vs_replay_account_for(replay, device, &index);
         if (err || index == VS_ACCOUNT_NONE)
             return err;
     }
@@ -450,7 +460,7 @@ static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event
         return VS_OK;
     }
     unsigned index;
-    enum vs_err err = account_for(replay, event->segment_alloc.device, &index);
+    enum vs_err err = vs_replay_account_for(replay, event->segment_alloc.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_segment segment = {.addr = event->segment_alloc.addr,
@@ -487,7 +497,7 @@ static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event
 static enum vs_err apply_map(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index, joined;
-    enum vs_err err = account_for(replay, event->segment_map.device, &index);
+    enum vs_err err = vs_replay_account_for(replay, event->segment_map.device, &index);
     if (err || index == VS_ACCOUNT_NONE || !event->segment_map.size)
         return err;
     struct vs_segment segment = {.addr = event->segment_map.addr,
@@ -520,7 +530,7 @@ static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_eve
     bool alloc = event->kind == VS_EVENT_framework_alloc;
     uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
     unsigned index;
-    enum vs_err err = account_for(
+    enum vs_err err = vs_replay_account_for(
         replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
     if (err || index == VS_ACCOUNT_NONE || addr == 0)
         return err;
@@ -576,7 +586,7 @@ static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event
     unsigned index;
     if (event->context.context == 0)
         return VS_OK;
-    enum vs_err err = account_for(replay, event->context.device, &index);
+    enum vs_err err = vs_replay_account_for(replay, event->context.device, &index);
     if (!err && index != VS_ACCOUNT_NONE)
         err = vs_device_usage_context(&replay->accounts[index]->usage, event);
     return err || event->context.alive ? err : lose_context(replay, event);
@@ -586,7 +596,7 @@ static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *
 {
     unsigned index;
     bool row = event->kind == VS_EVENT_device_usage;
-    enum vs_err err = account_for(
+    enum vs_err err = vs_replay_account_for(
         replay, row ? event->device_usage.device : event->overhead.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
@@ -600,7 +610,7 @@ static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *
 static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
-    enum vs_err err = account_for(replay, event->device.device, &index);
+    enum vs_err err = vs_replay_account_for(replay, event->device.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
@@ -619,7 +629,7 @@ static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event 
 static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
-    enum vs_err err = account_for(replay, event->device_sample.device, &index);
+    enum vs_err err = vs_replay_account_for(replay, event->device_sample.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
@@ -640,7 +650,7 @@ static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event 
 static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
-    enum vs_err err = account_for(replay, event->graph_memory.device, &index);
+    enum vs_err err = vs_replay_account_for(replay, event->graph_memory.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
@@ -723,6 +733,10 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
             replay->has_process = true;
             replay->phases.main_tid = (uint32_t)event->process.pid;
         }
+        return VS_OK;
+    case VS_EVENT_unrecorded: return vs_unrecorded_event(replay, event);
+    case VS_EVENT_recording_changed:
+        vs_recording_event(&replay->recording, event);
         return VS_OK;
     case VS_EVENT_device: return apply_device(replay, event);
     case VS_EVENT_context: return apply_context(replay, event);

@@ -21,6 +21,7 @@
 #include "analysis/phases.h"
 #include "analysis/segment_index.h"
 #include "analysis/sites.h"
+#include "analysis/replay_totals.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 #include "trace/event.h"
@@ -100,6 +101,7 @@ struct vs_account {
     uint64_t freed_bytes;    /* sum of size over frees */
     uint64_t largest;        /* largest single size ever */
     struct vs_growth growth; /* of allocated at step ends */
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* in all of the above */
 };
 
 struct vs_failure {
@@ -138,6 +140,7 @@ struct vs_replay {
     uint64_t failure_total;
     size_t failures_open; /* kept ones that the program did not get over so far */
     uint64_t unmatched_frees; /* of memory whose allocation is not in the trace */
+    struct vs_recording_state recording;
     uint64_t ignored;         /* events of devices beyond VS_DEVICES_MAX */
     /* what the latest event did, for those who draw it */
     unsigned changed;         /* account whose bytes changed, or VS_ACCOUNT_NONE */
@@ -183,10 +186,6 @@ struct vs_holes {
     uint64_t count;
     uint64_t empty_bytes; /* in segments without any live block */
 };
-/* vs_replay_window: sums, peaks and failures count from here on; what is live stays, and is
- * a peak of its own at this moment. VS_ERR_NOMEM. */
-enum vs_err vs_replay_window(struct vs_replay *replay) VS_MUST_CHECK;
-
 /* vs_replay_holes: *account* is a device index. Cost: sorts the live blocks.
  * VS_ERR_NOMEM. */
 enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,

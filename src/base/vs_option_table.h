@@ -25,6 +25,14 @@ VS_OPTION(limit, LIMIT, "", 0, 0, "bytes",
 VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",
           "call stacks recorded with each allocation")
 VS_OPTION(stack_depth, COUNT, "64", 1, 128, "frames", "deepest stack kept")
+VS_OPTION(min_size, SIZE, "0", 0, UINT64_C(1) << 50, "bytes",
+          "smaller allocations are only counted: no event, no stack; totals and peaks stay exact")
+VS_OPTION(sample, COUNT, "1", 1, 1000000, "allocations",
+          "record one allocation of so many; by site estimates, totals and peaks stay exact")
+VS_OPTION(sample_seed, COUNT, "0", 0, 1000000000, "",
+          "which allocation of each group is the sample; another seed, another choice")
+VS_OPTION(max_trace_size, SIZE, "0", 0, UINT64_C(1) << 50, "bytes",
+          "largest trace; ends kernels, then new stacks, then all but totals and peaks; 0: no limit")
 VS_OPTION(kernels, BOOL, "on", 0, 0, "", "record kernels, copies and memsets through CUPTI")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
 VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression; 0 stores plainly")

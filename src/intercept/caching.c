@@ -22,17 +22,28 @@
 #include "intercept/process.h"
 #include "intercept/sharing.h"
 #include "intercept/tracker.h"
+#include "trace/selection.h"
 
 /* What the event sink needs to know of the call it is in. */
 static _Thread_local struct {
     const char *api;
     uint64_t stack, time_ns;
+    bool selected; /* the request gets an event of its own */
 } call __attribute__((tls_model("initial-exec")));
 
 void vs_caching_begin(const char *api, uint64_t stack)
 {
     call.api = api;
     call.stack = stack;
+    call.selected = true;
+}
+
+void vs_caching_request(const char *api, uint64_t bytes)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    bool selected = recorder && vs_selection_takes(recorder, VS_LEVEL_BLOCK, bytes);
+    vs_caching_begin(api, selected ? vs_process_stack() : 0);
+    call.selected = selected;
 }
 
 uint64_t vs_caching_time(void)
@@ -109,6 +120,19 @@ static struct vs_event segment_event(const struct vs_context *context,
     }
 }
 
+static struct vs_change block_change(const struct vs_context *context,
+                                     const struct vs_allocator_event *e, bool alloc)
+{
+    return (struct vs_change){.level = VS_LEVEL_BLOCK,
+                              .family = VS_FAMILY_DEVICE,
+                              .device = context->device,
+                              .alloc = alloc,
+                              .selected = call.selected,
+                              .addr = e->addr,
+                              .requested = e->requested,
+                              .size = e->size};
+}
+
 /* Without a recording (record=off, or its file could not be written) memory is
  * counted alone. */
 static void on_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
@@ -117,9 +141,10 @@ static void on_alloc(const struct vs_context *context, const struct vs_allocator
     struct vs_event event;
     if (recorder)
         fill_alloc(&event, context, e);
+    struct vs_change change = block_change(context, e, true);
     vs_recorder_acquire(recorder);
     vs_track_count_alloc_locked(context->device, e->size, e->requested);
-    if (recorder)
+    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
         vs_recorder_event_locked(recorder, &event);
     vs_recorder_release(recorder);
     if (recorder)
@@ -132,9 +157,10 @@ static void on_free(const struct vs_context *context, const struct vs_allocator_
     struct vs_event event;
     if (recorder)
         fill_free(&event, context, e);
+    struct vs_change change = block_change(context, e, false);
     vs_recorder_acquire(recorder);
     vs_track_count_free_locked(context->device, e->size, e->requested);
-    if (recorder)
+    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
         vs_recorder_event_locked(recorder, &event);
     vs_recorder_release(recorder);
 }
@@ -170,10 +196,16 @@ static void on_segment(struct vs_context *context, const struct vs_allocator_eve
         note_owner(context, e->addr, e->size);
     if (recorder)
         event = segment_event(context, e, kind);
+    int64_t reserved = grows ? (int64_t)e->requested : -(int64_t)e->requested;
+    struct vs_change change = {.level = VS_LEVEL_SEGMENT,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = context->device,
+                               .alloc = grows,
+                               .size = e->requested,
+                               .reserved = reserved};
     vs_recorder_acquire(recorder);
-    vs_track_count_reserve_locked(context->device,
-                                  grows ? (int64_t)e->requested : -(int64_t)e->requested);
-    if (recorder)
+    vs_track_count_reserve_locked(context->device, reserved);
+    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
         vs_recorder_event_locked(recorder, &event);
     vs_recorder_release(recorder);
 }
@@ -233,7 +265,7 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
     if (!allocator && !(allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC)))
         return false;
-    vs_caching_begin(api, vs_process_recorder() ? vs_process_stack() : 0);
+    vs_caching_request(api, bytes);
     struct vs_allocation allocation;
     enum vs_err err = take(allocator, bytes, &allocation);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))

@@ -55,6 +55,10 @@ struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse
  * recorded with: the entry point's name (static text) and, for requests, the stack. */
 void vs_caching_begin(const char *api, uint64_t stack);
 
+/* vs_caching_request: likewise for a request of *bytes*: with its stack, if it is to be
+ * recorded by itself. */
+void vs_caching_request(const char *api, uint64_t bytes);
+
 /* vs_caching_time: the time of the last allocation recorded on this thread. */
 uint64_t vs_caching_time(void);
 

@@ -15,6 +15,7 @@
 #include "intercept/hook.h"
 #include "intercept/loaded.h"
 #include "intercept/process.h"
+#include "trace/selection.h"
 
 /* c10::Device: two bytes passed by value in one register. */
 struct c10_device {
@@ -51,6 +52,47 @@ static bool on_cuda(struct c10_device device)
     return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
 }
 
+/* Memory handed out (bytes >= 0) or taken back. */
+static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t reserved,
+                         struct c10_device device)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    uint64_t index = (uint64_t)device.index, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
+    if (!recorder)
+        return;
+    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = (uint32_t)index,
+                               .alloc = bytes >= 0,
+                               .addr = addr,
+                               .requested = size,
+                               .size = size,
+                               .reserved_now = bytes >= 0 ? reserved : 0};
+    struct vs_event event;
+    if (change.alloc) {
+        change.selected = vs_selection_takes(recorder, VS_LEVEL_FRAMEWORK, size);
+        event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
+                                  .framework_alloc = {
+                                      .addr = addr,
+                                      .size = size,
+                                      .device = index,
+                                      .total_allocated = allocated,
+                                      .total_reserved = reserved,
+                                      .stack = change.selected ? vs_process_stack() : 0}};
+    } else {
+        event = (struct vs_event){.kind = VS_EVENT_framework_free,
+                                  .framework_free = {.addr = addr,
+                                                     .size = size,
+                                                     .device = index,
+                                                     .total_allocated = allocated,
+                                                     .total_reserved = reserved}};
+    }
+    vs_recorder_acquire(recorder);
+    if (vs_selection_keeps_locked(recorder, &change, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+}
+
 VS_EXPORT void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,
                                struct c10_device device) __asm__(REPORT_USAGE);
 void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,
@@ -59,25 +101,9 @@ void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved
     static _Atomic(void *) slot;
     usage_fn next = (usage_fn)next_symbol(&slot, REPORT_USAGE);
     if (on_cuda(device)) {
-        struct vs_event event;
         vs_thread.caller = __builtin_return_address(0);
         vs_thread.inside++;
-        if (bytes >= 0)
-            event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
-                                      .framework_alloc = {.addr = (uint64_t)(uintptr_t)ptr,
-                                                          .size = (uint64_t)bytes,
-                                                          .device = (uint64_t)device.index,
-                                                          .total_allocated = allocated,
-                                                          .total_reserved = reserved,
-                                                          .stack = vs_process_stack()}};
-        else
-            event = (struct vs_event){.kind = VS_EVENT_framework_free,
-                                      .framework_free = {.addr = (uint64_t)(uintptr_t)ptr,
-                                                         .size = (uint64_t)-bytes,
-                                                         .device = (uint64_t)device.index,
-                                                         .total_allocated = allocated,
-                                                         .total_reserved = reserved}};
-        vs_recorder_event(vs_process_recorder(), &event);
+        record_usage((uint64_t)(uintptr_t)ptr, bytes, allocated, reserved, device);
         vs_thread.inside--;
     }
     if (next)

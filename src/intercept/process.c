@@ -198,7 +198,11 @@ static enum vs_err open_recorder(char *path)
         .keep_existing = true,
         .compression = (unsigned)options.number[VS_OPT_compression],
         .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
-        .flush_ms = (unsigned)options.number[VS_OPT_flush_ms]};
+        .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],
+        .min_size = options.number[VS_OPT_min_size],
+        .sample = options.number[VS_OPT_sample],
+        .sample_seed = options.number[VS_OPT_sample_seed],
+        .limit_bytes = options.number[VS_OPT_max_trace_size]};
     enum vs_err err = VS_ERR_IO;
     errno = EEXIST;
     for (unsigned i = 0; err == VS_ERR_IO && errno == EEXIST && i < NAMES_MAX; i++) {

@@ -65,7 +65,7 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
         return VS_ERR_STATE;
     }
     uint64_t key = vs_stream_key(context, stream);
-    vs_caching_begin("vramscope_torch_alloc", vs_process_recorder() ? vs_process_stack() : 0);
+    vs_caching_request("vramscope_torch_alloc", bytes);
     enum vs_err err = take(allocator, bytes, key, out);
     if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
         err = take(allocator, bytes, key, out);

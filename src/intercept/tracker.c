@@ -16,6 +16,7 @@
 #include "intercept/process.h"
 #include "intercept/inject_replay.h"
 #include "intercept/usage.h"
+#include "trace/selection.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
 
@@ -104,8 +105,17 @@ void vs_track_graph_reserved(uint32_t device, uint64_t bytes, struct vs_event *e
         return;
     vs_recorder_acquire(recorder);
     graphs[device].held = bytes;
+    int64_t reserved = 0 - (int64_t)graphs[device].counted;
     count_graphs_locked(device);
-    vs_recorder_event_locked(recorder, event);
+    reserved += (int64_t)graphs[device].counted;
+    struct vs_change change = {.level = VS_LEVEL_SEGMENT,
+                               .family = VS_FAMILY_GRAPH,
+                               .device = device,
+                               .alloc = reserved >= 0,
+                               .size = (uint64_t)(reserved < 0 ? -reserved : reserved),
+                               .reserved = reserved};
+    if (vs_selection_keeps_locked(recorder, &change, event))
+        vs_recorder_event_locked(recorder, event);
     vs_recorder_release(recorder);
 }
 
@@ -140,25 +150,78 @@ static void count_locked(const struct vs_live *live, bool alloc)
     }
 }
 
+/* What *live* means to the bytes held: its own, but for graphs, whose memory lies in
+ * what the driver holds, and for other processes' memory. */
+static struct vs_change change_of(const struct vs_live *live, bool alloc, bool selected,
+                                  int64_t graphs_held)
+{
+    int64_t bytes = alloc ? (int64_t)live->size : -(int64_t)live->size;
+    if (live->family == VS_FAMILY_GRAPH)
+        bytes = graphs_held;
+    if (live->family == VS_FAMILY_IPC)
+        bytes = 0;
+    return (struct vs_change){.level = VS_LEVEL_DEVICE,
+                              .family = live->family,
+                              .device = live->device,
+                              .alloc = alloc,
+                              .selected = selected,
+                              .addr = live->addr,
+                              .requested = live->requested,
+                              .size = live->size,
+                              .reserved = bytes};
+}
+
+static int64_t graphs_counted(uint32_t device)
+{
+    return device < VS_DEVICES_MAX ? (int64_t)graphs[device].counted : 0;
+}
+
 /* The figures and the event of one allocation or free, as one step. */
-static void record(const struct vs_live *live, struct vs_event *event)
+static void record(const struct vs_live *live, struct vs_event *event, bool selected)
 {
     struct vs_recorder *recorder = vs_process_recorder();
+    bool alloc = event->kind == VS_EVENT_alloc;
     vs_recorder_acquire(recorder);
-    count_locked(live, event->kind == VS_EVENT_alloc);
-    vs_recorder_event_locked(recorder, event);
+    int64_t held = 0 - graphs_counted(live->device);
+    count_locked(live, alloc);
+    held += graphs_counted(live->device);
+    struct vs_change change = change_of(live, alloc, selected, held);
+    if (vs_selection_keeps_locked(recorder, &change, event))
+        vs_recorder_event_locked(recorder, event);
     vs_recorder_release(recorder);
+}
+
+static void fill_free(struct vs_event *event, const struct vs_live *was, uint64_t stream,
+                      const char *api)
+{
+    vs_event_begin(event, VS_EVENT_free);
+    event->free = (struct vs_event_free){.addr = was->addr,
+                                         .device = was->device,
+                                         .stream = stream,
+                                         .api = vs_process_api(api)};
 }
 
 static void record_free_locked(const struct vs_live *was, uint64_t stream, const char *api)
 {
     struct vs_event event;
-    vs_event_begin(&event, VS_EVENT_free);
-    event.free = (struct vs_event_free){.addr = was->addr,
-                                        .device = was->device,
-                                        .stream = stream,
-                                        .api = vs_process_api(api)};
-    record(was, &event);
+    fill_free(&event, was, stream, api);
+    record(was, &event, false);
+}
+
+/* *was* was freed where we could not see it. With all events in the trace a reader finds
+ * that out by the next allocation at its address; totals have to be told. */
+static void record_lost_locked(const struct vs_live *was)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    struct vs_event event;
+    if (!vs_selection_on || !recorder)
+        return;
+    struct vs_change change = change_of(was, false, false, 0);
+    fill_free(&event, was, 0, NULL);
+    vs_recorder_acquire(recorder);
+    if (vs_selection_keeps_locked(recorder, &change, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
 }
 
 /* The address may still be there: another thread's free of it has not come back from
@@ -168,10 +231,12 @@ static void enter_locked(const struct vs_live *live)
     const struct vs_live_entry *entry = vs_live_find(live->addr);
     if (entry) {
         struct vs_live was = vs_live_of(entry, live->addr);
-        if (entry->ticket)
+        if (entry->ticket) {
             record_free_locked(&was, 0, entry->leaving);
-        else
+        } else {
+            record_lost_locked(&was);
             vs_limit_gone(&was);
+        }
     }
     if (!vs_live_put(live))
         vs_log_once(VS_LOG_WARN, "no host memory to follow allocations; their frees will be missing");
@@ -180,6 +245,7 @@ static void enter_locked(const struct vs_live *live)
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
 {
     struct vs_event event;
+    bool selected = vs_selection_takes(vs_process_recorder(), VS_LEVEL_DEVICE, live->requested);
     vs_event_begin(&event, VS_EVENT_alloc);
     event.alloc = (struct vs_event_alloc){.addr = live->addr,
                                           .requested = live->requested,
@@ -189,10 +255,10 @@ uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char 
                                           .context = live->context,
                                           .stream = stream,
                                           .api = vs_process_api(api),
-                                          .stack = vs_process_stack()};
+                                          .stack = selected ? vs_process_stack() : 0};
     vs_lock_acquire(&lock);
     enter_locked(live);
-    record(live, &event);
+    record(live, &event, selected);
     vs_lock_release(&lock);
     return event.time_ns;
 }

@@ -18,6 +18,13 @@ void vs_encode_forget_thread(void)
     own_tid = 0;
 }
 
+uint32_t vs_encode_thread(void)
+{
+    if (!own_tid)
+        own_tid = (uint32_t)syscall(SYS_gettid);
+    return own_tid;
+}
+
 static inline uint32_t thread_id(void)
 {
     if (__builtin_expect(!own_tid, 0))
@@ -88,8 +95,8 @@ static void encode_by_table(struct encoding *e, const struct vs_event *event,
         put[info->fields[i].codec](e, event->fields[i]);
 }
 
-static inline void encode_fields(struct vs_recorder *r, struct encoding *e,
-                                 const struct vs_event *event, const struct vs_event_info *info)
+static inline void encode_fields(struct encoding *e, const struct vs_event *event,
+                                 const struct vs_event_info *info)
 {
     switch (event->kind) {
     case VS_EVENT_alloc:
@@ -103,10 +110,6 @@ static inline void encode_fields(struct vs_recorder *r, struct encoding *e,
         break;
     case VS_EVENT_framework_free:
         encode_framework_free(e, event);
-        break;
-    case VS_EVENT_module: /* defines what stacks refer to */
-        r->active->definitions++;
-        encode_by_table(e, event, info);
         break;
     default:
         encode_by_table(e, event, info);
@@ -134,7 +137,12 @@ static inline unsigned char encode_head(struct vs_recorder *r, struct encoding *
 void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
 {
     const struct vs_event_info *info = vs_event_describe(event->kind);
-    if (!r || !info || !vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
+    if (!r || !info)
+        return;
+    if (__builtin_expect(r->selection.heed >> event->kind & 1, 0) &&
+        !vs_selection_before_locked(r, event))
+        return;
+    if (!vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
         return;
     if (!event->tid)
         event->tid = thread_id();
@@ -146,7 +154,7 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
     unsigned char *first = r->cursor;
     struct encoding e = {first, r->last_address, r->last_t, r->strings, r->stack_nodes};
     *first = encode_head(r, &e, event);
-    encode_fields(r, &e, event, info);
+    encode_fields(&e, event, info);
     r->last_address = e.last_address;
     r->last_t = e.last_t;
     r->active->events++;

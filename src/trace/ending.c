@@ -29,11 +29,11 @@ static pid_t own_tid(void)
  * a thread of the program may have, and its context is the background thread's. */
 static bool drain_locked(struct vs_recorder *r)
 {
-    void *zstd = r->writer.zstd;
-    r->writer.zstd = NULL;
+    struct vs_packer *packer = r->writer.packer;
+    r->writer.packer = NULL;
     vs_window_seal_locked(r);
     vs_writer_drain_locked(r);
-    r->writer.zstd = zstd;
+    r->writer.packer = packer;
     return !r->failed;
 }
 
@@ -44,6 +44,8 @@ static bool settle_locked(struct vs_recorder *r)
     vs_window_seal_locked(r);
     bool idle = vs_window_wait_idle_locked(r);
     r->leaving = false;
+    vs_unrecorded_write_locked(r); /* not into the frame of the end */
+    vs_trace_limit_finish_locked(r);
     return idle && !r->failed && drain_locked(r);
 }
 

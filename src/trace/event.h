@@ -107,6 +107,28 @@ enum vs_overhead_how {
     VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
 };
 
+/* What an `unrecorded` event counts, and why it has no events of its own. */
+enum vs_level {
+    VS_LEVEL_DEVICE = 0,    /* memory of the driver's, or host memory */
+    VS_LEVEL_BLOCK = 1,     /* blocks in segments of the caching allocator */
+    VS_LEVEL_FRAMEWORK = 2, /* what a framework's own allocator handed out */
+    VS_LEVEL_SEGMENT = 3,   /* the segments themselves, and what the driver holds for graphs */
+    VS_LEVEL_COUNT
+};
+enum vs_why {
+    VS_WHY_SMALL = 0,  /* below the smallest size */
+    VS_WHY_SAMPLE = 1, /* between two samples */
+    VS_WHY_LIMIT = 2,  /* the trace had reached its size */
+    VS_WHY_COUNT
+};
+/* What a `recording_changed` event says. */
+enum vs_recording {
+    VS_RECORDING_SELECTS = 0,    /* from the start: smallest size, sampling, limit in force */
+    VS_RECORDING_NO_ACTIVITY = 1, /* kernels, copies, memsets, synchronisations end */
+    VS_RECORDING_NO_STACKS = 2,   /* stacks not seen so far end */
+    VS_RECORDING_TOTALS = 3,      /* all but totals, failures and the end */
+};
+
 enum vs_end_reason {
     VS_END_EXIT = 0,
     VS_END_SIGNAL = 1,

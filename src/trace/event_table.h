@@ -30,6 +30,18 @@ VS_EVENT(6, thread, F(tid, U) F(name, STR))
 /* A loaded object; offset = pc - base is the address in the file's own terms. */
 VS_EVENT(7, module, F(module, U) F(base, U) F(start, U) F(end, U) F(path, STR) F(build_id, STR) F(alive, U))
 
+/* What has no events of its own since the last such event of the same account: made and
+ * freed, the change of reserved, and how far above their values before it the family's live
+ * bytes and the account's allocated, requested and reserved bytes rose meanwhile. enum
+ * vs_level, enum vs_why (event.h) */
+VS_EVENT(8, unrecorded,
+         F(level, U) F(why, U) F(device, U) F(family, U) F(allocs, U) F(requested, U) F(size, U)
+         F(frees, U) F(freed_requested, U) F(freed_size, U) F(reserved, S) F(family_peak, U)
+         F(peak_allocated, U) F(peak_requested, U) F(peak_reserved, U) F(peak_ns, T))
+/* what is recorded from here on: enum vs_recording (event.h) */
+VS_EVENT(9, recording_changed,
+         F(what, U) F(min_size, U) F(sample, U) F(seed, U) F(limit_bytes, U) F(file_bytes, U))
+
 /* --- memory --- */
 /* requested = bytes the program asked for, size = bytes set aside for it */
 VS_EVENT(16, alloc,

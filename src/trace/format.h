@@ -15,16 +15,13 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the file's bytes");
 
-#define VS_FORMAT_MAJOR 1u
-#define VS_FORMAT_MINOR 3u
+#define VS_FORMAT_MAJOR 2u
+#define VS_FORMAT_MINOR 0u
 #define VS_FILE_MAGIC "\x89VST\r\n\x1a\n"
 #define VS_LIVE_MAGIC "\x89VSL\r\n\x1a\n"
 #define VS_END_MAGIC "VSTEND\r\n"
 #define VS_MAGIC_BYTES 8
 #define VS_BYTE_ORDER UINT32_C(0x01020304)
-/* Flag of a file: `module` events count among the definitions of a frame, so that frames with
- * none can be passed over. */
-#define VS_FILE_COUNTS_MODULES 1u
 #define VS_FRAME_SYNC UINT32_C(0x465356f5) /* f5 'V' 'S' 'F' */
 
 /* No frame's payload is larger than this before compression. */
@@ -40,7 +37,7 @@ struct vs_file_header {
     uint64_t created_realtime_ns; /* the same instant by both clocks */
     uint64_t created_ns;
     uint32_t header_bytes;
-    uint32_t flags;    /* VS_FILE_COUNTS_MODULES */
+    uint32_t flags;    /* 0 */
     uint64_t checksum; /* XXH64 of the bytes before it */
 };
 _Static_assert(sizeof(struct vs_file_header) == 64, "on-disk size");
@@ -52,7 +49,11 @@ enum vs_frame_type {
     VS_FRAME_SYMBOLS = 4,    /* resolved names */
     VS_FRAME_DIRECTORY = 5,  /* where frames of the two types above are */
 };
-enum vs_frame_codec { VS_STORED = 0, VS_ZSTD = 1 };
+enum vs_frame_codec {
+    VS_STORED = 0,
+    VS_ZSTD = 1,
+    VS_COLUMNS = 2, /* event frames: u32 size, then the columns (columns.h) as zstd frames */
+};
 
 struct vs_frame_header {
     uint32_t sync;

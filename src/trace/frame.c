@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "base/vs_size.h"
+#include "trace/columns.h"
 #include "trace/reader_internal.h"
 
 #define FRAME_HEADER_BYTES_MAX 4096u
@@ -80,13 +81,57 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
         h->header_bytes > FRAME_HEADER_BYTES_MAX)
         return "does not begin like a frame";
     if (h->raw_bytes > VS_FRAME_RAW_MAX || h->stored_bytes > ZSTD_compressBound(VS_FRAME_RAW_MAX) ||
-        h->codec > VS_ZSTD || (h->codec == VS_STORED && h->stored_bytes != h->raw_bytes))
+        h->codec > VS_COLUMNS || (h->codec == VS_STORED && h->stored_bytes != h->raw_bytes) ||
+        (h->codec == VS_COLUMNS && h->type != VS_FRAME_EVENTS))
         return "has an impossible size";
     if (left < h->header_bytes || left - h->header_bytes < h->stored_bytes) {
         *cut = true;
         return "is cut off";
     }
     return NULL;
+}
+
+/* Columns: decompress, then put the rows together. */
+static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stored,
+                                  const char **problem)
+{
+    uint32_t bytes = 0;
+    size_t left = r->frame.stored_bytes - sizeof bytes;
+    *problem = "has an impossible size";
+    if (r->frame.stored_bytes < sizeof bytes)
+        return VS_OK;
+    memcpy(&bytes, stored, sizeof bytes);
+    if (bytes > VS_FRAME_RAW_MAX + VS_COLUMNS_SLACK)
+        return VS_OK;
+    if (!r->joiner && !(r->joiner = vs_joiner_open()))
+        return VS_ERR_NOMEM;
+    if (!reserve(&r->columns, &r->columns_capacity, bytes))
+        return VS_ERR_NOMEM;
+    *problem = "does not decompress";
+    if (ZSTD_decompressDCtx(r->zstd, r->columns, bytes, stored + sizeof bytes, left) != bytes)
+        return VS_OK;
+    *problem = NULL;
+    if (!vs_joiner_join(r->joiner, r->columns, bytes, r->raw, r->frame.raw_bytes))
+        *problem = "has columns that do not fit together";
+    return VS_OK;
+}
+
+/* The payload of r->frame into r->raw. As read_frame. */
+static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, const char **problem)
+{
+    const struct vs_frame_header *h = &r->frame;
+    if (h->codec == VS_STORED) {
+        memcpy(r->raw, stored, h->raw_bytes);
+        return VS_OK;
+    }
+    if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
+        return VS_ERR_NOMEM;
+    if (h->codec == VS_COLUMNS)
+        return unpack_columns(r, stored, problem);
+    if (ZSTD_decompressDCtx(r->zstd, r->raw, h->raw_bytes, stored, h->stored_bytes) !=
+        h->raw_bytes)
+        *problem = "does not decompress";
+    return VS_OK;
 }
 
 /* Read and check the frame at r->offset into r->raw. VS_OK with *problem* NULL, or
@@ -100,7 +145,7 @@ static enum vs_err read_frame(struct vs_reader *r, const char **problem, bool *c
         return VS_OK;
     size_t extra = h.header_bytes - sizeof h, rest = extra + h.stored_bytes;
     if (!reserve(&r->stored, &r->stored_capacity, rest) ||
-        !reserve(&r->raw, &r->raw_capacity, h.raw_bytes))
+        !reserve(&r->raw, &r->raw_capacity, h.raw_bytes + VS_JOIN_ROOM))
         return VS_ERR_NOMEM;
     if (vs_source_read(&r->file, r->offset + sizeof h, r->stored, rest) != rest) {
         *problem = "cannot be read";
@@ -114,19 +159,8 @@ static enum vs_err read_frame(struct vs_reader *r, const char **problem, bool *c
         *problem = "fails its checksum";
         return VS_OK;
     }
-    if (h.codec == VS_STORED) {
-        memcpy(r->raw, r->stored + extra, h.raw_bytes);
-    } else {
-        if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
-            return VS_ERR_NOMEM;
-        if (ZSTD_decompressDCtx(r->zstd, r->raw, h.raw_bytes, r->stored + extra, h.stored_bytes) !=
-            h.raw_bytes) {
-            *problem = "does not decompress";
-            return VS_OK;
-        }
-    }
     r->frame = h;
-    return VS_OK;
+    return unpack(r, r->stored + extra, problem);
 }
 
 static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t bytes,

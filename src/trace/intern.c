@@ -33,6 +33,8 @@ uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t
     const uint64_t *known = vs_map_get(&r->string_ids, key);
     if (known)
         return *known;
+    if (atomic_load_explicit(&r->selection.stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
+        return 0; /* for events that are left out */
     if (!vs_window_reserve_locked(r, 1 + VS_VARINT_MAX + length))
         return 0;
     known = vs_map_get(&r->string_ids, key); /* reserving may have let others in */
@@ -61,13 +63,10 @@ uint64_t vs_intern_stack_find_locked(struct vs_recorder *r, uint64_t hash)
     return known ? *known : VS_STACK_MISS;
 }
 
-/* The node for *pc* under *parent*, defined now if it is new; room is reserved.
- * 0 when there is no memory. */
-static uint64_t add_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t pc)
+uint64_t vs_intern_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t module_code,
+                               uint64_t offset)
 {
-    const struct vs_loaded_module *module = vs_module_list_find_locked(r, pc);
-    uint64_t module_code = module ? (uint64_t)module->index + 1 : 0;
-    uint64_t identity[3] = {parent, pc, module_code};
+    uint64_t identity[3] = {parent, offset, module_code};
     uint64_t key = key_of(XXH3_64bits(identity, sizeof identity));
     const uint64_t *known = vs_map_get(&r->node_ids, key);
     if (known)
@@ -81,20 +80,30 @@ static uint64_t add_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t
     *p++ = VS_DEFINE_STACK;
     p = vs_put_varint(p, id - parent);
     p = vs_put_varint(p, module_code);
-    p = vs_put_varint(p, module ? pc - module->base : pc);
+    p = vs_put_varint(p, offset);
     publish_definition_locked(r, p);
     r->stack_nodes = id;
     return id;
 }
 
+static uint64_t add_native_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t pc)
+{
+    const struct vs_loaded_module *module = vs_module_list_find_locked(r, pc);
+    return module ? vs_intern_node_locked(r, parent, (uint64_t)module->index + 1,
+                                          pc - module->base)
+                  : vs_intern_node_locked(r, parent, 0, pc);
+}
+
 uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *const *pcs,
                                     size_t count)
 {
+    if (vs_selection_stacks_stopped(&r->selection))
+        return 0;
     if (!vs_window_reserve_locked(r, count * VS_STACK_NODE_BYTES_MAX))
         return 0;
     uint64_t id = 0;
     for (size_t i = count; i-- > 0;) {
-        id = add_node_locked(r, id, (uint64_t)(uintptr_t)pcs[i] - 1);
+        id = add_native_node_locked(r, id, (uint64_t)(uintptr_t)pcs[i] - 1);
         if (!id)
             return 0;
     }

@@ -12,7 +12,6 @@
 
 #include "base/vs_arena.h"
 #include "trace/format.h"
-#include "trace/frame_list.h"
 #include "trace/reader.h"
 
 /* Where bytes come from: a file, or memory (fuzzing, tests). */
@@ -89,6 +88,8 @@ struct vs_reader_kind {
     unsigned char codecs[VS_KIND_FIELDS_MAX];
 };
 
+struct vs_joiner; /* columns.h */
+
 struct vs_reader {
     struct vs_source file;
     char *path;
@@ -107,6 +108,9 @@ struct vs_reader {
     unsigned char *raw, *stored;
     size_t raw_capacity, stored_capacity;
     void *zstd;
+    unsigned char *columns; /* of a frame of codec 2, before they become rows in raw */
+    size_t columns_capacity;
+    struct vs_joiner *joiner; /* NULL before the first of these */
 
     /* decoding; reset at each frame. time_ns never decreases */
     uint64_t time_ns, last_address, last_t;
@@ -121,14 +125,6 @@ struct vs_reader {
     bool alone;   /* without fate: nobody on another machine records it */
     bool stopped; /* an `end` event said that recording stopped, for this errno or 0 */
     uint64_t stopped_error;
-
-    /* seeking: see seek.h */
-    struct vs_frame_list frames;        /* loaded by the first seek */
-    struct vs_checkpoints *checkpoints; /* owned; NULL: none */
-    size_t checkpoints_defined;         /* of these, whose definitions were read since the start
-                                           or the last rewind */
-    bool held;                          /* held_event comes next */
-    struct vs_event held_event;
 
     bool ended;
     enum vs_condition condition;
@@ -169,12 +165,6 @@ bool vs_frame_has_trailer(const struct vs_source *file);
  * and **rest*, malloc'ed, with what follows it. false when there is none. */
 bool vs_directory_final_index(const struct vs_source *file, struct vs_trailer *trailer,
                               struct vs_frame_header *header, unsigned char **rest);
-
-/* vs_reader_define: decode *bytes* at *payload* as the payload of a frame that holds only
- * definitions and `module` events; the present frame is left. VS_ERR_CORRUPT when it holds
- * anything else or makes no sense; VS_ERR_NOMEM. */
-enum vs_err vs_reader_define(struct vs_reader *reader, const unsigned char *payload, size_t bytes)
-    VS_MUST_CHECK;
 
 /* vs_reader_finish: no more events; the sentence is built from *fmt*. */
 void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)

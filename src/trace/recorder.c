@@ -98,7 +98,9 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     r->depth_max = config->stack_depth_max < VS_STACK_FRAMES_MAX ? config->stack_depth_max
                                                                  : VS_STACK_FRAMES_MAX;
     r->flush_ms = config->flush_ms ? config->flush_ms : 1;
-    r->window_bytes = choose_window_bytes(config->window_bytes);
+    r->window_bytes = choose_window_bytes(
+        vs_trace_limit_window(config->limit_bytes, config->window_bytes));
+    vs_selection_open(r, config);
     make_uuid(r->uuid);
     vs_module_list_own_range(&r->own_start, &r->own_end);
 
@@ -119,6 +121,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
         goto fail;
     vs_lock_acquire(&r->lock);
     vs_intern_kinds_locked(r);
+    vs_selection_begin_locked(r);
     vs_lock_release(&r->lock);
     vs_writer_start(r);
     *out = r;
@@ -235,6 +238,8 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
         id = vs_intern_stack_find_locked(r, hash);
         vs_recorder_release(r);
     }
+    if (id == VS_STACK_MISS && vs_selection_stacks_stopped(&r->selection))
+        id = 0;
     if (id == VS_STACK_MISS) {
         uint32_t epoch = vs_walk_epoch();
         vs_module_list_refresh(r);
@@ -319,6 +324,7 @@ static void release_locked(struct vs_recorder *r)
     vs_map_free(&r->string_ids);
     vs_map_free(&r->stack_ids);
     vs_map_free(&r->node_ids);
+    vs_selection_close(r);
     vs_pages_unmap(r->modules, r->module_capacity * sizeof *r->modules);
     r->modules = NULL;
     r->module_count = r->module_capacity = 0;

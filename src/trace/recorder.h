@@ -30,6 +30,10 @@ struct vs_recorder_config {
     unsigned stack_depth_max;  /* frames kept, 1..128; 0 = no stacks */
     unsigned flush_ms;         /* a window older than this is written though not full */
     size_t window_bytes;       /* 0 = default (256 KiB) */
+    uint64_t min_size;         /* smaller allocations get no events of their own; 0: all do */
+    uint64_t sample;           /* one of so many gets them; 0 and 1: every one */
+    uint64_t sample_seed;      /* decides which one of each group */
+    uint64_t limit_bytes;      /* of the file and FILE.live together; 0: none */
 };
 
 /* vs_recorder_open: start a trace. Copies what it needs of *config*. Returns

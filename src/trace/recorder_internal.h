@@ -21,7 +21,9 @@
 #include "base/vs_map.h"
 #include "base/vs_ticks.h"
 #include "trace/format.h"
+#include "trace/pack.h"
 #include "trace/recorder.h"
+#include "trace/selection_internal.h"
 
 #define VS_WINDOWS 4u
 #define VS_WINDOW_BYTES_DEFAULT ((size_t)256 << 10)
@@ -57,7 +59,8 @@ struct vs_writer {
     uint64_t events, strings, stack_nodes, last_ns; /* in the file so far */
     unsigned char *buffer; /* one frame */
     size_t buffer_bytes;
-    void *zstd; /* compression context, made by the background thread; NULL = store */
+    struct vs_packer *packer; /* made by the background thread; NULL = store */
+    bool hurried;             /* other windows wait: the one in work had better be done soon */
     uint64_t index_previous; /* offset of the last index frame written */
     uint64_t index_first_sequence;
     uint32_t index_entries;
@@ -108,6 +111,7 @@ struct vs_recorder {
     bool short_of_room; /* the file could not be written; said (shortage.c) */
     bool out_of_memory;
     struct vs_ending ending;
+    struct vs_selection selection;
 
     /* interning; guarded by lock */
     struct vs_map string_ids; /* hash of the text -> id */
@@ -199,6 +203,8 @@ void vs_window_seal_locked(struct vs_recorder *r);
 bool vs_window_wait_idle_locked(struct vs_recorder *r);
 /* vs_window_oldest_full_locked: the next one to write; NULL when none is full. */
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r);
+/* vs_window_full_locked: how many are full and wait to be written. */
+unsigned vs_window_full_locked(const struct vs_recorder *r);
 /* vs_window_written_locked: *w* is in the file; make it free. */
 void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w);
 
@@ -256,6 +262,10 @@ uint64_t vs_intern_stack_find_locked(struct vs_recorder *r, uint64_t hash);
  * when the recorder stopped or has no memory. */
 uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *const *pcs,
                                     size_t count);
+/* vs_intern_node_locked: the node of a frame under *parent* (0: outermost), defined now if
+ * it is new; the caller has reserved VS_STACK_NODE_BYTES_MAX. 0 when there is no memory. */
+uint64_t vs_intern_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t module_code,
+                               uint64_t offset);
 /* vs_intern_kinds_locked: describe every event kind; first records of a trace. */
 void vs_intern_kinds_locked(struct vs_recorder *r);
 
@@ -281,6 +291,8 @@ size_t vs_unwind_capture(void **pcs, size_t max);
 
 /* --- encode.c --- */
 
+/* vs_encode_thread: the calling thread's kernel id. Cost: one system call per thread. */
+uint32_t vs_encode_thread(void);
 /* vs_encode_forget_thread: this thread's kernel id may have changed (fork). */
 void vs_encode_forget_thread(void);
 

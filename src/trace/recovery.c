@@ -10,7 +10,7 @@
 
 static bool header_fits(const struct vs_live_header *h, const uint8_t *uuid)
 {
-    return !memcmp(h->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) && h->major == VS_FORMAT_MAJOR &&
+    return !memcmp(h->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) && h->major <= VS_FORMAT_MAJOR &&
            h->byte_order == VS_BYTE_ORDER && !memcmp(h->uuid, uuid, sizeof h->uuid) &&
            h->header_bytes >= sizeof *h && h->windows <= VS_LIVE_WINDOWS_MAX &&
            h->window_bytes <= VS_FRAME_RAW_MAX;

@@ -3,6 +3,7 @@
  * A trace with an end is copied as it is up to what was added to it: its index frames stay
  * true, as nothing before them moves. One without an end is read to where it ends, frame
  * by frame; windows recovered from FILE.live become frames like the others. */
+#define ADDED_SINCE_MINOR 3u /* of version 1: what this adds to a trace */
 #define _GNU_SOURCE
 #include "trace/rewrite.h"
 
@@ -124,8 +125,8 @@ static enum vs_err put_frame(struct vs_rewrite *w, struct vs_frame_header *h,
 static enum vs_err put_header(struct vs_rewrite *w)
 {
     struct vs_file_header header = w->reader->header;
-    if (header.major == VS_FORMAT_MAJOR && header.minor < VS_FORMAT_MINOR)
-        header.minor = VS_FORMAT_MINOR;
+    if (header.major == 1 && header.minor < ADDED_SINCE_MINOR)
+        header.minor = ADDED_SINCE_MINOR;
     header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
     put(w, &header, sizeof header);
     return copy(w, sizeof header, header.header_bytes);
@@ -200,8 +201,7 @@ static void begin_present(struct present *p, const struct vs_reader *r)
                                              .last_ns = r->time_ns};
 }
 
-static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what,
-                        const struct vs_event *event)
+static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what)
 {
     p->used = (size_t)(r->next - p->data);
     p->events = r->frame_events;
@@ -210,8 +210,7 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
     p->header.raw_bytes = (uint32_t)p->used;
     p->header.last_ns = r->time_ns;
     p->header.events = p->events;
-    p->header.definitions +=
-        what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
+    p->header.definitions += what == VS_RECORD_IS_DEFINITION;
 }
 
 static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
@@ -271,7 +270,7 @@ static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
     put_header(w);
     while (!w->err && !(err = vs_reader_record(r, &event, &what))) {
         if (what != VS_RECORD_IS_FRAME) {
-            note_record(&present, r, what, &event);
+            note_record(&present, r, what);
             ended = what == VS_RECORD_IS_EVENT && event.kind == VS_EVENT_end;
             continue;
         }
@@ -516,11 +515,6 @@ void vs_rewrite_cancel(struct vs_rewrite *w)
     free(w->buffer);
     free(w->added);
     free(w);
-}
-
-uint64_t vs_rewrite_bytes(const struct vs_rewrite *w)
-{
-    return w->offset;
 }
 
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)

@@ -108,7 +108,7 @@ static void end_in_file_locked(struct vs_recorder *r, int error)
     if (!w || !r->writer.last_ns)
         return;
     r->tight = false; /* the room that was kept is for this */
-    r->writer.zstd = NULL;
+    r->writer.packer = NULL;
     w->used = encode_end(w->data, error);
     w->events = 1;
     w->definitions = 0;
@@ -135,11 +135,11 @@ void vs_shortage_finish_locked(struct vs_recorder *r)
 {
     if (!r->short_of_room || r->finished || !r->live_on_disk)
         return;
-    void *zstd = r->writer.zstd;
-    r->writer.zstd = NULL; /* may want more stack than there is, and its thread has gone */
+    struct vs_packer *packer = r->writer.packer;
+    r->writer.packer = NULL; /* may want more stack than there is, and its thread has gone */
     r->failed = false;
     vs_writer_drain_locked(r);
     r->finished = !r->failed && !vs_writer_finish(r);
     r->failed = true;
-    r->writer.zstd = zstd;
+    r->writer.packer = packer;
 }

@@ -251,6 +251,18 @@ bool vs_window_wait_idle_locked(struct vs_recorder *r)
     return true;
 }
 
+/* Make *w* the active one with room for *bytes*; what says that the trace becomes too
+ * large may take some of it. */
+static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t bytes)
+{
+    bool new_one = !r->active;
+    if (new_one)
+        activate_locked(r, w);
+    limit_locked(r, bytes);
+    if (new_one)
+        vs_trace_limit_look_locked(r);
+}
+
 bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
 {
     int saved_errno = errno; /* the program's, in whose call this is */
@@ -262,19 +274,26 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
         struct vs_window *w = r->active ? r->active : find_free_locked(r);
-        if (w && !r->active)
-            activate_locked(r, w);
-        if (w)
-            limit_locked(r, bytes);
-        else if (r->thread_done)
+        if (w) {
+            begin_locked(r, w, bytes);
+        } else if (r->thread_done) {
             vs_writer_drain_locked(r);
-        else
+        } else {
             waited = vs_window_wait_locked(r);
+        }
         ready = r->active && (size_t)(r->limit - r->cursor) >= bytes;
     }
     vs_cancel_restore(cancel);
     errno = saved_errno;
     return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
+}
+
+unsigned vs_window_full_locked(const struct vs_recorder *r)
+{
+    unsigned full = 0;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        full += r->windows[i].state == VS_WINDOW_FULL;
+    return full;
 }
 
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r)

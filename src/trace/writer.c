@@ -26,12 +26,12 @@
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
-#include "trace/compress.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
 #define FD_MIN 100 /* out of the way of programs that expect low numbers */
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
+#define HURRY_WINDOWS 2u /* waiting to be written: the program is about to wait too */
 
 static size_t index_bytes_max(void)
 {
@@ -159,7 +159,7 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
     struct vs_writer *w = &r->writer;
     w->fd = -1;
     w->compression = compression;
-    w->buffer_bytes = sizeof(struct vs_frame_header) + vs_compress_bound(r->window_bytes);
+    w->buffer_bytes = sizeof(struct vs_frame_header) + vs_packer_bound(r->window_bytes);
     w->buffer = vs_pages_map(w->buffer_bytes);
     w->index = vs_pages_map(index_bytes_max());
     if (!w->buffer || !w->index)
@@ -187,7 +187,6 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
         .created_realtime_ns = vs_clock_realtime_ns(),
         .created_ns = vs_clock_ns(),
         .header_bytes = sizeof header,
-        .flags = VS_FILE_COUNTS_MODULES,
     };
     memcpy(header.uuid, r->uuid, sizeof header.uuid);
     header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
@@ -263,9 +262,7 @@ enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_windo
     }
     struct vs_frame_header header = {
         .type = VS_FRAME_EVENTS,
-        .codec = VS_STORED,
         .raw_bytes = (uint32_t)window->used,
-        .stored_bytes = (uint32_t)window->used,
         .sequence = window->sequence,
         .first_event = window->first_event,
         .base_ns = window->base_ns,
@@ -273,17 +270,10 @@ enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_windo
         .events = window->events,
         .definitions = window->definitions,
     };
-    unsigned char *payload = w->buffer + sizeof header;
-    size_t n = 0;
-    if (w->zstd)
-        n = vs_compress(w->zstd, payload, w->buffer_bytes - sizeof header, window->data,
-                        window->used, (int)w->compression);
-    if (n && n < window->used) {
-        header.codec = VS_ZSTD;
-        header.stored_bytes = (uint32_t)n;
-    } else {
-        memcpy(payload, window->data, window->used);
-    }
+    unsigned codec;
+    header.stored_bytes = (uint32_t)vs_packer_pack(w->packer, window->data, window->used, w->hurried,
+                                                   w->buffer + sizeof header, &codec);
+    header.codec = (uint8_t)codec;
     uint64_t offset = w->offset;
     if (r->tight && !vs_shortage_has_room(r, sizeof header + header.stored_bytes))
         return VS_ERR_IO;
@@ -363,6 +353,7 @@ void vs_writer_say_failed_locked(struct vs_recorder *r, int error)
  * of meanwhile. */
 static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
 {
+    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS;
     if (unlock)
         vs_lock_release(&r->lock);
     enum vs_err err = vs_writer_append_window(r, w);
@@ -407,6 +398,9 @@ static bool main_thread_ended(void)
 
 static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
 {
+    /* what was only counted is as durable as what was recorded */
+    if (r->selection.pending && vs_trace_limit_totals_due_locked(r, vs_clock_ns()))
+        vs_unrecorded_write_locked(r);
     uint64_t now_sequence = r->active && vs_window_used_locked(r) ? r->active->sequence : 0;
     if (now_sequence && now_sequence == *seen) {
         vs_window_seal_locked(r);
@@ -428,8 +422,7 @@ static void *writer_main(void *arg)
     struct vs_recorder *r = arg;
     atomic_store_explicit(&r->thread_tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);
     prctl(PR_SET_NAME, "vramscope-trace");
-    if (r->writer.compression)
-        r->writer.zstd = vs_compress_open();
+    r->writer.packer = vs_packer_open(r->window_bytes, r->writer.compression);
     uint64_t seen = 0;
     vs_lock_acquire(&r->lock);
     while (!r->failed) {
@@ -447,8 +440,8 @@ static void *writer_main(void *arg)
     vs_lock_release(&r->lock);
     enum vs_err err = finish ? vs_writer_finish(r) : VS_OK;
     int error = errno;
-    vs_compress_close(r->writer.zstd);
-    r->writer.zstd = NULL;
+    vs_packer_close(r->writer.packer);
+    r->writer.packer = NULL;
     vs_lock_acquire(&r->lock);
     if (err) {
         vs_writer_say_failed_locked(r, error);
@@ -495,7 +488,7 @@ void vs_writer_take_over_locked(struct vs_recorder *r)
         if (r->windows[i].state == VS_WINDOW_WRITING)
             r->windows[i].state = VS_WINDOW_FULL;
     }
-    r->writer.zstd = NULL; /* may have been in use when its thread went */
+    r->writer.packer = NULL; /* may have been in use when its thread went */
     r->has_thread = false;
     r->thread_done = true;
 }

@@ -31,9 +31,8 @@ ALLOWED = {
 }
 # headers of trace that other modules may include; the rest are its own affair
 TRACE_BOTH = {"event.h", "event_table.h"}
-TRACE_WRITE = {"recorder.h"}
-TRACE_READ = {"checkpoint.h", "checkpoint_cache.h", "definition_log.h", "demangle.h", "reader.h",
-              "rewrite.h", "seek.h", "state_record.h", "symbols.h"}
+TRACE_WRITE = {"recorder.h", "selection.h"}
+TRACE_READ = {"demangle.h", "reader.h", "symbols.h"}
 TRACE_SIDES = {
     "intercept": TRACE_BOTH | TRACE_WRITE,
     "analysis": TRACE_BOTH | TRACE_READ,

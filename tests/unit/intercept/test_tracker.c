@@ -10,6 +10,7 @@
 #include "intercept/live_entries.h"
 #include "intercept/process.h"
 #include "intercept/tracker.h"
+#include "trace/selection.h"
 #include "intercept/usage.h"
 
 #define MANY 20000u
@@ -52,6 +53,18 @@ void vs_recorder_event_locked(struct vs_recorder *recorder, struct vs_event *eve
 {
     (void)recorder;
     frees += event->kind == VS_EVENT_free;
+}
+bool vs_selection_on;
+bool vs_selection_asks(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes)
+{
+    (void)recorder, (void)level, (void)bytes;
+    return true;
+}
+bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_change *change,
+                                struct vs_event *event)
+{
+    (void)recorder, (void)change, (void)event;
+    return false;
 }
 
 /* --- tests --- */

@@ -159,6 +159,32 @@ static void the_live_window_of_another_trace_is_ignored(void **state)
     vs_recorder_close(b, VS_END_EXIT, 0);
 }
 
+static void the_live_window_of_an_older_version_is_recovered_from(void **state)
+{
+    (void)state;
+    struct vs_recorder *r = open_recorder(scratch("old.vst"), 1, 0);
+    struct vs_event e = {.kind = VS_EVENT_mark}, got;
+    vs_recorder_event(r, &e);
+    size_t trace_bytes, live_bytes;
+    unsigned char *trace = slurp(scratch("old.vst"), &trace_bytes);
+    unsigned char *live = slurp(scratch("old.vst.live"), &live_bytes);
+    struct vs_live_header header;
+    memcpy(&header, live, sizeof header);
+    assert_int_equal(header.major, VS_FORMAT_MAJOR);
+    header.major = 1;
+    memcpy(live, &header, sizeof header);
+    struct vs_reader *reader = NULL;
+    assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, live, live_bytes, "old", &reader,
+                                          NULL),
+                     VS_OK);
+    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(got.kind, VS_EVENT_mark);
+    vs_reader_close(reader);
+    free(trace);
+    free(live);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
 /* --- cut off and damaged --- */
 
 #define SMALL_EVENTS 60
@@ -649,6 +675,7 @@ int main(void)
         cmocka_unit_test(sigkill_at_any_instant_loses_nothing_that_was_recorded),
         cmocka_unit_test(a_running_trace_can_be_read),
         cmocka_unit_test(the_live_window_of_another_trace_is_ignored),
+        cmocka_unit_test(the_live_window_of_an_older_version_is_recovered_from),
         cmocka_unit_test(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_told),
         cmocka_unit_test(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost),
         cmocka_unit_test(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event),

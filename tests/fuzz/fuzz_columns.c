@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Columns of a frame (codec 2) on any bytes, without zstd in front. Input: a 32-bit size
+ * of the rows, the rest is the columns. What joins has to split and join again into the
+ * same rows, where the splitter takes them. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/columns.h"
+
+#define ROWS_MAX ((size_t)1 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void join_again(struct vs_joiner *joiner, const unsigned char *rows, size_t bytes)
+{
+    static struct vs_splitter *splitter;
+    struct vs_column_part parts[VS_COLUMN_PARTS_MAX];
+    const unsigned char *columns;
+    size_t count;
+    if (!splitter && !(splitter = vs_splitter_open(ROWS_MAX)))
+        abort();
+    size_t total = vs_splitter_split(splitter, rows, bytes, &columns, parts, &count);
+    if (!total)
+        return; /* kinds that this build does not know, varints longer than they need be */
+    unsigned char *again = malloc(bytes + VS_JOIN_ROOM);
+    if (!again || !vs_joiner_join(joiner, columns, total, again, bytes) ||
+        memcmp(again, rows, bytes) != 0)
+        abort();
+    free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct vs_joiner *joiner;
+    uint32_t row_bytes;
+    if (size < sizeof row_bytes)
+        return 0;
+    memcpy(&row_bytes, data, sizeof row_bytes);
+    row_bytes %= ROWS_MAX + 1;
+    if (!joiner && !(joiner = vs_joiner_open()))
+        abort();
+    unsigned char *rows = malloc(row_bytes + VS_JOIN_ROOM);
+    if (!rows)
+        abort();
+    if (vs_joiner_join(joiner, data + sizeof row_bytes, size - sizeof row_bytes, rows, row_bytes))
+        join_again(joiner, rows, row_bytes);
+    free(rows);
+    return 0;
+}

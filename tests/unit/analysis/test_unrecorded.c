@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace that leaves allocations out tells the same balances, peaks and counts as one
+ * with all of them: one random program is recorded with every combination of options,
+ * and the replays are compared. Estimates by site are unbiased over the seeds. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/replay.h"
+#include "trace/reader.h"
+#include "trace/recorder.h"
+#include "trace/selection.h"
+
+#define DEVICES 3
+#define LIVE_MAX 300
+
+static char dir[64];
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+/* --- a program --- */
+
+struct thing {
+    uint64_t addr, requested, size;
+    uint32_t device;
+    enum vs_family family;
+    enum vs_level level;
+};
+
+struct program {
+    struct vs_recorder *recorder;
+    struct thing live[LIVE_MAX];
+    unsigned count, depth;
+    uint64_t random, next_addr, held[DEVICES];
+    bool with_steps;
+};
+
+static void put(struct program *p, const struct thing *t, bool alloc, bool selected)
+{
+    struct vs_event event = {0};
+    bool framework = t->level == VS_LEVEL_FRAMEWORK;
+    if (alloc && framework)
+        event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
+                                  .framework_alloc = {.addr = t->addr, .size = t->size,
+                                                      .device = t->device}};
+    else if (alloc)
+        event = (struct vs_event){.kind = VS_EVENT_alloc,
+                                  .alloc = {.addr = t->addr, .requested = t->requested,
+                                            .size = t->size, .family = t->family,
+                                            .device = t->device, .context = 1 + t->device}};
+    else if (framework)
+        event = (struct vs_event){.kind = VS_EVENT_framework_free,
+                                  .framework_free = {.addr = t->addr, .size = t->size,
+                                                     .device = t->device}};
+    else
+        event = (struct vs_event){.kind = VS_EVENT_free,
+                                  .free = {.addr = t->addr, .device = t->device}};
+    int64_t bytes = alloc ? (int64_t)t->size : -(int64_t)t->size;
+    bool holds = t->level == VS_LEVEL_DEVICE && t->family != VS_FAMILY_IPC;
+    struct vs_change change = {.level = t->level, .family = t->family, .device = t->device,
+                               .alloc = alloc, .selected = selected, .addr = t->addr,
+                               .requested = t->requested, .size = t->size,
+                               .reserved = holds ? bytes : 0};
+    vs_recorder_acquire(p->recorder);
+    if (vs_selection_keeps_locked(p->recorder, &change, &event))
+        vs_recorder_event_locked(p->recorder, &event);
+    vs_recorder_release(p->recorder);
+}
+
+static void make(struct program *p)
+{
+    static const enum vs_family families[] = {VS_FAMILY_DEVICE, VS_FAMILY_ASYNC,
+                                              VS_FAMILY_PINNED, VS_FAMILY_IPC, VS_FAMILY_MANAGED};
+    struct thing *t = &p->live[p->count++];
+    uint64_t kind = next_random(&p->random) % 8;
+    *t = (struct thing){.requested = 1 + next_random(&p->random) % 5000,
+                        .device = (uint32_t)(next_random(&p->random) % DEVICES),
+                        .level = VS_LEVEL_DEVICE};
+    t->size = (t->requested + 511) & ~UINT64_C(511);
+    if (kind < 5)
+        t->family = families[kind];
+    else if (kind < 7)
+        t->level = VS_LEVEL_BLOCK;
+    else
+        t->level = VS_LEVEL_FRAMEWORK;
+    p->next_addr += 8192;
+    /* blocks lie in the device's segment */
+    uint64_t base = t->level == VS_LEVEL_BLOCK ? UINT64_C(1) << (40 + t->device)
+                                               : UINT64_C(1) << 50;
+    t->addr = base + p->next_addr;
+    put(p, t, true, vs_selection_takes(p->recorder, t->level, t->requested));
+}
+
+static void drop(struct program *p)
+{
+    unsigned i = (unsigned)(next_random(&p->random) % p->count);
+    put(p, &p->live[i], false, false);
+    p->live[i] = p->live[--p->count];
+}
+
+static void simple(struct program *p, struct vs_event event)
+{
+    vs_recorder_event(p->recorder, &event);
+}
+
+static void begin(struct program *p)
+{
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        simple(p, (struct vs_event){.kind = VS_EVENT_device, .device = {.device = i}});
+        simple(p, (struct vs_event){.kind = VS_EVENT_segment_alloc,
+                                    .segment_alloc = {.addr = UINT64_C(1) << (40 + i),
+                                                      .size = UINT64_C(1) << 30, .device = i}});
+    }
+}
+
+static void other(struct program *p, unsigned step)
+{
+    char name[32];
+    uint64_t kind = next_random(&p->random) % 4;
+    if (kind == 0 && p->with_steps) {
+        if (p->depth)
+            simple(p, (struct vs_event){.kind = VS_EVENT_range_pop});
+        snprintf(name, sizeof name, "step %u", step);
+        simple(p, (struct vs_event){.kind = VS_EVENT_range_push,
+                                    .range_push = {.name = vs_recorder_string(p->recorder, name,
+                                                                              SIZE_MAX)}});
+        p->depth = 1;
+    } else if (kind == 1) {
+        simple(p, (struct vs_event){.kind = VS_EVENT_alloc_failed,
+                                    .alloc_failed = {.requested = 1u << 30, .device = 1}});
+    } else if (kind == 2) {
+        simple(p, (struct vs_event){.kind = VS_EVENT_kernel, .kernel = {.device = 1}});
+    }
+}
+
+static void run(struct program *p, uint64_t seed, unsigned steps)
+{
+    p->random = seed;
+    begin(p);
+    for (unsigned i = 0; i < steps; i++) {
+        /* in waves, so that there are many peaks */
+        uint64_t towards = 50 + 40 * ((i / 97) % 3);
+        if (!p->count || (p->count < LIVE_MAX && next_random(&p->random) % 190 < towards))
+            make(p);
+        else
+            drop(p);
+        if (next_random(&p->random) % 200 == 0)
+            other(p, i);
+    }
+}
+
+static struct vs_recorder *open_trace(const char *path, struct vs_recorder_config config)
+{
+    struct vs_recorder *r = NULL;
+    config.path = path;
+    config.flush_ms = 1000;
+    config.compression = 1;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    return r;
+}
+
+static struct vs_replay *replay_of(const char *path, struct vs_reader **reader)
+{
+    struct vs_replay *replay;
+    struct vs_event event;
+    char why[VS_READER_WHY_MAX];
+    enum vs_err err = vs_reader_open(path, reader, why);
+    if (err)
+        fail_msg("%s", why);
+    assert_int_equal(vs_replay_open(*reader, &replay), VS_OK);
+    while ((err = vs_reader_next(*reader, &event)) == VS_OK) {
+        assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+        assert_true(event.kind == VS_EVENT_unrecorded || vs_replay_check(replay));
+    }
+    assert_int_equal(err, VS_ERR_END);
+    vs_replay_finish(replay);
+    return replay;
+}
+
+/* --- comparing --- */
+
+static void same_account(const struct vs_account *a, const struct vs_account *b)
+{
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        assert_int_equal(a->family[f].allocs, b->family[f].allocs);
+        assert_int_equal(a->family[f].frees, b->family[f].frees);
+        assert_int_equal(a->family[f].failures, b->family[f].failures);
+        assert_int_equal(a->family[f].bytes, b->family[f].bytes);
+        assert_int_equal(a->family[f].live_bytes, b->family[f].live_bytes);
+        assert_int_equal(a->family[f].live_count, b->family[f].live_count);
+        assert_int_equal(a->family[f].peak_bytes, b->family[f].peak_bytes);
+    }
+    assert_int_equal(a->allocated, b->allocated);
+    assert_int_equal(a->requested, b->requested);
+    assert_int_equal(a->reserved, b->reserved);
+    assert_int_equal(a->block_bytes, b->block_bytes);
+    assert_int_equal(a->segment_bytes, b->segment_bytes);
+    assert_int_equal(a->peak_allocated.bytes, b->peak_allocated.bytes);
+    assert_int_equal(a->peak_requested.bytes, b->peak_requested.bytes);
+    assert_int_equal(a->peak_reserved.bytes, b->peak_reserved.bytes);
+    assert_int_equal(a->step_peak, b->step_peak);
+    assert_int_equal(a->steps_peak, b->steps_peak);
+    assert_int_equal(a->freed_bytes, b->freed_bytes);
+    assert_int_equal(a->framework.allocs, b->framework.allocs);
+    assert_int_equal(a->framework.frees, b->framework.frees);
+    assert_int_equal(a->framework.allocated, b->framework.allocated);
+    assert_int_equal(a->framework.peak_allocated, b->framework.peak_allocated);
+}
+
+static void same_phases(const struct vs_replay *a, const struct vs_replay *b)
+{
+    assert_int_equal(a->phases.count, b->phases.count);
+    for (size_t i = 0; i < a->phases.count; i++) {
+        const struct vs_phase *x = &a->phases.items[i], *y = &b->phases.items[i];
+        assert_int_equal(x->allocs, y->allocs);
+        assert_int_equal(x->alloc_bytes, y->alloc_bytes);
+        for (unsigned k = 0; k < x->peak_count && k < y->peak_count; k++)
+            assert_int_equal(x->peaks[k], y->peaks[k]);
+    }
+}
+
+static void same_replays(const struct vs_replay *a, const struct vs_replay *b)
+{
+    assert_int_equal(a->account_count, b->account_count);
+    assert_int_equal(a->unmatched_frees, b->unmatched_frees);
+    for (unsigned i = 0; i < a->account_count; i++)
+        same_account(a->accounts[i], b->accounts[i]);
+    same_account(a->accounts[VS_HOST_INDEX], b->accounts[VS_HOST_INDEX]);
+    same_phases(a, b);
+}
+
+static void name_of(char *path, size_t bytes, const char *name)
+{
+    snprintf(path, bytes, "%s/%s.vst", dir, name);
+}
+
+/* Record the program as *config* says; the replay of its trace. */
+static struct vs_replay *recorded(const char *name, struct vs_recorder_config config, uint64_t seed,
+                                  unsigned steps, bool with_steps, struct vs_reader **reader)
+{
+    char path[128];
+    name_of(path, sizeof path, name);
+    struct program *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    p->recorder = open_trace(path, config);
+    p->with_steps = with_steps;
+    run(p, seed, steps);
+    vs_recorder_close(p->recorder, VS_END_EXIT, 0);
+    free(p);
+    return replay_of(path, reader);
+}
+
+static void totals_and_peaks_are_those_of_the_whole_trace(void **state)
+{
+    static const struct vs_recorder_config configs[] = {
+        {.sample = 2}, {.sample = 16}, {.sample = 1000}, {.min_size = 700},
+        {.min_size = 100000}, {.min_size = 2000, .sample = 5}, {.sample = 16, .sample_seed = 9}};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct vs_reader *whole_reader, *reader;
+        struct vs_replay *whole = recorded("whole", (struct vs_recorder_config){0}, seed, 6000,
+                                           true, &whole_reader);
+        for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+            struct vs_replay *part = recorded("part", configs[i], seed, 6000, true, &reader);
+            same_replays(whole, part);
+            assert_true(part->recording.selects);
+            assert_true(vs_recording_partial(&part->recording));
+            vs_replay_close(part);
+            vs_reader_close(reader);
+        }
+        vs_replay_close(whole);
+        vs_reader_close(whole_reader);
+    }
+}
+
+/* --- estimates --- */
+
+/* Two sites by turns, one of them seldom: a rhythm that a fixed distance would meet
+ * always or never. */
+static void rhythm(struct vs_recorder *r, unsigned count, const uint64_t *apis, uint64_t *truth)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned site = i % 16 == 3;
+        uint64_t bytes = 512 * (1 + i % 7);
+        bool selected = vs_selection_takes(r, VS_LEVEL_DEVICE, bytes);
+        struct vs_change change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
+                                   .addr = 4096 * (1 + (uint64_t)i), .requested = bytes,
+                                   .size = bytes, .reserved = (int64_t)bytes};
+        struct vs_event event = {.kind = VS_EVENT_alloc,
+                                 .alloc = {.addr = change.addr, .requested = bytes, .size = bytes,
+                                           .api = apis[site]}};
+        vs_recorder_acquire(r);
+        if (vs_selection_keeps_locked(r, &change, &event))
+            vs_recorder_event_locked(r, &event);
+        vs_recorder_release(r);
+        truth[site] += bytes;
+    }
+}
+
+static void estimates_of_sites_are_unbiased(void **state)
+{
+    enum { SEEDS = 200, COUNT = 1600, EVERY = 16 };
+    double sum[2] = {0}, squares[2] = {0};
+    uint64_t truth[2];
+    (void)state;
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        char path[128];
+        name_of(path, sizeof path, "estimate");
+        struct vs_recorder *r = open_trace(path, (struct vs_recorder_config){
+                                                     .sample = EVERY, .sample_seed = seed});
+        uint64_t apis[2] = {vs_recorder_string(r, "often", SIZE_MAX),
+                            vs_recorder_string(r, "seldom", SIZE_MAX)};
+        memset(truth, 0, sizeof truth);
+        rhythm(r, COUNT, apis, truth);
+        vs_recorder_close(r, VS_END_EXIT, 0);
+        struct vs_reader *reader;
+        struct vs_replay *replay = replay_of(path, &reader);
+        assert_int_equal(replay->accounts[0]->allocated, truth[0] + truth[1]);
+        for (int k = 0; k < 2; k++) {
+            const struct vs_site *site = vs_sites_find(&replay->sites, 0, apis[k], 0);
+            double estimate = site ? (double)(site->bytes * EVERY) : 0;
+            sum[k] += estimate;
+            squares[k] += estimate * estimate;
+        }
+        vs_replay_close(replay);
+        vs_reader_close(reader);
+    }
+    for (int k = 0; k < 2; k++) {
+        double mean = sum[k] / SEEDS, variance = squares[k] / SEEDS - mean * mean;
+        double error = sqrt(variance / SEEDS);
+        /* the seeds are fixed: this is the same figure in every run */
+        if (fabs(mean - (double)truth[k]) > 3 * error)
+            fail_msg("site %d: mean %.0f, truth %llu, standard error %.0f", k, mean,
+                     (unsigned long long)truth[k], error);
+    }
+}
+
+/* --- threads --- */
+
+struct worker {
+    struct vs_recorder *recorder;
+    pthread_t thread;
+    uint64_t number;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct program *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->recorder = w->recorder;
+    p->random = w->number;
+    p->next_addr = w->number << 32;
+    for (unsigned i = 0; i < 20000; i++) {
+        if (!p->count || (p->count < LIVE_MAX && next_random(&p->random) % 2))
+            make(p);
+        else
+            drop(p);
+    }
+    while (p->count)
+        drop(p);
+    free(p);
+    return w;
+}
+
+static void threads_end_with_nothing_live(void **state)
+{
+    char path[128];
+    struct worker workers[4];
+    (void)state;
+    name_of(path, sizeof path, "threads");
+    struct vs_recorder *r =
+        open_trace(path, (struct vs_recorder_config){.sample = 7, .min_size = 600});
+    for (uint64_t i = 0; i < 4; i++) {
+        workers[i] = (struct worker){.recorder = r, .number = i + 1};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(workers[i].thread, NULL);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    struct vs_reader *reader;
+    struct vs_replay *replay = replay_of(path, &reader);
+    uint64_t allocs = 0;
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        const struct vs_account *a = replay->accounts[i];
+        assert_int_equal(a->allocated, 0);
+        assert_int_equal(a->requested, 0);
+        assert_int_equal(a->framework.allocated, 0);
+        for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+            assert_int_equal(a->family[f].live_count, 0);
+            allocs += a->family[f].allocs;
+        }
+    }
+    assert_int_equal(replay->live_count, 0);
+    assert_true(allocs > 20000);
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+}
+
+/* --- the size of the trace --- */
+
+static void a_limited_trace_keeps_its_size_and_its_sums(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct vs_reader *whole_reader, *reader;
+        struct stat st;
+        char path[128];
+        uint64_t limit = (uint64_t)1 << 20;
+        unsigned steps = 150000;
+        struct vs_replay *whole = recorded("whole", (struct vs_recorder_config){0}, seed, steps,
+                                           false, &whole_reader);
+        struct vs_replay *part = recorded(
+            "limited", (struct vs_recorder_config){.limit_bytes = limit}, seed, steps, false,
+            &reader);
+        name_of(path, sizeof path, "whole");
+        assert_int_equal(stat(path, &st), 0);
+        assert_true((uint64_t)st.st_size > limit / 2); /* or it would show nothing */
+        name_of(path, sizeof path, "limited");
+        assert_int_equal(stat(path, &st), 0);
+        assert_true((uint64_t)st.st_size < limit);
+        assert_int_equal(part->recording.stage, VS_RECORDING_TOTALS);
+        for (unsigned i = 0; i < whole->account_count; i++)
+            same_account(whole->accounts[i], part->accounts[i]);
+        same_account(whole->accounts[VS_HOST_INDEX], part->accounts[VS_HOST_INDEX]);
+        vs_replay_close(part);
+        vs_reader_close(reader);
+        vs_replay_close(whole);
+        vs_reader_close(whole_reader);
+    }
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/vs_test_XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(totals_and_peaks_are_those_of_the_whole_trace),
+        cmocka_unit_test(estimates_of_sites_are_unbiased),
+        cmocka_unit_test(threads_end_with_nothing_live),
+        cmocka_unit_test(a_limited_trace_keeps_its_size_and_its_sums),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frames as columns: joining gives the very rows that were split, whatever they hold;
+ * what is damaged is refused and never read beyond; the recorder writes such frames and
+ * the reader gives their events. */
+#include "trace_test.h"
+
+#include "trace/columns.h"
+#include "trace/format.h"
+
+#define ROWS_MAX ((size_t)256 << 10)
+
+static struct vs_splitter *splitter;
+static struct vs_joiner *joiner;
+static unsigned char rows[ROWS_MAX + 8192], joined[ROWS_MAX + VS_JOIN_ROOM];
+
+static int open_both(void **state)
+{
+    (void)state;
+    splitter = vs_splitter_open(ROWS_MAX);
+    joiner = vs_joiner_open();
+    return make_scratch(state) || !splitter || !joiner;
+}
+
+static int close_both(void **state)
+{
+    vs_splitter_close(splitter);
+    vs_joiner_close(joiner);
+    return remove_scratch(state);
+}
+
+/* Numbers of all lengths, small ones mostly. */
+static uint64_t some_number(uint64_t *seed)
+{
+    uint64_t bits = random_next(seed) % 8 ? random_next(seed) % 16 : random_next(seed) % 64;
+    return random_next(seed) & ((UINT64_C(2) << bits) - 1);
+}
+
+static unsigned char *put_text(unsigned char *p, uint64_t *seed)
+{
+    size_t length = random_next(seed) % 40;
+    p = vs_put_varint(p, length);
+    for (size_t i = 0; i < length; i++)
+        *p++ = (unsigned char)random_next(seed);
+    return p;
+}
+
+static unsigned char *put_definition(unsigned char *p, uint64_t *seed)
+{
+    unsigned fields = (unsigned)(random_next(seed) % 5);
+    switch (random_next(seed) % 3) {
+    case 0:
+        *p++ = VS_DEFINE_STRING;
+        return put_text(p, seed);
+    case 1:
+        *p++ = VS_DEFINE_STACK;
+        for (unsigned i = 0; i < 3; i++)
+            p = vs_put_varint(p, some_number(seed));
+        return p;
+    default:
+        *p++ = VS_DEFINE_KIND;
+        p = vs_put_varint(p, 1 + random_next(seed) % 63);
+        p = vs_put_varint(p, fields);
+        for (unsigned i = 0; i < fields; i++)
+            *p++ = (unsigned char)(random_next(seed) % 6);
+        for (unsigned i = 0; i <= fields; i++)
+            p = put_text(p, seed);
+        return p;
+    }
+}
+
+static unsigned char *put_event(unsigned char *p, unsigned kind, uint64_t *seed, uint64_t *address)
+{
+    const struct vs_event_info *info = vs_event_describe(kind);
+    unsigned char flags = (unsigned char)(random_next(seed) & 0xc0);
+    *p++ = (unsigned char)(kind | flags);
+    if (flags & VS_RECORD_TID)
+        p = vs_put_varint(p, some_number(seed));
+    if (!(flags & VS_RECORD_SAME_TIME))
+        p = vs_put_varint(p, some_number(seed));
+    for (unsigned i = 0; i < info->field_count; i++) {
+        uint64_t value = i % 3 == 2 ? 1 : some_number(seed); /* columns that never change, too */
+        if (info->fields[i].codec == VS_CODEC_A) {
+            uint64_t next = random_next(seed) % 300 * 512 + (random_next(seed) % 9 ? 0 : value);
+            value = vs_zigzag(next - *address);
+            *address = next;
+        }
+        p = vs_put_varint(p, value);
+    }
+    return p;
+}
+
+/* About *bytes* of rows. */
+static size_t make_rows(size_t bytes, uint64_t seed)
+{
+    unsigned char *p = rows;
+    uint64_t address = 0;
+    while ((size_t)(p - rows) < bytes) {
+        unsigned kind = (unsigned)(random_next(&seed) % 64);
+        if (random_next(&seed) % 8 == 0)
+            p = put_definition(p, &seed);
+        else
+            p = put_event(p, vs_event_describe(kind) ? kind : VS_EVENT_alloc, &seed, &address);
+    }
+    return (size_t)(p - rows);
+}
+
+static size_t split(size_t bytes, const unsigned char **columns)
+{
+    struct vs_column_part parts[VS_COLUMN_PARTS_MAX];
+    size_t count = 0, at = 0;
+    size_t total = vs_splitter_split(splitter, rows, bytes, columns, parts, &count);
+    for (size_t i = 0; i < count && total; i++) {
+        assert_int_equal(parts[i].begin, at); /* they divide it without a gap */
+        at += parts[i].bytes;
+    }
+    assert_int_equal(at, total);
+    return total;
+}
+
+static void joining_gives_the_rows_that_were_split(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 120; seed++) {
+        const unsigned char *columns;
+        size_t bytes = make_rows(seed % 3 ? seed * 97 : ROWS_MAX * 3 / 4, seed);
+        size_t total = split(bytes, &columns);
+        assert_true(total > 0);
+        memset(joined, 0xaa, sizeof joined);
+        assert_true(vs_joiner_join(joiner, columns, total, joined, bytes));
+        assert_memory_equal(joined, rows, bytes);
+        assert_false(vs_joiner_join(joiner, columns, total, joined, bytes - 1));
+        assert_false(vs_joiner_join(joiner, columns, total, joined, bytes + 1));
+    }
+}
+
+static void rows_that_cannot_be_followed_are_left_alone(void **state)
+{
+    (void)state;
+    const unsigned char *columns;
+    size_t bytes = make_rows(2000, 7);
+    rows[bytes] = VS_EVENT_alloc; /* cut off after its first byte */
+    assert_int_equal(split(bytes + 1, &columns), 0);
+    rows[bytes] = VS_DEFINE_RESERVED;
+    assert_int_equal(split(bytes + 1, &columns), 0);
+    memcpy(rows, "\x94\x80\x00\x01\x01", 5); /* an address whose difference is 0 in two bytes */
+    assert_int_equal(split(5, &columns), 0);
+    memcpy(rows, "\x38\x7f", 2); /* a text longer than what is there */
+    assert_int_equal(split(2, &columns), 0);
+    assert_true(split(make_rows(2000, 8), &columns) > 0); /* and nothing is left of it */
+}
+
+/* A copy of exactly its size each time: a sanitizer sees a read beyond it. */
+static void join_copy(const unsigned char *columns, size_t bytes, size_t row_bytes)
+{
+    unsigned char *copy = malloc(bytes + 1);
+    unsigned char *out = malloc(row_bytes + VS_JOIN_ROOM);
+    memcpy(copy + 1, columns, bytes);
+    (void)!vs_joiner_join(joiner, copy + 1, bytes, out, row_bytes);
+    free(copy);
+    free(out);
+}
+
+static void damaged_columns_are_refused(void **state)
+{
+    (void)state;
+    const unsigned char *columns;
+    size_t bytes = make_rows(1500, 11), total = split(bytes, &columns);
+    unsigned char *work = malloc(total);
+    uint64_t seed = 5;
+    for (size_t cut = 0; cut < total; cut++) {
+        join_copy(columns, cut, bytes);
+        assert_false(vs_joiner_join(joiner, columns, cut, joined, bytes));
+    }
+    for (unsigned i = 0; i < 20000; i++) {
+        memcpy(work, columns, total);
+        for (unsigned n = 0; n <= i % 3; n++)
+            work[random_next(&seed) % (i % 2 ? total : 200)] = (unsigned char)random_next(&seed);
+        join_copy(work, total, bytes);
+    }
+    free(work);
+}
+
+/* The codec of the first event frame of *path*. */
+static unsigned first_codec(const char *path)
+{
+    size_t bytes;
+    struct vs_frame_header frame;
+    unsigned char *file = slurp(path, &bytes);
+    assert_true(bytes > sizeof(struct vs_file_header) + sizeof frame);
+    memcpy(&frame, file + sizeof(struct vs_file_header), sizeof frame);
+    free(file);
+    return frame.codec;
+}
+
+static void record_some(const char *path, unsigned compression)
+{
+    struct vs_recorder *r = open_recorder(path, compression, 0);
+    uint64_t seed = 3, name = vs_recorder_string(r, "cudaMalloc", SIZE_MAX);
+    for (uint64_t i = 0; i < 20000; i++) {
+        struct vs_event e = {.kind = i % 2 ? VS_EVENT_free : VS_EVENT_alloc};
+        e.tid = 1 + (uint32_t)(i / 7 % 3);
+        e.time_ns = UINT64_C(1) << 60;
+        e.time_ns += i * 1000 + random_next(&seed) % 900;
+        if (i % 2) {
+            e.free.addr = (1 + (i - 1) % 50) * 4096;
+        } else {
+            e.alloc.addr = (1 + i % 50) * 4096;
+            e.alloc.size = random_next(&seed) % 5000;
+            e.alloc.api = name;
+        }
+        vs_recorder_event(r, &e);
+    }
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+static void frames_of_columns_read_as_stored_ones(void **state)
+{
+    (void)state;
+    char packed[512], stored[512];
+    snprintf(packed, sizeof packed, "%s", scratch("packed.vst"));
+    snprintf(stored, sizeof stored, "%s", scratch("stored.vst"));
+    record_some(packed, 1);
+    record_some(stored, 0);
+    assert_int_equal(first_codec(packed), VS_COLUMNS);
+    assert_int_equal(first_codec(stored), VS_STORED);
+    struct vs_reader *a = open_reader(packed), *b = open_reader(stored);
+    struct vs_event from_a, from_b;
+    uint64_t events = 0;
+    while (next_plain(b, &from_b)) {
+        assert_true(next_plain(a, &from_a));
+        assert_memory_equal(&from_a, &from_b, offsetof(struct vs_event, fields));
+        if (from_b.kind != VS_EVENT_end)
+            assert_memory_equal(from_a.fields, from_b.fields, sizeof from_a.fields);
+        events++;
+    }
+    assert_false(next_plain(a, &from_a));
+    assert_int_equal(events, 20001);
+    assert_condition(a, VS_TRACE_COMPLETE);
+    vs_reader_close(a);
+    vs_reader_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joining_gives_the_rows_that_were_split),
+        cmocka_unit_test(rows_that_cannot_be_followed_are_left_alone),
+        cmocka_unit_test(damaged_columns_are_refused),
+        cmocka_unit_test(frames_of_columns_read_as_stored_ones),
+    };
+    return cmocka_run_group_tests(tests, open_both, close_both);
+}
