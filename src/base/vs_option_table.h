@@ -22,8 +22,8 @@ VS_OPTION(ipc, CHOICE, "auto", 0, 0, "auto|always",
           "always: any process can open cudaIpcGetMemHandle's memory; auto: after a first export")
 VS_OPTION(limit, LIMIT, "", 0, 0, "bytes",
           "let each device seem this big: 8GiB, 50%, or by device 0:8GiB,1:16GiB")
-VS_OPTION(stacks, CHOICE, "native", 0, 0, "native|none",
-          "call stacks recorded with each allocation")
+VS_OPTION(stacks, CHOICE, "both", 0, 0, "both|native|python|none",
+          "call stacks recorded with each allocation: native frames, Python's, or both in place")
 VS_OPTION(stack_depth, COUNT, "64", 1, 128, "frames", "deepest stack kept")
 VS_OPTION(min_size, SIZE, "0", 0, UINT64_C(1) << 50, "bytes",
           "smaller allocations are only counted: no event, no stack; totals and peaks stay exact")

@@ -108,9 +108,9 @@ uint64_t vs_process_api(const char *name)
 
 uint64_t vs_process_stack(void)
 {
-    /* without stacks still who called, so that memory can be told by library */
-    return recorder && !with_stacks ? vs_recorder_caller(recorder, vs_thread.caller)
-                                    : vs_recorder_stack(recorder, 0);
+    uint64_t id = with_stacks ? vs_recorder_stack(recorder, 0) : 0;
+    /* without a stack still who called, so that memory can be told by library */
+    return id ? id : vs_recorder_caller(recorder, vs_thread.caller);
 }
 
 void vs_process_note(int severity, const char *text)
@@ -192,11 +192,14 @@ static enum vs_err trace_path(char *path, unsigned attempt)
 /* No trace is ever lost to another: only a name that nobody has is taken. */
 static enum vs_err open_recorder(char *path)
 {
-    with_stacks = vs_option_is(&options, VS_OPT_stacks, "native");
+    with_stacks = !vs_option_is(&options, VS_OPT_stacks, "none");
     struct vs_recorder_config config = {
         .path = path,
         .keep_existing = true,
         .compression = (unsigned)options.number[VS_OPT_compression],
+        .python = vs_option_is(&options, VS_OPT_stacks, "both") ||
+                  vs_option_is(&options, VS_OPT_stacks, "python"),
+        .no_native = vs_option_is(&options, VS_OPT_stacks, "python"),
         .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
         .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],
         .min_size = options.number[VS_OPT_min_size],

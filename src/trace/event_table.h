@@ -27,8 +27,11 @@ VS_EVENT(3, device,
 VS_EVENT(4, context, F(context, U) F(device, U) F(handle, U) F(primary, U) F(alive, U))
 VS_EVENT(5, stream, F(stream, U) F(device, U) F(handle, U) F(name, STR) F(alive, U))
 VS_EVENT(6, thread, F(tid, U) F(name, STR))
-/* A loaded object; offset = pc - base is the address in the file's own terms. */
-VS_EVENT(7, module, F(module, U) F(base, U) F(start, U) F(end, U) F(path, STR) F(build_id, STR) F(alive, U))
+/* A loaded object; offset = pc - base is the address in the file's own terms. With a
+ * function: one of Python's, path is its source, and the offset of its frames the line. */
+VS_EVENT(7, module,
+         F(module, U) F(base, U) F(start, U) F(end, U) F(path, STR) F(build_id, STR) F(alive, U)
+         F(function, STR))
 
 /* What has no events of its own since the last such event of the same account: made and
  * freed, the change of reserved, and how far above their values before it the family's live

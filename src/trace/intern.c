@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "trace/python.h"
 #include "trace/recorder_internal.h"
 
 static uint64_t key_of(uint64_t hash)
@@ -86,8 +87,15 @@ uint64_t vs_intern_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t 
     return id;
 }
 
-static uint64_t add_native_node_locked(struct vs_recorder *r, uint64_t parent, uint64_t pc)
+/* The node of a return address, or of a Python frame's key. */
+static uint64_t add_frame_locked(struct vs_recorder *r, uint64_t parent, uint64_t frame)
 {
+    if (frame & VS_PYTHON_KEY_BIT) {
+        const uint64_t *known = vs_map_get(&r->python_places, frame);
+        return known ? vs_intern_node_locked(r, parent, (*known >> 32) + 1, *known & UINT32_MAX)
+                     : vs_intern_node_locked(r, parent, 0, 0);
+    }
+    uint64_t pc = frame - 1;
     const struct vs_loaded_module *module = vs_module_list_find_locked(r, pc);
     return module ? vs_intern_node_locked(r, parent, (uint64_t)module->index + 1,
                                           pc - module->base)
@@ -103,7 +111,7 @@ uint64_t vs_intern_stack_add_locked(struct vs_recorder *r, uint64_t hash, void *
         return 0;
     uint64_t id = 0;
     for (size_t i = count; i-- > 0;) {
-        id = add_native_node_locked(r, id, (uint64_t)(uintptr_t)pcs[i] - 1);
+        id = add_frame_locked(r, id, (uint64_t)(uintptr_t)pcs[i]);
         if (!id)
             return 0;
     }

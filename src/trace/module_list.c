@@ -17,6 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "trace/python.h"
 #include "trace/recorder_internal.h"
 #include "trace/walk.h"
 
@@ -263,6 +264,23 @@ void vs_module_list_refresh(struct vs_recorder *r)
         apply_locked(r, &g);
     vs_lock_release(&r->lock);
     vs_arena_free_all(&g.arena);
+    vs_module_list_look_for_python(r);
+}
+
+void vs_module_list_look_for_python(struct vs_recorder *r)
+{
+    const char *note;
+    if (!r->python)
+        return;
+    vs_python_look(&note);
+    if (!note)
+        return;
+    vs_lock_acquire(&r->lock);
+    struct vs_event event = {.kind = VS_EVENT_note};
+    event.note.severity = 1; /* a warning */
+    event.note.text = vs_intern_string_locked(r, note, strlen(note));
+    vs_recorder_event_locked(r, &event);
+    vs_recorder_release(r);
 }
 
 const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_recorder *r, uint64_t pc)

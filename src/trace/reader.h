@@ -69,6 +69,7 @@ struct vs_module {
     uint64_t base, start, end; /* file address = pc - base */
     const char *path;
     const char *build_id; /* lower-case hex, "" when it has none */
+    const char *function; /* not "": a Python function; path is its source, pc the line */
 };
 /* vs_reader_module: NULL for an unknown index. Valid until the next
  * vs_reader_next; strings until close. */

@@ -112,7 +112,7 @@ enum vs_err vs_reader_table_set_module(struct vs_reader_table *table, const stru
                        sizeof *table->modules);
         if (err)
             return err;
-        table->modules[table->module_count++] = (struct vs_module){.path = "", .build_id = ""};
+        table->modules[table->module_count++] = (struct vs_module){.path = "", .build_id = "", .function = ""};
     } else if (!event->module.alive) {
         return VS_OK; /* gone, but the stacks recorded before still refer to it */
     }
@@ -122,6 +122,7 @@ enum vs_err vs_reader_table_set_module(struct vs_reader_table *table, const stru
     module->end = event->module.end;
     module->path = vs_reader_table_string(table, event->module.path);
     module->build_id = vs_reader_table_string(table, event->module.build_id);
+    module->function = vs_reader_table_string(table, event->module.function);
     return VS_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "base/vs_log.h"
 #include "base/vs_quick_lock.h"
 #include "trace/compress.h"
+#include "trace/python.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 #include "trace/walk.h"
@@ -112,7 +113,9 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     err = vs_writer_open(r, config->compression, config->keep_existing);
     if (err)
         goto fail;
-    if (r->depth_max && !vs_unwind_load())
+    r->python = config->python && r->depth_max;
+    r->native = !config->no_native && r->depth_max && vs_unwind_load();
+    if (!r->python && !r->native)
         r->depth_max = 0;
     if (config->compression)
         vs_compress_load();
@@ -124,6 +127,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     vs_selection_begin_locked(r);
     vs_lock_release(&r->lock);
     vs_writer_start(r);
+    vs_module_list_look_for_python(r);
     *out = r;
     return VS_OK;
 
@@ -217,7 +221,7 @@ static size_t capture(struct vs_recorder *r, struct vs_walk_owner owner,
     size_t wanted = r->depth_max + owner.skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
     if (wanted < max)
         max = wanted;
-    size_t count = vs_walk_stack(owner, start, pcs, max, trail);
+    size_t count = vs_walk_stack(owner, start, pcs, NULL, max, trail);
     if (!count)
         count = vs_unwind_capture(pcs, max);
     return keep_program_frames(r, pcs, count, (const void *)(uintptr_t)start->pc, owner.skip);
@@ -266,8 +270,20 @@ __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsi
                                   .sp = (uint64_t)(uintptr_t)(frame + 2),
                                   .fp = frame[0]};
     struct vs_walk_owner owner = {r->number, skip};
-    uint64_t id = vs_walk_known(owner, &start);
-    return id ? id : new_stack(r, owner, &start);
+    uint64_t id;
+    if (r->python && vs_python_stack(r, owner, &start, &id))
+        return id;
+    if (!r->native)
+        return 0;
+    id = vs_walk_known(owner, &start);
+    if (id)
+        return id;
+    bool without_python = !vs_python_get();
+    id = new_stack(r, owner, &start);
+    /* it may have found Python just now, and this is the first stack with it */
+    if (r->python && without_python && vs_python_get())
+        vs_python_stack(r, owner, &start, &id);
+    return id;
 }
 
 void vs_recorder_flush(struct vs_recorder *r)
@@ -324,6 +340,8 @@ static void release_locked(struct vs_recorder *r)
     vs_map_free(&r->string_ids);
     vs_map_free(&r->stack_ids);
     vs_map_free(&r->node_ids);
+    vs_map_free(&r->python_places);
+    vs_map_free(&r->python_functions);
     vs_selection_close(r);
     vs_pages_unmap(r->modules, r->module_capacity * sizeof *r->modules);
     r->modules = NULL;
@@ -405,7 +423,8 @@ void vs_recorder_stats(struct vs_recorder *r, struct vs_recorder_stats *stats)
     if (!r)
         return;
     vs_lock_acquire(&r->lock);
-    size_t slots = r->string_ids.capacity + r->stack_ids.capacity + r->node_ids.capacity;
+    size_t slots = r->string_ids.capacity + r->stack_ids.capacity + r->node_ids.capacity +
+                   r->python_places.capacity + r->python_functions.capacity;
     stats->events = vs_window_events_locked(r);
     stats->bytes_encoded = r->encoded_bytes;
     if (r->active)

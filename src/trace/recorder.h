@@ -28,6 +28,8 @@ struct vs_recorder_config {
     bool keep_existing;        /* a plain file is not: VS_ERR_IO with errno EEXIST */
     unsigned compression;      /* zstd level; 0 = store */
     unsigned stack_depth_max;  /* frames kept, 1..128; 0 = no stacks */
+    bool no_native;            /* of threads that run Python its frames alone; others none */
+    bool python;               /* Python's frames in the stacks of those threads */
     unsigned flush_ms;         /* a window older than this is written though not full */
     size_t window_bytes;       /* 0 = default (256 KiB) */
     uint64_t min_size;         /* smaller allocations get no events of their own; 0: all do */

@@ -117,6 +117,8 @@ struct vs_recorder {
     struct vs_map string_ids; /* hash of the text -> id */
     struct vs_map stack_ids;  /* hash of the pcs -> id */
     struct vs_map node_ids;   /* hash of parent, pc, module -> id */
+    struct vs_map python_places;    /* vs_python_step_key -> module index << 32 | line */
+    struct vs_map python_functions; /* hash of file and name -> module index */
 
     /* loaded objects, sorted by start; guarded by lock */
     struct vs_loaded_module *modules;
@@ -129,6 +131,7 @@ struct vs_recorder {
     /* immutable after open */
     uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
+    bool native, python; /* which frames stacks have */
     size_t window_bytes;
     size_t frame_bytes; /* records after which a window is full; one longer record may be there */
     bool tight;         /* room is short: each frame leaves room for the end */
@@ -275,6 +278,9 @@ void vs_intern_kinds_locked(struct vs_recorder *r);
  * since the last time. Called without the lock (the loader's own lock is taken
  * inside, and a thread that holds that one may be waiting for ours). */
 void vs_module_list_refresh(struct vs_recorder *r);
+/* vs_module_list_look_for_python: whether one of them is an interpreter now; the trace says
+ * so when its frames cannot be read. Called without the lock. */
+void vs_module_list_look_for_python(struct vs_recorder *r);
 /* vs_module_list_find_locked: the module that contains *pc*; NULL when none. */
 const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_recorder *r, uint64_t pc);
 /* vs_module_list_own_range: pcs of the object that contains this code; 0,0 when

@@ -426,9 +426,26 @@ enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **
     return VS_OK;
 }
 
+/* A Python frame says itself all that there is to know. false when it is another. */
+static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
+                      struct vs_symbol *out)
+{
+    const struct vs_module *module = vs_reader_module(s->reader, frame->module);
+    if (!module || !*module->function)
+        return false;
+    *out = (struct vs_symbol){.function = module->function,
+                              .file = *module->path ? module->path : NULL,
+                              .line = (unsigned)(frame->pc - module->base),
+                              .module = base_name(module->path),
+                              .known = 1};
+    return true;
+}
+
 size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out,
                         size_t max)
 {
+    if (max && by_itself(s, frame, out))
+        return 1;
     const struct answer *answer = max ? get_answer(s, frame) : NULL;
     if (!answer) {
         if (max)

@@ -219,7 +219,7 @@ static bool stack_known(struct memory *m, uint64_t sp)
 
 static struct vs_trail *set_of(struct memory *m, const struct vs_walk_start *start, uint32_t *set)
 {
-    *set = (uint32_t)((start->sp >> 4 ^ start->sp >> 9 ^ start->pc) % SETS);
+    *set = (uint32_t)((start->sp >> 4 ^ start->sp >> 9 ^ start->pc ^ start->python) % SETS);
     return &m->trails[*set * WAYS];
 }
 
@@ -227,8 +227,8 @@ NOT_CHECKED static inline bool leads_here(const struct vs_trail *t, struct vs_wa
                                           const struct vs_walk_start *start)
 {
     if (t->start.sp != start->sp || t->start.fp != start->fp || t->start.pc != start->pc ||
-        t->owner.recorder != owner.recorder || t->owner.skip != owner.skip || !t->id ||
-        t->epoch != vs_walk_epoch())
+        t->start.python != start->python || t->owner.recorder != owner.recorder ||
+        t->owner.skip != owner.skip || !t->id || t->epoch != vs_walk_epoch())
         return false;
     const char *base = (const char *)(uintptr_t)start->sp;
     /* in order: only a word that matched says that the next may be read */
@@ -330,7 +330,7 @@ static inline void step(struct walk *w, const struct vs_frame_rule *rule, struct
 }
 
 size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *start, void **pcs,
-                     size_t max, struct vs_trail **trail)
+                     uint64_t *sps, size_t max, struct vs_trail **trail)
 {
     struct memory *m = memory_of_thread();
     *trail = NULL;
@@ -340,6 +340,8 @@ size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *sta
     struct vs_walk_start at = *start;
     size_t n = 0;
     while (at.pc && n < max) {
+        if (sps)
+            sps[n] = at.sp;
         pcs[n++] = (void *)(uintptr_t)at.pc;
         const struct vs_frame_rule *rule = look_up(at.pc);
         if (!rule)
@@ -356,6 +358,12 @@ size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *sta
     return n;
 }
 
+struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_walk_start *start)
+{
+    struct memory *m = memory_of_thread();
+    return m ? take_trail(m, owner, start) : NULL;
+}
+
 #else /* other machines: libunwind alone */
 
 uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *start)
@@ -365,11 +373,17 @@ uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *s
 }
 
 size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *start, void **pcs,
-                     size_t max, struct vs_trail **trail)
+                     uint64_t *sps, size_t max, struct vs_trail **trail)
 {
-    (void)owner, (void)start, (void)pcs, (void)max;
+    (void)owner, (void)start, (void)pcs, (void)sps, (void)max;
     *trail = NULL;
     return 0;
+}
+
+struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_walk_start *start)
+{
+    (void)owner, (void)start;
+    return NULL;
 }
 
 void vs_walk_keep(struct vs_trail *trail, uint64_t id)

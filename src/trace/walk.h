@@ -14,6 +14,7 @@
 /* Where a walk begins: a return address and the registers after that return. */
 struct vs_walk_start {
     uint64_t pc, sp, fp;
+    uint64_t python; /* vs_python_key of the Python frames the stack has; 0: none */
 };
 
 /* Whose stacks: a recorder, and how many frames of a stack it leaves out. */
@@ -42,9 +43,12 @@ uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *s
 /* vs_walk_stack: return addresses from *start* on, that one first, at most *max*; 0
  * when some frame cannot be walked by rules (ask libunwind). **trail* is what to give
  * to vs_walk_keep with the id; NULL when there is nothing to keep. The thread's
- * stack above start.sp must be in use by the caller. No lock may be held. */
+ * stack above start.sp must be in use by the caller. No lock may be held. *sps* (may be
+ * NULL) gets where each frame's part of the stack begins. */
 size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *start, void **pcs,
-                     size_t max, struct vs_trail **trail);
+                     uint64_t *sps, size_t max, struct vs_trail **trail);
+/* vs_walk_nothing: the trail of a stack without native frames. */
+struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_walk_start *start);
 void vs_walk_keep(struct vs_trail *trail, uint64_t id);
 
 /* vs_walk_forget: code was unloaded: all rules and trails are void. */

@@ -47,7 +47,7 @@ __attribute__((noinline)) static void compare(bool must_walk)
                                   .sp = (uint64_t)(uintptr_t)(frame + 2),
                                   .fp = frame[0]};
     by_libunwind(&truth, __builtin_return_address(0));
-    ours.count = vs_walk_stack(owner, &start, ours.pcs, FRAMES, &trail);
+    ours.count = vs_walk_stack(owner, &start, ours.pcs, NULL, FRAMES, &trail);
     compared++;
     if (!ours.count) {
         assert_false(must_walk);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which loaded object is CPython: the one that exports _PyRuntime, whether a library or
+ * the program. Its symbols are read from its own tables: the loader's dlsym waits for
+ * whoever is loading something, and that one may be waiting for us. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/python.h"
+
+/* --- symbols of one object --- */
+
+struct tables {
+    uint64_t base;
+    const ElfW(Sym) *symbols;
+    const char *strings;
+    const uint32_t *gnu_hash, *hash;
+};
+
+/* The loader relocates these addresses in some objects and not in others. */
+static const void *address(uint64_t base, uint64_t value)
+{
+    return (const void *)(uintptr_t)(value < base ? base + value : value);
+}
+
+static bool read_tables(const struct dl_phdr_info *info, struct tables *t)
+{
+    const ElfW(Dyn) *dynamic = NULL;
+    *t = (struct tables){.base = info->dlpi_addr};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+    for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
+        const void *at = address(t->base, d->d_un.d_ptr);
+        if (d->d_tag == DT_SYMTAB)
+            t->symbols = at;
+        else if (d->d_tag == DT_STRTAB)
+            t->strings = at;
+        else if (d->d_tag == DT_GNU_HASH)
+            t->gnu_hash = at;
+        else if (d->d_tag == DT_HASH)
+            t->hash = at;
+    }
+    return t->symbols && t->strings && (t->gnu_hash || t->hash);
+}
+
+static bool is(const struct tables *t, uint32_t i, const char *name)
+{
+    return t->symbols[i].st_shndx != SHN_UNDEF &&
+           strcmp(t->strings + t->symbols[i].st_name, name) == 0;
+}
+
+static const ElfW(Sym) *find_by_gnu_hash(const struct tables *t, const char *name)
+{
+    const uint32_t buckets = t->gnu_hash[0], first = t->gnu_hash[1], words = t->gnu_hash[2];
+    const uint64_t *bloom = (const uint64_t *)(const void *)(t->gnu_hash + 4);
+    const uint32_t *bucket = (const uint32_t *)(const void *)(bloom + words);
+    const uint32_t *chain = bucket + buckets;
+    uint32_t hash = 5381;
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    if (!buckets || !words)
+        return NULL;
+    uint64_t bits = bloom[hash / 64 % words];
+    if (!(bits >> hash % 64 & bits >> (hash >> t->gnu_hash[3]) % 64 & 1))
+        return NULL;
+    for (uint32_t i = bucket[hash % buckets]; i >= first; i++) {
+        if ((chain[i - first] | 1) == (hash | 1) && is(t, i, name))
+            return &t->symbols[i];
+        if (chain[i - first] & 1)
+            break;
+    }
+    return NULL;
+}
+
+static const ElfW(Sym) *find_symbol(const struct tables *t, const char *name)
+{
+    if (t->gnu_hash)
+        return find_by_gnu_hash(t, name);
+    for (uint32_t i = 1; i < t->hash[1]; i++) {
+        if (is(t, i, name))
+            return &t->symbols[i];
+    }
+    return NULL;
+}
+
+static uint64_t find_address(const struct tables *t, const char *name)
+{
+    const ElfW(Sym) *symbol = find_symbol(t, name);
+    return symbol ? t->base + symbol->st_value : 0;
+}
+
+/* --- the interpreter --- */
+
+struct candidate {
+    struct vs_python python;
+    uint64_t version, get_version; /* Py_Version, a number; Py_GetVersion */
+    char name[256];                /* of the object; "" for the program */
+    bool found;
+};
+
+static uint64_t function_of(const struct tables *t, const char *name, const char *other)
+{
+    uint64_t at = find_address(t, name);
+    return at ? at : find_address(t, other);
+}
+
+static void set_range(const struct dl_phdr_info *info, struct vs_python *python)
+{
+    python->object_start = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + ph->p_vaddr, end = start + ph->p_memsz;
+        if (ph->p_type != PT_LOAD)
+            continue;
+        if (start < python->object_start)
+            python->object_start = start;
+        if (end > python->object_end)
+            python->object_end = end;
+    }
+}
+
+/* The other objects that every Python program begins in. */
+static int look_at_bottom(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct vs_python *python = arg;
+    struct vs_python other = {0};
+    const char *name = info->dlpi_name ? info->dlpi_name : "";
+    const char *slash = strrchr(name, '/');
+    (void)size;
+    set_range(info, &other);
+    if (!*name) {
+        python->program_start = other.object_start;
+        python->program_end = other.object_end;
+    } else if (strncmp(slash ? slash + 1 : name, "libc.so", 7) == 0) {
+        python->libc_start = other.object_start;
+        python->libc_end = other.object_end;
+    }
+    return 0;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct candidate *c = arg;
+    struct vs_python *python = &c->python;
+    struct tables t;
+    (void)size;
+    if (!read_tables(info, &t))
+        return 0;
+    python->runtime = (const char *)(uintptr_t)find_address(&t, "_PyRuntime");
+    if (!python->runtime)
+        return 0;
+    python->this_thread =
+        (void *(*)(void))(uintptr_t)find_address(&t, "PyGILState_GetThisThreadState");
+    python->current = (void *(*)(void))(uintptr_t)function_of(&t, "PyThreadState_GetUnchecked",
+                                                              "_PyThreadState_UncheckedGet");
+    python->code_type = find_address(&t, "PyCode_Type");
+    python->text_type = find_address(&t, "PyUnicode_Type");
+    const ElfW(Sym) *eval = find_symbol(&t, "_PyEval_EvalFrameDefault");
+    if (eval && eval->st_size) {
+        python->eval_start = t.base + eval->st_value;
+        python->eval_end = python->eval_start + eval->st_size;
+    }
+    c->version = find_address(&t, "Py_Version");
+    c->get_version = find_address(&t, "Py_GetVersion");
+    snprintf(c->name, sizeof c->name, "%s", info->dlpi_name ? info->dlpi_name : "");
+    set_range(info, python);
+    c->found = true;
+    return 1;
+}
+
+/* 3.*minor*; 0 when it is another version, or will not say. */
+static unsigned minor_of(const struct candidate *c)
+{
+    if (c->version) { /* since 3.11 */
+        unsigned long version = *(const unsigned long *)(uintptr_t)c->version;
+        return version >> 24 == 3 ? (unsigned)(version >> 16 & 0xff) : 0;
+    }
+    const char *(*get)(void) = (const char *(*)(void))(uintptr_t)c->get_version;
+    const char *text = get ? get() : "";
+    return strncmp(text, "3.", 2) == 0 ? (unsigned)strtoul(text + 2, NULL, 10) : 0;
+}
+
+/* Whether an object of this name holds nothing but the interpreter. */
+static bool is_interpreter_alone(const char *name)
+{
+    char exe[4096];
+    if (!*name) {
+        ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+        exe[n > 0 ? n : 0] = 0;
+        name = exe;
+    }
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
+}
+
+static atomic_flag looking = ATOMIC_FLAG_INIT;         /* one thread at a time, others pass by */
+static struct vs_python the_python;                    /* by who is looking, until published */
+static _Atomic(const struct vs_python *) python_found; /* release; pairs with vs_python_get */
+static char refusal[160];                              /* by who is looking; said once */
+
+const struct vs_python *vs_python_get(void)
+{
+    return atomic_load_explicit(&python_found, memory_order_acquire);
+}
+
+/* Fill in what the symbols lead to. NULL, or why its frames cannot be read. */
+static const char *accept(struct candidate *c, unsigned minor)
+{
+    struct vs_python *python = &c->python;
+    const char *why = "of a build that keeps its symbols to itself";
+    if (!python->this_thread || !python->code_type || !python->text_type)
+        return why;
+    if (!vs_python_layout(minor, python->runtime, &python->layout, &why))
+        return why;
+    /* a build whose objects have more in front says something else here */
+    const char *type = (const char *)(uintptr_t)python->code_type;
+    const char *name = *(const char *const *)(const void *)(type + VS_PYTHON_TYPE_NAME);
+    uint64_t inside = (uint64_t)(uintptr_t)name;
+    if (inside < python->object_start || inside >= python->object_end || strcmp(name, "code") != 0)
+        return "of a build with larger objects";
+    python->machinery = is_interpreter_alone(c->name);
+    dl_iterate_phdr(look_at_bottom, python);
+    if (!is_interpreter_alone(""))
+        python->program_start = python->program_end = 0;
+    return NULL;
+}
+
+/* With `looking` set. */
+static bool look(const char **note)
+{
+    struct candidate c = {0};
+    dl_iterate_phdr(look_at_object, &c);
+    if (!c.found)
+        return false;
+    unsigned minor = minor_of(&c);
+    const char *why = accept(&c, minor);
+    if (!why) {
+        the_python = c.python;
+        atomic_store_explicit(&python_found, &the_python, memory_order_release);
+        return true;
+    }
+    if (!refusal[0]) {
+        snprintf(refusal, sizeof refusal,
+                 "Python 3.%u is in this process, but %s: stacks are without its functions", minor,
+                 why);
+        *note = refusal;
+    }
+    return false;
+}
+
+bool vs_python_look(const char **note)
+{
+    *note = NULL;
+    if (vs_python_get() || atomic_flag_test_and_set_explicit(&looking, memory_order_acquire))
+        return false;
+    bool new = !vs_python_get() && look(note);
+    atomic_flag_clear_explicit(&looking, memory_order_release);
+    return new;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The calling thread's Python frames, innermost first. This runs for every recorded stack,
+ * known or not: a few loads per frame. What is kept of a frame is the code object, where in
+ * it the frame is, and a mark of the code object: they die, and others take their addresses.
+ *
+ * 3.12 and later number code objects; the mark is that number. Earlier ones do not: there it
+ * is drawn from what a stack would say of them (names, file, first lines).
+ *
+ * The frames cannot go away meanwhile, see the header, and each is reached from one that is
+ * alive. Pointers are looked at for plausibility all the same, as a debugger or another
+ * tracer in the process may have put frames of its own there. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "trace/python.h"
+
+/* others' memory, with others' rules about locks */
+#define NOT_CHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
+
+/* From here on up owners are the eval loop itself (3.12: C stack; 3.14: interpreter). */
+#define OWNER_LOOP 3u
+#define OWNER_GENERATOR 1u
+#define CODE_UNIT 2u
+#define MARKED_MAX 2048u /* bytes of a file name or a table of lines */
+#define STEP_LIMIT (4u * VS_PYTHON_STEPS_MAX) /* frames looked at, kept or not */
+
+NOT_CHECKED static inline uint64_t word(uint64_t at, uint32_t offset)
+{
+    return *(const volatile uint64_t *)(uintptr_t)(at + offset);
+}
+
+NOT_CHECKED static inline uint32_t half(uint64_t at, uint32_t offset)
+{
+    return *(const volatile uint32_t *)(uintptr_t)(at + offset);
+}
+
+NOT_CHECKED static inline uint8_t byte(uint64_t at, uint32_t offset)
+{
+    return *(const volatile uint8_t *)(uintptr_t)(at + offset);
+}
+
+/* An address that an object can have. */
+static inline bool plausible(uint64_t at)
+{
+    return at >= 4096 && at < UINT64_C(1) << 47 && at % sizeof(uint64_t) == 0;
+}
+
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) *
+                                (b ^ UINT64_C(0xd1b54a32d192ed03));
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* --- marks --- */
+
+struct walk {
+    const struct vs_python *python;
+    struct vs_python_step *steps;
+    size_t count, frames, frames_max;
+    uint64_t last_code, last_mark; /* recursion and files of many functions are common */
+    uint64_t last_file, file_mark;
+};
+
+/* Of the bytes of an object. Of a long one not all of them, but its length and ends. */
+NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
+{
+    uint64_t mark = bytes;
+    if (bytes > MARKED_MAX) {
+        mark = mix(bytes, word(at + bytes - 2 * sizeof(uint64_t), 0));
+        bytes = MARKED_MAX;
+    }
+    for (; bytes >= 2 * sizeof(uint64_t); bytes -= 2 * sizeof(uint64_t), at += 2 * sizeof(uint64_t))
+        mark = mix(mark ^ word(at, 0), word(at, sizeof(uint64_t)));
+    for (; bytes; bytes--, at++)
+        mark = mark << 8 ^ mark >> 56 ^ byte(at, 0);
+    return mark;
+}
+
+static uint64_t mark_of_code(struct walk *w, uint64_t code)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    uint64_t first = half(code, l->code_first_line);
+    if (l->code_version != VS_PYTHON_NONE) {
+        uint32_t version = half(code, l->code_version);
+        if (version)
+            return first << 32 | version;
+    }
+    uint64_t file = word(code, l->code_file), name = word(code, l->code_name);
+    uint64_t lines = word(code, l->code_lines);
+    if (!plausible(file) || !plausible(name) || !plausible(lines))
+        return first;
+    /* names are interned: their hash is known */
+    uint64_t mark = mix(word(name, VS_PYTHON_TEXT_HASH), first ^ word(name, VS_PYTHON_LENGTH));
+    mark = mix(mark, mark_of_bytes(lines + VS_PYTHON_BYTES_DATA, word(lines, VS_PYTHON_LENGTH)));
+    if (file != w->last_file) {
+        uint32_t state = half(file, VS_PYTHON_TEXT_STATE);
+        uint32_t data = state & VS_PYTHON_ASCII ? l->text_ascii : l->text_compact;
+        w->last_file = file;
+        w->file_mark =
+            mark_of_bytes(file + data, word(file, VS_PYTHON_LENGTH) * VS_PYTHON_KIND(state));
+    }
+    return mix(mark, w->file_mark);
+}
+
+/* --- frames --- */
+
+static inline bool full(const struct walk *w)
+{
+    return w->frames == w->frames_max || w->count + 2 > VS_PYTHON_STEPS_MAX;
+}
+
+static inline void add_end(struct walk *w, uint64_t anchor)
+{
+    w->steps[w->count++] = (struct vs_python_step){0, anchor, 0};
+}
+
+static inline void add_frame(struct walk *w, uint64_t code, uint64_t instr)
+{
+    if (code != w->last_code) {
+        w->last_code = code;
+        w->last_mark = mark_of_code(w, code);
+    }
+    w->steps[w->count++] = (struct vs_python_step){code, instr, w->last_mark};
+    w->frames++;
+}
+
+static inline bool is_code(const struct walk *w, uint64_t code)
+{
+    return plausible(code) && word(code, VS_PYTHON_TYPE) == w->python->code_type;
+}
+
+/* Python hides these from its own tracebacks: not begun yet, or made by itself. */
+static inline bool is_complete(const struct walk *w, uint64_t frame, uint64_t code, uint64_t instr)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    uint64_t first = code + l->code_code +
+                     (uint64_t)half(code, l->code_traceable) * CODE_UNIT;
+    return instr >= first || byte(frame, l->frame_owner) == OWNER_GENERATOR;
+}
+
+static void walk_frame_objects(struct walk *w, const char *thread)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    uint64_t state = (uint64_t)(uintptr_t)thread, frame = word(state, l->thread_top), cframe = 0;
+    if (l->thread_cframe != VS_PYTHON_NONE)
+        cframe = word(state, l->thread_cframe);
+    while (plausible(frame) && !full(w)) {
+        uint64_t code = word(frame, l->frame_code);
+        if (!is_code(w, code))
+            break;
+        add_frame(w, code, half(frame, l->frame_instr));
+        add_end(w, cframe);
+        frame = word(frame, l->frame_previous);
+        if (cframe)
+            cframe = word(cframe, l->cframe_previous);
+    }
+}
+
+static void walk_entry_flag(struct walk *w, const char *thread)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    uint64_t cframe = word((uint64_t)(uintptr_t)thread, l->thread_cframe);
+    uint64_t frame = plausible(cframe) ? word(cframe, l->cframe_frame) : 0;
+    for (unsigned i = 0; plausible(frame) && !full(w) && i < STEP_LIMIT; i++) {
+        uint64_t code = word(frame, l->frame_code), instr = word(frame, l->frame_instr);
+        if (!is_code(w, code))
+            break;
+        if (is_complete(w, frame, code, instr))
+            add_frame(w, code, instr);
+        if (byte(frame, l->frame_entry)) {
+            add_end(w, cframe);
+            cframe = plausible(cframe) ? word(cframe, l->cframe_previous) : 0;
+        }
+        frame = word(frame, l->frame_previous);
+    }
+}
+
+static void walk_entry_frame(struct walk *w, const char *thread)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    uint64_t frame = word((uint64_t)(uintptr_t)thread, l->thread_top);
+    if (l->cframe_frame != VS_PYTHON_NONE)
+        frame = plausible(frame) ? word(frame, l->cframe_frame) : 0;
+    for (unsigned i = 0; plausible(frame) && !full(w) && i < STEP_LIMIT; i++) {
+        uint64_t code = word(frame, l->frame_code) & ~UINT64_C(7); /* 3.14 has tags there */
+        uint64_t instr = word(frame, l->frame_instr);
+        if (byte(frame, l->frame_owner) >= OWNER_LOOP)
+            add_end(w, frame);
+        else if (!is_code(w, code))
+            break;
+        else if (is_complete(w, frame, code, instr))
+            add_frame(w, code, instr);
+        frame = word(frame, l->frame_previous);
+    }
+}
+
+size_t vs_python_steps(const struct vs_python *python, const char *thread, size_t frames,
+                       struct vs_python_step *steps)
+{
+    struct walk w = {.python = python, .steps = steps, .frames_max = frames};
+    switch (python->layout.shape) {
+    case VS_PYTHON_FRAME_OBJECTS:
+        walk_frame_objects(&w, thread);
+        break;
+    case VS_PYTHON_ENTRY_FLAG:
+        walk_entry_flag(&w, thread);
+        break;
+    default:
+        walk_entry_frame(&w, thread);
+        break;
+    }
+    return w.frames ? w.count : 0;
+}
+
+uint64_t vs_python_step_key(const struct vs_python_step *step)
+{
+    return mix(step->code ^ step->mark, step->instr) | VS_PYTHON_KEY_BIT;
+}
+
+uint64_t vs_python_key(const struct vs_python_step *steps, size_t count)
+{
+    uint64_t key = count;
+    for (size_t i = 0; i < count; i++)
+        key = mix(key ^ steps[i].code ^ steps[i].mark << 17, steps[i].instr + i);
+    return key ? key : 1;
+}
+
+/* --- threads --- */
+
+/* Several interpreters in one process, before 3.12: what Python says of this thread is the
+ * state it began with, which need not be the one it runs now. The lists of interpreters and
+ * threads are others' to change, so they are read through the kernel. */
+static bool read_safely(uint64_t at, uint32_t offset, uint64_t *value)
+{
+    struct iovec to = {value, sizeof *value};
+    struct iovec from = {(void *)(uintptr_t)(at + offset), sizeof *value};
+    return plausible(at) &&
+           process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *value;
+}
+
+static bool has_frames(const struct vs_python *python, uint64_t state)
+{
+    const struct vs_python_layout *l = &python->layout;
+    uint64_t top = 0;
+    if (!read_safely(state, l->thread_top, &top) || !top)
+        return false;
+    return l->cframe_frame == VS_PYTHON_NONE || (read_safely(top, l->cframe_frame, &top) && top);
+}
+
+#define LISTED_MAX 256u
+
+static __attribute__((noinline)) uint64_t search_threads(const struct vs_python *python,
+                                                         uint64_t state)
+{
+    const struct vs_python_layout *l = &python->layout;
+    uint64_t self = (uint64_t)pthread_self(), id = 0, interpreter = 0, thread = 0;
+    uint64_t current = python->current ? (uint64_t)(uintptr_t)python->current() : 0;
+    if (current == state || (read_safely(current, l->thread_id, &id) && id == self))
+        return current;
+    /* it waits without the GIL; the newest interpreters stand first */
+    interpreter = word((uint64_t)(uintptr_t)python->runtime, l->runtime_interpreters);
+    for (unsigned i = 0; interpreter && i < LISTED_MAX; i++) {
+        if (!read_safely(interpreter, l->interpreter_threads, &thread))
+            break;
+        for (unsigned n = 0; thread && n < LISTED_MAX; n++) {
+            if (read_safely(thread, l->thread_id, &id) && id == self && has_frames(python, thread))
+                return thread;
+            if (!read_safely(thread, l->thread_next, &thread))
+                break;
+        }
+        if (!read_safely(interpreter, l->interpreter_next, &interpreter))
+            break;
+    }
+    return state;
+}
+
+const char *vs_python_thread(const struct vs_python *python)
+{
+    const struct vs_python_layout *l = &python->layout;
+    uint64_t state = (uint64_t)(uintptr_t)python->this_thread();
+    uint64_t runtime = (uint64_t)(uintptr_t)python->runtime;
+    if (!plausible(state))
+        return NULL;
+    uint64_t finalizing = word(runtime, l->runtime_finalizing);
+    if (finalizing && finalizing != state)
+        return NULL;
+    uint32_t newest = l->runtime_interpreters;
+    if (l->shape != VS_PYTHON_ENTRY_FRAME &&
+        word(runtime, newest) != word(runtime, newest + sizeof(uint64_t)))
+        state = search_threads(python, state);
+    return (const char *)(uintptr_t)state;
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs python_victim.py under an interpreter and vramscope, and compares the Python frames of
+# each stack in the trace with what that interpreter said of it; and where native frames
+# stand between them, in the cases where that is known.
+import argparse
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
+from vramscope import vst  # noqa: E402
+
+DEPTH = 128
+SKIPPED = 77
+# a letter per frame: p Python, e the extension, f libffi or _ctypes, c the C library; a last
+# p* stands for any number of them
+NATIVE = {
+    "extension": "eepp*",
+    "extension, GIL released": "eepp*",
+    "plain": "fpp*",
+    "gil held": "fpp*",
+    "called by an extension": "fppp" "e" "pp*",
+    "called twice": "ee" "pp" "e" "p" "e" "pp*",
+    "in an extension's thread": "fppp" "e" "c",
+    "recursion below an extension": "f" + 23 * "p" + "epp*",
+    "qsort": "fppp" "f" "c" "f" "pp*",
+}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def is_python(frame):
+    return bool(frame.module and frame.module.function)
+
+
+def python_frames(stack):
+    return [[f.module.function, f.module.path, f.offset] for f in stack if is_python(f)]
+
+
+def letter(frame):
+    if is_python(frame):
+        return "p"
+    name = os.path.basename(frame.module.path) if frame.module else "?"
+    for start, sign in (("libffi", "f"), ("_ctypes", "f"), ("victim_ext", "e"), ("libc.so", "c")):
+        if name.startswith(start):
+            return sign
+    return "<%s>" % name
+
+
+def shape(stack):
+    """As in NATIVE: runs of f and c are one; the runtime's own frames are left out."""
+    text = ""
+    for frame in stack:
+        sign = letter(frame)
+        if not text and "libcudart" in sign:
+            continue
+        if sign not in "fc" or not text.endswith(sign):
+            text += sign
+    return text
+
+
+def has_shape(text, want):
+    if want.endswith("*"):
+        return text.startswith(want[:-1]) and not text[len(want) - 1:].strip("p")
+    return text == want
+
+
+def as_read(text):
+    """A name as a trace has it: bytes that are no UTF-8 are replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def show(case, want, got):
+    say("case %r: Python said | the trace has" % case)
+    for w, g in zip(want + [None] * len(got), got + [None] * len(want)):
+        if w or g:
+            say("   %s %s | %s" % ("  " if w == g else "->", w, g))
+
+
+def load(path):
+    told = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            one = json.loads(line)
+            told[one["size"]] = one
+    return told
+
+
+def check(trace_path, told, stacks):
+    found, wrong = collections.Counter(), 0
+    trace = vst.open(trace_path)
+    for event in trace:
+        one = told.get(event["requested"]) if event.kind == "alloc" else None
+        if not one:
+            continue
+        found[one["size"]] += 1
+        stack = event["stack"]
+        got = python_frames(stack)
+        want = [[as_read(f[0]), as_read(f[1]), f[2]] for f in one["frames"]]
+        # a stack that is full ends early
+        if got != want and not (len(stack) == DEPTH and got == want[:len(got)] and len(got) > 50):
+            wrong += 1
+            if wrong <= 5:
+                show(one["case"], want, got)
+        elif stacks == "python" and len(stack) != len(got):
+            wrong += 1
+            say("case %r: native frames in %s" % (one["case"], shape(stack)))
+        elif stacks == "both" and not has_shape(shape(stack), NATIVE.get(one["case"], shape(stack))):
+            wrong += 1
+            say("case %r: %s, not %s" % (one["case"], shape(stack), NATIVE[one["case"]]))
+    lost = [one["case"] for size, one in told.items() if found[size] != 1]
+    say("%d stacks of %d cases: %d wrong, %d lost %s" % (
+        len(told), len({one["case"] for one in told.values()}), wrong, len(lost), lost[:5]))
+    say("the trace: %s, %s" % (trace.condition, trace.text))
+    return not wrong and not lost and len(told) > 200 and trace.condition == "complete"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("python", "stacks", "vramscope", "runtime", "extension"):
+        parser.add_argument("--" + name, required=True)
+    options = parser.parse_args()
+    python = shutil.which(options.python)
+    question = "import ctypes, sys; print(sys.version_info[:2] >= (3, 9), sys.version)"
+    answer = subprocess.run([python, "-c", question], capture_output=True, text=True) if python else None
+    if not answer or not answer.stdout.startswith("True"):
+        say("skipped: %s is not there, has no ctypes, or is older than 3.9" % options.python)
+        sys.exit(SKIPPED)
+    say(answer.stdout[5:].strip())
+    with tempfile.TemporaryDirectory(prefix="vs_python_") as folder:
+        trace, told = os.path.join(folder, "t.vst"), os.path.join(folder, "told")
+        done = subprocess.run(
+            [options.vramscope, "run", "--quiet", "--simulate=h100-80g", "--stacks=" + options.stacks,
+             "--stack-depth=%d" % DEPTH, "-o", trace, "--", python,
+             os.path.join(HERE, "python_victim.py"), options.runtime, told, options.extension],
+            timeout=240)
+        if done.returncode:
+            say("the program ended with %d" % done.returncode)
+            sys.exit(1)
+        sys.exit(0 if check(trace, load(told), options.stacks) else 1)
+
+
+main()
