@@ -75,7 +75,7 @@ _kind(3, "device", "device name:STR uuid:STR total_bytes sm_count cc_major cc_mi
 _kind(4, "context", "context device handle primary alive")
 _kind(5, "stream", "stream device handle name:STR alive")
 _kind(6, "thread", "tid name:STR")
-_kind(7, "module", "module base start end path:STR build_id:STR alive")
+_kind(7, "module", "module base start end path:STR build_id:STR alive function:STR")
 _kind(16, "alloc", "addr:A requested size family device context stream api:STR stack:STK")
 _kind(17, "free", "addr:A device stream api:STR stack:STK")
 _kind(18, "alloc_failed", "requested family device context stream api:STR stack:STK error "

@@ -178,8 +178,8 @@ static void refused_values_change_nothing_and_say_what_is_accepted(void **state)
         {VS_OPT_stack_depth, " 5", "1 to 128"},     {VS_OPT_stack_depth, "5 ", "1 to 128"},
         {VS_OPT_stack_depth, "99999999999999999999999", "1 to 128"},
         {VS_OPT_kernels, "maybe", "on or off"},     {VS_OPT_kernels, "", "on or off"},
-        {VS_OPT_stacks, "nativ", "native|none"},    {VS_OPT_stacks, "native|none", "native|none"},
-        {VS_OPT_stacks, "", "native|none"},         {VS_OPT_output, text, "1023 bytes"},
+        {VS_OPT_stacks, "nativ", "python|none"},    {VS_OPT_stacks, "native|none", "python|none"},
+        {VS_OPT_stacks, "", "python|none"},         {VS_OPT_output, text, "1023 bytes"},
     };
     struct vs_options before = options;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
