@@ -40,7 +40,7 @@ static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
 static struct vs_recorder *recorder; /* written under process_lock before state leaves IDLE */
 static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
-static bool with_stacks;             /* likewise */
+static bool with_stacks, with_native; /* likewise */
 
 struct vs_recorder *vs_process_recorder(void)
 {
@@ -109,8 +109,8 @@ uint64_t vs_process_api(const char *name)
 uint64_t vs_process_stack(void)
 {
     uint64_t id = with_stacks ? vs_recorder_stack(recorder, 0) : 0;
-    /* without a stack still who called, so that memory can be told by library */
-    return id ? id : vs_recorder_caller(recorder, vs_thread.caller);
+    /* without native frames still who called, so that memory can be told by library */
+    return id || with_native ? id : vs_recorder_caller(recorder, vs_thread.caller);
 }
 
 void vs_process_note(int severity, const char *text)
@@ -193,13 +193,14 @@ static enum vs_err trace_path(char *path, unsigned attempt)
 static enum vs_err open_recorder(char *path)
 {
     with_stacks = !vs_option_is(&options, VS_OPT_stacks, "none");
+    with_native = with_stacks && !vs_option_is(&options, VS_OPT_stacks, "python");
     struct vs_recorder_config config = {
         .path = path,
         .keep_existing = true,
         .compression = (unsigned)options.number[VS_OPT_compression],
         .python = vs_option_is(&options, VS_OPT_stacks, "both") ||
                   vs_option_is(&options, VS_OPT_stacks, "python"),
-        .no_native = vs_option_is(&options, VS_OPT_stacks, "python"),
+        .no_native = !with_native,
         .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
         .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],
         .min_size = options.number[VS_OPT_min_size],

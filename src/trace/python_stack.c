@@ -227,6 +227,8 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struc
         id = vs_intern_stack_find_locked(r, hash);
         vs_recorder_release(r);
     }
+    if (id == VS_STACK_MISS && vs_selection_stacks_stopped(&r->selection))
+        id = 0;
     if (id == VS_STACK_MISS) {
         uint32_t epoch = vs_walk_epoch();
         vs_module_list_refresh(r);
