@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "symbol_tool.h"
 #include "viewer/oom_text.h"
 
 static const char usage[] =
@@ -23,6 +24,8 @@ static const char usage[] =
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use what is readable of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never\n"
+    "\n"
+    VS_SYMBOL_FLAGS
     "\n"
     "Exit codes: 0 printed, also when nothing failed (it says so, with the headroom);\n"
     "2 the trace is unusable, has no such failure, or the usage is wrong.\n";
@@ -91,6 +94,8 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
 static int oom_main(int argc, char **argv)
 {
     struct arguments args = {0};
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -103,6 +108,7 @@ static int oom_main(int argc, char **argv)
     enum vs_err err = VS_OK;
     if (report->failure_total || args.nth)
         err = vs_oom_build(reader, report, args.nth, &oom);
+    vs_symbol_tool_done();
     if (err == VS_ERR_NOT_FOUND)
         code = vs_tool_fail(argv[0], "%s: has no failure number %llu; it has %llu (the latest %zu "
                             "are kept)", path, args.nth, (unsigned long long)report->failure_total,

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "process_tree_tool.h"
+#include "symbol_tool.h"
 #include "viewer/report_json.h"
 #include "viewer/report_text.h"
 
@@ -27,6 +28,8 @@ static const char usage[] =
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use what is readable of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never; NO_COLOR is respected\n"
+    "\n"
+    VS_SYMBOL_FLAGS
     "\n"
     "Terms: allocated = bytes set aside for live allocations; requested = bytes asked for\n"
     "in them; reserved = bytes held from the device, cached ones included.\n"
@@ -103,6 +106,8 @@ static int report_main(int argc, char **argv)
 {
     struct arguments args = {0};
     struct vs_trace_list list = {0};
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;

@@ -31,6 +31,7 @@
 #include "run_output.h"
 #include "run_signals.h"
 #include "run_summary.h"
+#include "symbol_tool.h"
 #include "trace/reader.h"
 
 #define CHECKER_STATUS 86 /* of programs that the simulated GPU's checker fails */
@@ -501,7 +502,8 @@ static int execute(struct run *run, int *status)
 static void summarise(struct run *run, int status)
 {
     struct vs_run_summary seen;
-    vs_run_summarise(run->manifest, run->quiet, &seen);
+    vs_symbol_tool_configure(&run->options);
+    vs_run_summarise(run->manifest, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
     if (seen.failures && !run->quiet)
         fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands above\n",
                 run->program[0]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "symbol_tool.h"
 
 #ifndef VS_VERSION
 #error "the build defines VS_VERSION"
@@ -17,6 +18,7 @@ static const struct vs_command *const commands[] = {
     &vs_cmd_oom,
     &vs_cmd_check,
     &vs_cmd_export,
+    &vs_cmd_symbolize,
     &vs_cmd_plan,
     &vs_cmd_doctor,
     &vs_cmd_options,
@@ -119,5 +121,6 @@ int main(int argc, char **argv)
     char who[64];
     snprintf(who, sizeof who, "vramscope %s", command->name);
     argv[1] = who;
+    vs_symbol_tool_environment();
     return command->main(argc - 1, argv + 1);
 }

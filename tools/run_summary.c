@@ -13,7 +13,9 @@
 #include "command.h"
 #include "process_tree_tool.h"
 #include "run_manifest.h"
+#include "symbol_tool.h"
 #include "trace/reader.h"
+#include "trace/symbolize.h"
 #include "viewer/report_text.h"
 #include "viewer/text_style.h"
 
@@ -51,7 +53,20 @@ static void show_tree(const struct vs_trace_list *list, unsigned traces)
         fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
 }
 
-void vs_run_summarise(const char *path, bool quiet, struct vs_run_summary *out)
+/* Names of functions into the trace, which is good without them, too. */
+static void write_names(const char *path)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_symbolize_result result;
+    enum vs_err err = vs_symbolize(path, NULL, &result, why);
+    vs_symbol_tool_done();
+    if (err)
+        fprintf(stderr, "vramscope run: no names were written into the trace: %s\n",
+                *why ? why : vs_err_text(err));
+    vs_symbolize_free(&result);
+}
+
+void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_run_summary *out)
 {
     struct vs_trace_list list = {0};
     char line[PATH_MAX + 2];
@@ -65,6 +80,8 @@ void vs_run_summarise(const char *path, bool quiet, struct vs_run_summary *out)
         } else if (*line == '?') {
             snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1, line + 1);
         } else {
+            if (symbolize)
+                write_names(line);
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;

@@ -14,7 +14,8 @@ struct vs_run_summary {
     char unreached[4096]; /* a program that was started without our LD_PRELOAD; or empty */
 };
 
-/* vs_run_summarise: read the manifest at *path*; unless *quiet*, print to standard error. */
-void vs_run_summarise(const char *path, bool quiet, struct vs_run_summary *out);
+/* vs_run_summarise: read the manifest at *path*; unless *quiet*, print to standard error.
+ * *symbolize*: write names of functions into each trace first. */
+void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_run_summary *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "symbol_tool.h"
 #include "viewer/report_text.h"
 
 static void complain(const char *who, const char *format, va_list args, const char *more)
@@ -78,6 +79,7 @@ bool vs_tool_report(const char *who, const char *path, bool partial, const char 
         return false;
     struct vs_report_options options = {.sites_max = sites_max, .kernels_max = 0};
     enum vs_err err = vs_report_build(*reader, path, &options, report);
+    vs_symbol_tool_done();
     if (!err) {
         if (vs_tool_usable(who, path, (*report)->condition, (*report)->condition_text, partial,
                            flag))

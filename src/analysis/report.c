@@ -180,8 +180,11 @@ static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char
         err = second_pass(pass->reader, report, symbols, &wrappers, options->sites_max);
     if (!err) {
         const char *first = NULL;
+        char note[VS_SYMBOLS_NOTE_MAX];
         report->missing_modules = vs_symbols_missing(symbols, &first);
         report->missing_module = first ? vs_summary_copy(&report->memory, first) : NULL;
+        vs_symbols_note(symbols, note);
+        report->symbols_note = vs_summary_copy(&report->memory, note);
     }
     vs_symbols_close(symbols);
     return err;

@@ -174,6 +174,7 @@ struct vs_report {
     uint64_t unmatched_frees, unmatched_pops, ignored;
     size_t missing_modules;      /* objects whose symbols could not be read */
     const char *missing_module;  /* one of them, or NULL */
+    const char *symbols_note;    /* what was not named and why; "" when nothing */
 
     const struct vs_report_pair *options;
     size_t option_count;

@@ -40,6 +40,14 @@ VS_OPTION(flush_ms, COUNT, "1000", 10, 60000, "ms", "longest time an event stays
 VS_OPTION(sample_ms, COUNT, "100", 1, 60000, "ms",
           "least time between two readings of the device's free memory")
 VS_OPTION(nvml, BOOL, "on", 0, 0, "", "ask NVML which processes use the device, now and then")
+VS_OPTION(debug_dir, STRING, "", 0, 0, "folders",
+          "where debug files are looked for, with ':' between, before /usr/lib/debug")
+VS_OPTION(symbol_cache, BOOL, "on", 0, 0, "",
+          "keep names of functions in ~/.cache/vramscope/symbols, once read")
+VS_OPTION(symbol_seconds, COUNT, "20", 0, 86400, "s",
+          "longest time for reading names of functions; 0: no limit")
+VS_OPTION(symbolize, BOOL, "off", 0, 0, "",
+          "run: write names of functions into each trace at the end (vramscope symbolize)")
 VS_OPTION(log, CHOICE, "warn", 0, 0, "error|warn|info|debug", "messages on standard error")
 VS_OPTION(via, CHOICE, "preload", 0, 0, "preload|injection",
           "how run gets in: before the program, or by CUDA's injection, which only observes")

@@ -36,7 +36,7 @@ static enum vs_err grow(void **array, size_t *capacity, size_t count, size_t ele
 
 /* Length of the valid UTF-8 character at *p*, 0 when there is none. NUL is not
  * taken: texts are C strings from here on. */
-static size_t utf8_length(const unsigned char *p, size_t left)
+size_t vs_reader_utf8_length(const unsigned char *p, size_t left)
 {
     unsigned char c = p[0];
     if (c && c < 0x80)
@@ -59,7 +59,7 @@ static size_t utf8_copy(char *out, const unsigned char *text, size_t length)
 {
     size_t n = 0;
     for (size_t i = 0; i < length;) {
-        size_t step = utf8_length(text + i, length - i);
+        size_t step = vs_reader_utf8_length(text + i, length - i);
         size_t bytes = step ? step : sizeof replacement;
         if (out)
             memcpy(out + n, step ? (const char *)text + i : replacement, bytes);

@@ -1,48 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for program counters; see the header. Each module is one libdwfl session
- * with the object at bias 0, opened when its first frame is asked for, and only
- * if the file on disk is the one that was running (equal build ids). Debug
- * information comes from the object, from /usr/lib/debug/.build-id, or from what
- * a debuginfod client has cached; nothing is ever downloaded. Strings belong to
- * libdw or to the arena, and both live until close. */
+ * Names for program counters; see the header. One struct object per build: what the
+ * cache had of it, what was asked since, and what is wrong with it. Answers are made
+ * once and live, with all texts, until close. */
 #define _GNU_SOURCE
 #include "trace/symbols.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
-#include "base/vs_option.h"
-#include "trace/demangle.h"
+#include "trace/symbol_cache.h"
+#include "trace/symbol_worker.h"
+#include "trace/trace_symbols.h"
 
-#define INLINES_MAX 64u
-#define BUILD_ID_HEX_MAX 130u
-
-/* A range of code and the compilation unit it comes from. */
-struct unit_range {
-    Dwarf_Addr low, high;
-    Dwarf_Off unit;
-};
+#define OBJECT_BUDGET ((uint64_t)512 << 20) /* memory for the names of one build */
+#define NOTE_NAMES 3
 
 struct object {
-    bool tried;
-    const char *name; /* base name */
-    uint64_t base;
-    Dwfl *dwfl; /* NULL: no usable file */
-    Dwfl_Module *module;
-    bool ranges_built;
-    struct unit_range *ranges; /* sorted; owned */
-    size_t range_count;
+    const char *path, *name, *build_id; /* the first module's; name is path's last part */
+    uint32_t number;
+    bool asked;   /* the worker opened it: facts hold */
+    bool broken;  /* the worker died of it */
+    bool unnamed; /* some place has no name for want of a file */
+    bool grown;   /* names were added to what the cache has */
+    struct vs_elf_facts facts;
+    struct vs_symbol_set names;
+    struct vs_symbol_set older; /* cached, made from other files than there are now */
+    struct vs_symbol_source source;
+    struct object *next;
 };
 
 /* What is known of one pc; kept by the arena. */
@@ -55,15 +48,23 @@ struct answer {
 
 struct vs_symbols {
     const struct vs_reader *reader;
-    struct object *objects; /* by module index */
-    size_t object_count;
+    struct vs_symbols_options options;
+    struct vs_symbol_set own; /* the trace's own names, by its module numbers */
+    struct vs_symbol_worker worker;
+    struct object *objects;
+    struct vs_map by_build; /* hash -> struct object * */
+    uint32_t object_count;
     struct vs_map answers; /* key_of(pc, module) -> struct answer * */
     struct vs_arena arena;
-    size_t missing;
-    const char *first_missing;
+    size_t late; /* places not looked up: no time left */
 };
 
-/* --- text --- */
+static struct vs_symbols_options configured;
+
+void vs_symbols_configure(const struct vs_symbols_options *options)
+{
+    configured = *options;
+}
 
 static const char *keep(struct vs_symbols *s, const char *text)
 {
@@ -78,314 +79,158 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* *name* as people write it: demangled, without a symbol version. */
-static const char *readable_name(struct vs_symbols *s, const char *name)
-{
-    char *plain = vs_demangle(name);
-    if (plain) {
-        const char *kept = keep(s, plain);
-        free(plain);
-        return kept;
-    }
-    const char *version = strchr(name, '@');
-    if (!version || version == name)
-        return name;
-    char *copy = vs_arena_alloc(&s->arena, (size_t)(version - name) + 1);
-    return copy ? memcpy(copy, name, (size_t)(version - name)) : name;
-}
-
 /* --- objects --- */
 
-static size_t build_id_hex(const unsigned char *bits, int bytes, char *out)
+static struct vs_debug_query query_of(const struct vs_symbols *s, const struct object *object)
 {
-    size_t n = 0;
-    for (int i = 0; i < bytes && n + 3 <= BUILD_ID_HEX_MAX; i++)
-        n += (size_t)snprintf(out + n, 3, "%02x", bits[i]);
-    out[n] = '\0';
-    return n;
+    return (struct vs_debug_query){object->path, object->build_id, object->source.link,
+                                   &s->options};
 }
 
-static bool module_build_id(Dwfl_Module *module, char *hex)
+/* What the cache has. It is stale when better may be had: the module or a debug file
+ * is there, and not the one it was made from. */
+static void load_cached(struct vs_symbols *s, struct object *object)
 {
-    const unsigned char *bits = NULL;
-    GElf_Addr address;
-    int bytes = dwfl_module_build_id(module, &bits, &address);
-    hex[0] = '\0';
-    return bytes > 0 && build_id_hex(bits, bytes, hex) > 2;
-}
-
-static int open_debug_file(const char *path, char **name)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        *name = strdup(path);
-    return fd;
-}
-
-static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-                          const char *file, const char *link, GElf_Word crc, char **found)
-{
-    (void)userdata, (void)name, (void)base, (void)file, (void)link, (void)crc;
-    char hex[BUILD_ID_HEX_MAX], path[PATH_MAX];
-    if (!module_build_id(module, hex))
-        return -1;
-    snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
-    int fd = open_debug_file(path, found);
-    const char *dir = vs_environment("DEBUGINFOD_CACHE_PATH"), *below = "";
-    if (!dir && (dir = vs_environment("XDG_CACHE_HOME")))
-        below = "/debuginfod_client";
-    if (!dir && (dir = vs_environment("HOME")))
-        below = "/.cache/debuginfod_client";
-    if (fd < 0 && dir &&
-        snprintf(path, sizeof path, "%s%s/%s/debuginfo", dir, below, hex) < (int)sizeof path)
-        fd = open_debug_file(path, found);
-    return fd;
-}
-
-static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-                    char **file, Elf **elf)
-{
-    (void)module, (void)userdata, (void)name, (void)base, (void)file, (void)elf;
-    return -1; /* every object is reported with its file */
-}
-
-static const Dwfl_Callbacks callbacks = {
-    .find_elf = find_elf,
-    .find_debuginfo = find_debuginfo,
-};
-
-/* Open the object's file if it is the one that ran. */
-static bool open_object(struct object *object, const struct vs_module *recorded)
-{
-    char hex[BUILD_ID_HEX_MAX];
-    object->dwfl = dwfl_begin(&callbacks);
-    if (!object->dwfl)
-        return false;
-    dwfl_report_begin(object->dwfl);
-    object->module =
-        dwfl_report_elf(object->dwfl, object->name, recorded->path, -1, 0, true);
-    dwfl_report_end(object->dwfl, NULL, NULL);
-    GElf_Addr bias;
-    if (object->module && dwfl_module_getelf(object->module, &bias)) {
-        module_build_id(object->module, hex);
-        if (!strcmp(hex, recorded->build_id))
-            return true;
+    if (!s->options.cache_dir || !*object->build_id ||
+        vs_symbol_cache_load(s->options.cache_dir, object->build_id, &object->names,
+                             &object->source)) {
+        vs_symbol_set_free(&object->names);
+        object->names.budget = OBJECT_BUDGET;
+        object->source = (struct vs_symbol_source){.link = ""};
+        return;
     }
-    dwfl_end(object->dwfl);
-    object->dwfl = NULL;
-    object->module = NULL;
-    return false;
+    struct vs_debug_query query = query_of(s, object);
+    struct vs_debug_signature now = vs_debug_files_sign(&query);
+    struct vs_debug_signature then = object->source.signature;
+    if ((now.module && now.module != then.module) ||
+        (now.separate && now.separate != then.separate)) {
+        object->older = object->names;
+        object->names = (struct vs_symbol_set){.budget = OBJECT_BUDGET};
+    }
 }
 
-static struct object *get_object(struct vs_symbols *s, uint32_t index)
+static struct object *get_object(struct vs_symbols *s, const struct vs_module *module)
 {
-    const struct vs_module *recorded = vs_reader_module(s->reader, index);
-    if (!recorded)
+    uint64_t key = XXH64(module->build_id, strlen(module->build_id),
+                         XXH64(module->path, strlen(module->path), 0)) | 1;
+    const uint64_t *known = vs_map_get(&s->by_build, key);
+    if (known)
+        return (struct object *)(uintptr_t)*known;
+    struct object *object = vs_arena_alloc(&s->arena, sizeof *object);
+    if (!object || vs_map_put(&s->by_build, key, (uint64_t)(uintptr_t)object))
         return NULL;
-    if (index >= s->object_count) {
-        size_t count = (size_t)index * 2 + 16;
-        struct object *larger = realloc(s->objects, count * sizeof *larger);
-        if (!larger)
-            return NULL;
-        memset(larger + s->object_count, 0, (count - s->object_count) * sizeof *larger);
-        s->objects = larger;
-        s->object_count = count;
-    }
-    struct object *object = &s->objects[index];
-    if (object->tried)
-        return object;
-    object->tried = true;
-    object->base = recorded->base;
-    object->name = base_name(recorded->path);
-    /* names without a directory are no files: the vDSO */
-    if (strchr(recorded->path, '/') && !open_object(object, recorded)) {
-        s->missing++;
-        if (!s->first_missing)
-            s->first_missing = recorded->path;
-    }
+    object->path = module->path;
+    object->name = base_name(module->path);
+    object->build_id = module->build_id;
+    object->number = s->object_count++;
+    object->names.budget = OBJECT_BUDGET;
+    object->next = s->objects;
+    s->objects = object;
+    load_cached(s, object);
     return object;
 }
 
-/* --- DWARF --- */
-
-static int compare_ranges(const void *a, const void *b)
+/* Have the worker look *offset* up; the answer is in object->names then. */
+static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
 {
-    const struct unit_range *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
-/* All units' ranges: for compilers that write no .debug_aranges. */
-static void build_ranges(struct object *object)
-{
-    Dwarf_Die *unit = NULL;
-    Dwarf_Addr bias;
-    size_t capacity = 0;
-    object->ranges_built = true;
-    while ((unit = dwfl_module_nextcu(object->module, unit, &bias))) {
-        Dwarf_Addr base, low, high;
-        ptrdiff_t at = 0;
-        while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
-            if (object->range_count == capacity) {
-                capacity = capacity ? capacity * 2 : 256;
-                struct unit_range *larger = realloc(object->ranges, capacity * sizeof *larger);
-                if (!larger)
-                    return;
-                object->ranges = larger;
-            }
-            object->ranges[object->range_count++] =
-                (struct unit_range){low, high, dwarf_dieoffset(unit)};
-        }
+    struct vs_debug_query query = query_of(s, object);
+    if (object->broken || (object->asked && !object->facts.found))
+        return;
+    size_t before = object->names.count;
+    switch (vs_symbol_worker_ask(&s->worker, &query, object->number, offset, &object->names,
+                                 &object->facts)) {
+    case VS_WORKER_ANSWERED:
+        object->asked = true;
+        object->grown |= object->facts.found && object->names.count != before;
+        break;
+    case VS_WORKER_CRASHED:
+        object->broken = true;
+        break;
+    case VS_WORKER_LATE:
+        s->late++;
+        break;
     }
-    if (object->range_count)
-        qsort(object->ranges, object->range_count, sizeof *object->ranges, compare_ranges);
 }
 
-/* The unit that holds *pc*; *bias* as libdw wants it subtracted. */
-static Dwarf_Die *find_unit(struct object *object, Dwarf_Addr pc, Dwarf_Addr *bias, Dwarf_Die *room)
+/* The names of a place from the files' side: cache, files, older cache. */
+static const struct vs_symbol_entry *look_up(struct vs_symbols *s, struct object *object,
+                                             uint64_t offset)
 {
-    Dwarf *dwarf = dwfl_module_getdwarf(object->module, bias);
-    if (!dwarf)
-        return NULL;
-    Dwarf_Die *unit = dwfl_module_addrdie(object->module, pc, bias);
-    if (unit)
-        return unit;
-    if (!object->ranges_built)
-        build_ranges(object);
-    size_t low = 0, high = object->range_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (object->ranges[middle].low <= pc - *bias)
-            low = middle + 1;
-        else
-            high = middle;
+    const struct vs_symbol_entry *entry = vs_symbol_set_find(&object->names, 0, offset);
+    if (!entry) {
+        ask(s, object, offset);
+        entry = vs_symbol_set_find(&object->names, 0, offset);
     }
-    if (!low || pc - *bias >= object->ranges[low - 1].high)
-        return NULL;
-    return dwarf_offdie(dwarf, object->ranges[low - 1].unit, room);
-}
-
-static const char *die_name(struct vs_symbols *s, Dwarf_Die *die)
-{
-    Dwarf_Attribute attribute;
-    const char *name = NULL;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
-        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-        name = dwarf_formstring(&attribute);
-    const char *readable = name ? readable_name(s, name) : NULL;
-    if (readable && readable != name)
-        return readable;
-    /* not mangled, or nothing here that could undo it: the plain name says more */
-    const char *plain = dwarf_attr_integrate(die, DW_AT_name, &attribute)
-                            ? dwarf_formstring(&attribute)
-                            : NULL;
-    return plain ? plain : readable;
-}
-
-static unsigned die_number(Dwarf_Die *die, unsigned name)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) ||
-        value > UINT_MAX)
-        return 0;
-    return (unsigned)value;
-}
-
-/* Where an inlined function was called. */
-static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
-{
-    Dwarf_Files *files;
-    size_t count;
-    unsigned index = die_number(inlined, DW_AT_call_file);
-    *file = NULL;
-    *line = die_number(inlined, DW_AT_call_line);
-    if (!dwarf_getsrcfiles(unit, &files, &count) && index < count)
-        *file = dwarf_filesrc(files, index, NULL, NULL);
-}
-
-/* The functions around *pc*, innermost first; 0 when DWARF does not say. */
-static size_t by_dwarf(struct vs_symbols *s, struct object *object, Dwarf_Addr pc,
-                       struct vs_symbol *out)
-{
-    Dwarf_Addr bias = 0;
-    Dwarf_Die room, *unit = find_unit(object, pc, &bias, &room);
-    if (!unit)
-        return 0;
-    const char *file = NULL;
-    int line_number = 0;
-    Dwarf_Line *line = dwarf_getsrc_die(unit, pc - bias);
-    if (line) {
-        file = dwarf_linesrc(line, NULL, NULL);
-        dwarf_lineno(line, &line_number);
+    if (!entry || !entry->count) {
+        const struct vs_symbol_entry *older = vs_symbol_set_find(&object->older, 0, offset);
+        entry = older ? older : entry;
     }
-    unsigned at = line_number > 0 ? (unsigned)line_number : 0;
-    out[0] = (struct vs_symbol){.file = file, .line = at}; /* even without a function */
+    if ((!entry || !entry->count) && strchr(object->path, '/'))
+        object->unnamed |= object->broken || (object->asked && !object->facts.found);
+    return entry;
+}
 
-    Dwarf_Die *found = NULL, *scopes = NULL;
-    int n = dwarf_getscopes(unit, pc - bias, &found);
-    if (n <= 0)
-        return 0;
-    /* the chain of places, not of abstract definitions */
-    n = dwarf_getscopes_die(&found[0], &scopes);
-    size_t count = 0;
-    for (int i = 0; i < n && count < INLINES_MAX; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-            continue;
-        const char *name = die_name(s, &scopes[i]);
-        out[count++] = (struct vs_symbol){.function = name ? name : "?",
-                                          .file = file,
-                                          .line = at,
-                                          .module = object->name,
-                                          .inlined = tag == DW_TAG_inlined_subroutine,
-                                          .known = name != NULL};
-        if (tag == DW_TAG_subprogram)
-            break;
-        call_site(unit, &scopes[i], &file, &at);
-    }
-    free(scopes);
-    free(found);
-    return count;
+static bool better(const struct vs_symbol_entry *a, const struct vs_symbol_entry *b)
+{
+    if (!a || !a->count)
+        return false;
+    return !b || !b->count || a->level > b->level;
+}
+
+static const struct vs_symbol_entry *find_entry(struct vs_symbols *s, struct object *object,
+                                                uint32_t module, uint64_t offset)
+{
+    const struct vs_symbol_entry *own = vs_symbol_set_find(&s->own, module, offset);
+    if (own && own->count && !s->options.afresh)
+        return own;
+    const struct vs_symbol_entry *entry = look_up(s, object, offset);
+    return better(own, entry) ? own : entry;
+}
+
+const struct vs_symbol_entry *vs_symbols_place(struct vs_symbols *s, uint32_t module,
+                                               uint64_t offset)
+{
+    const struct vs_module *recorded = vs_reader_module(s->reader, module);
+    struct object *object = recorded ? get_object(s, recorded) : NULL;
+    return object ? find_entry(s, object, module, offset) : NULL;
 }
 
 /* --- answers --- */
 
-static void by_offset(struct vs_symbols *s, const struct object *object, uint64_t pc,
-                      struct vs_symbol *out)
+static const char *offset_text(struct vs_symbols *s, const char *name, uint64_t offset)
 {
     char text[PATH_MAX + 32];
-    const char *file = out->file;
-    unsigned line = out->line;
-    if (object)
-        snprintf(text, sizeof text, "%s+0x%" PRIx64, object->name, pc - object->base);
+    if (name)
+        snprintf(text, sizeof text, "%s+0x%" PRIx64, name, offset);
     else
-        snprintf(text, sizeof text, "0x%" PRIx64, pc);
-    *out = (struct vs_symbol){.function = keep(s, text),
-                              .file = file,
-                              .line = line,
-                              .module = object ? object->name : "?"};
+        snprintf(text, sizeof text, "0x%" PRIx64, offset);
+    return keep(s, text);
 }
 
 static size_t resolve(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out)
 {
-    struct object *object =
-        frame->module == VS_NO_MODULE ? NULL : get_object(s, frame->module);
-    memset(out, 0, sizeof *out);
-    if (object && object->module) {
-        Dwarf_Addr pc = frame->pc - object->base;
-        size_t count = by_dwarf(s, object, pc, out);
-        if (count)
-            return count;
-        const char *name = dwfl_module_addrname(object->module, pc);
-        if (name) {
-            out->function = readable_name(s, name);
-            out->module = object->name;
-            out->known = 1;
-            return 1;
-        }
+    const struct vs_module *module =
+        frame->module == VS_NO_MODULE ? NULL : vs_reader_module(s->reader, frame->module);
+    struct object *object = module ? get_object(s, module) : NULL;
+    if (!object) {
+        *out = (struct vs_symbol){.function = offset_text(s, NULL, frame->pc), .module = "?"};
+        return 1;
     }
-    by_offset(s, object, frame->pc, out);
-    return 1;
+    uint64_t offset = frame->pc - module->base;
+    const struct vs_symbol_entry *entry = find_entry(s, object, frame->module, offset);
+    size_t count = entry ? entry->count : 0;
+    for (size_t i = 0; i < count; i++)
+        out[i] = entry->symbols[i];
+    if (!count) {
+        out[0] = (struct vs_symbol){.known = 0};
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        out[i].module = object->name;
+        if (!out[i].known)
+            out[i].function = offset_text(s, object->name, offset);
+    }
+    return count;
 }
 
 static uint64_t key_of(const struct vs_frame *frame)
@@ -403,7 +248,7 @@ static const struct answer *get_answer(struct vs_symbols *s, const struct vs_fra
         if (answer->pc == frame->pc && answer->module == frame->module)
             return answer;
     }
-    struct vs_symbol symbols[INLINES_MAX];
+    struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
     size_t count = resolve(s, frame, symbols);
     struct answer *answer = vs_arena_alloc(&s->arena, sizeof *answer + count * sizeof symbols[0]);
     if (!answer)
@@ -422,6 +267,14 @@ enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **
     if (!s)
         return VS_ERR_NOMEM;
     s->reader = reader;
+    s->options = configured;
+    s->worker.fd = -1;
+    s->worker.options = s->options;
+    enum vs_err err = vs_trace_symbols_load(reader, &s->own);
+    if (err) {
+        vs_symbols_close(s);
+        return err;
+    }
     *out = s;
     return VS_OK;
 }
@@ -457,24 +310,100 @@ size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, stru
     return count;
 }
 
+/* --- what is missing --- */
+
 size_t vs_symbols_missing(const struct vs_symbols *s, const char **first)
 {
+    size_t missing = 0;
     if (first)
-        *first = s->first_missing;
-    return s->missing;
+        *first = NULL;
+    for (const struct object *o = s->objects; o; o = o->next) {
+        missing += o->unnamed;
+        if (o->unnamed && first)
+            *first = o->path; /* the list is newest first */
+    }
+    return missing;
+}
+
+enum trouble { CHANGED, GONE, BROKEN };
+
+static bool has_trouble(const struct object *o, enum trouble trouble)
+{
+    if (!o->unnamed)
+        return false;
+    return trouble == (o->broken ? BROKEN : o->facts.changed ? CHANGED : GONE);
+}
+
+static void add(char *text, const char *fmt, ...) VS_PRINTF(2, 3);
+static void add(char *text, const char *fmt, ...)
+{
+    size_t n = strlen(text);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text + n, VS_SYMBOLS_NOTE_MAX - n, fmt, ap);
+    va_end(ap);
+}
+
+static void note_trouble(const struct vs_symbols *s, enum trouble trouble, const char *one,
+                         const char *many, char *text)
+{
+    size_t count = 0, named = 0;
+    for (const struct object *o = s->objects; o; o = o->next)
+        count += has_trouble(o, trouble);
+    if (!count)
+        return;
+    add(text, "%s%zu module%s %s: ", *text ? "; " : "", count, count == 1 ? "" : "s",
+        count == 1 ? one : many);
+    for (const struct object *o = s->objects; o && named < NOTE_NAMES; o = o->next)
+        if (has_trouble(o, trouble))
+            add(text, "%s%.120s", named++ ? ", " : "", o->name);
+    if (count > named)
+        add(text, " and %zu more", count - named);
+}
+
+void vs_symbols_note(const struct vs_symbols *s, char *text)
+{
+    *text = '\0';
+    note_trouble(s, CHANGED, "changed since", "changed since", text);
+    note_trouble(s, GONE, "is not on this machine", "are not on this machine", text);
+    note_trouble(s, BROKEN, "cannot be read", "cannot be read", text);
+    if (*text)
+        add(text, "; names may be missing");
+    if (s->late)
+        add(text, "%sno time left (%u s) for %zu place%s", *text ? "; " : "",
+            s->options.budget_ms / 1000, s->late, s->late == 1 ? "" : "s");
+}
+
+/* --- the end --- */
+
+static void close_object(struct vs_symbols *s, struct object *object)
+{
+    const char *dir = s->options.cache_dir;
+    if (dir && object->grown && vs_debug_files_is_build_id(object->build_id)) {
+        snprintf(object->source.link, sizeof object->source.link, "%s", object->facts.link);
+        struct vs_debug_query query = query_of(s, object);
+        object->source.signature = vs_debug_files_sign(&query);
+        (void)vs_symbol_cache_store(dir, object->build_id, &object->names, &object->source);
+    }
+    vs_symbol_set_free(&object->names);
+    vs_symbol_set_free(&object->older);
 }
 
 void vs_symbols_close(struct vs_symbols *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->object_count; i++) {
-        if (s->objects[i].dwfl)
-            dwfl_end(s->objects[i].dwfl);
-        free(s->objects[i].ranges);
+    bool stored = false;
+    vs_symbol_worker_stop(&s->worker);
+    for (struct object *o = s->objects; o; o = o->next) {
+        stored |= o->grown;
+        close_object(s, o);
     }
-    free(s->objects);
+    if (stored && s->options.cache_dir)
+        vs_symbol_cache_trim(s->options.cache_dir, VS_SYMBOL_CACHE_BYTES_MAX);
+    vs_map_free(&s->by_build);
     vs_map_free(&s->answers);
+    vs_symbol_set_free(&s->own);
     vs_arena_free_all(&s->arena);
     free(s);
 }

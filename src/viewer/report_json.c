@@ -284,6 +284,7 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     vs_json_uint(json, "unmatched_range_pops", report->unmatched_pops);
     vs_json_uint(json, "ignored_events", report->ignored);
     vs_json_uint(json, "modules_without_symbols", report->missing_modules);
+    vs_json_string(json, "symbols_note", report->symbols_note ? report->symbols_note : "");
     vs_json_end_object(json);
     vs_json_begin_object(json, "options");
     for (size_t i = 0; i < report->option_count; i++)

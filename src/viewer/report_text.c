@@ -355,10 +355,8 @@ static void failure_section(const struct vs_report *report, const struct vs_styl
 static void footing(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
-    if (report->missing_modules)
-        fprintf(out, "\nsymbols: %zu object%s could not be read, such as %s\n",
-                report->missing_modules, report->missing_modules == 1 ? "" : "s",
-                report->missing_module ? report->missing_module : "?");
+    if (report->symbols_note && *report->symbols_note)
+        fprintf(out, "\nnames: %s\n", report->symbols_note);
     if (!report->failure_total && !report->device_count)
         return;
     fprintf(out, "\nnext: vramscope %s ", report->failure_total ? "oom" : "export");
