@@ -43,7 +43,7 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
     static const char *const functions[] = {
         "cudaMalloc", "cudaHostAlloc", "cudaHostRegister", "cudaFree", "cuMem", "cuArray",
         "cuMipmappedArray", "cudaMemPool", "cudaGraph", "cuGraph", "operator new", "__cuda",
-        "libcudart_static_", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
+        "libcudart_static_", "vs_thunk_", "vs_sim_rt_", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
     if (starts_with_any(module, modules))
         return true;
     const char *base = file ? strrchr(file, '/') : NULL;

@@ -110,6 +110,8 @@ static void plain_identifier(struct reader *r, const char **text, size_t *length
 {
     take(r, 'u');
     *length = 0;
+    if (*r->next < '0' || *r->next > '9')
+        r->failed = true;
     while (!r->failed && *r->next >= '0' && *r->next <= '9' && *length < VS_RUST_NAME_MAX) {
         *length = *length * 10 + (size_t)(*r->next++ - '0');
         if (*length == 0)
@@ -287,8 +289,12 @@ static void dyn_type(struct reader *r)
             put(r, " + ");
         path(r, false);
         while (take(r, 'p')) {
+            /* one more of the trait's arguments: they may have their brackets already */
+            bool open = !r->silent && r->used && r->out[r->used - 1] == '>';
+            if (open)
+                r->used--;
+            put(r, open ? ", " : "<");
             plain_identifier(r, &text, &length);
-            put(r, "<");
             put_bytes(r, text, length);
             put(r, " = ");
             type(r);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <dwarf.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +83,18 @@ static Dwarf_Die *whole_unit(Dwarf_Die *unit, Dwarf_Die *room)
 
 /* --- attributes --- */
 
-/* *path* without "//", "/./" and "dir/../"; a leading "../" stays. */
-static const char *clean_path(struct vs_elf_object *object, const char *path)
+/* *path*, taken from the folder of *unit*, without "//", "/./" and "dir/../". Stays as
+ * it is where the folder is not known. */
+static const char *clean_path(struct vs_elf_object *object, Dwarf_Die *unit, const char *path)
 {
+    char joined[PATH_MAX];
+    Dwarf_Attribute attribute;
+    const char *dir = path && *path != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute)
+                          ? dwarf_formstring(&attribute)
+                          : NULL;
+    if (dir && *dir == '/' &&
+        snprintf(joined, sizeof joined, "%s/%s", dir, path) < (int)sizeof joined)
+        path = vs_elf_keep(object, joined);
     if (!path || (!strstr(path, "//") && !strstr(path, "./")))
         return path;
     size_t room = strlen(path) + 1, n = 0;
@@ -218,7 +228,7 @@ size_t vs_elf_dwarf_names(struct vs_elf_object *object, Dwarf_Addr pc, struct vs
         dwarf_lineno(line, &line_number);
     }
     unsigned at = line_number > 0 ? (unsigned)line_number : 0;
-    out[0] = (struct vs_symbol){.file = clean_path(object, file), .line = at};
+    out[0] = (struct vs_symbol){.file = clean_path(object, skeleton, file), .line = at};
 
     Dwarf_Die *unit = whole_unit(skeleton, &whole), *found = NULL, *scopes = NULL;
     int n = dwarf_getscopes(unit, pc - bias, &found);
@@ -233,7 +243,7 @@ size_t vs_elf_dwarf_names(struct vs_elf_object *object, Dwarf_Addr pc, struct vs
             continue;
         const char *name = die_name(object, &scopes[i]);
         out[count++] = (struct vs_symbol){.function = name ? name : "",
-                                          .file = clean_path(object, file),
+                                          .file = clean_path(object, skeleton, file),
                                           .line = at,
                                           .inlined = tag == DW_TAG_inlined_subroutine,
                                           .known = name != NULL};

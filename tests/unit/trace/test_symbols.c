@@ -151,7 +151,7 @@ static void assert_all_names(const char *trace, const struct vs_symbols_options 
     assert_string_equal(strrchr(fill->file, '/') + 1, "victim_names.cpp");
     assert_string_equal(strrchr(hidden->file, '/') + 1, "victim_names.cpp");
     assert_true(fill->line > 10 && hidden->line > fill->line && enter->line > hidden->line);
-    assert_null(strstr(fill->file, "/../"));
+    assert_true(fill->file[0] == '/' && !strstr(fill->file, "/../"));
     let_go(&names);
 }
 
