@@ -14,10 +14,19 @@ struct lane {
     unsigned flags;
 };
 
+/* A field; or several that follow each other and never change: their varints lie one
+ * after the other as they do in every row. */
+struct step {
+    struct lane *lane; /* NULL: constant */
+    const unsigned char *from;
+    size_t bytes;
+};
+
 struct kind {
     bool known;
-    unsigned fields;
+    unsigned fields, steps;
     struct lane lanes[VS_KIND_FIELDS_MAX];
+    struct step plan[VS_KIND_FIELDS_MAX];
 };
 
 struct vs_joiner {
@@ -91,6 +100,23 @@ static bool place(struct lane *lane, const unsigned char **p, const unsigned cha
            (vs_get_varint(&after, lane->end, &value) && after == lane->end);
 }
 
+/* How an event of the kind is put together. Constant addresses are distances, which still
+ * have to be looked up. */
+static void make_plan(struct kind *kind)
+{
+    kind->steps = 0;
+    for (unsigned i = 0; i < kind->fields; i++) {
+        struct lane *lane = &kind->lanes[i];
+        struct step *last = kind->steps ? &kind->plan[kind->steps - 1] : NULL;
+        if (lane->flags != VS_COLUMN_CONSTANT)
+            kind->plan[kind->steps++] = (struct step){.lane = lane};
+        else if (last && !last->lane)
+            last->bytes += lane->bytes;
+        else
+            kind->plan[kind->steps++] = (struct step){.from = lane->p, .bytes = lane->bytes};
+    }
+}
+
 static bool place_columns(struct vs_joiner *j, const unsigned char *p, const unsigned char *end)
 {
     for (unsigned i = 0; i < VS_COLUMNS_FIXED; i++) {
@@ -103,6 +129,8 @@ static bool place_columns(struct vs_joiner *j, const unsigned char *p, const uns
             if (!place(&kind->lanes[i], &p, end))
                 return false;
         }
+        if (kind->known)
+            make_plan(kind);
     }
     return p == end;
 }
@@ -116,19 +144,25 @@ static inline unsigned char *copy_varint(struct lane *lane, unsigned char *out)
 {
     const unsigned char *p = lane->p;
     const unsigned char *end = lane->end;
-    if (__builtin_expect(p < end && !(*p & 0x80), 1)) {
-        *out++ = *p++;
-    } else {
-        if (end - p > (ptrdiff_t)VS_VARINT_MAX)
-            end = p + VS_VARINT_MAX;
-        while (p < end && (*p & 0x80))
-            *out++ = *p++;
-        if (p == end)
-            return NULL;
-        *out++ = *p++;
+    uint64_t word, ends;
+    if (__builtin_expect(end - p >= 8, 1)) {
+        memcpy(&word, p, sizeof word);
+        memcpy(out, &word, sizeof word); /* there is room; what is too much is written over */
+        ends = ~word & UINT64_C(0x8080808080808080);
+        if (__builtin_expect(ends != 0, 1)) {
+            unsigned bytes = ((unsigned)__builtin_ctzll(ends) + 1) / 8;
+            lane->p = p + bytes;
+            return out + bytes;
+        }
     }
-    if (!(lane->flags & VS_COLUMN_CONSTANT))
-        lane->p = p;
+    if (end - p > (ptrdiff_t)VS_VARINT_MAX)
+        end = p + VS_VARINT_MAX;
+    while (p < end && (*p & 0x80))
+        *out++ = *p++;
+    if (p == end)
+        return NULL;
+    *out++ = *p++;
+    lane->p = p;
     return out;
 }
 
@@ -152,6 +186,13 @@ static inline unsigned char *copy_bytes(struct lane *lane, unsigned char *out, s
     memcpy(out, lane->p, bytes);
     lane->p += bytes;
     return out + bytes;
+}
+
+static inline unsigned char *copy_constants(const struct step *step, unsigned char *out)
+{
+    for (size_t i = 0; i < step->bytes; i++)
+        out[i] = step->from[i];
+    return out + step->bytes;
 }
 
 static inline unsigned char *join_address(struct vs_joiner *j, struct lane *lane,
@@ -216,9 +257,13 @@ static inline unsigned char *join_event(struct vs_joiner *j, unsigned char head,
         out = copy_varint(&j->fixed[VS_COLUMN_THREADS], out);
     if (out && !(head & VS_RECORD_SAME_TIME))
         out = copy_time(j, out);
-    for (unsigned i = 0; out && i < kind->fields; i++) {
-        struct lane *lane = &kind->lanes[i];
-        out = lane->flags & VS_COLUMN_ADDRESS ? join_address(j, lane, out) : copy_varint(lane, out);
+    for (const struct step *step = kind->plan; out && step < kind->plan + kind->steps; step++) {
+        struct lane *lane = step->lane;
+        if (!lane)
+            out = copy_constants(step, out);
+        else
+            out = lane->flags & VS_COLUMN_ADDRESS ? join_address(j, lane, out)
+                                                  : copy_varint(lane, out);
     }
     return out;
 }

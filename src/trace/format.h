@@ -188,12 +188,39 @@ static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
     return p;
 }
 
+/* vs_varint_word: the varint at the start of the eight bytes *word*, if it ends in them.
+ * Returns its length, 0 when it does not end. */
+static inline unsigned vs_varint_word(uint64_t word, uint64_t *value)
+{
+    uint64_t ends = ~word & UINT64_C(0x8080808080808080);
+    if (!ends)
+        return 0;
+    uint64_t w = word & (ends ^ (ends - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
+    w = (w & UINT64_C(0x007f007f007f007f)) | (w & UINT64_C(0x7f007f007f007f00)) >> 1;
+    w = (w & UINT64_C(0x00003fff00003fff)) | (w & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *value = (w & UINT64_C(0x000000000fffffff)) | (w & UINT64_C(0x0fffffff00000000)) >> 4;
+    return ((unsigned)__builtin_ctzll(ends) + 1) / 8;
+}
+
 /* vs_get_varint: read one at **p*, moving it on. false (and nothing moved) when
  * it does not end before *end* or does not fit 64 bits. */
 static inline bool vs_get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
     const unsigned char *q = *p;
     uint64_t v = 0;
+    if (__builtin_expect(end - q >= 8, 1)) {
+        if (!(*q & 0x80)) {
+            *value = *q;
+            *p = q + 1;
+            return true;
+        }
+        memcpy(&v, q, sizeof v);
+        unsigned length = vs_varint_word(v, value);
+        *p = q + length;
+        if (length)
+            return true;
+        v = 0;
+    }
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (q == end)
             return false;

@@ -390,10 +390,11 @@ static enum vs_err define_kind(struct vs_reader *r)
     return VS_OK;
 }
 
-static inline bool get_field(struct vs_reader *r, unsigned codec, uint64_t *field)
+static inline bool get_field(struct vs_reader *r, const unsigned char **p, unsigned codec,
+                             uint64_t *field)
 {
     uint64_t value;
-    if (!vs_get_varint(&r->next, r->end, &value))
+    if (!vs_get_varint(p, r->end, &value))
         return false;
     switch (codec) {
     case VS_CODEC_S:
@@ -435,12 +436,13 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
     event->tid = r->tid;
     event->time_ns = r->time_ns;
     memset(event->fields, 0, sizeof event->fields);
-    for (unsigned i = 0; i < kind->field_count; i++) {
-        bool wanted = kind->known && i < kind->known_fields;
-        if (!get_field(r, kind->codecs[i], wanted ? &event->fields[i] : &unused))
-            return false;
-    }
-    return true;
+    const unsigned char *p = r->next; /* not in memory: nothing else moves it meanwhile */
+    unsigned wanted = kind->known ? kind->known_fields : 0;
+    bool good = true;
+    for (unsigned i = 0; good && i < kind->field_count; i++)
+        good = get_field(r, &p, kind->codecs[i], i < wanted ? &event->fields[i] : &unused);
+    r->next = p;
+    return good;
 }
 
 static void note_end(struct vs_reader *r, const struct vs_event *event)

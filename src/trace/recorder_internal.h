@@ -142,6 +142,7 @@ struct vs_recorder {
     bool has_thread;
     pthread_t thread;
     _Atomic pid_t thread_tid; /* 0 before it runs */
+    bool lowered, raised;     /* its priority, and taken back for who waits; guarded by lock */
     uint8_t uuid[16];
     char *path, *live_path;
 
@@ -233,6 +234,8 @@ enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_ma
     VS_MUST_CHECK;
 /* vs_writer_say_failed_locked: the file cannot be written. */
 void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
+/* vs_writer_hasten_locked: somebody waits for the background thread. */
+void vs_writer_hasten_locked(struct vs_recorder *r);
 /* vs_writer_alive: whether the background thread still exists. */
 bool vs_writer_alive(struct vs_recorder *r);
 /* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */

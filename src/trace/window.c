@@ -221,6 +221,7 @@ void vs_window_seal_locked(struct vs_recorder *r)
 bool vs_window_wait_locked(struct vs_recorder *r)
 {
     uint64_t written = r->written_sequence, since = vs_clock_ns();
+    vs_writer_hasten_locked(r);
     for (;;) {
         bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + LOOK_NS);
         if (woken || r->thread_done || r->written_sequence != written)

@@ -26,6 +26,7 @@
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
+#include "trace/priority.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
@@ -353,7 +354,7 @@ void vs_writer_say_failed_locked(struct vs_recorder *r, int error)
  * of meanwhile. */
 static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
 {
-    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS;
+    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS || r->leaving;
     if (unlock)
         vs_lock_release(&r->lock);
     enum vs_err err = vs_writer_append_window(r, w);
@@ -424,7 +425,9 @@ static void *writer_main(void *arg)
     prctl(PR_SET_NAME, "vramscope-trace");
     r->writer.packer = vs_packer_open(r->window_bytes, r->writer.compression);
     uint64_t seen = 0;
+    bool lowered = vs_priority_lower();
     vs_lock_acquire(&r->lock);
+    r->lowered = lowered;
     while (!r->failed) {
         struct vs_window *w = vs_window_oldest_full_locked(r);
         if (w) {
@@ -433,6 +436,8 @@ static void *writer_main(void *arg)
         } else if (r->quit) {
             break;
         } else {
+            if (r->raised && vs_priority_lower())
+                r->raised = false;
             wait_for_work_locked(r, &seen);
         }
     }
@@ -474,6 +479,14 @@ void vs_writer_start(struct vs_recorder *r)
         vs_log(VS_LOG_WARN, "no thread to write the trace (%s): the program's own threads write it",
                strerror(rc));
     }
+}
+
+void vs_writer_hasten_locked(struct vs_recorder *r)
+{
+    if (!r->lowered || r->raised || r->thread_done)
+        return;
+    vs_priority_raise(atomic_load_explicit(&r->thread_tid, memory_order_relaxed));
+    r->raised = true;
 }
 
 bool vs_writer_alive(struct vs_recorder *r)

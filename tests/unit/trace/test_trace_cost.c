@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What recording may not cost: a system call or an allocation for an event or a known
+ * stack, time of a busy machine for the background thread, or a wait without end for a
+ * thread of low priority. */
+#include "trace_test.h"
+
+#include <dirent.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define EVENTS 8000 /* fit a window */
+
+/* From here on any system call of this thread is its end (SIGSYS), but leaving. */
+static void forbid_system_calls(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        _exit(77);
+}
+
+static _Thread_local bool forbidden;
+static _Thread_local unsigned allocations;
+
+/* The allocator of this program, counted while a thread must not use it. */
+extern void *__libc_malloc(size_t bytes);
+void *malloc(size_t bytes)
+{
+    allocations += forbidden;
+    return __libc_malloc(bytes);
+}
+
+__attribute__((noinline)) static uint64_t stack_here(struct vs_recorder *r)
+{
+    uint64_t stack = vs_recorder_stack(r, 0);
+    __asm__ volatile("" ::: "memory");
+    return stack;
+}
+
+static void record_pair(struct vs_recorder *r, uint64_t i, uint64_t api)
+{
+    struct vs_event e = {.kind = VS_EVENT_alloc};
+    e.alloc.addr = (i % 100 + 1) << 21;
+    e.alloc.requested = e.alloc.size = 1 << 20;
+    e.alloc.api = api;
+    e.alloc.stack = stack_here(r);
+    vs_recorder_event(r, &e);
+    e = (struct vs_event){.kind = VS_EVENT_free};
+    e.free.addr = (i % 100 + 1) << 21;
+    e.free.api = api;
+    vs_recorder_event(r, &e);
+}
+
+/* In a child: exit 0 when it went well. *too_many*: one system call at the end, which proves
+ * that the filter bites. */
+static int record_in_silence(const char *path, bool too_many)
+{
+    pid_t pid = fork();
+    if (!pid) {
+        struct vs_recorder_config config = {
+            .path = path, .compression = 1, .stack_depth_max = 16, .flush_ms = 60000,
+            .window_bytes = (size_t)1 << 20};
+        struct vs_recorder *r = NULL;
+        if (vs_recorder_open(&config, &r))
+            _exit(2);
+        uint64_t api = vs_recorder_string(r, "cudaMalloc", SIZE_MAX);
+        for (uint64_t i = 0; i < 100; i++) /* modules, the stack, the thread's id */
+            record_pair(r, i, api);
+        forbid_system_calls();
+        forbidden = true;
+        for (uint64_t i = 0; i < EVENTS / 2; i++)
+            record_pair(r, i, api);
+        if (too_many)
+            syscall(SYS_getppid);
+        syscall(SYS_exit_group, allocations ? 3 : 0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void an_event_and_a_known_stack_make_no_system_call_and_no_allocation(void **state)
+{
+    (void)state;
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+    skip(); /* they make system calls and allocations of their own */
+#endif
+    int status = record_in_silence(scratch("silent.vst"), false);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip(); /* no seccomp here */
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    status = record_in_silence(scratch("loud.vst"), true);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+
+/* The background thread of this process, 0 when there is none. */
+static pid_t background_thread(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    pid_t found = 0;
+    for (struct dirent *d; tasks && (d = readdir(tasks));) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", d->d_name);
+        int fd = open(path, O_RDONLY);
+        if (fd < 0)
+            continue;
+        if (read(fd, name, sizeof name - 1) > 0 && !strncmp(name, "vramscope-trace", 15))
+            found = atoi(d->d_name);
+        close(fd);
+    }
+    closedir(tasks);
+    return found;
+}
+
+static void wait_until_lowered(pid_t tid)
+{
+    for (unsigned i = 0; i < 30000 && sched_getscheduler(tid) != SCHED_BATCH; i++)
+        usleep(1000);
+    assert_int_equal(sched_getscheduler(tid), SCHED_BATCH);
+}
+
+static void the_background_thread_gives_way(void **state)
+{
+    (void)state;
+    if (sched_getscheduler(0) != SCHED_OTHER)
+        skip();
+    int niceness = getpriority(PRIO_PROCESS, 0);
+    struct vs_recorder *r = open_recorder(scratch("low.vst"), 1, 0);
+    pid_t tid = 0;
+    for (unsigned i = 0; i < 30000 && !(tid = background_thread()); i++)
+        usleep(1000);
+    assert_int_not_equal(tid, 0);
+    wait_until_lowered(tid);
+    assert_true(getpriority(PRIO_PROCESS, (id_t)tid) >= 10); /* set before the policy */
+    assert_int_equal(sched_getscheduler(0), SCHED_OTHER); /* and nobody else */
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), niceness);
+    vs_recorder_flush(r); /* waits for it, which takes that back; then it gives way again */
+    record_pair(r, 1, 0);
+    vs_recorder_flush(r);
+    wait_until_lowered(tid);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+static _Atomic bool enough;
+
+static void *spin(void *arg)
+{
+    while (!atomic_load_explicit(&enough, memory_order_relaxed))
+        ;
+    return arg;
+}
+
+/* One processor, two threads of the program that never pause, and one that fills window
+ * after window: it waits for the background thread, which all the others outrank. */
+static void a_thread_that_waits_for_it_on_a_busy_machine_goes_on(void **state)
+{
+    (void)state;
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++) {
+        if (CPU_ISSET(cpu, &before))
+            CPU_SET(cpu, &one);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    pthread_t busy[2];
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&busy[i], NULL, spin, NULL), 0);
+    struct vs_recorder *r = open_recorder(scratch("busy.vst"), 1, 0);
+    for (uint64_t i = 0; i < 120000; i++) /* some twelve windows */
+        record_pair(r, i, 0);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    atomic_store(&enough, true);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(busy[i], NULL);
+    sched_setaffinity(0, sizeof before, &before);
+    struct vs_reader *reader = open_reader(scratch("busy.vst"));
+    struct vs_event e;
+    uint64_t events = 0;
+    while (next_plain(reader, &e))
+        events++;
+    assert_int_equal(events, 240001);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_and_a_known_stack_make_no_system_call_and_no_allocation),
+        cmocka_unit_test(the_background_thread_gives_way),
+        cmocka_unit_test(a_thread_that_waits_for_it_on_a_busy_machine_goes_on),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
