@@ -27,7 +27,7 @@ struct vs_command {
 };
 
 extern const struct vs_command vs_cmd_run, vs_cmd_report, vs_cmd_oom, vs_cmd_check, vs_cmd_export,
-    vs_cmd_plan, vs_cmd_doctor, vs_cmd_options, vs_cmd_symbolize;
+    vs_cmd_recover, vs_cmd_plan, vs_cmd_doctor, vs_cmd_options, vs_cmd_symbolize;
 
 /* vs_tool_fail: one line "vramscope VERB: …" on standard error. *who* is argv[0].
  * Returns VS_EXIT_UNUSABLE. */

@@ -420,12 +420,12 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 {
     (void)state;
     struct outcome o;
-    static const char *const verbs[] = {"report", "oom", "check", "export", "plan", "options"};
+    static const char *const verbs[] = {"report", "oom", "check", "export", "recover", "plan", "options"};
     run(&o, scratch, "--help");
     assert_int_equal(o.code, 0);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 7; i++)
         assert_contains(o.out, verbs[i]);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         char start[64];
         snprintf(start, sizeof start, "usage: vramscope %s", verbs[i]);
         run(&o, scratch, "%s --help", verbs[i]);
@@ -452,7 +452,7 @@ static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
     static const char *const verbs[] = {"run", "report", "oom", "check", "export", "plan",
-                                        "doctor", "options"};
+                                        "recover", "doctor", "options"};
     static char page[32768];
     struct outcome o;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {

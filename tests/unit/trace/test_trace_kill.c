@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A busy recording is killed at random instants, again and again: several threads, stacks,
+ * windows that change. Each thread counts in shared memory the events whose call has
+ * returned, and the n-th event of a thread says that it is the n-th. What is read afterwards
+ * has to hold every one of them, in order, none twice, and at most one more per thread: the
+ * one that was on its way. The trace that `recover` makes of it holds the same.
+ *
+ * test_trace_kill [--kills N] [--seed S] */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "trace/reader.h"
+#include "trace/recorder.h"
+#include "trace/rewrite.h"
+
+#define THREADS 4
+#define NAMES 500u
+#define KILLS 40
+
+struct tally {
+    _Atomic uint64_t recorded[THREADS]; /* events whose call has returned */
+    _Atomic uint64_t with_stack[THREADS];
+};
+
+struct victim {
+    struct vs_recorder *recorder;
+    struct tally *tally;
+    uint64_t who;
+};
+
+static uint64_t mix(uint64_t z)
+{
+    z += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* --- what the n-th event of a thread is --- */
+
+static const enum vs_event_kind kinds[] = {VS_EVENT_alloc, VS_EVENT_free, VS_EVENT_range_start,
+                                           VS_EVENT_memset};
+
+static void name_of(uint64_t who, uint64_t n, char out[32])
+{
+    snprintf(out, 32, "name %u of %u", (unsigned)(mix(n / 7) % NAMES), (unsigned)who);
+}
+
+static void fill(struct vs_event *e, uint64_t who, uint64_t n, uint64_t name, uint64_t stack)
+{
+    uint64_t id = who << 48 | n << 8;
+    *e = (struct vs_event){.kind = kinds[mix(who ^ n) % (sizeof kinds / sizeof *kinds)]};
+    switch (e->kind) {
+    case VS_EVENT_alloc:
+        e->alloc.addr = id;
+        e->alloc.size = mix(n);
+        e->alloc.api = name;
+        e->alloc.stack = stack;
+        break;
+    case VS_EVENT_free:
+        e->free.addr = id;
+        e->free.api = name;
+        e->free.stack = stack;
+        break;
+    case VS_EVENT_range_start:
+        e->range_start.range = id;
+        e->range_start.name = name;
+        break;
+    default:
+        e->memset.correlation = id;
+        e->memset.bytes = mix(n);
+    }
+}
+
+/* The id of an event of ours; UINT64_MAX for the recorder's own. */
+static uint64_t id_of(const struct vs_event *e, uint64_t *name, uint64_t *stack)
+{
+    *name = *stack = 0;
+    switch (e->kind) {
+    case VS_EVENT_alloc:
+        *name = e->alloc.api;
+        *stack = e->alloc.stack;
+        return e->alloc.addr;
+    case VS_EVENT_free:
+        *name = e->free.api;
+        *stack = e->free.stack;
+        return e->free.addr;
+    case VS_EVENT_range_start: *name = e->range_start.name; return e->range_start.range;
+    case VS_EVENT_memset: return e->memset.correlation;
+    default: return UINT64_MAX;
+    }
+}
+
+/* --- the victim --- */
+
+static __attribute__((noinline)) uint64_t stack_at(struct vs_recorder *r, unsigned depth)
+{
+    uint64_t id = depth ? stack_at(r, depth - 1) : vs_recorder_stack(r, 0);
+    __asm__ volatile("" ::: "memory"); /* no tail call: each depth is another stack */
+    return id;
+}
+
+static void *record_forever(void *arg)
+{
+    struct victim *v = arg;
+    char text[32];
+    for (uint64_t n = 0;; n++) {
+        struct vs_event e;
+        name_of(v->who, n, text);
+        uint64_t stack = stack_at(v->recorder, (unsigned)(mix(n / 3) % 24));
+        fill(&e, v->who, n, vs_recorder_string(v->recorder, text, SIZE_MAX), stack);
+        vs_recorder_event(v->recorder, &e);
+        if (stack)
+            atomic_fetch_add_explicit(&v->tally->with_stack[v->who], 1, memory_order_relaxed);
+        atomic_store_explicit(&v->tally->recorded[v->who], n + 1, memory_order_release);
+        if (v->who == 0 && mix(n) % 4096 == 0)
+            vs_recorder_flush(v->recorder);
+    }
+    return NULL;
+}
+
+static _Noreturn void be_the_victim(const char *path, struct tally *tally)
+{
+    struct vs_recorder_config config = {.path = path,
+                                        .compression = 1,
+                                        .stack_depth_max = 32,
+                                        .flush_ms = 10,
+                                        .window_bytes = 128 << 10};
+    struct victim victims[THREADS];
+    struct vs_recorder *r = NULL;
+    pthread_t thread;
+    if (vs_recorder_open(&config, &r))
+        _exit(1);
+    for (uint64_t i = 0; i < THREADS; i++) {
+        victims[i] = (struct victim){r, tally, i};
+        if (i && pthread_create(&thread, NULL, record_forever, &victims[i]))
+            _exit(1);
+    }
+    record_forever(&victims[0]);
+    _exit(2);
+}
+
+/* --- the check --- */
+
+struct round {
+    unsigned number;
+    const char *path;
+    const struct tally *tally;
+    uint64_t found[THREADS];
+    uint64_t stacks;
+    bool good;
+};
+
+static bool wrong(struct round *round, const char *what, uint64_t a, uint64_t b)
+{
+    fprintf(stderr, "kill %u: %s: %" PRIu64 ", %" PRIu64 "\n", round->number, what, a, b);
+    return round->good = false;
+}
+
+static bool check_event(struct round *round, const struct vs_reader *reader,
+                        const struct vs_event *e)
+{
+    uint64_t name, stack, id = id_of(e, &name, &stack);
+    char text[32];
+    struct vs_frame frames[128];
+    struct vs_event expected;
+    if (id == UINT64_MAX)
+        return e->kind == VS_EVENT_module || e->kind == VS_EVENT_end ||
+               wrong(round, "a foreign event", e->kind, 0);
+    uint64_t who = id >> 48, n = (id & 0xffffffffffff) >> 8;
+    if (who >= THREADS || n != round->found[who])
+        return wrong(round, "out of order (thread, event)", who, n);
+    round->found[who]++;
+    fill(&expected, who, n, name, stack);
+    if (expected.kind != e->kind || memcmp(expected.fields, e->fields, sizeof e->fields) != 0)
+        return wrong(round, "another event than was recorded", who, n);
+    name_of(who, n, text);
+    if (name && strcmp(vs_reader_string(reader, name), text) != 0)
+        return wrong(round, "another name than was recorded", who, n);
+    round->stacks += stack != 0;
+    return !stack || vs_reader_stack(reader, stack, frames, 128) > 0 ||
+           wrong(round, "a stack without frames", who, n);
+}
+
+/* Reads the trace: *condition* must be how it ends. */
+static bool read_trace(struct round *round, enum vs_condition condition)
+{
+    struct vs_reader *reader;
+    struct vs_event e;
+    char why[VS_READER_WHY_MAX] = "";
+    memset(round->found, 0, sizeof round->found);
+    round->stacks = 0;
+    if (vs_reader_open(round->path, &reader, why)) {
+        fprintf(stderr, "kill %u: %s\n", round->number, why);
+        return round->good = false;
+    }
+    while (round->good && !vs_reader_next(reader, &e))
+        check_event(round, reader, &e);
+    enum vs_condition got = vs_reader_condition(reader, why);
+    if (round->good && got != condition) {
+        fprintf(stderr, "kill %u: %s\n", round->number, why);
+        wrong(round, "another condition", got, condition);
+    }
+    vs_reader_close(reader);
+    return round->good;
+}
+
+static bool check_trace(struct round *round)
+{
+    bool any = false;
+    for (int i = 0; i < THREADS; i++)
+        any |= round->tally->recorded[i] != 0;
+    if (!any && access(round->path, F_OK))
+        return true; /* killed before there was a file */
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    if (!any && vs_reader_open(round->path, &reader, why))
+        return true; /* or before there was anything in it */
+    if (!any) {
+        vs_reader_close(reader);
+        return true;
+    }
+    if (!read_trace(round, VS_TRACE_LIVE))
+        return false;
+    uint64_t with_stack = 0;
+    for (int i = 0; i < THREADS; i++) {
+        uint64_t told = round->tally->recorded[i];
+        with_stack += round->tally->with_stack[i];
+        if (round->found[i] < told || round->found[i] > told + 1)
+            wrong(round, "found of those told", round->found[i], told);
+    }
+    return round->good && with_stack > 0;
+}
+
+/* The same events in a finished file, and nothing of ours left over. */
+static bool check_recovered(struct round *round)
+{
+    uint64_t before[THREADS], stacks = round->stacks;
+    struct vs_rewrite *rewrite;
+    char why[VS_READER_WHY_MAX] = "", live[512];
+    memcpy(before, round->found, sizeof before);
+    if (vs_rewrite_open(round->path, NULL, 0, &rewrite, why) || vs_rewrite_commit(rewrite, why)) {
+        fprintf(stderr, "kill %u: %s\n", round->number, why);
+        return round->good = false;
+    }
+    snprintf(live, sizeof live, "%s.live", round->path);
+    if (!read_trace(round, VS_TRACE_COMPLETE))
+        return false;
+    return (!memcmp(before, round->found, sizeof before) && stacks == round->stacks &&
+            access(live, F_OK)) ||
+           wrong(round, "recovered otherwise than read", stacks, round->stacks);
+}
+
+static bool one_round(struct round *round, struct tally *tally, uint64_t *seed)
+{
+    static const int signals[] = {SIGKILL, SIGKILL, SIGSEGV, SIGKILL, SIGABRT};
+    int number = signals[round->number % 5], status;
+    memset(tally, 0, sizeof *tally);
+    unlink(round->path);
+    pid_t pid = fork();
+    if (!pid)
+        be_the_victim(round->path, tally);
+    *seed = mix(*seed);
+    bool busy = round->number % 8; /* else at any instant, also while it begins */
+    for (unsigned i = 0; busy && !tally->recorded[THREADS - 1] && i < 30000; i++)
+        usleep(1000);
+    usleep((useconds_t)(*seed % (busy ? 40000 : 8000)));
+    if (pid <= 0 || kill(pid, number) || waitpid(pid, &status, 0) != pid)
+        return wrong(round, "no victim", (uint64_t)errno, 0);
+#ifndef __SANITIZE_ADDRESS__ /* its handlers end the process in their own way */
+    if (!WIFSIGNALED(status))
+        return wrong(round, "the victim ended by itself", (uint64_t)status, 0);
+#endif
+    if (!check_trace(round))
+        return false;
+    return !round->found[0] || round->number % 4 || check_recovered(round);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"kills", required_argument, NULL, 'k'}, {"seed", required_argument, NULL, 's'}, {0}};
+    unsigned kills = KILLS, bad = 0, empty = 0;
+    uint64_t seed = vs_clock_realtime_ns(), events = 0;
+    const char *tmp = getenv("TMPDIR");
+    char folder[256], path[300], command[300];
+    int c;
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (c == 'k')
+            kills = (unsigned)strtoul(optarg, NULL, 10);
+        else if (c == 's')
+            seed = strtoull(optarg, NULL, 10);
+        else
+            return 2;
+    }
+#ifdef __SANITIZE_THREAD__
+    puts("skipped: ThreadSanitizer does not follow a child that starts threads");
+    return 77;
+#endif
+    snprintf(folder, sizeof folder, "%s/vs-kill-XXXXXX", tmp ? tmp : "/tmp");
+    struct tally *tally =
+        mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tally == MAP_FAILED || !mkdtemp(folder))
+        return 2;
+    snprintf(path, sizeof path, "%s/killed.vst", folder);
+    printf("seed %" PRIu64 "\n", seed);
+    fflush(stdout);
+    for (unsigned i = 0; i < kills; i++) {
+        struct round round = {.number = i, .path = path, .tally = tally, .good = true};
+        bad += !one_round(&round, tally, &seed);
+        uint64_t found = 0;
+        for (int t = 0; t < THREADS; t++)
+            found += round.found[t];
+        events += found;
+        empty += !found;
+    }
+    printf("%u kills, %" PRIu64 " events found, %u kills before the first event, %u bad\n", kills,
+           events, empty, bad);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command) || bad || empty > kills / 2;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope recover: a trace without an end becomes a whole file. Readers recover by
+ * themselves; this is for a trace that is to travel, or to last. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "trace/rewrite.h"
+
+static const char usage[] =
+    "usage: vramscope recover [OPTIONS] TRACE\n"
+    "\n"
+    "Makes a finished file of a trace that has no end, because its program was killed or its\n"
+    "disk was full: everything in TRACE and in TRACE.live, which is removed. Every verb reads\n"
+    "such a trace without this; a finished file is one, is smaller, and opens faster. Of a\n"
+    "trace that has its end nothing is changed.\n"
+    "\n"
+    "  -o, --output FILE     write there instead, and leave TRACE and TRACE.live alone\n"
+    "\n"
+    "Exit codes: 0 the file is whole, 2 the trace is unusable or is being recorded, FILE\n"
+    "cannot be written, or the usage is wrong.\n";
+
+struct arguments {
+    const char *path, *output;
+};
+
+static int parse(int argc, char **argv, struct arguments *args)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        switch (c) {
+        case 'o': args->output = optarg; break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    args->path = argv[optind];
+    return VS_EXIT_OK;
+}
+
+/* A slip of the keyboard must not cost a file. NULL: *args* are fine. */
+static const char *refuse_output(struct arguments *args)
+{
+    struct stat from, to;
+    char magic[8];
+    if (!args->output || stat(args->output, &to))
+        return NULL;
+    if (!stat(args->path, &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+        args->output = NULL;
+        return NULL;
+    }
+    FILE *file = S_ISREG(to.st_mode) ? fopen(args->output, "rb") : NULL;
+    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    if (!S_ISREG(to.st_mode))
+        return "is not a regular file";
+    return to.st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
+}
+
+/* How the trace ends; VS_EXIT_UNUSABLE when it cannot be read. */
+static int look(const char *who, const char *path, enum vs_condition *condition, char *why)
+{
+    struct vs_reader *reader;
+    struct vs_event event;
+    enum vs_err err;
+    if (!vs_tool_open(who, path, &reader))
+        return VS_EXIT_UNUSABLE;
+    while (!(err = vs_reader_next(reader, &event)))
+        ;
+    *condition = vs_reader_condition(reader, why);
+    vs_reader_close(reader);
+    return err == VS_ERR_END ? VS_EXIT_OK
+                             : vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+}
+
+static int recover_main(int argc, char **argv)
+{
+    struct arguments args = {0};
+    struct vs_rewrite *rewrite;
+    enum vs_condition condition;
+    char text[VS_READER_WHY_MAX] = "", why[VS_READER_WHY_MAX] = "";
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *refusal = refuse_output(&args);
+    if (refusal)
+        return vs_tool_fail(argv[0], "%s %s; it is left alone", args.output, refusal);
+    code = look(argv[0], args.path, &condition, text);
+    if (code)
+        return code;
+    if (condition == VS_TRACE_COMPLETE && !args.output) {
+        printf("%s: %s; nothing to recover\n", args.path, text);
+        return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+    }
+    if (vs_rewrite_open(args.path, args.output, 0, &rewrite, why) ||
+        vs_rewrite_commit(rewrite, why))
+        return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
+    printf("%s: %s\n%s is whole now\n", args.path, text, args.output ? args.output : args.path);
+    return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+}
+
+const struct vs_command vs_cmd_recover = {
+    "recover", "make a finished file of what a killed program left", usage, recover_main};
