@@ -77,6 +77,10 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
         *cut = true;
         return "is cut off inside its header";
     }
+    if (!h->sync && !h->raw_bytes && !h->checksum) { /* the machine stopped before it was written */
+        *cut = true;
+        return "is zero, never written";
+    }
     if (h->sync != VS_FRAME_SYNC || h->header_bytes < sizeof *h ||
         h->header_bytes > FRAME_HEADER_BYTES_MAX)
         return "does not begin like a frame";
@@ -192,6 +196,11 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
     else if (r->fate.fate == VS_FATE_RECORDING && !gap && whole)
         vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far are in the file",
                          vs_reader_ending_text(r, ending), events);
+    else if (gap && whole)
+        vs_reader_finish(r, VS_TRACE_TRUNCATED,
+                         "the trace is cut off at byte %s, after %s events: %s.live holds frame %llu "
+                         "and later ones, and what lies between is missing",
+                         at, events, r->path, (unsigned long long)vs_recovery_oldest(&r->recovery));
     else if (problem && !cut)
         vs_reader_finish(r, VS_TRACE_DAMAGED,
                          "the trace ends early: frame %llu at byte %s %s; %s events before it are "

@@ -48,6 +48,8 @@ const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *rec
                                                    uint64_t sequence);
 /* vs_recovery_newest: the highest sequence among the windows; 0 when none. */
 uint64_t vs_recovery_newest(const struct vs_recovery *recovery);
+/* vs_recovery_oldest: the lowest; 0 when none. */
+uint64_t vs_recovery_oldest(const struct vs_recovery *recovery);
 void vs_recovery_free(struct vs_recovery *recovery);
 
 struct vs_stack_node {

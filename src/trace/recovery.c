@@ -8,6 +8,8 @@
 
 #include "trace/reader_internal.h"
 
+#define PAGE_BYTES ((size_t)4096)
+
 static bool header_fits(const struct vs_live_header *h, const uint8_t *uuid)
 {
     return !memcmp(h->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) && h->major <= VS_FORMAT_MAJOR &&
@@ -20,6 +22,28 @@ static bool header_fits(const struct vs_live_header *h, const uint8_t *uuid)
 static uint64_t value(const _Atomic uint64_t *p)
 {
     return atomic_load_explicit(p, memory_order_relaxed);
+}
+
+static bool is_zero(const unsigned char *bytes, size_t n)
+{
+    size_t i = 0;
+    while (i < n && !bytes[i])
+        i++;
+    return i == n;
+}
+
+/* Pages that never reached the disk, after the machine stopped, are zero. A record of which the
+ * rest lies in one would decode, as zeros: the bytes end where the first such page begins. No
+ * record ends in so many zeros. */
+static size_t bytes_written(const unsigned char *data, size_t used, uint64_t offset)
+{
+    size_t at = (size_t)(-offset & (PAGE_BYTES - 1));
+    for (; at < used; at += PAGE_BYTES) {
+        size_t n = used - at < PAGE_BYTES ? used - at : PAGE_BYTES;
+        if (n > VS_KIND_FIELDS_MAX && is_zero(data + at, n))
+            return at;
+    }
+    return used;
 }
 
 static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_source *source,
@@ -37,7 +61,7 @@ static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_sou
     w->data = malloc(used);
     if (!w->data)
         return VS_ERR_NOMEM;
-    w->used = vs_source_read(source, offset, w->data, used);
+    w->used = bytes_written(w->data, vs_source_read(source, offset, w->data, used), offset);
     w->sequence = value(&h->window[i].sequence);
     w->first_event = value(&h->window[i].first_event);
     w->base_ns = value(&h->window[i].base_ns);
@@ -92,6 +116,16 @@ uint64_t vs_recovery_newest(const struct vs_recovery *recovery)
             newest = recovery->windows[i].sequence;
     }
     return newest;
+}
+
+uint64_t vs_recovery_oldest(const struct vs_recovery *recovery)
+{
+    uint64_t oldest = recovery->count ? UINT64_MAX : 0;
+    for (unsigned i = 0; i < recovery->count; i++) {
+        if (recovery->windows[i].sequence < oldest)
+            oldest = recovery->windows[i].sequence;
+    }
+    return oldest;
 }
 
 void vs_recovery_free(struct vs_recovery *recovery)

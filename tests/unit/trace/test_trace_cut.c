@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a machine that stops may leave of a trace and of FILE.live: cut off at any byte, both
+ * of them, with pages that are zero, that are gone, or from an earlier moment. Whatever is
+ * left, the events that come out are the first ones of the trace, as they were, and a
+ * sentence says how it ends. */
+#include "unit/trace/trace_test.h"
+
+#define EVENTS 120u
+#define PART 24u /* events to a frame */
+#define PAGE 4096u
+
+struct image {
+    unsigned char *file, *live;
+    size_t file_bytes, live_bytes, live_used; /* used: up to the last byte of the last record */
+    size_t frames[EVENTS / PART + 1];         /* where FILE ended after each */
+};
+
+static struct image trace; /* before its end: some frames in FILE, and the windows */
+static struct image older; /* FILE.live of the same trace, two frames earlier */
+
+static void record(struct vs_recorder *r, uint64_t i)
+{
+    struct vs_event e = {.kind = VS_EVENT_alloc};
+    char name[64];
+    snprintf(name, sizeof name, "a function with a name of some length, number %u", (unsigned)i);
+    e.alloc.api = vs_recorder_string(r, name, SIZE_MAX);
+    e.alloc.addr = UINT64_C(0x7f0011000000) + (i << 12);
+    e.alloc.size = i * i;
+    e.alloc.requested = ~i;
+    vs_recorder_event(r, &e);
+}
+
+static int make_images(void **state)
+{
+    int failure = make_scratch(state);
+    char path[512], live[520];
+    snprintf(path, sizeof path, "%s/image.vst", scratch_dir);
+    snprintf(live, sizeof live, "%s.live", path);
+    struct vs_recorder *r = failure ? NULL : open_recorder(path, 0, 0);
+    size_t frames = 0, bytes;
+    for (uint64_t i = 0; r && i < EVENTS; i++) {
+        record(r, i);
+        if (i % PART == PART - 1 && i < EVENTS - 1) {
+            vs_recorder_flush(r);
+            free(slurp(path, &trace.frames[frames++]));
+        }
+        if (i == EVENTS - 2 * PART - 1)
+            older.live = slurp(live, &older.live_bytes);
+    }
+    trace.file = slurp(path, &trace.file_bytes);
+    trace.live = slurp(live, &trace.live_bytes);
+    struct vs_live_header header;
+    memcpy(&header, trace.live, sizeof header);
+    for (unsigned i = 0; i < header.windows; i++) {
+        size_t end = header.header_bytes + i * header.window_bytes + header.window[i].used;
+        if (header.window[i].used && end > trace.live_used)
+            trace.live_used = end;
+    }
+    bytes = trace.live_used;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return failure || !bytes;
+}
+
+static int drop_images(void **state)
+{
+    free(trace.file);
+    free(trace.live);
+    free(older.live);
+    return remove_scratch(state);
+}
+
+/* The byte of FILE.live to look at after *n*: all of its header and its records, no holes. */
+static size_t next_used(size_t n)
+{
+    struct vs_live_header header;
+    size_t next = trace.live_used + 1;
+    memcpy(&header, trace.live, sizeof header);
+    if (++n <= sizeof header)
+        return n;
+    for (unsigned i = 0; i < header.windows; i++) {
+        size_t begin = header.header_bytes + i * header.window_bytes;
+        size_t end = begin + header.window[i].used, at = n < begin ? begin : n;
+        if (header.window[i].used && at <= end && at < next)
+            next = at;
+    }
+    return next;
+}
+
+/* How many events come out; they have to be the first ones, and the end to be told. */
+static uint64_t read_image(const unsigned char *file, size_t bytes, const unsigned char *live,
+                           size_t live_bytes, enum vs_condition *condition)
+{
+    struct vs_reader *reader = NULL;
+    struct vs_event got;
+    char why[VS_READER_WHY_MAX] = "", name[64];
+    uint64_t n = 0;
+    enum vs_condition ignored;
+    condition = condition ? condition : &ignored;
+    *condition = VS_TRACE_DAMAGED;
+    if (vs_reader_open_bytes(file, bytes, live, live_bytes, "t.vst", &reader, why)) {
+        assert_true(strlen(why) > 10);
+        return 0;
+    }
+    while (!vs_reader_next(reader, &got)) {
+        assert_int_equal(got.kind, VS_EVENT_alloc);
+        assert_int_equal(got.alloc.addr, UINT64_C(0x7f0011000000) + (n << 12));
+        assert_int_equal(got.alloc.size, n * n);
+        assert_int_equal(got.alloc.requested, ~n);
+        snprintf(name, sizeof name, "a function with a name of some length, number %u", (unsigned)n);
+        assert_string_equal(vs_reader_string(reader, got.alloc.api), name);
+        n++;
+    }
+    *condition = vs_reader_condition(reader, why);
+    assert_true(*condition != VS_TRACE_COMPLETE);
+    assert_true(strlen(why) > 30);
+    assert_null(strchr(why, '\n'));
+    vs_reader_close(reader);
+    return n;
+}
+
+/* Events in the whole frames of the first *bytes* of FILE. */
+static uint64_t events_in(size_t bytes)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < EVENTS / PART && trace.frames[i]; i++)
+        n += trace.frames[i] <= bytes ? PART : 0;
+    return n;
+}
+
+static void nothing_is_lost_where_nothing_was_cut(void **state)
+{
+    (void)state;
+    enum vs_condition condition;
+    assert_int_equal(read_image(trace.file, trace.file_bytes, trace.live, trace.live_bytes,
+                                &condition), EVENTS);
+    assert_int_equal(condition, VS_TRACE_LIVE);
+}
+
+static void the_live_file_cut_at_every_byte(void **state)
+{
+    (void)state;
+    uint64_t least = UINT64_MAX, most = 0;
+    enum vs_condition condition;
+    for (size_t n = 0, step = 0; n <= trace.live_used; n = next_used(n), step++) {
+        unsigned char *own = step % 64 ? NULL : malloc(n + 1); /* reads beyond it are found */
+        if (own)
+            memcpy(own, trace.live, n);
+        uint64_t events =
+            read_image(trace.file, trace.file_bytes, own ? own : trace.live, n, &condition);
+        assert_in_range(events, events_in(trace.file_bytes), EVENTS);
+        least = events < least ? events : least;
+        most = events > most ? events : most;
+        free(own);
+    }
+    assert_int_equal(least, events_in(trace.file_bytes));
+    assert_int_equal(most, EVENTS);
+}
+
+static void both_cut_at_once(void **state)
+{
+    (void)state;
+    for (size_t n = sizeof(struct vs_file_header); n < trace.file_bytes; n += 97) {
+        for (size_t m = 0, step = 0; m <= trace.live_used; m = next_used(m), step++) {
+            if (step % 499 != n % 7)
+                continue;
+            uint64_t events = read_image(trace.file, n, trace.live, m, NULL);
+            assert_in_range(events, events_in(n), EVENTS);
+        }
+    }
+}
+
+/* The size reached the disk, and the last pages did not. */
+static void the_end_of_the_file_zeroed_from_every_byte(void **state)
+{
+    (void)state;
+    unsigned char *zeroed = malloc(trace.file_bytes);
+    enum vs_condition condition;
+    memcpy(zeroed, trace.file, trace.file_bytes);
+    for (size_t n = trace.file_bytes; n-- > sizeof(struct vs_file_header);) {
+        zeroed[n] = 0;
+        uint64_t alone = read_image(zeroed, trace.file_bytes, NULL, 0, &condition);
+        assert_in_range(alone, events_in(n), events_in(trace.file_bytes));
+        assert_true(condition == VS_TRACE_TRUNCATED || condition == VS_TRACE_DAMAGED);
+        for (size_t i = 0; i < EVENTS / PART; i++) {
+            if (n == trace.frames[i])
+                assert_int_equal(condition, VS_TRACE_TRUNCATED);
+        }
+        if (n % 16)
+            continue;
+        uint64_t events = read_image(zeroed, trace.file_bytes, trace.live, trace.live_bytes, NULL);
+        assert_in_range(events, alone, EVENTS);
+    }
+    free(zeroed);
+}
+
+static void zero_pages_in_the_live_file(void **state)
+{
+    (void)state;
+    unsigned char *zeroed = malloc(trace.live_bytes);
+    size_t pages = (trace.live_used + PAGE - 1) / PAGE;
+    for (size_t first = 0; first < pages; first++) {
+        bool used = false;
+        for (size_t i = first * PAGE; i < (first + 1) * PAGE; i++)
+            used |= trace.live[i] != 0;
+        for (size_t count = 1; used && count <= 3; count++) {
+            memcpy(zeroed, trace.live, trace.live_bytes);
+            memset(zeroed + first * PAGE, 0, count * PAGE);
+            uint64_t events = read_image(trace.file, trace.file_bytes, zeroed, trace.live_bytes, NULL);
+            assert_in_range(events, events_in(trace.file_bytes), EVENTS);
+            for (size_t i = 0; i < EVENTS / PART - 1; i++) {
+                events = read_image(trace.file, trace.frames[i], zeroed, trace.live_bytes, NULL);
+                assert_in_range(events, (i + 1) * PART, EVENTS);
+            }
+        }
+    }
+    free(zeroed);
+}
+
+static void a_live_file_of_an_earlier_moment(void **state)
+{
+    (void)state;
+    enum vs_condition condition;
+    for (size_t n = trace.file_bytes; n >= sizeof(struct vs_file_header); n -= 7) {
+        uint64_t events = read_image(trace.file, n, older.live, older.live_bytes, &condition);
+        assert_in_range(events, events_in(n), EVENTS);
+        if (n == trace.file_bytes) {
+            assert_int_equal(events, events_in(n));
+            assert_int_equal(condition, VS_TRACE_LIVE);
+        }
+    }
+}
+
+static void a_live_file_without_the_window_that_is_next(void **state)
+{
+    (void)state;
+    unsigned char *live = malloc(trace.live_bytes);
+    struct vs_live_header header;
+    char text[VS_READER_WHY_MAX];
+    memcpy(live, trace.live, trace.live_bytes);
+    memcpy(&header, live, sizeof header);
+    for (unsigned i = 0; i < header.windows; i++) {
+        if (header.window[i].sequence == 3)
+            header.window[i].used = 0;
+    }
+    memcpy(live, &header, sizeof header);
+    struct vs_reader *reader = NULL;
+    struct vs_event got;
+    assert_int_equal(vs_reader_open_bytes(trace.file, trace.frames[1], live, trace.live_bytes, "t",
+                                          &reader, text), VS_OK);
+    uint64_t n = 0;
+    while (!vs_reader_next(reader, &got))
+        n++;
+    assert_int_equal(n, 2 * PART);
+    assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_TRUNCATED);
+    assert_non_null(strstr(text, "what lies between is missing"));
+    vs_reader_close(reader);
+    free(live);
+}
+
+/* Frames have checksums, windows have none: what FILE holds comes out as it was. */
+static void every_byte_flipped(void **state)
+{
+    (void)state;
+    enum vs_condition condition;
+    for (size_t i = sizeof(struct vs_file_header); i < trace.file_bytes; i++) {
+        trace.file[i] ^= (unsigned char)(1 + i % 255);
+        uint64_t events = read_image(trace.file, trace.file_bytes, NULL, 0, &condition);
+        assert_true(events < events_in(trace.file_bytes));
+        assert_true(condition != VS_TRACE_LIVE);
+        trace.file[i] ^= (unsigned char)(1 + i % 255);
+    }
+    for (size_t i = 0; i < trace.live_used; i = next_used(i)) {
+        struct vs_reader *reader = NULL;
+        struct vs_event got;
+        trace.live[i] ^= (unsigned char)(1 + i % 255);
+        assert_int_equal(vs_reader_open_bytes(trace.file, trace.file_bytes, trace.live,
+                                              trace.live_bytes, "t", &reader, NULL), VS_OK);
+        uint64_t n = 0;
+        while (!vs_reader_next(reader, &got)) {
+            assert_true(n >= events_in(trace.file_bytes) || got.alloc.size == n * n);
+            n++;
+        }
+        assert_in_range(n, events_in(trace.file_bytes), EVENTS * 50);
+        vs_reader_close(reader);
+        trace.live[i] ^= (unsigned char)(1 + i % 255);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_lost_where_nothing_was_cut),
+        cmocka_unit_test(the_live_file_cut_at_every_byte),
+        cmocka_unit_test(both_cut_at_once),
+        cmocka_unit_test(the_end_of_the_file_zeroed_from_every_byte),
+        cmocka_unit_test(zero_pages_in_the_live_file),
+        cmocka_unit_test(a_live_file_of_an_earlier_moment),
+        cmocka_unit_test(a_live_file_without_the_window_that_is_next),
+        cmocka_unit_test(every_byte_flipped),
+    };
+    return cmocka_run_group_tests(tests, make_images, drop_images);
+}
