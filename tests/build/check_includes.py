@@ -32,7 +32,7 @@ ALLOWED = {
 # headers of trace that other modules may include; the rest are its own affair
 TRACE_BOTH = {"event.h", "event_table.h"}
 TRACE_WRITE = {"recorder.h", "selection.h"}
-TRACE_READ = {"demangle.h", "reader.h", "symbolize.h", "symbols.h"}
+TRACE_READ = {"demangle.h", "reader.h", "rewrite.h", "symbolize.h", "symbols.h"}
 TRACE_SIDES = {
     "intercept": TRACE_BOTH | TRACE_WRITE,
     "analysis": TRACE_BOTH | TRACE_READ,
