@@ -138,7 +138,7 @@ struct vs_recorder {
     uint64_t own_start, own_end; /* pcs of the library that contains us; 0,0 = the program */
     pid_t pid;
     bool live_on_disk; /* FILE.live exists */
-    uint64_t live_inode;
+    uint64_t live_inode, looked_ns; /* looked: when it was last seen there */
     bool has_thread;
     pthread_t thread;
     _Atomic pid_t thread_tid; /* 0 before it runs */
@@ -159,6 +159,9 @@ struct vs_recorder {
 /* vs_window_open: make FILE.live and map it, or anonymous windows where that
  * cannot be. VS_ERR_NOMEM. */
 enum vs_err vs_window_open(struct vs_recorder *r) VS_MUST_CHECK;
+/* vs_window_look_locked: lets go of the lock and looks whether FILE.live is still there; made
+ * anew where somebody removed it. By the background thread. */
+void vs_window_look_locked(struct vs_recorder *r);
 /* vs_window_close: unmap; removes FILE.live unless *keep*. */
 void vs_window_close(struct vs_recorder *r, bool keep);
 /* vs_window_reserve_locked: room for *bytes* at r->cursor; changes window and

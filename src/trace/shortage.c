@@ -107,6 +107,7 @@ static void end_in_file_locked(struct vs_recorder *r, int error)
     struct vs_window *w = vs_window_oldest_full_locked(r);
     if (!w || !r->writer.last_ns)
         return;
+    struct vs_packer *packer = r->writer.packer;
     r->tight = false; /* the room that was kept is for this */
     r->writer.packer = NULL;
     w->used = encode_end(w->data, error);
@@ -116,6 +117,7 @@ static void end_in_file_locked(struct vs_recorder *r, int error)
     w->strings_after = r->writer.strings;
     w->nodes_after = r->writer.stack_nodes;
     r->finished = !vs_writer_append_window(r, w) && !vs_writer_finish(r);
+    r->writer.packer = packer;
 }
 
 void vs_shortage_stop_locked(struct vs_recorder *r, int error)

@@ -158,6 +158,39 @@ void vs_window_close(struct vs_recorder *r, bool keep)
         unlink(r->live_path);
 }
 
+static bool has_inode(const char *path, uint64_t inode)
+{
+    struct stat st;
+    return !lstat(path, &st) && (uint64_t)st.st_ino == inode;
+}
+
+void vs_window_look_locked(struct vs_recorder *r)
+{
+    if (!r->live_on_disk || r->ending.on || r->closed || r->failed)
+        return;
+    vs_lock_release(&r->lock);
+    /* the trace itself elsewhere: it was moved, deleted, or the root changed */
+    bool gone = !has_inode(r->live_path, r->live_inode) && has_inode(r->path, r->writer.inode);
+    vs_lock_acquire(&r->lock);
+    r->looked_ns = vs_clock_ns();
+    if (!gone || !r->live_on_disk || r->ending.on || r->closed || r->failed)
+        return;
+    vs_log(VS_LOG_WARN, "%s was removed while it was in use; it is made again", r->live_path);
+    vs_window_seal_locked(r);
+    vs_writer_drain_locked(r);
+    if (r->failed)
+        return;
+    if (r->active) { /* empty, so its number is free again */
+        r->active->state = VS_WINDOW_FREE;
+        r->sequence--;
+    }
+    vs_window_close(r, true);
+    if (vs_window_open(r)) {
+        vs_log(VS_LOG_ERROR, "out of memory for %s: recording has stopped", r->path);
+        vs_recorder_fail_locked(r);
+    }
+}
+
 /* The one written longest ago: its bytes are the likeliest to be safe in the file
  * by now, should the machine lose its last seconds. */
 static struct vs_window *find_free_locked(struct vs_recorder *r)

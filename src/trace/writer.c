@@ -117,6 +117,14 @@ static enum vs_err check_descriptor(struct vs_recorder *r)
     return w->fd < 0 ? VS_ERR_IO : VS_OK;
 }
 
+/* Or another was put in its place. */
+static void say_if_deleted(const struct vs_recorder *r)
+{
+    struct stat st;
+    if (r->writer.regular && !fstat(r->writer.fd, &st) && !st.st_nlink)
+        vs_log_once(VS_LOG_WARN, "%s was deleted while it was written: nothing is kept", r->path);
+}
+
 /* All of *bytes* at the end of the file, or nothing. */
 static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
 {
@@ -305,9 +313,7 @@ enum vs_err vs_writer_finish(struct vs_recorder *r)
         .magic = VS_END_MAGIC,
     };
     trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
-    struct stat st;
-    if (w->regular && !fstat(w->fd, &st) && !st.st_nlink)
-        vs_log_once(VS_LOG_WARN, "%s was deleted while it was written: nothing is kept", r->path);
+    say_if_deleted(r);
     return append(r, &trailer, sizeof trailer);
 }
 
@@ -416,6 +422,8 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
         *seen = 0; /* woken early: the age of the window is not known */
     else if (main_thread_ended())
         r->quit = true;
+    if (vs_clock_ns() - r->looked_ns > (uint64_t)r->flush_ms * 1000000u)
+        vs_window_look_locked(r);
 }
 
 static void *writer_main(void *arg)

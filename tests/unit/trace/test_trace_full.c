@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * No room, no disk, no file any more: small file systems, and writes that fail as those of
+ * a broken disk, a spent quota or one remounted read-only do. The recording stops, says so in
+ * one line, and what was recorded is read; the program only sees calls that return. */
+#include "unit/trace/trace_test.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* --- writes that fail --- */
+
+static _Atomic int failing;         /* errno of every write to a file from now on; 0: none */
+static _Atomic long failing_after = -1; /* or once so many bytes were written */
+
+/* In place of the C library's, for this whole program. */
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
+{
+    if (failing && failing_after >= 0 && offset + (off_t)bytes > failing_after) {
+        errno = failing;
+        return -1;
+    }
+    return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
+
+/* --- what is recorded and what comes out --- */
+
+struct told {
+    _Atomic uint64_t calls;
+};
+
+static struct told *told; /* shared with children */
+
+static unsigned lines_of(const char *text)
+{
+    unsigned n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void record_some(struct vs_recorder *r, uint64_t events)
+{
+    for (uint64_t i = 0; i < events; i++) {
+        struct vs_event e = {.kind = VS_EVENT_memset};
+        e.memset.correlation = told->calls;
+        e.memset.bytes = told->calls * UINT64_C(0x9e3779b97f4a7c15); /* does not compress */
+        vs_recorder_event(r, &e);
+        told->calls++;
+    }
+}
+
+/* The events in order; the rest of what an `end` says goes to *status*, -1 without one. */
+static uint64_t read_events(const char *path, enum vs_condition condition, int *status, char *text)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    uint64_t n = 0;
+    *status = -1;
+    while (!vs_reader_next(reader, &got)) {
+        if (got.kind == VS_EVENT_end) {
+            assert_int_equal(got.end.reason, VS_END_STOPPED);
+            *status = (int)got.end.status;
+        } else if (got.kind == VS_EVENT_memset) {
+            assert_int_equal(*status, -1);
+            assert_int_equal(got.memset.correlation, n);
+            assert_int_equal(got.memset.bytes, n * UINT64_C(0x9e3779b97f4a7c15));
+            n++;
+        }
+    }
+    vs_reader_condition(reader, text);
+    assert_condition(reader, condition);
+    vs_reader_close(reader);
+    return n;
+}
+
+/* *body* in a child whose words go to *said*. */
+static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
+{
+    char log[520];
+    snprintf(log, sizeof log, "%s/said.txt", scratch_dir);
+    memset(told, 0, sizeof *told);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(fd, STDERR_FILENO);
+        _exit(body(path));
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    size_t bytes;
+    unsigned char *text = slurp(log, &bytes);
+    snprintf(said, max, "%.*s", (int)bytes, (char *)text);
+    free(text);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool has_stopped(struct vs_recorder *r)
+{
+    struct vs_recorder_stats stats;
+    vs_recorder_stats(r, &stats);
+    return stats.failed;
+}
+
+static bool record_until_stopped(struct vs_recorder *r)
+{
+    for (unsigned i = 0; i < 20000 && !has_stopped(r); i++)
+        record_some(r, 200);
+    bool stopped = has_stopped(r);
+    record_some(r, 1000); /* the program runs on */
+    return stopped;
+}
+
+/* --- broken disks --- */
+
+static int wanted_errno;
+
+static int break_in_the_middle(const char *path)
+{
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    failing_after = 400000;
+    failing = wanted_errno;
+    bool stopped = record_until_stopped(r);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return stopped ? 0 : 1;
+}
+
+static int break_for_a_while(const char *path)
+{
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    failing_after = 400000;
+    failing = wanted_errno;
+    bool stopped = record_until_stopped(r);
+    failing = 0;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return stopped ? 0 : 1;
+}
+
+static const int failures[] = {ENOSPC, EDQUOT, EIO, EROFS, EFBIG};
+
+static void a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
+        int status;
+        snprintf(path, sizeof path, "%s/broken.vst", scratch_dir);
+        snprintf(live, sizeof live, "%s.live", path);
+        unlink(path);
+        wanted_errno = failures[i];
+        assert_int_equal(in_child(break_in_the_middle, path, said, sizeof said), 0);
+        assert_int_equal(lines_of(said), 1);
+        assert_non_null(strstr(said, strerror(failures[i])));
+        uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
+        assert_int_equal(status, failures[i]);
+        assert_in_range(events, 400000 / 30, told->calls - 1000);
+        assert_non_null(strstr(text, "recording stopped early ("));
+        assert_int_equal(access(live, F_OK), 0);
+    }
+}
+
+static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(void **state)
+{
+    (void)state;
+    char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
+    int status;
+    snprintf(path, sizeof path, "%s/again.vst", scratch_dir);
+    snprintf(live, sizeof live, "%s.live", path);
+    wanted_errno = ENOSPC;
+    assert_int_equal(in_child(break_for_a_while, path, said, sizeof said), 0);
+    assert_int_equal(lines_of(said), 1);
+    uint64_t events = read_events(path, VS_TRACE_COMPLETE, &status, text);
+    assert_int_equal(status, ENOSPC);
+    assert_in_range(events, 400000 / 30, told->calls - 1000);
+    assert_memory_equal(text, "recording stopped early (No space left on device)", 49);
+    assert_int_equal(access(live, F_OK), -1);
+}
+
+/* --- small file systems --- */
+
+static unsigned disk_kib;
+
+/* In a namespace of its own, so that the mount goes with the process: the trace is copied out. */
+static int fill_a_disk(const char *path)
+{
+    char disk[520], trace[540], live[550], command[2200], size[32];
+    snprintf(disk, sizeof disk, "%s/disk", scratch_dir);
+    snprintf(trace, sizeof trace, "%s/t.vst", disk);
+    snprintf(live, sizeof live, "%s.live", trace);
+    snprintf(size, sizeof size, "size=%uk", disk_kib);
+    mkdir(disk, 0700);
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("tmpfs", disk, "tmpfs", 0, size))
+        return 77;
+    struct vs_recorder_config config = {.path = trace, .compression = 1, .flush_ms = 50};
+    struct vs_recorder *r = NULL;
+    if (vs_recorder_open(&config, &r))
+        return 3;
+    bool stopped = record_until_stopped(r);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    snprintf(command, sizeof command, "cp '%s' '%s'; test ! -e '%s' || cp '%s' '%s.live'", trace,
+             path, live, live, path);
+    return system(command) ? 4 : stopped ? 0 : 1;
+}
+
+static void a_small_disk_is_filled_and_what_fits_is_kept(void **state)
+{
+    (void)state;
+    static const unsigned sizes[] = {12, 20, 40, 80, 300, 1300, 5000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
+        int status;
+        snprintf(path, sizeof path, "%s/disk%u.vst", scratch_dir, sizes[i]);
+        snprintf(live, sizeof live, "%s.live", path);
+        disk_kib = sizes[i];
+        int code = in_child(fill_a_disk, path, said, sizeof said);
+        if (code == 77) {
+            print_message("not allowed to mount a small file system here\n");
+            skip();
+        }
+        assert_int_equal(code, 0);
+        bool alive = !access(live, F_OK);
+        assert_int_equal(lines_of(said), alive ? 1 : 2); /* that there is no FILE.live, too */
+        uint64_t events = read_events(path, alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE, &status, text);
+        assert_int_equal(status, ENOSPC);
+        assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, told->calls - 1000);
+        assert_true(alive == (sizes[i] >= 300));
+    }
+}
+
+/* --- files that go --- */
+
+static int lose_the_live_file(const char *path)
+{
+    char live[530];
+    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
+    struct vs_recorder *r = NULL;
+    snprintf(live, sizeof live, "%s.live", path);
+    if (vs_recorder_open(&config, &r))
+        return 3;
+    record_some(r, 1000);
+    unlink(live);
+    for (unsigned i = 0; i < 30000 && access(live, F_OK); i++) {
+        usleep(1000);
+        if (i % 40 == 0)
+            record_some(r, 1);
+    }
+    record_some(r, 500);
+    raise(SIGKILL);
+    return 1;
+}
+
+static void a_live_file_that_was_removed_is_made_again(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    char said[2048], path[520], text[VS_READER_WHY_MAX];
+    int status;
+    snprintf(path, sizeof path, "%s/lost.vst", scratch_dir);
+    assert_int_equal(in_child(lose_the_live_file, path, said, sizeof said), 128 + SIGKILL);
+    assert_int_equal(lines_of(said), 1);
+    assert_non_null(strstr(said, "was removed while it was in use"));
+    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), told->calls);
+}
+
+static int lose_the_file(const char *path)
+{
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    record_some(r, 1000);
+    vs_recorder_flush(r);
+    unlink(path);
+    spit(path, "another's", 9);
+    record_some(r, 100000);
+    vs_recorder_flush(r);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return 0;
+}
+
+static void a_file_in_the_traces_place_is_left_alone(void **state)
+{
+    (void)state;
+    char said[2048], path[520], live[530];
+    size_t bytes;
+    snprintf(path, sizeof path, "%s/replaced.vst", scratch_dir);
+    snprintf(live, sizeof live, "%s.live", path);
+    assert_int_equal(in_child(lose_the_file, path, said, sizeof said), 0);
+    assert_int_equal(lines_of(said), 1);
+    assert_non_null(strstr(said, "was deleted while it was written"));
+    unsigned char *text = slurp(path, &bytes);
+    assert_int_equal(bytes, 9);
+    assert_memory_equal(text, "another's", 9);
+    free(text);
+    assert_int_equal(access(live, F_OK), -1);
+}
+
+static int make_shared(void **state)
+{
+    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return told == MAP_FAILED || make_scratch(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost),
+        cmocka_unit_test(when_there_is_room_again_the_end_of_the_program_finishes_the_trace),
+        cmocka_unit_test(a_small_disk_is_filled_and_what_fits_is_kept),
+        cmocka_unit_test(a_live_file_that_was_removed_is_made_again),
+        cmocka_unit_test(a_file_in_the_traces_place_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, make_shared, remove_scratch);
+}
