@@ -119,6 +119,12 @@ char *vs_real_dlerror(void)
     return ((char *(*)(void))next_of(slots, "dlerror", false))();
 }
 
+int vs_real_dlclose(void *handle)
+{
+    static _Atomic(void *) slots[2];
+    return ((int (*)(void *))next_of(slots, "dlclose", false))(handle);
+}
+
 vs_dlsym_fn vs_libc_dlsym(void)
 {
     static _Atomic(void *) slot;

@@ -17,8 +17,9 @@ typedef void *(*vs_dlvsym_fn)(void *, const char *, const char *);
 vs_dlsym_fn vs_real_dlsym(bool old);
 vs_dlvsym_fn vs_real_dlvsym(bool old);
 
-/* vs_real_dlerror: call the next dlerror. */
+/* vs_real_dlerror, vs_real_dlclose: call the next one. */
 char *vs_real_dlerror(void);
+int vs_real_dlclose(void *handle);
 
 /* vs_libc_dlsym: libc's own. RTLD_NEXT from our code is relative to us only here. */
 vs_dlsym_fn vs_libc_dlsym(void);

@@ -95,13 +95,22 @@ static void look_for_driver(void)
         dlclose(driver);
 }
 
-int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *args)
+static bool watched(const struct vs_sim_calls *with)
+{
+    return with && __atomic_load_n(with->wanted, __ATOMIC_RELAXED) & VS_SIM_WANT_RUNTIME_CALLS;
+}
+
+int vs_thunk_wanted(void)
 {
     if (atomic_load(&vs_rt_wanted) == &look_first)
         look_for_driver();
+    return watched(atomic_load(&calls));
+}
+
+int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *args)
+{
     const struct vs_sim_calls *with = atomic_load(&calls);
-    if (!with ||
-        !(__atomic_load_n(with->wanted, __ATOMIC_RELAXED) & VS_SIM_WANT_RUNTIME_CALLS))
+    if (!watched(with))
         return vs_thunk_call(thunk->function, args);
     struct vs_sim_call call = {
         .domain = VS_SIM_DOMAIN_RUNTIME, .cbid = thunk->cbid, .name = thunk->name, .args = args};

@@ -3,8 +3,8 @@
  * Exported functions that can be watched. A function F is compiled under another,
  * hidden name (vs_sim_rename.h); the exported F is a few instructions which jump
  * there when nobody watches: a load, a test, a jump, arguments untouched. Else they
- * save the argument registers and call vs_thunk_watched (C, one in each library),
- * which calls the function through vs_thunk_call and sees its result.
+ * save the argument registers, ask vs_thunk_wanted and call vs_thunk_watched (C, one of
+ * each in each library), which calls the function through vs_thunk_call and sees its result.
  *
  * VS_THUNK, once for each function, and VS_THUNK_COMMON, once for each library,
  * are file-scope assembly. They rest on the C calling conventions of Linux: no
@@ -40,6 +40,9 @@ struct vs_thunk_args {
     uint64_t caller;       /* where the call returns to */
 };
 
+/* vs_thunk_wanted: is the call really to be watched? If not, the function is entered as
+ * though it had been called itself: nothing is left on the stack. */
+__attribute__((visibility("hidden"))) int vs_thunk_wanted(void);
 /* vs_thunk_watched: the call of a watched function; returns what it returned. */
 __attribute__((visibility("hidden"))) int vs_thunk_watched(const struct vs_thunk *thunk,
                                                            const struct vs_thunk_args *args);
@@ -80,7 +83,7 @@ __attribute__((visibility("hidden"))) int vs_thunk_call(void (*function)(void),
             ".cfi_offset %rbp, -16\n"                                                              \
             "movq %rsp, %rbp\n"                                                                    \
             ".cfi_def_cfa_register %rbp\n"                                                         \
-            "subq $80, %rsp\n"                                                                     \
+            "subq $96, %rsp\n"                                                                     \
             "movq %rdi, 0(%rsp)\n"                                                                 \
             "movq %rsi, 8(%rsp)\n"                                                                 \
             "movq %rdx, 16(%rsp)\n"                                                                \
@@ -93,12 +96,30 @@ __attribute__((visibility("hidden"))) int vs_thunk_call(void (*function)(void),
             "movq %rax, 64(%rsp)\n"                                                                \
             "movq 8(%rbp), %rax\n"                                                                 \
             "movq %rax, 72(%rsp)\n"                                                                \
-            "movq %r11, %rdi\n"                                                                    \
+            "movq %r11, 80(%rsp)\n"                                                                \
+            "call vs_thunk_wanted\n"                                                               \
+            "testl %eax, %eax\n"                                                                   \
+            "je 2f\n"                                                                              \
+            "movq 80(%rsp), %rdi\n"                                                                \
             "movq %rsp, %rsi\n"                                                                    \
             "call vs_thunk_watched\n"                                                              \
+            ".cfi_remember_state\n"                                                                \
             "leave\n"                                                                              \
             ".cfi_def_cfa %rsp, 8\n"                                                               \
             "ret\n"                                                                                \
+            ".cfi_restore_state\n"                                                                 \
+            "2: movq 0(%rsp), %rdi\n"                                                              \
+            "movq 8(%rsp), %rsi\n"                                                                 \
+            "movq 16(%rsp), %rdx\n"                                                                \
+            "movq 24(%rsp), %rcx\n"                                                                \
+            "movq 32(%rsp), %r8\n"                                                                 \
+            "movq 40(%rsp), %r9\n"                                                                 \
+            "movsd 48(%rsp), %xmm0\n"                                                              \
+            "movsd 56(%rsp), %xmm1\n"                                                              \
+            "movq 80(%rsp), %r11\n"                                                                \
+            "leave\n"                                                                              \
+            ".cfi_def_cfa %rsp, 8\n"                                                               \
+            "jmp *(%r11)\n"                                                                        \
             ".cfi_endproc\n"                                                                       \
             ".size vs_thunk_enter, .-vs_thunk_enter\n"                                             \
             ".globl vs_thunk_call\n"                                                               \
@@ -158,27 +179,44 @@ __attribute__((visibility("hidden"))) int vs_thunk_call(void (*function)(void),
             ".type vs_thunk_enter, %function\n"                                                    \
             "vs_thunk_enter:\n"                                                                    \
             ".cfi_startproc\n"                                                                     \
-            "stp x29, x30, [sp, #-112]!\n"                                                         \
-            ".cfi_def_cfa_offset 112\n"                                                            \
-            ".cfi_offset x29, -112\n"                                                              \
-            ".cfi_offset x30, -104\n"                                                              \
+            "stp x29, x30, [sp, #-128]!\n"                                                         \
+            ".cfi_def_cfa_offset 128\n"                                                            \
+            ".cfi_offset x29, -128\n"                                                              \
+            ".cfi_offset x30, -120\n"                                                              \
             "mov x29, sp\n"                                                                        \
             "stp x0, x1, [sp, #16]\n"                                                              \
             "stp x2, x3, [sp, #32]\n"                                                              \
             "stp x4, x5, [sp, #48]\n"                                                              \
             "stp x6, x7, [sp, #64]\n"                                                              \
             "stp d0, d1, [sp, #80]\n"                                                              \
-            "add x17, sp, #112\n"                                                                  \
+            "add x17, sp, #128\n"                                                                  \
             "str x17, [sp, #96]\n"                                                                 \
             "str x30, [sp, #104]\n"                                                                \
-            "mov x0, x16\n"                                                                        \
+            "str x16, [sp, #112]\n"                                                                \
+            "bl vs_thunk_wanted\n"                                                                 \
+            "cbz w0, 2f\n"                                                                         \
+            "ldr x0, [sp, #112]\n"                                                                 \
             "add x1, sp, #16\n"                                                                    \
             "bl vs_thunk_watched\n"                                                                \
-            "ldp x29, x30, [sp], #112\n"                                                           \
+            ".cfi_remember_state\n"                                                                \
+            "ldp x29, x30, [sp], #128\n"                                                           \
             ".cfi_restore x29\n"                                                                   \
             ".cfi_restore x30\n"                                                                   \
             ".cfi_def_cfa_offset 0\n"                                                              \
             "ret\n"                                                                                \
+            ".cfi_restore_state\n"                                                                 \
+            "2: ldp x0, x1, [sp, #16]\n"                                                           \
+            "ldp x2, x3, [sp, #32]\n"                                                              \
+            "ldp x4, x5, [sp, #48]\n"                                                              \
+            "ldp x6, x7, [sp, #64]\n"                                                              \
+            "ldp d0, d1, [sp, #80]\n"                                                              \
+            "ldr x16, [sp, #112]\n"                                                                \
+            "ldr x16, [x16]\n"                                                                     \
+            "ldp x29, x30, [sp], #128\n"                                                           \
+            ".cfi_restore x29\n"                                                                   \
+            ".cfi_restore x30\n"                                                                   \
+            ".cfi_def_cfa_offset 0\n"                                                              \
+            "br x16\n"                                                                             \
             ".cfi_endproc\n"                                                                       \
             ".size vs_thunk_enter, .-vs_thunk_enter\n"                                             \
             ".globl vs_thunk_call\n"                                                               \

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading .eh_frame by its search table (.eh_frame_hdr) and running the one program
- * of instructions that leads to a pc; see the header. Rules: DWARF 4 section 6.4
+ * Reading an entry of .eh_frame and running the one program of instructions that leads to
+ * a pc; see the header. cfi_table.c finds the entry. Rules: DWARF 4 section 6.4
  * and Linux Standard Base, "Exception Frames". The sections are the program's own
  * memory and are trusted to be well-formed only as far as lengths are checked:
  * whatever is not understood ends in VS_FRAME_OTHER. */
 #define _GNU_SOURCE
 #include "trace/cfi.h"
 
-#include <link.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -19,12 +18,9 @@
 #define PC_REGISTER 16u
 #define REMEMBERED_MAX 8
 
-/* Pointer encodings: the one for tables and the usual ones for pointers. */
-#define ENC_FORMAT 0x0fu
-#define ENC_UDATA4 0x03u
+/* Pointer encodings. */
 #define ENC_SDATA4 0x0bu
 #define ENC_PCREL 0x10u
-#define ENC_TABLE 0x3bu /* sdata4, relative to the header */
 
 struct bytes {
     const uint8_t *p, *end;
@@ -135,7 +131,7 @@ struct program {
     unsigned depth;
     uint64_t code_alignment, location, target;
     int64_t data_alignment;
-    bool bad;
+    bool signal, bad;
 };
 
 static struct place *place_of(struct program *p, uint64_t reg)
@@ -148,7 +144,7 @@ static void put_place(struct program *p, uint64_t reg, enum how how, int64_t off
     struct place *place = place_of(p, reg);
     if (place)
         *place = (struct place){how, offset};
-    else if (reg == SP_REGISTER)
+    else if (reg == SP_REGISTER && !p->signal)
         p->bad = true; /* the caller's sp is the CFA everywhere else */
 }
 
@@ -166,10 +162,10 @@ static void put_cfa_register(struct program *p, uint64_t reg)
                                                                         : VS_FRAME_OTHER;
 }
 
-/* breg fp, offset: the only address that compilers compute in an expression. */
-static bool fp_plus(struct bytes *block, int64_t *offset)
+/* breg, offset: the only address that compilers compute in an expression, with fp. */
+static bool plus(struct bytes *block, uint64_t reg, int64_t *offset)
 {
-    if (get_fixed(block, 1) != 0x70 + FP_REGISTER)
+    if (get_fixed(block, 1) != 0x70 + reg)
         return false;
     *offset = get_sleb(block);
     return !block->bad;
@@ -178,15 +174,18 @@ static bool fp_plus(struct bytes *block, int64_t *offset)
 static void put_cfa_expression(struct program *p, struct bytes block)
 {
     int64_t offset;
-    bool load = fp_plus(&block, &offset) && get_fixed(&block, 1) == 0x06 /* deref */;
-    p->row.kind = load && !block.bad && block.p == block.end ? VS_FRAME_FP_LOAD : VS_FRAME_OTHER;
+    bool load = plus(&block, p->signal ? SP_REGISTER : FP_REGISTER, &offset) &&
+                get_fixed(&block, 1) == 0x06 /* deref */ && !block.bad && block.p == block.end;
+    p->row.kind = load ? VS_FRAME_FP_LOAD : VS_FRAME_OTHER;
+    if (p->signal)
+        p->row.kind = load && offset == VS_SIGNAL_SP ? VS_FRAME_SIGNAL : VS_FRAME_OTHER;
     p->row.cfa_offset = load ? offset : 0;
 }
 
 static void put_expression(struct program *p, uint64_t reg, struct bytes block)
 {
     int64_t offset = 0;
-    bool plain = fp_plus(&block, &offset) && block.p == block.end;
+    bool plain = plus(&block, FP_REGISTER, &offset) && block.p == block.end;
     put_place(p, reg, plain ? HOW_AT_FP : HOW_ELSEWHERE, offset);
 }
 
@@ -344,7 +343,9 @@ static bool read_common(const uint8_t *at, struct program *p, struct bytes *inst
             relative = encoding == (ENC_PCREL | ENC_SDATA4);
         else if (*l == 'P')
             skip(&data, encoded_bytes(encoding));
-        else if (*l != 'L') /* S: the frame of a signal */
+        else if (*l == 'S')
+            p->signal = true;
+        else if (*l != 'L')
             return false;
     }
     *instructions = b;
@@ -361,6 +362,8 @@ static struct vs_frame_rule rule_of(const struct row *row)
     struct vs_frame_rule rule = {.kind = VS_FRAME_OTHER};
     if (row->pc.how == HOW_UNDEFINED)
         return (struct vs_frame_rule){.kind = VS_FRAME_END};
+    if (row->kind == VS_FRAME_SIGNAL) /* the kernel laid it out */
+        return (struct vs_frame_rule){.kind = VS_FRAME_SIGNAL};
     if (row->pc.how != HOW_AT_CFA || row->pc.offset != -8 || !fits(row->cfa_offset) ||
         !fits(row->fp.offset) || row->fp.how == HOW_ELSEWHERE)
         return rule;
@@ -374,8 +377,7 @@ static struct vs_frame_rule rule_of(const struct row *row)
     return rule;
 }
 
-/* The rule for *target* by the entry at *at*. */
-static struct vs_frame_rule read_entry(const uint8_t *at, uint64_t target)
+struct vs_frame_rule vs_cfi_entry(const uint8_t *at, uint64_t target)
 {
     struct vs_frame_rule other = {.kind = VS_FRAME_OTHER};
     struct program p = {.target = target, .row = {.pc = {HOW_ELSEWHERE, 0}}};
@@ -386,88 +388,15 @@ static struct vs_frame_rule read_entry(const uint8_t *at, uint64_t target)
         return other;
     uint64_t start = get_pcrel(&b), length = get_fixed(&b, 4);
     get_block(&b); /* for exceptions */
-    if (b.bad || target < start || target - start >= length)
+    if (b.bad)
         return other;
+    if (target < start || target - start >= length)
+        return (struct vs_frame_rule){.kind = VS_FRAME_NONE};
     p.location = start;
     run(&p, instructions);
     p.initial = p.row;
     run(&p, b);
     return p.bad ? other : rule_of(&p.row);
-}
-
-/* The entry that covers *target* by the search table at *header*; NULL for none. */
-static const uint8_t *search(const uint8_t *header, uint64_t bytes, uint64_t target)
-{
-    struct entry {
-        int32_t start, at; /* relative to the header */
-    } e;
-    uint32_t count;
-    if (bytes < 12 || header[0] != 1 || header[2] != ENC_UDATA4 || header[3] != ENC_TABLE ||
-        encoded_bytes(header[1]) != 4)
-        return NULL;
-    memcpy(&count, header + 8, sizeof count);
-    if (count > (bytes - 12) / sizeof e)
-        return NULL;
-    int64_t wanted = (int64_t)(target - (uint64_t)(uintptr_t)header);
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        memcpy(&e, header + 12 + middle * sizeof e, sizeof e);
-        if (e.start <= wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
-        return NULL;
-    memcpy(&e, header + 12 + (low - 1) * sizeof e, sizeof e);
-    return header + e.at;
-}
-
-struct query {
-    uint64_t pc;
-    void (*found)(uint64_t pc, const struct vs_frame_rule *rule);
-};
-
-static int look_in_object(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    const struct query *q = arg;
-    const ElfW(Phdr) *table = NULL;
-    uint64_t target = q->pc - 1; /* in the call, which may be the function's last instruction */
-    bool inside = false;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-        uint64_t start = info->dlpi_addr + ph->p_vaddr;
-        if (ph->p_type == PT_GNU_EH_FRAME)
-            table = ph;
-        else if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X))
-            inside |= target >= start && target - start < ph->p_memsz;
-    }
-    if (!inside)
-        return 0;
-    struct vs_frame_rule rule = {.kind = VS_FRAME_OTHER};
-    const uint8_t *entry = NULL;
-    if (table)
-        entry = search((const uint8_t *)(uintptr_t)(info->dlpi_addr + table->p_vaddr),
-                       table->p_memsz, target);
-    if (entry)
-        rule = read_entry(entry, target);
-    q->found(q->pc, &rule);
-    return 1;
-}
-
-void vs_cfi_find(uint64_t pc, void (*found)(uint64_t pc, const struct vs_frame_rule *rule))
-{
-    struct query query = {pc, found};
-    dl_iterate_phdr(look_in_object, &query);
-}
-
-#else /* other machines: libunwind alone */
-
-void vs_cfi_find(uint64_t pc, void (*found)(uint64_t pc, const struct vs_frame_rule *rule))
-{
-    (void)pc, (void)found;
 }
 
 #endif

@@ -151,6 +151,10 @@ enum vs_definition {
 #define VS_EVENT_BYTES_MAX (1u + 2u * VS_VARINT_MAX + VS_EVENT_FIELDS_MAX * VS_VARINT_MAX)
 #define VS_STACK_NODE_BYTES_MAX (1u + 3u * VS_VARINT_MAX)
 
+/* The pc of an outermost node without a module, in place of frames that are not there. */
+#define VS_STACK_MORE UINT64_C(0) /* left out: the stack is deeper than what is recorded */
+#define VS_STACK_LOST UINT64_C(1) /* nothing says who called the frame before */
+
 static inline uint64_t vs_zigzag(uint64_t difference)
 {
     return (difference << 1) ^ (0 - (difference >> 63));

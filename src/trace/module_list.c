@@ -17,6 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "trace/loaded_object.h"
 #include "trace/python.h"
 #include "trace/recorder_internal.h"
 #include "trace/walk.h"
@@ -25,7 +26,8 @@
 #define MODULES_MAX 65536u
 
 struct found {
-    struct found *next;
+    struct found *next, *above; /* above: by address */
+    bool known;
     uint64_t base, start, end;
     const char *path;
     char build_id[2 * BUILD_ID_BYTES_MAX + 1];
@@ -183,38 +185,71 @@ static void write_module_locked(struct vs_recorder *r, const struct vs_loaded_mo
     vs_recorder_event_locked(r, &event);
 }
 
-static void drop_vanished_locked(struct vs_recorder *r, const struct gathering *g)
+/* The objects by address: a merge sort, since the C library's may ask for memory. */
+static struct found *sorted(struct found *list, size_t count)
 {
-    size_t kept = 0;
-    bool dropped = false;
-    for (size_t i = 0; i < r->module_count; i++) {
+    if (count <= 1) {
+        if (list)
+            list->above = NULL;
+        return list;
+    }
+    struct found *second = list;
+    for (size_t i = 0; i < count / 2; i++)
+        second = second->next;
+    struct found *a = sorted(list, count / 2), *b = sorted(second, count - count / 2);
+    struct found *first = NULL, **end = &first;
+    while (a && b) {
+        struct found **least = a->start <= b->start ? &a : &b;
+        *end = *least;
+        end = &(*least)->above;
+        *least = (*least)->above;
+    }
+    *end = a ? a : b;
+    return first;
+}
+
+/* Marks what of *f*, sorted, is known already. True when something is no more. */
+static bool drop_vanished_locked(struct vs_recorder *r, struct found *f)
+{
+    size_t kept = 0, count = r->module_count;
+    for (size_t i = 0; i < count; i++) {
         struct vs_loaded_module m = r->modules[i];
-        const struct found *f = g->list;
-        while (f && !is_same(&m, f))
-            f = f->next;
-        if (f) {
+        while (f && f->start < m.start)
+            f = f->above;
+        struct found *same = f;
+        while (same && same->start == m.start && !is_same(&m, same))
+            same = same->above;
+        if (same && same->start == m.start) {
+            same->known = true;
             r->modules[kept++] = m;
         } else {
             write_module_locked(r, &m, "", "", false);
-            dropped = true;
         }
     }
     r->module_count = kept;
-    if (dropped) { /* the same addresses may mean other code from here on */
-        vs_map_free(&r->stack_ids);
-        vs_walk_forget();
+    return kept < count;
+}
+
+/* How many known modules begin below *start*. */
+static size_t below_locked(const struct vs_recorder *r, uint64_t start)
+{
+    size_t low = 0, high = r->module_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (r->modules[middle].start < start)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low;
 }
 
 static void add_new_locked(struct vs_recorder *r, const struct found *f)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < r->module_count; i++) {
-        if (is_same(&r->modules[i], f))
-            return;
-        at += r->modules[i].start < f->start;
-    }
     char path[PATH_MAX];
+    size_t at = below_locked(r, f->start);
+    if (at < r->module_count && is_same(&r->modules[at], f))
+        return;
     struct vs_loaded_module m = {f->base, f->start, f->end, identity_of(f), r->module_next_index++};
     write_module_locked(r, &m, absolute_path(f->path, path), f->build_id, true);
     memmove(&r->modules[at + 1], &r->modules[at], (r->module_count - at) * sizeof m);
@@ -222,7 +257,7 @@ static void add_new_locked(struct vs_recorder *r, const struct found *f)
     r->module_count++;
 }
 
-static void apply_locked(struct vs_recorder *r, const struct gathering *g)
+static void apply_locked(struct vs_recorder *r, struct gathering *g)
 {
     /* writing events may let go of the lock: one thread at a time */
     while (r->modules_busy && !atomic_load_explicit(&r->stopped, memory_order_relaxed))
@@ -232,9 +267,18 @@ static void apply_locked(struct vs_recorder *r, const struct gathering *g)
         !grow_locked(r, r->module_count + g->count + 1))
         return;
     r->modules_busy = true;
-    drop_vanished_locked(r, g);
-    for (const struct found *f = g->list; f; f = f->next)
+    bool changed = drop_vanished_locked(r, sorted(g->list, g->count)), added = false;
+    for (const struct found *f = g->list; f; f = f->next) {
+        if (f->known)
+            continue;
         add_new_locked(r, f);
+        added = true;
+    }
+    if (changed || (added && vs_walk_saw_unknown())) {
+        /* the same addresses may mean other code from here on */
+        vs_map_free(&r->stack_ids);
+        vs_walk_forget();
+    }
     r->module_generation = g->generation;
     atomic_store_explicit(&r->module_generation_seen, g->generation, memory_order_relaxed);
     r->modules_busy = false;
@@ -244,11 +288,13 @@ static void apply_locked(struct vs_recorder *r, const struct gathering *g)
 void vs_module_list_refresh(struct vs_recorder *r)
 {
     uint64_t generation = 0;
+    /* before the list is read: what is unloaded meanwhile sets it again */
+    atomic_store(&r->modules_unloaded, false);
     dl_iterate_phdr(read_generation, &generation);
     if (generation == atomic_load_explicit(&r->module_generation_seen, memory_order_relaxed))
         return;
     struct gathering g = {0};
-    dl_iterate_phdr(gather_one, &g);
+    vs_loaded_object_each(gather_one, &g);
     /* the loader lists the program first; write it first */
     struct found *in_order = NULL;
     for (struct found *f = g.list, *next; f; f = next) {
@@ -294,6 +340,25 @@ const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_record
             high = middle;
     }
     return low && pc < r->modules[low - 1].end ? &r->modules[low - 1] : NULL;
+}
+
+static int read_unloaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    *(uint64_t *)arg = info->dlpi_subs;
+    return 1;
+}
+
+void vs_recorder_unloaded(struct vs_recorder *r)
+{
+    uint64_t unloaded = 0;
+    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || !r->depth_max)
+        return;
+    dl_iterate_phdr(read_unloaded, &unloaded);
+    if (atomic_exchange(&r->unloads_seen, unloaded) == unloaded)
+        return; /* others still use it */
+    atomic_store(&r->modules_unloaded, true);
+    vs_walk_doubt();
 }
 
 struct own_search {

@@ -33,12 +33,15 @@ struct merge {
     size_t next, count; /* steps */
     void **out;
     size_t n, bottom; /* frames; how many when the last Python frame was put */
+    bool more;        /* frames that found no room */
 };
 
 static void put(struct merge *m, uint64_t word)
 {
     if (m->n < m->r->depth_max)
         m->out[m->n++] = (void *)(uintptr_t)word;
+    else
+        m->more = true;
 }
 
 /* The Python frames of one run. */
@@ -92,7 +95,8 @@ static void merge_native(struct merge *m, void *const *pcs, const uint64_t *sps,
                          size_t from, unsigned skip)
 {
     const struct vs_python *python = m->python;
-    for (size_t i = from; i < count && m->n < m->r->depth_max; i++) {
+    size_t i;
+    for (i = from; i < count && m->n < m->r->depth_max; i++) {
         uint64_t pc = (uint64_t)(uintptr_t)pcs[i] - 1, anchor = next_anchor(m);
         uint64_t low = sps ? sps[i] : 0, high = sps && i + 1 < count ? sps[i + 1] : 0;
         if (i - from < skip || !pcs[i] || within(pc, m->r->own_start, m->r->own_end))
@@ -108,6 +112,7 @@ static void merge_native(struct merge *m, void *const *pcs, const uint64_t *sps,
         else
             put(m, pc + 1);
     }
+    m->more |= i < count;
 }
 
 static void leave_out_bottom(struct merge *m)
@@ -130,7 +135,7 @@ struct stack {
     const struct vs_python_step *steps;
     size_t count;
     struct vs_trail *trail;
-    void *frames[VS_STACK_FRAMES_MAX];
+    void *frames[VS_STACK_FRAMES_MAX + 1]; /* and a mark */
     size_t frame_count;
 };
 
@@ -138,11 +143,14 @@ static void capture(struct vs_recorder *r, struct stack *s)
 {
     void *pcs[NATIVE_MAX];
     uint64_t sps[NATIVE_MAX];
-    struct merge m = {r, s->python, s->steps, 0, s->count, s->frames, 0, 0};
+    enum vs_walk_end end = VS_WALK_BOTTOM;
+    struct merge m = {r, s->python, s->steps, 0, s->count, s->frames, 0, 0, false};
     if (r->native) {
         size_t from = 0;
-        size_t walked = vs_walk_stack(s->owner, s->start, pcs, sps, NATIVE_MAX, &s->trail);
-        size_t count = walked ? walked : vs_unwind_capture(pcs, NATIVE_MAX);
+        size_t walked = vs_walk_stack(s->owner, s->start, pcs, sps, NATIVE_MAX, &end, &s->trail);
+        size_t count = walked;
+        if (!walked)
+            count = vs_walk_check(pcs, vs_unwind_capture(pcs, NATIVE_MAX), &end);
         while (from < count && (uint64_t)(uintptr_t)pcs[from] != s->start->pc)
             from++;
         if (from == count)
@@ -153,7 +161,11 @@ static void capture(struct vs_recorder *r, struct stack *s)
     }
     while (m.next < m.count && m.n < r->depth_max)
         put_run(&m);
+    m.more |= m.next < m.count;
+    size_t before = m.n;
     leave_out_bottom(&m);
+    if (m.n && m.n == before && (m.more || end == VS_WALK_LOST))
+        m.out[m.n++] = vs_walk_mark(m.more ? VS_STACK_MORE : VS_STACK_LOST);
     s->frame_count = m.n;
 }
 
@@ -220,6 +232,8 @@ static void name_frames(struct vs_recorder *r, const struct stack *s)
 static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struct stack *s)
 {
     int saved_errno = errno, cancel = vs_cancel_hold();
+    if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
+        vs_module_list_refresh(r);
     capture(r, s);
     uint64_t hash = vs_intern_stack_hash(s->frames, s->frame_count), id = 0;
     if (s->frame_count) {
@@ -255,7 +269,7 @@ __attribute__((noinline)) bool vs_python_stack(struct vs_recorder *r, struct vs_
     if (!thread)
         return false;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
-    size_t count = vs_python_steps(python, thread, r->depth_max, steps);
+    size_t count = vs_python_steps(python, thread, r->depth_max + 1, steps); /* are there more? */
     if (!count)
         return false;
     if (!r->native)

@@ -194,37 +194,52 @@ uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t leng
     return id;
 }
 
+/* A stack as it is recorded: its pcs, a mark in place of what is missing at its end. */
+struct capture {
+    void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
+    size_t count;
+    struct vs_trail *trail;
+};
+
 /* Keep what belongs to the program: drop everything inside *caller*'s callee, then
- * *skip* frames, then frames of our own library. Returns how many are left. */
-static size_t keep_program_frames(const struct vs_recorder *r, void **pcs, size_t count,
-                                  const void *caller, unsigned skip)
+ * *skip* frames, then frames of our own library. */
+static void keep_program_frames(const struct vs_recorder *r, struct capture *c, const void *caller,
+                                unsigned skip, enum vs_walk_end end)
 {
-    size_t from = 0, kept = 0;
-    while (from < count && pcs[from] != caller)
+    size_t from = 0, kept = 0, i;
+    while (from < c->count && c->pcs[from] != caller)
         from++;
-    if (from == count)
+    if (from == c->count)
         from = 0; /* unwound by other rules than ours; our own library is dropped below */
-    for (size_t i = from; i < count && kept < r->depth_max; i++) {
-        uint64_t pc = (uint64_t)(uintptr_t)pcs[i];
+    for (i = from; i < c->count && kept < r->depth_max; i++) {
+        uint64_t pc = (uint64_t)(uintptr_t)c->pcs[i];
         if (i - from < skip || !pc || (pc >= r->own_start && pc < r->own_end))
             continue;
-        pcs[kept++] = pcs[i];
+        c->pcs[kept++] = c->pcs[i];
     }
-    return kept;
+    if (kept && (i < c->count || end == VS_WALK_MORE))
+        c->pcs[kept++] = vs_walk_mark(VS_STACK_MORE);
+    else if (kept && end == VS_WALK_LOST)
+        c->pcs[kept++] = vs_walk_mark(VS_STACK_LOST);
+    c->count = kept;
 }
 
 /* The frames of the stack that begins at *start*, by rules where they cover it. */
-static size_t capture(struct vs_recorder *r, struct vs_walk_owner owner,
-                      const struct vs_walk_start *start, void **pcs, size_t max,
-                      struct vs_trail **trail)
+static void capture(struct vs_recorder *r, struct vs_walk_owner owner,
+                    const struct vs_walk_start *start, struct capture *c)
 {
-    size_t wanted = r->depth_max + owner.skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
-    if (wanted < max)
-        max = wanted;
-    size_t count = vs_walk_stack(owner, start, pcs, NULL, max, trail);
-    if (!count)
-        count = vs_unwind_capture(pcs, max);
-    return keep_program_frames(r, pcs, count, (const void *)(uintptr_t)start->pc, owner.skip);
+    size_t max = r->depth_max + owner.skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
+    enum vs_walk_end end = VS_WALK_BOTTOM;
+    if (max > sizeof c->pcs / sizeof *c->pcs - 1)
+        max = sizeof c->pcs / sizeof *c->pcs - 1;
+    c->count = vs_walk_stack(owner, start, c->pcs, NULL, max, &end, &c->trail);
+    if (!c->count) {
+        size_t count = vs_unwind_capture(c->pcs, max);
+        c->count = vs_walk_check(c->pcs, count, &end);
+        if (c->count == max && end != VS_WALK_BOTTOM)
+            end = VS_WALK_MORE;
+    }
+    keep_program_frames(r, c, (const void *)(uintptr_t)start->pc, owner.skip, end);
 }
 
 /* A stack that this thread has not seen lately. */
@@ -232,12 +247,13 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
                                                     struct vs_walk_owner owner,
                                                     const struct vs_walk_start *start)
 {
-    void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
-    struct vs_trail *trail;
+    struct capture c;
     int saved_errno = errno, cancel = vs_cancel_hold();
-    size_t count = capture(r, owner, start, pcs, sizeof pcs / sizeof pcs[0], &trail);
-    uint64_t hash = vs_intern_stack_hash(pcs, count), id = 0;
-    if (count) {
+    if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
+        vs_module_list_refresh(r);
+    capture(r, owner, start, &c);
+    uint64_t hash = vs_intern_stack_hash(c.pcs, c.count), id = 0;
+    if (c.count) {
         vs_lock_acquire(&r->lock);
         id = vs_intern_stack_find_locked(r, hash);
         vs_recorder_release(r);
@@ -248,14 +264,14 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
         uint32_t epoch = vs_walk_epoch();
         vs_module_list_refresh(r);
         if (vs_walk_epoch() != epoch) { /* the rules may have been those of other code */
-            count = capture(r, owner, start, pcs, sizeof pcs / sizeof pcs[0], &trail);
-            hash = vs_intern_stack_hash(pcs, count);
+            capture(r, owner, start, &c);
+            hash = vs_intern_stack_hash(c.pcs, c.count);
         }
         vs_lock_acquire(&r->lock);
-        id = count ? vs_intern_stack_add_locked(r, hash, pcs, count) : 0;
+        id = c.count ? vs_intern_stack_add_locked(r, hash, c.pcs, c.count) : 0;
         vs_recorder_release(r);
     }
-    vs_walk_keep(trail, id);
+    vs_walk_keep(c.trail, id);
     vs_cancel_restore(cancel);
     errno = saved_errno;
     return id;

@@ -76,6 +76,11 @@ uint64_t vs_recorder_stack(struct vs_recorder *recorder, unsigned skip);
  * seen lately. */
 uint64_t vs_recorder_caller(struct vs_recorder *recorder, const void *pc);
 
+/* vs_recorder_unloaded: objects may have been unloaded: other code may stand at the same
+ * addresses in the stacks to come. Without this call it is noticed with the next stack that is
+ * new. Called with no lock held; takes the loader's. */
+void vs_recorder_unloaded(struct vs_recorder *recorder);
+
 /* vs_recorder_flush: hand the present window to the background thread and wait
  * until everything recorded before the call is in the file. */
 void vs_recorder_flush(struct vs_recorder *recorder);

@@ -127,6 +127,8 @@ struct vs_recorder {
     uint64_t module_generation; /* dlpi_adds + dlpi_subs of the list */
     _Atomic uint64_t module_generation_seen; /* the same, readable without the lock */
     bool modules_busy;          /* somebody is writing `module` events */
+    _Atomic uint64_t unloads_seen; /* dlpi_subs */
+    _Atomic bool modules_unloaded; /* the list has to be read before stacks are looked up */
 
     /* immutable after open */
     uint32_t number; /* unique in the process */

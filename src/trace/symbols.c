@@ -17,6 +17,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "trace/format.h"
 #include "trace/symbol_cache.h"
 #include "trace/symbol_worker.h"
 #include "trace/trace_symbols.h"
@@ -239,6 +240,14 @@ static uint64_t key_of(const struct vs_frame *frame)
     return key ? key : 1;
 }
 
+/* What stands at the end of a stack in place of frames that are not in it. */
+static size_t name_mark(uint64_t pc, struct vs_symbol *out)
+{
+    const char *mark = pc == VS_STACK_MORE ? "(more frames)" : "(caller unknown)";
+    *out = (struct vs_symbol){.function = mark, .module = "", .known = 1};
+    return 1;
+}
+
 /* The kept answer; made now if need be. NULL when there is no memory for it. */
 static const struct answer *get_answer(struct vs_symbols *s, const struct vs_frame *frame)
 {
@@ -297,6 +306,8 @@ static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
 size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out,
                         size_t max)
 {
+    if (max && frame->module == VS_NO_MODULE && frame->pc <= VS_STACK_LOST)
+        return name_mark(frame->pc, out);
     if (max && by_itself(s, frame, out))
         return 1;
     const struct answer *answer = max ? get_answer(s, frame) : NULL;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Native call stacks by libunwind with its per-thread cache. The library is
- * loaded with RTLD_LOCAL: it exports _Unwind_* functions, which must not stand
- * in front of the C++ runtime's own in the program's scope.
+ * Native call stacks by libunwind with its per-thread cache. unw_backtrace keeps frames
+ * by address for good: once code was unloaded it would take other code for it, so that
+ * libunwind is asked frame by frame from then on, after its other cache was emptied.
+ *
+ * The library is loaded with RTLD_LOCAL: it exports _Unwind_* functions, which must not
+ * stand in front of the C++ runtime's own in the program's scope.
  *
  * To learn whether memory can be read libunwind writes it to a pipe of its own. That
  * pipe is made here, at once: not as one of the standard three, and so that its numbers
@@ -14,12 +17,15 @@
 #include <fcntl.h>
 #include <libunwind.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/vs_library.h"
 #include "base/vs_log.h"
+#include "trace/loaded_object.h"
 #include "trace/recorder_internal.h"
+#include "trace/walk.h"
 
 /* unw_set_cache_size is a macro for a name with the machine's in it, such as
  * _ULx86_64_set_cache_size */
@@ -27,6 +33,27 @@
 #define NAME_OF(symbol) NAME_OF_(symbol)
 
 #define CACHED_PROCEDURES 1024
+
+/* What libunwind is asked with frame by frame; immutable after load. */
+static struct {
+    unw_addr_space_t *space;
+    __typeof__(&unw_flush_cache) flush;
+    __typeof__(&unw_init_local) init;
+    __typeof__(&unw_step) step;
+    __typeof__(&unw_get_reg) get_reg;
+#if defined(__x86_64__)
+    int (*get_context)(unw_context_t *);
+#endif
+} step_by_step;
+static _Atomic uint32_t flushed = 1; /* the epoch of its cache */
+
+#if defined(__x86_64__)
+#define GET_CONTEXT_KNOWN (step_by_step.get_context != NULL)
+#define GET_CONTEXT(context) step_by_step.get_context(context)
+#else /* inline assembly */
+#define GET_CONTEXT_KNOWN true
+#define GET_CONTEXT(context) unw_getcontext(context)
+#endif
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*backtrace_fn)(void **, int); /* immutable after load */
@@ -81,6 +108,18 @@ static bool pipe_is_there(void)
     return there;
 }
 
+static void find_steps(void *handle)
+{
+    step_by_step.space = dlsym(handle, NAME_OF(unw_local_addr_space));
+    *(void **)&step_by_step.flush = dlsym(handle, NAME_OF(unw_flush_cache));
+    *(void **)&step_by_step.init = dlsym(handle, NAME_OF(unw_init_local));
+    *(void **)&step_by_step.step = dlsym(handle, NAME_OF(unw_step));
+    *(void **)&step_by_step.get_reg = dlsym(handle, NAME_OF(unw_get_reg));
+#if defined(__x86_64__)
+    *(void **)&step_by_step.get_context = dlsym(handle, NAME_OF(unw_tdep_getcontext));
+#endif
+}
+
 /* The settings, and a first walk: one of them makes the pipe. */
 static void set_up(void *handle)
 {
@@ -93,6 +132,7 @@ static void set_up(void *handle)
         (__typeof__(set_policy))dlsym(handle, NAME_OF(unw_set_caching_policy));
     __typeof__(&unw_set_cache_size) set_size =
         (__typeof__(set_size))dlsym(handle, NAME_OF(unw_set_cache_size));
+    find_steps(handle);
     if (space && set_policy)
         set_policy(*space, UNW_CACHE_PER_THREAD);
     if (space && set_size)
@@ -104,6 +144,7 @@ static void set_up(void *handle)
 static void load(void)
 {
     int fillers[3] = {-1, -1, -1}, next[2];
+    vs_loaded_object_init();
     void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *trouble = vs_library_trouble();
@@ -126,8 +167,44 @@ bool vs_unwind_load(void)
     return backtrace_fn != NULL;
 }
 
+/* --- after code was unloaded --- */
+
+static void flush_cache(uint32_t epoch)
+{
+    if (atomic_exchange(&flushed, epoch) != epoch)
+        step_by_step.flush(*step_by_step.space, 0, 0);
+}
+
+static size_t capture_steps(unw_context_t *context, void **pcs, size_t max)
+{
+    unw_cursor_t cursor;
+    unw_word_t pc;
+    size_t n = 0;
+    flush_cache(vs_walk_epoch());
+    if (step_by_step.init(&cursor, context))
+        return 0;
+    do {
+        if (step_by_step.get_reg(&cursor, UNW_REG_IP, &pc) || !pc)
+            break;
+        pcs[n++] = (void *)(uintptr_t)pc;
+    } while (n < max && step_by_step.step(&cursor) > 0);
+    return n;
+}
+
+static bool steps_known(void)
+{
+    return step_by_step.space && step_by_step.flush && step_by_step.init && step_by_step.step &&
+           step_by_step.get_reg && GET_CONTEXT_KNOWN;
+}
+
 size_t vs_unwind_capture(void **pcs, size_t max)
 {
-    int n = backtrace_fn && pipe_is_there() ? backtrace_fn(pcs, (int)max) : 0;
+    if (!backtrace_fn || !pipe_is_there())
+        return 0;
+    if (vs_walk_epoch() != 1 && steps_known()) {
+        unw_context_t context;
+        return GET_CONTEXT(&context) ? 0 : capture_steps(&context, pcs, max);
+    }
+    int n = backtrace_fn(pcs, (int)max);
     return n > 0 ? (size_t)n : 0;
 }

@@ -28,6 +28,11 @@ uint32_t vs_walk_epoch(void)
     return atomic_load_explicit(&epoch, memory_order_relaxed);
 }
 
+void vs_walk_doubt(void)
+{
+    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
+}
+
 #if defined(__x86_64__)
 
 /* reading other functions' frames is the purpose here */
@@ -41,6 +46,8 @@ uint32_t vs_walk_epoch(void)
 
 static _Atomic uint64_t table[(1u << TABLE_BITS) + PROBES]; /* pc << 16 | rule; 0 = empty */
 static struct vs_frame_rule rules[RULES_MAX]; /* the first is VS_FRAME_OTHER; never changed */
+static const struct vs_frame_rule none = {.kind = VS_FRAME_NONE};
+static _Atomic bool saw_unknown; /* code in no object, since the rules were forgotten */
 static uint32_t rule_count = 1;               /* guarded by rules_lock */
 static struct vs_quick_lock rules_lock = {.rank = VS_RANK_WRITER, .name = "frame rules"};
 
@@ -95,11 +102,17 @@ static __attribute__((noinline)) const struct vs_frame_rule *find_rule(uint64_t 
         return &rules[0];
     vs_cfi_find(pc, enter);
     rule = look_up(pc);
-    if (!rule) { /* in no object: code made at run time */
-        enter(pc, &rules[0]);
-        rule = &rules[0];
+    if (!rule) { /* in no object: code made at run time, and others take its place */
+        atomic_store_explicit(&saw_unknown, true, memory_order_relaxed);
+        rule = &none;
     }
     return rule;
+}
+
+static inline const struct vs_frame_rule *rule_at(uint64_t pc)
+{
+    const struct vs_frame_rule *rule = look_up(pc);
+    return rule ? rule : find_rule(pc);
 }
 
 void vs_walk_forget(void)
@@ -107,6 +120,7 @@ void vs_walk_forget(void)
     vs_quick_acquire(&rules_lock);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         atomic_store_explicit(&table[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&saw_unknown, false, memory_order_relaxed);
     atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     vs_quick_release(&rules_lock);
 }
@@ -329,8 +343,18 @@ static inline void step(struct walk *w, const struct vs_frame_rule *rule, struct
     at->sp = cfa;
 }
 
+/* To what a signal interrupted, on the same stack: lost on any other. */
+static __attribute__((noinline)) void step_signal(struct walk *w, struct vs_walk_start *at)
+{
+    uint64_t sp = read_word(w, at->sp + VS_SIGNAL_SP);
+    at->pc = read_word(w, at->sp + VS_SIGNAL_PC) + 1; /* no call: it stands at that instruction */
+    at->fp = read_word(w, at->sp + VS_SIGNAL_FP);
+    w->lost |= sp <= at->sp || sp > w->high - sizeof(uint64_t);
+    at->sp = sp;
+}
+
 size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *start, void **pcs,
-                     uint64_t *sps, size_t max, struct vs_trail **trail)
+                     uint64_t *sps, size_t max, enum vs_walk_end *end, struct vs_trail **trail)
 {
     struct memory *m = memory_of_thread();
     *trail = NULL;
@@ -339,20 +363,29 @@ size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *sta
     struct walk w = {take_trail(m, owner, start), start->sp, m->stack_high, false};
     struct vs_walk_start at = *start;
     size_t n = 0;
-    while (at.pc && n < max) {
+    *end = VS_WALK_MORE;
+    while (n < max) {
+        *end = VS_WALK_BOTTOM;
+        if (!at.pc)
+            break;
         if (sps)
             sps[n] = at.sp;
         pcs[n++] = (void *)(uintptr_t)at.pc;
-        const struct vs_frame_rule *rule = look_up(at.pc);
-        if (!rule)
-            rule = find_rule(at.pc);
+        const struct vs_frame_rule *rule = rule_at(at.pc);
         if (rule->kind == VS_FRAME_END)
+            break;
+        *end = VS_WALK_LOST;
+        if (rule->kind == VS_FRAME_NONE)
             break;
         if (rule->kind == VS_FRAME_OTHER)
             return 0;
-        step(&w, rule, &at);
+        if (rule->kind == VS_FRAME_SIGNAL)
+            step_signal(&w, &at);
+        else
+            step(&w, rule, &at);
         if (w.lost)
             return 0;
+        *end = VS_WALK_MORE;
     }
     *trail = w.trail;
     return n;
@@ -364,6 +397,26 @@ struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_wal
     return m ? take_trail(m, owner, start) : NULL;
 }
 
+size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
+{
+    *end = VS_WALK_LOST;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_frame_rule *rule = rule_at((uint64_t)(uintptr_t)pcs[i]);
+        if (rule->kind == VS_FRAME_NONE)
+            return i + 1;
+        if (rule->kind == VS_FRAME_SIGNAL && i + 1 < count)
+            pcs[i + 1] = (char *)pcs[i + 1] + 1;
+        else if (rule->kind == VS_FRAME_END)
+            *end = VS_WALK_BOTTOM;
+    }
+    return count;
+}
+
+bool vs_walk_saw_unknown(void)
+{
+    return atomic_load_explicit(&saw_unknown, memory_order_relaxed);
+}
+
 #else /* other machines: libunwind alone */
 
 uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *start)
@@ -373,9 +426,9 @@ uint64_t vs_walk_known(struct vs_walk_owner owner, const struct vs_walk_start *s
 }
 
 size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *start, void **pcs,
-                     uint64_t *sps, size_t max, struct vs_trail **trail)
+                     uint64_t *sps, size_t max, enum vs_walk_end *end, struct vs_trail **trail)
 {
-    (void)owner, (void)start, (void)pcs, (void)sps, (void)max;
+    (void)owner, (void)start, (void)pcs, (void)sps, (void)max, (void)end;
     *trail = NULL;
     return 0;
 }
@@ -384,6 +437,18 @@ struct vs_trail *vs_walk_nothing(struct vs_walk_owner owner, const struct vs_wal
 {
     (void)owner, (void)start;
     return NULL;
+}
+
+size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
+{
+    (void)pcs;
+    *end = VS_WALK_BOTTOM; /* as far as anybody knows */
+    return count;
+}
+
+bool vs_walk_saw_unknown(void)
+{
+    return false;
 }
 
 void vs_walk_keep(struct vs_trail *trail, uint64_t id)

@@ -64,6 +64,14 @@ int test_many(long a, long b, long c, long d, long e, long f, long g, long h, lo
 int test_mixed(float x, const char *p, struct extent e, struct dimensions g, struct dimensions b,
                long q, long s, const char *t, float y);
 
+static int wanted = 1, asked;
+
+int vs_thunk_wanted(void)
+{
+    asked++;
+    return wanted;
+}
+
 int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *args)
 {
     last_cbid = thunk->cbid;
@@ -89,6 +97,18 @@ static void arguments_arrive_when_nobody_watches(void **state)
     assert_int_equal(last_cbid, 0);
 }
 
+static void arguments_arrive_when_the_call_is_not_wanted_after_all(void **state)
+{
+    (void)state;
+    test_watch_word = 1;
+    last_cbid = 0;
+    wanted = asked = 0;
+    call_both();
+    wanted = 1;
+    assert_int_equal(asked, 2);
+    assert_int_equal(last_cbid, 0);
+}
+
 static void arguments_arrive_when_somebody_watches(void **state)
 {
     (void)state;
@@ -103,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_arrive_when_nobody_watches),
+        cmocka_unit_test(arguments_arrive_when_the_call_is_not_wanted_after_all),
         cmocka_unit_test(arguments_arrive_when_somebody_watches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <libgen.h>
 #include <pthread.h>
 
+#include "trace/format.h"
 #include "trace/symbols.h"
 
 #define FRAMES 128
@@ -176,13 +177,16 @@ static void depth_is_limited_to_the_innermost_frames(void **state)
     deep(&call, 500);
     struct vs_reader *reader = finish(call.recorder, path, call.stack);
     struct vs_frame frames[FRAMES];
-    assert_int_equal(vs_reader_stack(reader, call.stack, frames, FRAMES), 100);
+    assert_int_equal(vs_reader_stack(reader, call.stack, frames, FRAMES), 101);
+    assert_int_equal(frames[100].module, VS_NO_MODULE); /* says that there are more */
+    assert_int_equal(frames[100].pc, VS_STACK_MORE);
     assert_int_equal(vs_reader_stack(reader, call.stack, frames, 5), 5);
     struct names names;
     name_stack(reader, call.stack, &names);
     assert_symbol(&names.list[0], "leaf", capture_line, 0);
-    for (size_t i = 1; i < names.count; i++)
+    for (size_t i = 1; i < names.count - 1; i++)
         assert_symbol(&names.list[i], "deep", 0, 0);
+    assert_string_equal(names.list[names.count - 1].function, "(more frames)");
     vs_symbols_close(names.symbols);
     vs_reader_close(reader);
 }

@@ -42,12 +42,14 @@ __attribute__((noinline)) static void compare(bool must_walk)
 {
     struct stack truth, ours;
     struct vs_trail *trail;
+    enum vs_walk_end end;
     const uint64_t *frame = __builtin_frame_address(0);
     struct vs_walk_start start = {.pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
                                   .sp = (uint64_t)(uintptr_t)(frame + 2),
                                   .fp = frame[0]};
     by_libunwind(&truth, __builtin_return_address(0));
-    ours.count = vs_walk_stack(owner, &start, ours.pcs, NULL, FRAMES, &trail);
+    truth.count = vs_walk_check(truth.pcs, truth.count, &end);
+    ours.count = vs_walk_stack(owner, &start, ours.pcs, NULL, FRAMES, &end, &trail);
     compared++;
     if (!ours.count) {
         assert_false(must_walk);
@@ -132,16 +134,28 @@ static void on_signal(int number)
     NO_TAIL_CALL();
 }
 
-static void a_frame_that_rules_do_not_cover_is_left_to_libunwind(void **state)
+static void raise_with(int flags)
 {
-    (void)state;
-    struct sigaction action = {.sa_handler = on_signal}, before;
-    compared = walked = 0;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags}, before;
     sigaction(SIGUSR1, &action, &before);
     raise(SIGUSR1);
     sigaction(SIGUSR1, &before, NULL);
+}
+
+static void a_signal_is_walked_on_one_stack_and_left_to_libunwind_on_two(void **state)
+{
+    (void)state;
+    static char other[65536];
+    stack_t alternate = {.ss_sp = other, .ss_size = sizeof other}, before;
+    compared = walked = 0;
+    raise_with(0);
     assert_int_equal(compared, 1);
-    assert_int_equal(walked, 0);
+    assert_int_equal(walked, 1);
+    sigaltstack(&alternate, &before);
+    raise_with(SA_ONSTACK);
+    sigaltstack(&before, NULL);
+    assert_int_equal(compared, 2);
+    assert_int_equal(walked, 1);
 }
 
 /* --- trails --- */
@@ -262,7 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_frame_is_walked_as_libunwind_does),
-        cmocka_unit_test(a_frame_that_rules_do_not_cover_is_left_to_libunwind),
+        cmocka_unit_test(a_signal_is_walked_on_one_stack_and_left_to_libunwind_on_two),
         cmocka_unit_test(one_stack_has_one_id_and_no_other_stack_has_it),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dlclose: what is unloaded is told to the recorder, since the next library may get the
+ * same addresses and stacks are known by addresses. The call itself is the program's. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "intercept/process.h"
+#include "intercept/real_symbols.h"
+
+static void tell(void)
+{
+    enum vs_process_state state = vs_process_state();
+    if (state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING)
+        return;
+    int saved_errno = errno;
+    vs_recorder_unloaded(vs_process_recorder());
+    errno = saved_errno;
+}
+
+VS_EXPORT int dlclose(void *handle)
+{
+    int r = vs_real_dlclose(handle);
+    tell();
+    return r;
+}

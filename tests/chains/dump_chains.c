@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The complete call chain of every device allocation of a trace, one line each:
+ * "BYTES function < function[i] < ...", in the words of chain_victim.h. With -r the
+ * frames as they lie in the trace: module+offset. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/reader.h"
+#include "trace/symbols.h"
+
+#define FRAMES 256
+#define INLINES 32
+
+static const char *last; /* group written last, in this line */
+
+/* Frames of others, of which any number counts as one; NULL for the program's own. */
+static const char *group_of(const struct vs_symbol *s)
+{
+    static const struct {
+        const char *prefix, *group;
+    } groups[] = {{"libc.so", "@libc"},     {"ld-linux", "@libc"}, {"libcudart", "@cuda"},
+                  {"libcuda.so", "@cuda"},  {"libstdc++", "@cxx"}, {"libgcc", "@cxx"},
+                  {"linux-vdso", "@vdso"},  {"libpthread", "@libc"},
+                  {"libvramscope", "@OURS"}};
+    if (!s->module || !*s->module)
+        return s->function[0] == '(' ? NULL : "@none";
+    if (!strncmp(s->function, "0x", 2))
+        return "@none";
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        if (!strncmp(s->module, groups[i].prefix, strlen(groups[i].prefix)))
+            return groups[i].group;
+    }
+    /* the static runtime is part of the program */
+    return s->file && strstr(s->file, "/simulator/") ? "@cuda" : NULL;
+}
+
+static void put_symbol(const struct vs_symbol *s, bool first)
+{
+    const char *group = group_of(s);
+    if (group && last && !strcmp(group, last))
+        return;
+    last = group;
+    printf("%s%s%s", first ? "" : " < ", group ? group : s->function, s->inlined ? "[i]" : "");
+}
+
+static void put_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack)
+{
+    struct vs_frame frames[FRAMES];
+    size_t count = vs_reader_stack(reader, stack, frames, FRAMES);
+    last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct vs_symbol names[INLINES];
+        size_t n = vs_symbols_frame(symbols, &frames[i], names, INLINES);
+        for (size_t k = 0; k < n; k++)
+            put_symbol(&names[k], i + k == 0);
+    }
+}
+
+static void put_raw(const struct vs_reader *reader, uint64_t stack)
+{
+    struct vs_frame frames[FRAMES];
+    size_t count = vs_reader_stack(reader, stack, frames, FRAMES);
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_module *m = vs_reader_module(reader, frames[i].module);
+        const char *slash = m ? strrchr(m->path, '/') : NULL;
+        printf("%s%s+0x%" PRIx64, i ? " < " : "", m ? slash ? slash + 1 : m->path : "@none",
+               frames[i].pc - (m ? m->base : 0));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct vs_reader *reader;
+    struct vs_symbols *symbols;
+    struct vs_event e;
+    char why[VS_READER_WHY_MAX];
+    bool raw = argc == 3 && !strcmp(argv[1], "-r");
+    if (argc != 2 + raw || vs_reader_open(argv[argc - 1], &reader, why) ||
+        vs_symbols_open(reader, &symbols))
+        return 2;
+    while (!vs_reader_next(reader, &e)) {
+        if (e.kind != VS_EVENT_alloc || e.alloc.family != VS_FAMILY_DEVICE)
+            continue;
+        printf("%" PRIu64 " ", e.alloc.requested);
+        if (raw)
+            put_raw(reader, e.alloc.stack);
+        else
+            put_chain(reader, symbols, e.alloc.stack);
+        putchar('\n');
+    }
+    vs_symbols_close(symbols);
+    vs_reader_close(reader);
+    return 0;
+}
