@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of codec 2 (docs/trace-format.md §2.6): join(columns, size) puts the rows of a frame
-together again, which are then decoded like those of any other frame."""
+"""Codec 2 of a trace's frames: columns, from which join() makes the rows again.
 
+Written from §2.6 of docs/trace-format.md.
+"""
+DISTANCE_END, FIELDS_MAX = 65536, 64
+FIXED = ("heads", "threads", "times", "second", "rest", "ups", "modules", "offsets", "lengths",
+         "descriptions", "texts", "deltas")
 STRING, NODE, KIND = 56, 57, 58
-(HEADS, THREADS, TIMES, SECOND, REST, UPS, MODULES, OFFSETS, LENGTHS, DESCRIPTIONS, TEXTS,
- DELTAS) = range(12)
-FIXED = 12
-DISTANCE_END, FIELDS_MAX, MASK = 65536, 64, (1 << 64) - 1
+MASK = (1 << 64) - 1
 
 
 class Bad(Exception):
-    """What is there is not the columns of any rows."""
+    """Not the columns of any rows."""
 
 
 class Column:
-    __slots__ = ("data", "at", "end", "constant", "addresses")
+    """Bytes that are taken off from the front."""
 
-    def __init__(self, data, at, end, flags=0):
-        self.data, self.at, self.end = data, at, end
-        self.constant, self.addresses = flags & 2, flags & 1
-        if self.constant:
-            self.varint()
-            if self.at != end:
-                raise Bad
-            self.at = at
+    __slots__ = ("data", "at", "end")
+
+    def __init__(self, data, at, size):
+        self.data, self.at, self.end = data, at, at + size
+        if self.end > len(data):
+            raise Bad
 
     def take(self, size):
         if size > self.end - self.at:
@@ -32,30 +31,68 @@ class Column:
         return self.data[self.at - size:self.at]
 
     def varint(self):
-        """The bytes of one varint."""
-        at = self.at
-        while at < self.end and self.data[at] & 0x80 and at - self.at < 10:
-            at += 1
-        if at == self.end or at - self.at == 10:
-            raise Bad
-        return self.take(at + 1 - self.at)
-
-    def field(self):
-        at = self.at
-        varint = self.varint()
-        if self.constant:
-            self.at = at
-        return varint
-
-
-def number(varint):
-    value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(varint))
-    if value > MASK:
+        """The value, and its bytes."""
+        start, value = self.at, 0
+        for shift in range(0, 70, 7):
+            if self.at == self.end:
+                raise Bad
+            byte = self.data[self.at]
+            self.at += 1
+            if shift == 63 and byte > 1:
+                raise Bad
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if not byte and shift:
+                    raise Bad  # longer than it need be
+                return value, self.data[start:self.at]
         raise Bad
-    return value
+
+    def rest(self):
+        return self.end - self.at
 
 
-def varint_of(value):
+class Field:
+    """A field's column: gives the bytes of one event's field at a time."""
+
+    def __init__(self, column, flags, addresses):
+        self.column, self.addresses, self.is_address = column, addresses, flags & 1
+        self.constant = None
+        if flags & 2:
+            self.constant = column.varint()
+            if column.rest():
+                raise Bad
+
+    def take(self):
+        value, data = self.constant or self.column.varint()
+        return self.addresses.row(value) if self.is_address else data
+
+
+class Addresses:
+    """The addresses of the frame so far."""
+
+    def __init__(self, deltas):
+        self.deltas, self.seen, self.last = deltas, [], 0
+
+    def row(self, distance):
+        """What stands in the row: the zigzag varint of the difference to the last address."""
+        if distance >= DISTANCE_END:
+            raise Bad
+        if distance:
+            if distance > len(self.seen):
+                raise Bad
+            address = self.seen[-distance]
+            difference = (address - self.last) & MASK
+            coded = (difference << 1 & MASK) ^ (MASK if difference >> 63 else 0)
+            data = put_varint(coded)
+        else:
+            coded, data = self.deltas.varint()
+            address = (self.last + ((coded >> 1) ^ (MASK if coded & 1 else 0))) & MASK
+        self.seen.append(address)
+        self.last = address
+        return data
+
+
+def put_varint(value):
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
@@ -64,100 +101,80 @@ def varint_of(value):
     return bytes(out)
 
 
-class Joiner:
-    def __init__(self, data):
-        directory = Column(data, 0, len(data))
-        sizes = [number(directory.varint()) for _ in range(FIXED)]
-        layout, last = [], 0
-        for _ in range(number(directory.varint())):
-            code, fields = number(directory.varint()), number(directory.varint())
-            if not last < code < 64 or fields > FIELDS_MAX:
-                raise Bad
-            last = code
-            layout.append((code, [number(directory.varint()) for _ in range(fields)]))
-        at = directory.at
-        self.fixed, self.kinds = [], {}
-        for size in sizes:
-            self.fixed.append(self._place(data, at, size, 0))
-            at += size
-        for code, fields in layout:
-            self.kinds[code] = []
-            for coded in fields:
-                self.kinds[code].append(self._place(data, at, coded >> 2, coded & 3))
-                at += coded >> 2
-        if at != len(data):
+def read_directory(data):
+    """Fixed columns by name, and for each kind its fields; all of *data* is used up."""
+    head = Column(data, 0, len(data))
+    sizes = [head.varint()[0] for _ in FIXED]
+    kinds, last = [], 0
+    for _ in range(head.varint()[0]):
+        code, fields = head.varint()[0], head.varint()[0]
+        if code <= last or code > 63 or fields > FIELDS_MAX:
             raise Bad
-        self.seen, self.last = [], 0
+        kinds.append((code, [head.varint()[0] for _ in range(fields)]))
+        last = code
+    at, columns, layouts = head.at, {}, {}
+    for name, size in zip(FIXED, sizes):
+        columns[name] = Column(data, at, size)
+        at = columns[name].end
+    addresses = Addresses(columns["deltas"])
+    for code, fields in kinds:
+        layouts[code] = []
+        for coded in fields:
+            column = Column(data, at, coded >> 2)
+            at = column.end
+            layouts[code].append(Field(column, coded & 3, addresses))
+    if at != len(data):
+        raise Bad
+    return columns, layouts
 
-    @staticmethod
-    def _place(data, at, size, flags):
-        if size > len(data) - at:
-            raise Bad
-        return Column(data, at, at + size, flags)
 
-    def _address(self, column):
-        distance = number(column.field())
-        if distance > len(self.seen) or distance >= DISTANCE_END:
-            raise Bad
-        if distance:
-            address = self.seen[-distance]
+def join_columns(data, size):
+    """The rows of *data*, *size* bytes. Bad when it does not hold just that."""
+    columns, layouts = read_directory(data)
+    heads, threads, times = columns["heads"], columns["threads"], columns["times"]
+    rows, length = [], 0
+    while heads.rest():
+        head = heads.take(1)
+        row = [head]
+        if head[0] == STRING:
+            count, coded = columns["lengths"].varint()
+            row += [coded, columns["texts"].take(count)]
+        elif head[0] == NODE:
+            row += [columns[name].varint()[1] for name in ("ups", "modules", "offsets")]
+        elif head[0] == KIND:
+            row.append(columns["descriptions"].take(columns["descriptions"].varint()[0]))
         else:
-            coded = number(self.fixed[DELTAS].varint())
-            address = (self.last + ((coded >> 1) ^ -(coded & 1))) & MASK
-        step = (address - self.last) & MASK
-        self.seen.append(address)
-        self.last = address
-        return varint_of((step << 1 ^ (MASK if step >> 63 else 0)) & MASK)
-
-    def _time(self):
-        out = b""
-        for column in self.fixed[TIMES], self.fixed[SECOND]:
-            out += column.take(1)
-            if out[-1] < 0x80:
-                return out
-        return out + self.fixed[REST].varint()
-
-    def record(self):
-        """The next row, in parts."""
-        head = self.fixed[HEADS].take(1)
-        yield head
-        code = head[0]
-        if code == STRING:
-            length = self.fixed[LENGTHS].varint()
-            yield length
-            yield self.fixed[TEXTS].take(number(length))
-        elif code == NODE:
-            for i in UPS, MODULES, OFFSETS:
-                yield self.fixed[i].varint()
-        elif code == KIND:
-            column = self.fixed[DESCRIPTIONS]
-            yield column.take(number(column.varint()))
-        else:
-            if code & 0x3F not in self.kinds:
+            layout = layouts.get(head[0] & 0x3F)
+            if layout is None:
                 raise Bad
-            if code & 0x40:
-                yield self.fixed[THREADS].varint()
-            if not code & 0x80:
-                yield self._time()
-            for column in self.kinds[code & 0x3F]:
-                yield self._address(column) if column.addresses else column.field()
+            if head[0] & 0x40:
+                row.append(threads.varint()[1])
+            if not head[0] & 0x80:
+                row.append(take_time(times, columns["second"], columns["rest"]))
+            row += [field.take() for field in layout]
+        length += sum(map(len, row))
+        if length > size:
+            raise Bad
+        rows += row
+    if length != size or any(column.rest() for column in columns.values()) or \
+            any(f.column.rest() for layout in layouts.values() for f in layout):
+        raise Bad
+    return b"".join(rows)
 
-    def used_up(self):
-        columns = self.fixed + [c for fields in self.kinds.values() for c in fields]
-        return all(c.constant or c.at == c.end for c in columns)
+
+def take_time(first, second, rest):
+    data = first.take(1)
+    if data[0] >= 0x80:
+        data += second.take(1)
+        if data[1] >= 0x80:
+            while data[-1] >= 0x80:
+                data += rest.take(1)
+    return data
 
 
 def join(data, size):
-    """The rows of the columns *data*; None when they do not make exactly *size* bytes."""
-    rows = bytearray()
+    """The rows that the columns *data* stand for, *size* bytes; None when they are damaged."""
     try:
-        joiner = Joiner(data)
-        heads = joiner.fixed[HEADS]
-        while heads.at < heads.end:
-            for part in joiner.record():
-                rows += part
-            if len(rows) > size:
-                return None
+        return join_columns(data, size)
     except Bad:
         return None
-    return bytes(rows) if len(rows) == size and joiner.used_up() else None

@@ -76,6 +76,10 @@ _kind(4, "context", "context device handle primary alive")
 _kind(5, "stream", "stream device handle name:STR alive")
 _kind(6, "thread", "tid name:STR")
 _kind(7, "module", "module base start end path:STR build_id:STR alive function:STR")
+_kind(8, "unrecorded", "level why device family allocs requested size frees freed_requested "
+                       "freed_size reserved:S family_peak peak_allocated peak_requested "
+                       "peak_reserved peak_ns:T")
+_kind(9, "recording_changed", "what min_size sample seed limit_bytes file_bytes")
 _kind(16, "alloc", "addr:A requested size family device context stream api:STR stack:STK")
 _kind(17, "free", "addr:A device stream api:STR stack:STK")
 _kind(18, "alloc_failed", "requested family device context stream api:STR stack:STK error "

@@ -115,10 +115,36 @@ def changed(data, rng, header):
     return bytes(data)
 
 
+def as_zstd(data):
+    """A zstd frame of raw blocks: what is inside can be changed and stays readable."""
+    out = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
+    pieces = [data[i:i + 100000] for i in range(0, len(data), 100000)] or [b""]
+    for i, piece in enumerate(pieces):
+        out += ((i + 1 == len(pieces)) | len(piece) << 3).to_bytes(3, "little") + piece
+    return out
+
+
+def opened(data):
+    """The same trace with its frames' payloads in raw blocks."""
+    out = bytearray(data[:64])
+    for at, header_bytes, stored in frames(data):
+        head = bytearray(data[at:at + header_bytes])
+        body = data[at + header_bytes:at + header_bytes + stored]
+        codec, (raw,) = head[5], struct.unpack_from("<I", head, 8)
+        if codec == 1:
+            body = as_zstd(vst.unzstd(body, raw))
+        elif codec == 2:
+            body = body[:4] + as_zstd(vst.unzstd(body[4:], int.from_bytes(body[:4], "little")))
+        struct.pack_into("<I", head, 12, len(body))
+        out += head + body
+    return signed_again(bytes(out))
+
+
 def damaged(folder, data, live, rng, rounds):
     """(file, live) in many states of disrepair; paths of what was written."""
+    loose = opened(data)
     for i in range(rounds):
-        file, window = data, live
+        file, window = rng.choice((data, loose)), live
         how = i % 6
         if how in (0, 5):
             file = file[:rng.randrange(len(file))]

@@ -34,7 +34,7 @@ def codecs_of_document(text, code, names):
         wanted, codec = re.match(r"(.*) (?:is|are) (\w+)$", part).groups()
         for name, low, high in re.findall(r"`(\w+)`(?: of (\d+)(?:–(\d+))?)?", wanted):
             # "`start_ns` and `end_ns` of 32–35": the range is of both
-            if codec == "T":
+            if "–" in wanted:
                 low, high = re.search(r"of (\d+)–(\d+)", wanted).groups()
             if name in found and (not low or int(low) <= code <= int(high or low)):
                 found[name] = codec
