@@ -206,6 +206,7 @@ static enum vs_worker_result await(struct vs_symbol_worker *worker, void *to, si
                                    const char *path)
 {
     const char *slash = strrchr(path, '/');
+    unsigned budget = worker->options.budget_ms, start = vs_symbol_worker_spent_ms();
     while (bytes) {
         struct pollfd wait = {.fd = worker->fd, .events = POLLIN};
         uint64_t began = vs_clock_ns();
@@ -225,8 +226,10 @@ static enum vs_worker_result await(struct vs_symbol_worker *worker, void *to, si
                                                vs_symbol_worker_spent_ms()};
         if (worker->options.progress)
             worker->options.progress(worker->options.progress_arg, &progress);
-        if (worker->options.budget_ms && progress.spent_ms >= worker->options.budget_ms)
+        if (budget && progress.spent_ms >= budget)
             return VS_WORKER_LATE;
+        if (budget && progress.spent_ms - start >= budget / 2)
+            return VS_WORKER_SLOW;
     }
     return VS_WORKER_ANSWERED;
 }

@@ -23,6 +23,7 @@ struct vs_symbol_worker {
 enum vs_worker_result {
     VS_WORKER_ANSWERED,
     VS_WORKER_CRASHED, /* by this module */
+    VS_WORKER_SLOW,    /* this module took half of the time */
     VS_WORKER_LATE,    /* the time is spent, or no worker can be started */
 };
 

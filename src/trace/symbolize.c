@@ -38,7 +38,7 @@ static enum vs_err list_places(const struct vs_reader *reader, struct place **ou
         return VS_ERR_NOMEM;
     for (size_t i = 0; i < table->node_count; i++) {
         const struct vs_module *module = vs_reader_module(reader, table->nodes[i].module);
-        if (module)
+        if (module && !*module->function)
             places[n++] = (struct place){table->nodes[i].module,
                                          table->nodes[i].pc - module->base};
     }

@@ -30,6 +30,7 @@ struct object {
     uint32_t number;
     bool asked;   /* the worker opened it: facts hold */
     bool broken;  /* the worker died of it */
+    bool slow;    /* it took so long that others would have had no time */
     bool unnamed; /* some place has no name for want of a file */
     bool grown;   /* names were added to what the cache has */
     struct vs_elf_facts facts;
@@ -137,6 +138,10 @@ static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
     struct vs_debug_query query = query_of(s, object);
     if (object->broken || (object->asked && !object->facts.found))
         return;
+    if (object->slow) {
+        s->late++;
+        return;
+    }
     size_t before = object->names.count;
     switch (vs_symbol_worker_ask(&s->worker, &query, object->number, offset, &object->names,
                                  &object->facts)) {
@@ -147,6 +152,9 @@ static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
     case VS_WORKER_CRASHED:
         object->broken = true;
         break;
+    case VS_WORKER_SLOW:
+        object->slow = true;
+        __attribute__((fallthrough));
     case VS_WORKER_LATE:
         s->late++;
         break;
@@ -192,7 +200,8 @@ const struct vs_symbol_entry *vs_symbols_place(struct vs_symbols *s, uint32_t mo
                                                uint64_t offset)
 {
     const struct vs_module *recorded = vs_reader_module(s->reader, module);
-    struct object *object = recorded ? get_object(s, recorded) : NULL;
+    bool native = recorded && !*recorded->function;
+    struct object *object = native ? get_object(s, recorded) : NULL;
     return object ? find_entry(s, object, module, offset) : NULL;
 }
 
@@ -381,8 +390,8 @@ void vs_symbols_note(const struct vs_symbols *s, char *text)
     if (*text)
         add(text, "; names may be missing");
     if (s->late)
-        add(text, "%sno time left (%u s) for %zu place%s", *text ? "; " : "",
-            s->options.budget_ms / 1000, s->late, s->late == 1 ? "" : "s");
+        add(text, "%sno time left (%u s) for %zu place%s, --symbol-seconds gives more",
+            *text ? "; " : "", s->options.budget_ms / 1000, s->late, s->late == 1 ? "" : "s");
 }
 
 /* --- the end --- */

@@ -681,6 +681,41 @@ static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
     }
 }
 
+/* The victim's copy is removed before the trace is read. */
+static void a_symbolized_trace_is_named_without_the_program(void **state)
+{
+    (void)state;
+    char line[PATH_MAX + 512], named[sizeof out];
+    snprintf(line, sizeof line, "cp '" VS_VICTIM "' '%s/names_victim'", folder);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(vramscope(SIMULATED "-q --symbolize=on -o names.vst -- ./names_victim atexit"),
+                     5);
+    assert_string_equal(err, "");
+    assert_int_equal(vramscope("report --no-symbol-cache names.vst"), 0);
+    snprintf(named, sizeof named, "%s", out);
+    assert_non_null(strstr(named, "mode_atexit (victim.c:"));
+    snprintf(line, sizeof line, "rm '%s/names_victim'", folder);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(vramscope("report --no-symbol-cache names.vst"), 0);
+    assert_string_equal(out, named);
+    assert_int_equal(vramscope("symbolize --no-symbol-cache names.vst"), 0);
+    assert_non_null(strstr(out, " places named"));
+    assert_int_equal(vramscope("report --no-symbol-cache names.vst"), 0);
+    assert_non_null(strstr(out, "mode_atexit (victim.c:"));
+    assert_int_equal(vramscope("symbolize --symbol-seconds x names.vst"), 2);
+    assert_non_null(strstr(err, "--symbol-seconds takes a number"));
+}
+
+/* The first calls of a statically linked runtime go through its thunks, later ones do not. */
+static void thunks_do_not_split_call_sites(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q -o thunk.vst -- " VS_VICTIM_STATIC " nvtx"), 0);
+    assert_int_equal(vramscope("report --json --top 1000 thunk.vst"), 0);
+    assert_non_null(strstr(out, "\"function\": \"device_alloc\""));
+    assert_null(strstr(out, "vs_thunk"));
+}
+
 static void what_has_no_effect_together_is_said_once(void **state)
 {
     (void)state;
@@ -766,6 +801,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_pass_through_and_a_summary_follows),
         cmocka_unit_test(a_trace_is_planned_and_the_next_run_follows_it),
+        cmocka_unit_test(a_symbolized_trace_is_named_without_the_program),
+        cmocka_unit_test(thunks_do_not_split_call_sites),
         cmocka_unit_test(what_has_no_effect_together_is_said_once),
         cmocka_unit_test(the_summary_names_the_policy),
         cmocka_unit_test(a_plan_that_cannot_be_used_is_said_before_the_program_starts),

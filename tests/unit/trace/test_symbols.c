@@ -414,8 +414,7 @@ static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void 
 {
     (void)state;
     SKIP_UNDER_TSAN();
-    void *library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
+    if (!dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)) /* stays: LeakSanitizer wants it */
         skip();
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
@@ -432,9 +431,8 @@ static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void 
     setenv("DEBUGINFOD_URLS", url, 1);
     setenv("DEBUGINFOD_CACHE_PATH", scratch("late/client"), 1);
     assert_no_names("late.vst", NULL, "not on this machine"); /* nobody is asked */
-    struct vs_symbols_options options = {.debuginfod = true, .budget_ms = 100000000};
+    struct vs_symbols_options options = {.debuginfod = true, .budget_ms = 1000};
     struct names names;
-    options.budget_ms = 1000;
     look_up("late.vst", &options, &names);
     assert_null(find(&names, ENTER));
     assert_non_null(strstr(names.note, "no time left"));
@@ -442,7 +440,6 @@ static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void 
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     close(server);
-    dlclose(library);
 }
 
 /* --- the cache on disk --- */
