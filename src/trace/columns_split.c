@@ -117,6 +117,21 @@ static inline void put(struct lane *lane, const unsigned char *from, const unsig
 static inline const unsigned char *put_varint(struct lane *lane, const unsigned char *p,
                                               const unsigned char *end, bool fill)
 {
+    uint64_t word, ends;
+    if (__builtin_expect(end - p >= 8 && (!fill || lane->limit - lane->end >= 8), 1)) {
+        memcpy(&word, p, sizeof word);
+        ends = ~word & UINT64_C(0x8080808080808080);
+        if (__builtin_expect(ends != 0, 1)) {
+            unsigned bytes = ((unsigned)__builtin_ctzll(ends) + 1) / 8;
+            if (fill) {
+                memcpy(lane->end, &word, sizeof word); /* what is too much is written over */
+                lane->end += bytes;
+            } else {
+                lane->bytes += bytes;
+            }
+            return p + bytes;
+        }
+    }
     const unsigned char *after = varint_end(p, end);
     if (after)
         put(lane, p, after, fill);

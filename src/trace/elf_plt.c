@@ -123,7 +123,7 @@ static void build_stubs(struct vs_elf_object *object)
 {
     GElf_Addr bias;
     GElf_Ehdr file;
-    GElf_Shdr header, symbols;
+    GElf_Shdr header, symbols = {0}; /* read with its section, or not at all */
     size_t names, capacity = 0;
     struct vs_map slots = {0};
     Elf_Scn *section = NULL, *symbol_section = NULL;

@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What recording and reading cost, in one run: ns per event without a stack and with
- * a stack of about 20 native frames from eight call sites, by one, two and four
- * threads at once, the best of 200 slices; bytes per event in the file; million
- * events per second read. The events are allocations and frees in the sizes and
- * order of a training step. */
+ * What recording and reading cost, in one run: ns per event without a stack, with
+ * about 20 native frames from eight call sites and with 15 Python frames as well, by one,
+ * two and four threads at once, median and best of 200 slices; bytes per event of
+ * recorded PyTorch runs, packing and reading.
+ *
+ *   bench_trace [--events N] [--size-at-most BYTES] [FILE.stacks]...
+ *
+ * --size-at-most measures sizes alone, and fails above them. scripts/bench-trace puts heaptrack and memray beside this. */
 #define _GNU_SOURCE
+#include "bench_trace.h"
+
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "trace/reader.h"
-#include "trace/recorder.h"
 
 #define LIVE 256u
 #define THREADS_MAX 4
-#define SLICES 200
 
-static char path[256];
+char bench_path[256];
 
-static struct vs_recorder *open_trace(unsigned compression, unsigned depth)
+struct vs_recorder *bench_open(unsigned compression, unsigned depth, bool python)
 {
-    struct vs_recorder_config config = {
-        .path = path, .compression = compression, .stack_depth_max = depth, .flush_ms = 1000};
+    struct vs_recorder_config config = {.path = bench_path,
+                                        .compression = compression,
+                                        .stack_depth_max = depth,
+                                        .python = python,
+                                        .flush_ms = 1000};
     struct vs_recorder *r = NULL;
     if (vs_recorder_open(&config, &r)) {
-        fprintf(stderr, "bench_trace: cannot create %s\n", path);
+        fprintf(stderr, "bench_trace: cannot create %s\n", bench_path);
         exit(1);
     }
     return r;
@@ -67,7 +72,7 @@ __attribute__((noinline)) static uint64_t stack_at_depth(struct vs_recorder *r, 
     return stack;
 }
 
-static void record(struct vs_recorder *r, uint64_t events, uint64_t api[2], bool stack)
+void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2], bool stack)
 {
     uint64_t addresses[LIVE] = {0}, next = UINT64_C(0x7f3a00000000);
     for (uint64_t i = 0; i < events / 2; i++) {
@@ -92,33 +97,16 @@ static void record(struct vs_recorder *r, uint64_t events, uint64_t api[2], bool
     }
 }
 
-static void read_back(const char *what)
+static int by_size(const void *a, const void *b)
 {
-    struct vs_reader *reader = NULL;
-    struct vs_event event;
-    char why[VS_READER_WHY_MAX];
-    if (vs_reader_open(path, &reader, why)) {
-        fprintf(stderr, "bench_trace: %s\n", why);
-        exit(1);
-    }
-    uint64_t start = vs_clock_ns(), events = 0;
-    while (!vs_reader_next(reader, &event))
-        events++;
-    uint64_t took = vs_clock_ns() - start;
-    printf("  %-40s %8.1f M events/s\n", what, (double)events * 1000 / (double)took);
-    vs_reader_close(reader);
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-/* *best*: ns per event. */
-static void report(const char *what, struct vs_recorder *r, double best)
+struct bench_figure bench_figure(double *slices, unsigned count)
 {
-    struct vs_recorder_stats stats;
-    vs_recorder_flush(r);
-    vs_recorder_stats(r, &stats);
-    printf("  %-40s %8.1f ns/event  %6.2f bytes/event encoded  %6.2f in the file\n", what,
-           best, (double)stats.bytes_encoded / (double)stats.events,
-           (double)stats.bytes_written / (double)stats.events);
-    vs_recorder_close(r, VS_END_EXIT, 0);
+    qsort(slices, count, sizeof *slices, by_size);
+    return (struct bench_figure){slices[count / 2], slices[0]};
 }
 
 struct worker {
@@ -131,7 +119,7 @@ struct worker {
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    record(w->recorder, w->events, w->api, w->stacks);
+    bench_record(w->recorder, w->events, w->api, w->stacks);
     return NULL;
 }
 
@@ -148,41 +136,78 @@ static double slice(struct worker *worker, int count)
     return (double)(vs_clock_ns() - start) / (double)(worker->events * (uint64_t)count);
 }
 
-static void record_by_threads(const char *what, uint64_t events, int count, unsigned compression,
-                              bool stacks)
+static double first_median;
+
+static void report(const char *what, struct bench_figure figure)
+{
+    if (first_median == 0)
+        first_median = figure.median;
+    printf("  %-44s %8.1f %8.1f %8.2f\n", what, figure.median, figure.best,
+           figure.median / first_median);
+    fflush(stdout);
+}
+
+static void record_by_threads(const char *what, uint64_t events, int count, bool stacks)
 {
     uint64_t api[2];
-    double best = 1e9;
-    struct vs_recorder *r = open_trace(compression, stacks ? 64 : 0);
+    double slices[BENCH_SLICES];
+    struct vs_recorder *r = bench_open(1, stacks ? 64 : 0, false);
     api[0] = vs_recorder_string(r, "cudaMalloc", SIZE_MAX);
     api[1] = vs_recorder_string(r, "cudaFree", SIZE_MAX);
-    struct worker worker = {r, events / SLICES / (uint64_t)count, api, stacks};
-    for (int i = 0; i < SLICES; i++) {
-        double ns = slice(&worker, count);
-        best = ns < best ? ns : best;
+    struct worker worker = {r, events / BENCH_SLICES / (uint64_t)count, api, stacks};
+    for (int i = 0; i < BENCH_SLICES; i++)
+        slices[i] = slice(&worker, count);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    report(what, bench_figure(slices, BENCH_SLICES));
+    struct stat st;
+    if (stacks && count == 1 && !stat(bench_path, &st))
+        printf("  %-44s %8.2f\n", "20 native frames on each allocation: bytes an event",
+               (double)st.st_size / (double)(worker.events * BENCH_SLICES));
+}
+
+static void record_all(uint64_t events)
+{
+    char what[64];
+    struct bench_figure figure;
+    printf("recording, ns an event (wall time over all events of all threads)\n"
+           "  %-44s %8s %8s %8s\n", "", "median", "best", "ratio");
+    for (int stacks = 0; stacks < 2; stacks++) {
+        for (int threads = 1; threads <= THREADS_MAX; threads *= 2) {
+            snprintf(what, sizeof what, "%s, %d thread%s",
+                     stacks ? "20 native frames on each allocation" : "no stacks", threads,
+                     threads > 1 ? "s" : "");
+            record_by_threads(what, events, threads, stacks);
+        }
     }
-    report(what, r, best);
+    if (bench_python(events, &figure))
+        report("20 native + 15 Python frames, 1 thread", figure);
+    else
+        printf("  %-44s %8s\n", "20 native + 15 Python frames, 1 thread", "n/a (no libpython)");
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000000;
-    const char *tmp = argc > 2 ? argv[2] : "/tmp";
-    char what[64];
-    snprintf(path, sizeof path, "%s/bench_trace.%d.vst", tmp, (int)getpid());
-    printf("%llu events; wall time over all events of all threads\n", (unsigned long long)events);
-    record_by_threads("no stacks, stored, 1 thread", events, 1, 0, false);
-    read_back("read, stored");
-    for (int stacks = 0; stacks < 2; stacks++) {
-        for (int threads = 1; threads <= THREADS_MAX; threads *= 2) {
-            snprintf(what, sizeof what, "%s, %d thread%s",
-                     stacks ? "20 frames on each allocation" : "no stacks", threads,
-                     threads > 1 ? "s" : "");
-            record_by_threads(what, events, threads, 1, stacks);
-            if (threads == 1)
-                read_back(stacks ? "read, with stacks" : "read, zstd 1");
-        }
+    uint64_t events = 2000000;
+    double limit = 0;
+    int at = 1;
+    for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
+        if (!strcmp(argv[at], "--events"))
+            events = strtoull(argv[at + 1], NULL, 10);
+        else if (!strcmp(argv[at], "--size-at-most"))
+            limit = strtod(argv[at + 1], NULL);
+        else
+            break;
     }
-    unlink(path);
-    return 0;
+    if (at < argc && !strncmp(argv[at], "--", 2)) {
+        fprintf(stderr, "bench_trace: %s is not an option of it, or lacks its value\n", argv[at]);
+        return 2;
+    }
+    const char *tmp = getenv("TMPDIR");
+    snprintf(bench_path, sizeof bench_path, "%.200s/bench_trace.%d.vst", tmp ? tmp : "/tmp",
+             (int)getpid());
+    if (!(limit > 0))
+        record_all(events);
+    bool small = bench_snapshots(argv + at, argc - at, limit);
+    unlink(bench_path);
+    return small ? 0 : 1;
 }

@@ -117,7 +117,7 @@ static void feed_function(struct feed *f, const struct line *line)
     struct vs_event e = {.kind = VS_EVENT_module};
     e.module.module = f->functions++;
     e.module.path = vs_recorder_string(f->recorder, line->texts[0], SIZE_MAX);
-    e.module.build_id = vs_recorder_string(f->recorder, line->texts[1], SIZE_MAX);
+    e.module.function = vs_recorder_string(f->recorder, line->texts[1], SIZE_MAX);
     e.module.alive = 1;
     vs_recorder_event(f->recorder, &e);
 }

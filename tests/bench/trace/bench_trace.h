@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of bench_trace share. */
+#ifndef VS_BENCH_TRACE_H
+#define VS_BENCH_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/recorder.h"
+
+#define BENCH_SLICES 200
+
+/* bench_open: a recorder into the bench's one file; ends the program when it cannot.
+ * *python*: Python's frames too. */
+struct vs_recorder *bench_open(unsigned compression, unsigned depth, bool python);
+extern char bench_path[256];
+
+/* bench_record: *events* allocations and frees in the sizes and order of a training step;
+ * *stack*: from one of eight call sites, about 20 native frames deep. */
+void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2], bool stack);
+
+/* Of *slices*: the median and the best, ns an event. Sorts them. */
+struct bench_figure {
+    double median, best;
+};
+struct bench_figure bench_figure(double *slices, unsigned count);
+
+/* bench_python: the same under 15 frames of Python, in an interpreter of this process.
+ * False when there is no libpython here. */
+bool bench_python(uint64_t events, struct bench_figure *figure);
+
+/* bench_snapshots: bytes an event of recorded PyTorch runs (files of snapshot_to_stacks.py),
+ * what packing and reading them costs. False when a run takes more than *limit* bytes an
+ * event in all (0: no limit). */
+bool bench_snapshots(char **paths, int count, double limit);
+
+/* bench_read: millions of events a second read from the bench's file. */
+double bench_read(void);
+
+#endif
