@@ -63,6 +63,14 @@ bool vs_naming_is_startup(const char *function, const char *module)
            (starts_with_any(function, functions) && strchr(function, '(') == NULL);
 }
 
+size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (frames[i].python)
+            return i;
+    return 0;
+}
+
 size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
                        struct vs_chain_frame *frames, size_t max)
 {
@@ -72,16 +80,20 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
     for (size_t i = 0; i < depth && count < VS_CHAIN_MAX; i++) {
         struct vs_symbol named[INLINE_MAX];
         size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
+        const struct vs_module *module = vs_reader_module(reader, pcs[i].module);
+        bool python = module && *module->function;
         for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++)
             all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
                                                    named[k].module ? named[k].module : "",
-                                                   named[k].line, named[k].inlined, named[k].known};
+                                                   named[k].line, named[k].inlined, named[k].known,
+                                                   python};
     }
     size_t first = 0, last = count;
-    while (first < last &&
+    while (first < last && !all[first].python &&
            vs_naming_is_plumbing(all[first].function, all[first].module, all[first].file))
         first++;
-    while (last > first && vs_naming_is_startup(all[last - 1].function, all[last - 1].module))
+    while (last > first && !all[last - 1].python &&
+           vs_naming_is_startup(all[last - 1].function, all[last - 1].module))
         last--;
     if (first == last)
         first = 0, last = count;

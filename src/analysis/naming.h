@@ -23,6 +23,7 @@ struct vs_chain_frame {
     const char *module;   /* base name of the object */
     unsigned line;
     bool inlined, known;
+    bool python; /* a Python function */
 };
 
 /* vs_naming_chain: the user's frames of *stack*, innermost first, at most *max*;
@@ -30,6 +31,11 @@ struct vs_chain_frame {
  * no stack. Strings live as long as *symbols*. */
 size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
                        struct vs_chain_frame *frames, size_t max);
+
+/* vs_naming_lead: how many of *frames* stand before the one that says most to a person: the
+ * innermost Python function, where there is one; the extension and the libraries below it
+ * are the way it took. 0 otherwise. */
+size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count);
 
 /* vs_naming_is_plumbing: true when a frame of *function* in *module* (base name),
  * *file* (may be NULL), belongs to the way memory is got, not to who wants it. */

@@ -30,7 +30,8 @@ struct vs_report_site {
     const struct vs_report_frame *frames; /* innermost first; plumbing left out */
     size_t frame_count;                   /* 0 when no stack was recorded */
     size_t wrappers; /* leading frames that nearly every site shares: the program's own
-                        allocation function; below frame_count */
+                        allocation function; of a Python program the native frames before,
+                        too; below frame_count */
     const char *api;                      /* "cudaMalloc", …; "" when unknown */
     unsigned family;
     uint64_t bytes, count; /* held at the moment the list is about */

@@ -145,9 +145,12 @@ enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrap
     if (!err)
         qsort(list, count, sizeof *list, more_allocated);
     for (size_t i = 0; !err && i < count && i < STACKS_LOOKED_AT; i++) {
-        struct vs_chain_frame frames[VS_WRAPPERS_MAX + 1];
+        struct vs_chain_frame all[VS_CHAIN_MAX], *frames;
         size_t n = vs_naming_chain(summary->replay->reader, summary->symbols,
-                                   sites->items[list[i].site].stack, frames, VS_WRAPPERS_MAX + 1);
+                                   sites->items[list[i].site].stack, all, VS_CHAIN_MAX);
+        size_t lead = vs_naming_lead(all, n);
+        frames = all + lead;
+        n = n - lead < VS_WRAPPERS_MAX + 1 ? n - lead : VS_WRAPPERS_MAX + 1;
         if (n == 0)
             continue;
         for (size_t k = 0; k < n; k++)
@@ -198,8 +201,9 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack,
     site->frames = frames;
     site->frame_count = count;
     const struct vs_wrappers *wrappers = summary->wrappers;
-    while (wrappers && site->wrappers < wrappers->count && site->wrappers + 1 < count &&
-           strcmp(frames[site->wrappers].function, wrappers->names[site->wrappers]) == 0)
+    size_t lead = site->wrappers = vs_naming_lead(chain, count);
+    while (wrappers && site->wrappers - lead < wrappers->count && site->wrappers + 1 < count &&
+           strcmp(frames[site->wrappers].function, wrappers->names[site->wrappers - lead]) == 0)
         site->wrappers++;
     return VS_OK;
 }

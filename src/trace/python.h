@@ -11,6 +11,7 @@
 #ifndef VS_PYTHON_H
 #define VS_PYTHON_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,8 +52,12 @@ struct vs_python_step {
  * trace should say about one whose frames cannot be read; once. Takes the loader's list
  * lock: none of ours may be held. */
 bool vs_python_look(const char **note);
-/* vs_python_get: the interpreter; NULL when there is none. */
-const struct vs_python *vs_python_get(void);
+/* vs_python_get: the interpreter; NULL when there is none. Asked for every stack. */
+extern _Atomic(const struct vs_python *) vs_python_found; /* stored with release */
+static inline const struct vs_python *vs_python_get(void)
+{
+    return atomic_load_explicit(&vs_python_found, memory_order_acquire);
+}
 
 /* --- python_frames.c --- */
 
@@ -72,8 +77,8 @@ uint64_t vs_python_step_key(const struct vs_python_step *step);
 /* --- python_stack.c --- */
 
 /* vs_python_stack: the id of the calling thread's stack, with its Python frames. false when
- * it has none now: its stack is native. */
-bool vs_python_stack(struct vs_recorder *r, struct vs_walk_owner owner,
+ * it has none now: its stack is native. *python*: vs_python_get's. */
+bool vs_python_stack(struct vs_recorder *r, const struct vs_python *python, struct vs_walk_owner owner,
                      struct vs_walk_start *start, uint64_t *id);
 
 /* --- python_text.c --- */

@@ -204,13 +204,8 @@ static bool is_interpreter_alone(const char *name)
 
 static atomic_flag looking = ATOMIC_FLAG_INIT;         /* one thread at a time, others pass by */
 static struct vs_python the_python;                    /* by who is looking, until published */
-static _Atomic(const struct vs_python *) python_found; /* release; pairs with vs_python_get */
+_Atomic(const struct vs_python *) vs_python_found;
 static char refusal[160];                              /* by who is looking; said once */
-
-const struct vs_python *vs_python_get(void)
-{
-    return atomic_load_explicit(&python_found, memory_order_acquire);
-}
 
 /* Fill in what the symbols lead to. NULL, or why its frames cannot be read. */
 static const char *accept(struct candidate *c, unsigned minor)
@@ -245,7 +240,7 @@ static bool look(const char **note)
     const char *why = accept(&c, minor);
     if (!why) {
         the_python = c.python;
-        atomic_store_explicit(&python_found, &the_python, memory_order_release);
+        atomic_store_explicit(&vs_python_found, &the_python, memory_order_release);
         return true;
     }
     if (!refusal[0]) {

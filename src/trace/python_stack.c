@@ -261,11 +261,12 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struc
     return id;
 }
 
-__attribute__((noinline)) bool vs_python_stack(struct vs_recorder *r, struct vs_walk_owner owner,
+__attribute__((noinline)) bool vs_python_stack(struct vs_recorder *r,
+                                               const struct vs_python *python,
+                                               struct vs_walk_owner owner,
                                                struct vs_walk_start *start, uint64_t *id)
 {
-    const struct vs_python *python = vs_python_get();
-    const char *thread = python ? vs_python_thread(python) : NULL;
+    const char *thread = vs_python_thread(python);
     if (!thread)
         return false;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];

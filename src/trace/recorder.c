@@ -286,19 +286,19 @@ __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsi
                                   .sp = (uint64_t)(uintptr_t)(frame + 2),
                                   .fp = frame[0]};
     struct vs_walk_owner owner = {r->number, skip};
+    const struct vs_python *python = vs_python_get();
     uint64_t id;
-    if (r->python && vs_python_stack(r, owner, &start, &id))
+    if (python && r->python && vs_python_stack(r, python, owner, &start, &id))
         return id;
     if (!r->native)
         return 0;
     id = vs_walk_known(owner, &start);
     if (id)
         return id;
-    bool without_python = !vs_python_get();
     id = new_stack(r, owner, &start);
     /* it may have found Python just now, and this is the first stack with it */
-    if (r->python && without_python && vs_python_get())
-        vs_python_stack(r, owner, &start, &id);
+    if (!python && (python = vs_python_get()) && r->python)
+        vs_python_stack(r, python, owner, &start, &id);
     return id;
 }
 
