@@ -26,6 +26,7 @@ struct vs_python {
     struct vs_python_layout layout;
     void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
     void *(*current)(void);     /* who holds the GIL: PyThreadState_GetUnchecked; may be NULL */
+    int (*initialized)(void);   /* Py_IsInitialized: 0 again from when it is shut down */
     const char *runtime;        /* _PyRuntime */
     uint64_t code_type, text_type;
     uint64_t eval_start, eval_end;     /* _PyEval_EvalFrameDefault; 0,0: not known */

@@ -161,6 +161,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
         (void *(*)(void))(uintptr_t)find_address(&t, "PyGILState_GetThisThreadState");
     python->current = (void *(*)(void))(uintptr_t)function_of(&t, "PyThreadState_GetUnchecked",
                                                               "_PyThreadState_UncheckedGet");
+    python->initialized = (int (*)(void))(uintptr_t)find_address(&t, "Py_IsInitialized");
     python->code_type = find_address(&t, "PyCode_Type");
     python->text_type = find_address(&t, "PyUnicode_Type");
     const ElfW(Sym) *eval = find_symbol(&t, "_PyEval_EvalFrameDefault");
@@ -212,7 +213,7 @@ static const char *accept(struct candidate *c, unsigned minor)
 {
     struct vs_python *python = &c->python;
     const char *why = "of a build that keeps its symbols to itself";
-    if (!python->this_thread || !python->code_type || !python->text_type)
+    if (!python->this_thread || !python->initialized || !python->code_type || !python->text_type)
         return why;
     if (!vs_python_layout(minor, python->runtime, &python->layout, &why))
         return why;

@@ -286,8 +286,9 @@ const char *vs_python_thread(const struct vs_python *python)
     uint64_t runtime = (uint64_t)(uintptr_t)python->runtime;
     if (!plausible(state))
         return NULL;
+    /* the thread that shuts it down may run Python to the last; others' states are freed */
     uint64_t finalizing = word(runtime, l->runtime_finalizing);
-    if (finalizing && finalizing != state)
+    if (finalizing != state && (finalizing || !python->initialized()))
         return NULL;
     uint32_t newest = l->runtime_interpreters;
     if (l->shape != VS_PYTHON_ENTRY_FRAME &&

@@ -18,8 +18,8 @@ from vramscope import vst  # noqa: E402
 
 DEPTH = 128
 SKIPPED = 77
-# a letter per frame: p Python, e the extension, f libffi or _ctypes, c the C library; a last
-# p* stands for any number of them
+# a letter per frame: p Python, e the extension, f libffi or _ctypes, c the C library, m
+# another module of Python's in C; a last p* stands for any number of them
 NATIVE = {
     "extension": "eepp*",
     "extension, GIL released": "eepp*",
@@ -52,6 +52,8 @@ def letter(frame):
     for start, sign in (("libffi", "f"), ("_ctypes", "f"), ("victim_ext", "e"), ("libc.so", "c")):
         if name.startswith(start):
             return sign
+    if frame.module and "lib-dynload" in frame.module.path:
+        return "m"
     return "<%s>" % name
 
 
@@ -116,6 +118,9 @@ def check(trace_path, told, stacks):
         elif stacks == "python" and len(stack) != len(got):
             wrong += 1
             say("case %r: native frames in %s" % (one["case"], shape(stack)))
+        elif stacks == "both" and set(shape(stack)) - set("pefcm"):
+            wrong += 1  # the interpreter's own frames, or an object that has no business there
+            say("case %r: %s" % (one["case"], shape(stack)))
         elif stacks == "both" and not has_shape(shape(stack), NATIVE.get(one["case"], shape(stack))):
             wrong += 1
             say("case %r: %s, not %s" % (one["case"], shape(stack), NATIVE[one["case"]]))
