@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a user sees after a program was killed, on `vramscope run` itself being killed, with
+ * file names nobody expects, and of processes of other users and containers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[PATH_MAX];
+static char out[65536], err[65536];
+
+static void slurp(const char *name, char *text, size_t max)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    text[fread(text, 1, max - 1, f)] = 0;
+    fclose(f);
+}
+
+/* Runs *script* by bash in the test's folder, which is also TMPDIR; $V is the command, $P the
+ * program; gives its exit status, output and errors. */
+static int bash(const char *script)
+{
+    char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/script.sh", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "set -m; export TMPDIR=$PWD/tmp V='%s' P='%s' S='--simulate t4-16g,capacity=1GiB'\n"
+               "mkdir -p tmp; chmod 1777 tmp\n"
+               "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
+               "sleep 0.05; done; }\n%s\n", VS_COMMAND, VS_VICTIM, script);
+    fclose(f);
+    snprintf(command, sizeof command, "cd '%s' && bash script.sh >out.txt 2>err.txt", folder);
+    int status = system(command);
+    slurp("out.txt", out, sizeof out);
+    slurp("err.txt", err, sizeof err);
+    return WEXITSTATUS(status);
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state)
+{
+    (void)state;
+    static const char *const verbs[] = {"$V report k.vst", "$V oom k.vst",
+                                        "$V export -f chrome -o k.json k.vst", "$V recover k.vst"};
+    assert_int_equal(bash("$V run $S -o k.vst -- $P sigkill"), 128 + 9);
+    assert_says(err, "the program was killed by signal 9 (SIGKILL): ");
+    assert_says(err, "recovered from ");
+    assert_says(err, "killed by SIGKILL");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        char script[256];
+        snprintf(script, sizeof script, "%s 2>&1", verbs[i]);
+        bash(script);
+        if (!strstr(out, "nothing ran out of memory"))
+            assert_says(out, i == 1 ? "memory" : "killed by signal 9 (SIGKILL): ");
+    }
+    assert_int_equal(bash("$V recover k.vst; $V report k.vst; test ! -e k.vst.live"), 0);
+    assert_says(out, "nothing to recover");
+    assert_says(out, "killed by SIGKILL");
+    assert_null(strstr(out, "warning"));
+}
+
+static void recover_writes_elsewhere_and_never_over_other_files(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("$V run -q $S -o k.vst -- $P sigsegv"), 128 + 11);
+    assert_int_equal(bash("cp k.vst a; cp k.vst.live b; $V recover -o whole.vst k.vst && "
+                          "cmp a k.vst && cmp b k.vst.live && $V check --max-peak 1TiB whole.vst"), 0);
+    assert_int_equal(bash("echo precious >text; $V recover -o text k.vst; cat text"), 0);
+    assert_string_equal(out, "precious\n");
+    assert_says(err, "exists and is not a trace");
+    assert_int_equal(bash("$V recover -o k.vst k.vst && test ! -e k.vst.live"), 0);
+    assert_int_equal(bash("$V recover nowhere.vst"), 2);
+    assert_int_equal(bash("$V recover script.sh"), 2);
+}
+
+static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkfifo hold; $V run -q $S -o busy.vst -- $P wait <hold &\nexec 9>hold; "
+             "recorded busy.vst; $V report busy.vst; $V recover busy.vst; echo status $?\n"
+             "rm busy.vst.live; $V recover busy.vst; echo status $?\n" /* the lock is left */
+             "echo >&9; wait; $V recover busy.vst; echo status $?"), 0);
+    assert_says(out, "still running");
+    assert_says(out, "status 2\nstatus 2\n");
+    assert_says(out, "status 0\n");
+    assert_says(err, "busy.vst: is being recorded by process ");
+}
+
+static void one_of_another_container_neither(void **state)
+{
+    (void)state;
+    if (bash("unshare --pid --fork true")) {
+        print_message("not allowed to make a container here\n");
+        skip();
+    }
+    assert_int_equal(
+        bash("mkfifo hold2; unshare --pid --fork --mount-proc $V run -q $S -o far.vst -- $P wait "
+             "<hold2 &\nexec 9>hold2; recorded far.vst\n"
+             "$V recover far.vst; echo status $?\n"
+             "unshare --pid --fork --mount-proc $V recover far.vst; echo status $?\n"
+             "echo >&9; wait"), 0);
+    assert_string_equal(out, "status 2\nstatus 2\n");
+    assert_says(err, "far.vst: is being recorded by process ");
+    assert_says(err, "far.vst: is being recorded by a process of another container");
+}
+
+static void a_newline_in_a_name_breaks_neither_lines_nor_the_summary(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("$V run $S -o $'new\\nline.vst' -- $P atexit; test -s $'new\\nline.vst'"), 0);
+    assert_says(err, "peak allocated");
+    assert_null(strstr(err, "no trace was written"));
+    assert_int_equal(bash("$V report $'no\\nsuch.vst'"), 2);
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+}
+
+static void a_process_that_became_another_user_is_in_the_summary(void **state)
+{
+    (void)state;
+    if (geteuid() || bash("setpriv --reuid=65534 --regid=65534 --clear-groups test -x $V")) {
+        print_message("no other user to become here\n");
+        skip();
+    }
+    assert_int_equal(bash("chmod 711 .; mkdir open; chmod 1777 open; $V run $S -o open/%p.vst -- "
+                          "setpriv --reuid=65534 --regid=65534 --clear-groups $P atexit"), 5);
+    assert_says(err, "peak allocated");
+    assert_int_equal(bash("ls -A tmp"), 0);
+    assert_string_equal(out, ""); /* the manifest is gone */
+}
+
+/* `run` sets an older trace aside. Killed, it cannot put it back; the next one does. */
+static void an_older_trace_comes_back_after_run_was_killed(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("$V run -q $S -o old.vst -- $P sigkill; cp old.vst saved; cp old.vst.live saved.live\n"
+             "$V run -q -o old.vst -- sh -c 'touch up; exec sleep 60' & run=$!\n"
+             "for i in $(seq 600); do [ -e up ] && break; sleep 0.05; done\n"
+             "kill -KILL -- -$run; wait $run; test ! -e old.vst && ls -A | grep -q 'old.vst.*before' && "
+             "$V run -q -o old.vst -- true && cmp old.vst saved && cmp old.vst.live saved.live && "
+             "ls -A | grep -c 'old.vst'"), 0);
+    assert_string_equal(out, "2\n");
+}
+
+/* A new trace came meanwhile: the older one goes. */
+static void or_goes_where_there_is_a_new_one(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("$V run -q $S -o old2.vst -- $P atexit; cp old2.vst saved\n"
+             "$V run -q -o old2.vst -- sh -c 'touch up2; exec sleep 60' & run=$!\n"
+             "for i in $(seq 600); do [ -e up2 ] && break; sleep 0.05; done\n"
+             "kill -KILL -- -$run; wait $run; $V run -q $S -o old2.vst -- $P device\n"
+             "cmp -s old2.vst saved || ls -A | grep -c 'old2.vst'"), 0);
+    assert_string_equal(out, "1\n");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/vs-run-crash-XXXXXX", temporary ? temporary : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_program_is_named_with_its_signal_by_every_verb),
+        cmocka_unit_test(recover_writes_elsewhere_and_never_over_other_files),
+        cmocka_unit_test(a_trace_is_not_recovered_while_it_is_recorded),
+        cmocka_unit_test(one_of_another_container_neither),
+        cmocka_unit_test(a_newline_in_a_name_breaks_neither_lines_nor_the_summary),
+        cmocka_unit_test(a_process_that_became_another_user_is_in_the_summary),
+        cmocka_unit_test(an_older_trace_comes_back_after_run_was_killed),
+        cmocka_unit_test(or_goes_where_there_is_a_new_one),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
