@@ -188,11 +188,13 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
     vs_count_format(events, r->events);
     vs_count_format(recovered, r->events_recovered);
     vs_count_format(at, r->offset);
+    bool all = r->events && r->events_recovered == r->events;
     bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence, whole = !problem || cut;
     if (r->recovery.found && !gap && (whole || r->frame_recovered))
         vs_reader_finish(r, VS_TRACE_LIVE,
-                         "%s: %s events, the last %s of them recovered from %s.live",
-                         vs_reader_ending_text(r, ending), events, recovered, r->path);
+                         "%s: %s events, %s%s of them recovered from %s.live",
+                         vs_reader_ending_text(r, ending), events, all ? "" : "the last ",
+                         all ? "all" : recovered, r->path);
     else if (r->fate.fate == VS_FATE_RECORDING && !gap && whole)
         vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far are in the file",
                          vs_reader_ending_text(r, ending), events);

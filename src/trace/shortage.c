@@ -27,7 +27,7 @@ static size_t live_bytes(size_t window_bytes)
 size_t vs_shortage_window_bytes(int fd, size_t wanted)
 {
     struct statvfs fs;
-    if (fstatvfs(fd, &fs) || !fs.f_blocks) /* some file systems do not tell */
+    if (fstatvfs(fd, &fs) || !fs.f_bavail) /* some file systems do not tell; root has a reserve */
         return wanted;
     uint64_t unit = fs.f_frsize ? fs.f_frsize : fs.f_bsize, share = fs.f_bavail / LIVE_SHARE;
     while (wanted >= VS_WINDOW_BYTES_LEAST && live_bytes(wanted) / unit > share)

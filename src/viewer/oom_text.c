@@ -138,6 +138,8 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
 {
     char peak[VS_SIZE_TEXT_MAX], total[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX], share[16];
     fprintf(style->out, "no allocation failed in %s\n", report->path);
+    if (report->condition != VS_TRACE_COMPLETE)
+        wrapped(style, "  trace    ", report->condition_text);
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
         uint64_t reserved = device->peak_reserved.bytes;

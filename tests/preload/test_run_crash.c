@@ -70,8 +70,7 @@ static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state
         char script[256];
         snprintf(script, sizeof script, "%s 2>&1", verbs[i]);
         bash(script);
-        if (!strstr(out, "nothing ran out of memory"))
-            assert_says(out, i == 1 ? "memory" : "killed by signal 9 (SIGKILL): ");
+        assert_says(out, "killed by signal 9 (SIGKILL): ");
     }
     assert_int_equal(bash("$V recover k.vst; $V report k.vst; test ! -e k.vst.live"), 0);
     assert_says(out, "nothing to recover");
@@ -154,7 +153,7 @@ static void an_older_trace_comes_back_after_run_was_killed(void **state)
 {
     (void)state;
     assert_int_equal(
-        bash("$V run -q $S -o old.vst -- $P sigkill; cp old.vst saved; cp old.vst.live saved.live\n"
+        bash("$V run -q $S -o old.vst -- $P sigkill >/dev/null; cp old.vst saved; cp old.vst.live saved.live\n"
              "$V run -q -o old.vst -- sh -c 'touch up; exec sleep 60' & run=$!\n"
              "for i in $(seq 600); do [ -e up ] && break; sleep 0.05; done\n"
              "kill -KILL -- -$run; wait $run; test ! -e old.vst && ls -A | grep -q 'old.vst.*before' && "
@@ -168,10 +167,10 @@ static void or_goes_where_there_is_a_new_one(void **state)
 {
     (void)state;
     assert_int_equal(
-        bash("$V run -q $S -o old2.vst -- $P atexit; cp old2.vst saved\n"
+        bash("$V run -q $S -o old2.vst -- $P atexit >/dev/null; cp old2.vst saved\n"
              "$V run -q -o old2.vst -- sh -c 'touch up2; exec sleep 60' & run=$!\n"
              "for i in $(seq 600); do [ -e up2 ] && break; sleep 0.05; done\n"
-             "kill -KILL -- -$run; wait $run; $V run -q $S -o old2.vst -- $P device\n"
+             "kill -KILL -- -$run; wait $run; $V run -q $S -o old2.vst -- $P device >/dev/null\n"
              "cmp -s old2.vst saved || ls -A | grep -c 'old2.vst'"), 0);
     assert_string_equal(out, "1\n");
 }
