@@ -6,8 +6,13 @@
  * sentence says how it ends. */
 #include "unit/trace/trace_test.h"
 
+#ifdef __SANITIZE_ADDRESS__ /* several times slower */
+#define EVENTS 50u
+#define PART 10u
+#else
 #define EVENTS 120u
 #define PART 24u /* events to a frame */
+#endif
 #define PAGE 4096u
 
 struct image {

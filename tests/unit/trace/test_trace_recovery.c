@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Killed, cut off, damaged, full disk, forked: what was recorded is there, and
- * what is not there is said. */
+ * Cut off, damaged, full disk, forked: what was recorded is there, and what is not
+ * there is said. (Killed: test_trace_kill.) */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -13,104 +13,6 @@
 
 #include "base/vs_size.h"
 #include "trace/recorder_internal.h"
-
-/* --- SIGKILL --- */
-
-#define KILLS 30
-#define KILL_THREADS 2
-
-struct tally {
-    _Atomic uint64_t published[KILL_THREADS]; /* events whose call has returned */
-};
-
-struct victim {
-    struct vs_recorder *recorder;
-    struct tally *tally;
-    uint64_t who;
-};
-
-static void *record_forever(void *arg)
-{
-    struct victim *v = arg;
-    char name[32];
-    for (uint64_t i = 0;; i++) {
-        struct vs_event e = {.kind = VS_EVENT_range_start};
-        e.range_start.range = v->who << 40 | i;
-        snprintf(name, sizeof name, "name %u", (unsigned)(i % 1000));
-        e.range_start.name = vs_recorder_string(v->recorder, name, SIZE_MAX);
-        vs_recorder_event(v->recorder, &e);
-        atomic_store_explicit(&v->tally->published[v->who], i + 1, memory_order_release);
-    }
-    return NULL;
-}
-
-static void be_the_victim(const char *path, struct tally *tally)
-{
-    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 10};
-    struct victim victims[KILL_THREADS];
-    pthread_t thread;
-    struct vs_recorder *r = NULL;
-    if (vs_recorder_open(&config, &r))
-        _exit(1);
-    for (uint64_t i = 0; i < KILL_THREADS; i++)
-        victims[i] = (struct victim){r, tally, i};
-    if (pthread_create(&thread, NULL, record_forever, &victims[1]))
-        _exit(1);
-    record_forever(&victims[0]);
-}
-
-static void check_victim(const char *path, const struct tally *tally)
-{
-    uint64_t found[KILL_THREADS] = {0};
-    struct vs_reader *reader = NULL;
-    struct vs_event got;
-    char why[VS_READER_WHY_MAX], name[32];
-    enum vs_err err = vs_reader_open(path, &reader, why);
-    if (err) { /* killed while it was creating the file */
-        for (int i = 0; i < KILL_THREADS; i++)
-            assert_int_equal(tally->published[i], 0);
-        return;
-    }
-    while (!vs_reader_next(reader, &got)) {
-        uint64_t who = got.range_start.range >> 40, i = got.range_start.range & 0xffffffffff;
-        assert_true(who < KILL_THREADS);
-        assert_int_equal(i, found[who]++);
-        snprintf(name, sizeof name, "name %u", (unsigned)(i % 1000));
-        assert_string_equal(vs_reader_string(reader, got.range_start.name), name);
-    }
-    if (tally->published[0])
-        assert_condition(reader, VS_TRACE_LIVE);
-    for (int i = 0; i < KILL_THREADS; i++)
-        assert_in_range(found[i], tally->published[i], tally->published[i] + 1);
-    vs_reader_close(reader);
-}
-
-static void sigkill_at_any_instant_loses_nothing_that_was_recorded(void **state)
-{
-    (void)state;
-    const char *path = scratch("killed.vst");
-    struct tally *tally =
-        mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(tally != MAP_FAILED);
-    uint64_t seed = vs_clock_ns(), recorded = 0;
-    for (int i = 0; i < KILLS; i++) {
-        memset(tally, 0, sizeof *tally);
-        unlink(path);
-        pid_t pid = fork();
-        assert_true(pid >= 0);
-        if (!pid)
-            be_the_victim(path, tally);
-        usleep((useconds_t)(random_next(&seed) % (i % 3 ? 60000 : 5000)));
-        kill(pid, SIGKILL);
-        int status;
-        assert_int_equal(waitpid(pid, &status, 0), pid);
-        assert_true(WIFSIGNALED(status));
-        check_victim(path, tally);
-        recorded += tally->published[0];
-    }
-    assert_true(recorded > 1000);
-    munmap(tally, sizeof *tally);
-}
 
 static void a_running_trace_can_be_read(void **state)
 {
@@ -672,7 +574,6 @@ static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sigkill_at_any_instant_loses_nothing_that_was_recorded),
         cmocka_unit_test(a_running_trace_can_be_read),
         cmocka_unit_test(the_live_window_of_another_trace_is_ignored),
         cmocka_unit_test(the_live_window_of_an_older_version_is_recovered_from),
