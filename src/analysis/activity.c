@@ -120,6 +120,35 @@ const struct vs_device_activity *vs_activity_device(const struct vs_activity *ac
     return NULL;
 }
 
+enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
+                                       const struct vs_kernel_row *row)
+{
+    uint64_t key = (row->name << 8 | (row->device & 255)) + 1;
+    if (!key || vs_map_get(&activity->by_kernel, key))
+        return VS_ERR_CORRUPT;
+    enum vs_err err = vs_vec_grow(&activity->kernels, &activity->kernel_capacity,
+                                  activity->kernel_count + 1, sizeof *activity->kernels);
+    if (!err)
+        err = vs_map_put(&activity->by_kernel, key, activity->kernel_count);
+    if (!err)
+        activity->kernels[activity->kernel_count++] = *row;
+    return err;
+}
+
+enum vs_err vs_activity_restore_device(struct vs_activity *activity,
+                                       const struct vs_device_activity *row)
+{
+    struct vs_device_activity *made;
+    size_t before = activity->device_count;
+    enum vs_err err = device_row(activity, row->device, &made);
+    if (err)
+        return err;
+    if (activity->device_count == before)
+        return VS_ERR_CORRUPT;
+    *made = *row;
+    return VS_OK;
+}
+
 void vs_activity_free(struct vs_activity *activity)
 {
     free(activity->kernels);

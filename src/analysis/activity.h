@@ -47,6 +47,13 @@ enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_even
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
                                                     uint64_t device);
 
+/* vs_activity_restore_kernel, _device: one more row, as it was. VS_ERR_CORRUPT when there is
+ * one like it, VS_ERR_NOMEM. */
+enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
+                                       const struct vs_kernel_row *row) VS_MUST_CHECK;
+enum vs_err vs_activity_restore_device(struct vs_activity *activity,
+                                       const struct vs_device_activity *row) VS_MUST_CHECK;
+
 void vs_activity_free(struct vs_activity *activity);
 
 #endif

@@ -339,6 +339,63 @@ void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns)
     }
 }
 
+enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
+                              const struct vs_phase *phase, const char *name, size_t length,
+                              const char *prefix, size_t prefix_length)
+{
+    struct vs_phase item = *phase;
+    bool outside = index == 0 && phases->count == 1 && !phases->items[0].peaks;
+    enum vs_err err = VS_OK;
+    if (!outside && (!index || index != phases->count || index >= VS_PHASES_MAX))
+        err = VS_ERR_CORRUPT;
+    else if (!outside)
+        err = vs_vec_grow(&phases->items, &phases->capacity, phases->count + 1,
+                          sizeof *phases->items);
+    char *kept = err ? NULL : copy_name(phases, name, length);
+    char *before = prefix && kept ? copy_name(phases, prefix, prefix_length) : kept;
+    if (!err && (!kept || !before))
+        err = VS_ERR_NOMEM;
+    if (!err && !outside) {
+        uint64_t key = hash_name(item.parent, kept, strlen(kept));
+        while (vs_map_get(&phases->by_key, key))
+            key = key + 1 ? key + 1 : 1;
+        err = vs_map_put(&phases->by_key, key, phases->count);
+    }
+    if (err) {
+        free(item.peaks);
+        return err;
+    }
+    item.name = kept;
+    item.prefix = before;
+    phases->items[index] = item;
+    phases->count += !outside;
+    return VS_OK;
+}
+
+void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
+{
+    for (size_t i = 0; i < phases->count; i++) {
+        struct vs_phase *phase = &phases->items[i];
+        phase->times = phase->time_ns = phase->allocs = phase->alloc_bytes = 0;
+        if (phase->peak_count)
+            memset(phase->peaks, 0, phase->peak_count * sizeof *phase->peaks);
+    }
+    for (size_t t = 0; t < phases->thread_count; t++) {
+        struct vs_thread *thread = &phases->threads[t];
+        for (uint32_t i = 0; i < thread->depth && i < VS_RANGE_DEPTH_MAX; i++) {
+            thread->ranges[i].time_ns = time_ns;
+            phases->items[thread->ranges[i].place.phase].times++;
+        }
+    }
+    struct vs_steps *steps = &phases->steps;
+    steps->total_ns = steps->shortest_ns = steps->longest_ns = steps->longest_number = 0;
+    steps->begun = steps->open;
+    steps->done = 0;
+    if (steps->open)
+        steps->time_ns = time_ns;
+    phases->unmatched_pops = 0;
+}
+
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out)
 {
     char *p = out + VS_PLACE_TEXT_MAX - 1;

@@ -126,6 +126,16 @@ enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned d
 /* vs_phases_finish: count the time of ranges that are still open. Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns);
 
+/* vs_phases_restore: *phase* is number *index*: 0, whose figures are taken, or the next one,
+ * of *name* and (NULL: the same) *prefix*, which need no NUL. Its peaks become the phases'.
+ * VS_ERR_CORRUPT when it is not, VS_ERR_NOMEM. */
+enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
+                              const struct vs_phase *phase, const char *name, size_t length,
+                              const char *prefix, size_t prefix_length) VS_MUST_CHECK;
+
+/* vs_phases_window: count times and peaks from here on. */
+void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
+
 /* vs_phases_text: "step 12 / forward"; "" outside any range. *out* has
  * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end. Returns out. */
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);

@@ -111,6 +111,18 @@ void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number)
     sites->step_seen = true;
 }
 
+void vs_sites_window(struct vs_sites *sites)
+{
+    for (size_t i = 0; i < sites->count; i++) {
+        struct vs_site *site = &sites->items[i];
+        struct vs_site kept = {.stack = site->stack, .api = site->api, .device = site->device,
+                               .family = site->family, .live_bytes = site->live_bytes,
+                               .live_count = site->live_count, .touched = site->touched};
+        kept.growth.last = site->live_bytes;
+        *site = kept;
+    }
+}
+
 void vs_sites_free(struct vs_sites *sites)
 {
     free(sites->items);

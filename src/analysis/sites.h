@@ -85,6 +85,10 @@ const struct vs_site *vs_sites_find(const struct vs_sites *sites, uint64_t stack
  * The first call (when the first step begins) only sets the level. */
 void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number);
 
+/* vs_sites_window: sums count from here on; what is held stays, and is where growth is
+ * measured from. */
+void vs_sites_window(struct vs_sites *sites);
+
 void vs_sites_free(struct vs_sites *sites);
 
 #endif

@@ -95,8 +95,8 @@ static void encode_by_table(struct encoding *e, const struct vs_event *event,
         put[info->fields[i].codec](e, event->fields[i]);
 }
 
-static inline void encode_fields(struct encoding *e, const struct vs_event *event,
-                                 const struct vs_event_info *info)
+static inline void encode_fields(struct vs_recorder *r, struct encoding *e,
+                                 const struct vs_event *event, const struct vs_event_info *info)
 {
     switch (event->kind) {
     case VS_EVENT_alloc:
@@ -110,6 +110,10 @@ static inline void encode_fields(struct encoding *e, const struct vs_event *even
         break;
     case VS_EVENT_framework_free:
         encode_framework_free(e, event);
+        break;
+    case VS_EVENT_module: /* defines what stacks refer to */
+        r->active->definitions++;
+        encode_by_table(e, event, info);
         break;
     default:
         encode_by_table(e, event, info);
@@ -154,7 +158,7 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
     unsigned char *first = r->cursor;
     struct encoding e = {first, r->last_address, r->last_t, r->strings, r->stack_nodes};
     *first = encode_head(r, &e, event);
-    encode_fields(&e, event, info);
+    encode_fields(r, &e, event, info);
     r->last_address = e.last_address;
     r->last_t = e.last_t;
     r->active->events++;

@@ -22,6 +22,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "trace structs are the
 #define VS_END_MAGIC "VSTEND\r\n"
 #define VS_MAGIC_BYTES 8
 #define VS_BYTE_ORDER UINT32_C(0x01020304)
+/* Flag of a file: `module` events count among the definitions of a frame, so that frames with
+ * none can be passed over. */
+#define VS_FILE_COUNTS_MODULES 1u
 #define VS_FRAME_SYNC UINT32_C(0x465356f5) /* f5 'V' 'S' 'F' */
 
 /* No frame's payload is larger than this before compression. */
@@ -37,7 +40,7 @@ struct vs_file_header {
     uint64_t created_realtime_ns; /* the same instant by both clocks */
     uint64_t created_ns;
     uint32_t header_bytes;
-    uint32_t flags;    /* 0 */
+    uint32_t flags;    /* VS_FILE_COUNTS_MODULES */
     uint64_t checksum; /* XXH64 of the bytes before it */
 };
 _Static_assert(sizeof(struct vs_file_header) == 64, "on-disk size");

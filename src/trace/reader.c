@@ -20,6 +20,7 @@
 #include <zstd.h>
 
 #include "base/vs_size.h"
+#include "trace/checkpoint.h"
 #include "trace/columns.h"
 #include "trace/reader_internal.h"
 
@@ -146,7 +147,8 @@ static void rewind_to_start(struct vs_reader *r)
     r->next = r->end = NULL;
     r->strings_seen = r->nodes_seen = 0;
     r->events = r->events_recovered = r->events_unknown = 0;
-    r->ended = r->stopped = false;
+    r->ended = r->stopped = r->held = false;
+    r->checkpoints_defined = 0;
     memset(r->kinds, 0, sizeof r->kinds);
 }
 
@@ -503,10 +505,43 @@ enum vs_err vs_reader_record(struct vs_reader *r, struct vs_event *event, enum v
     return next_record(r, event, what);
 }
 
+enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, size_t bytes)
+{
+    enum vs_err err = VS_OK;
+    const struct vs_reader_kind *module = &r->kinds[VS_EVENT_module];
+    r->next = payload;
+    r->end = payload + bytes;
+    r->last_address = r->last_t = 0;
+    r->tid = 0;
+    while (!err && r->next < r->end) {
+        struct vs_event event;
+        unsigned char head = *r->next++;
+        if (head == VS_DEFINE_STRING)
+            err = define_string(r);
+        else if (head == VS_DEFINE_STACK)
+            err = define_stack(r);
+        else if (head == VS_DEFINE_KIND)
+            err = define_kind(r);
+        else if ((head & VS_RECORD_CODE) != VS_EVENT_module || !module->defined ||
+                 !decode_event(r, head, module, &event))
+            err = VS_ERR_CORRUPT;
+        else
+            err = stop_at_table(r, vs_reader_table_set_module(&r->table, &event));
+    }
+    r->next = r->end = NULL;
+    r->ended = false; /* bad definitions do not end the trace */
+    return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
+}
+
 enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
 {
     enum vs_err err;
     enum vs_record what;
+    if (__builtin_expect(r->held, 0)) {
+        r->held = false;
+        *event = r->held_event;
+        return VS_OK;
+    }
     do
         err = next_record(r, event, &what);
     while (!err && what != VS_RECORD_IS_EVENT);
@@ -568,6 +603,8 @@ void vs_reader_close(struct vs_reader *r)
     ZSTD_freeDCtx(r->zstd);
     vs_joiner_close(r->joiner);
     free(r->columns);
+    vs_frame_list_free(&r->frames);
+    vs_checkpoints_close(r->checkpoints);
     vs_recovery_free(&r->recovery);
     vs_reader_table_free(&r->table);
     free(r->raw);

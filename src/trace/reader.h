@@ -44,6 +44,28 @@ enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_
 /* vs_reader_rewind: start over; ids stay the same. */
 enum vs_err vs_reader_rewind(struct vs_reader *reader) VS_MUST_CHECK;
 
+/* vs_reader_seek: the next event is the first one at or after *time_ns* (in the trace's
+ * clock); ids, and all that was defined before, are known as after reading up to there. Past
+ * the last event the next is VS_ERR_END. vs_reader_seek_event: the next is number *event*
+ * (from 0; events of kinds that this build does not know count, and are not shown). VS_OK,
+ * VS_ERR_NOMEM. Cost: with checkpoints, the definitions before and at most what lies between
+ * two of them; without, the frames from where the reader is or, to go back, from the start;
+ * those without definitions are passed over. Damage is only met where frames are read. */
+enum vs_err vs_reader_seek(struct vs_reader *reader, uint64_t time_ns) VS_MUST_CHECK;
+enum vs_err vs_reader_seek_event(struct vs_reader *reader, uint64_t event) VS_MUST_CHECK;
+
+/* vs_reader_extent: times of the first and the last event, and how many there are; 0/0/0 for
+ * an empty trace. VS_ERR_NOMEM. The position is lost. Cost: reads the index, or the frames'
+ * headers, the first event and what is in FILE.live. */
+struct vs_extent {
+    uint64_t first_ns, last_ns, events;
+};
+enum vs_err vs_reader_extent(struct vs_reader *reader, struct vs_extent *out) VS_MUST_CHECK;
+
+/* vs_reader_event_number: of the event that vs_reader_next gives next, as for
+ * vs_reader_seek_event (or below it, where kinds that are not shown come before it). */
+uint64_t vs_reader_event_number(const struct vs_reader *reader);
+
 /* vs_reader_condition: meaningful after VS_ERR_END. *text* (may be NULL,
  * VS_READER_WHY_MAX bytes) gets a sentence ("the trace ends early: frame 12 at
  * byte 88,123 fails its checksum; 41,200 events before it are good"). */

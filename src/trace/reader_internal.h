@@ -12,6 +12,7 @@
 
 #include "base/vs_arena.h"
 #include "trace/format.h"
+#include "trace/frame_list.h"
 #include "trace/reader.h"
 
 /* Where bytes come from: a file, or memory (fuzzing, tests). */
@@ -130,6 +131,14 @@ struct vs_reader {
     bool stopped; /* an `end` event said that recording stopped, for this errno or 0 */
     uint64_t stopped_error;
 
+    /* seeking: see seek.h */
+    struct vs_frame_list frames;        /* loaded by the first seek */
+    struct vs_checkpoints *checkpoints; /* owned; NULL: none */
+    size_t checkpoints_defined;         /* of these, whose definitions were read since the start
+                                           or the last rewind */
+    bool held;                          /* held_event comes next */
+    struct vs_event held_event;
+
     bool ended;
     enum vs_condition condition;
     char text[VS_READER_WHY_MAX];
@@ -169,6 +178,12 @@ bool vs_frame_has_trailer(const struct vs_source *file);
  * and **rest*, malloc'ed, with what follows it. false when there is none. */
 bool vs_directory_final_index(const struct vs_source *file, struct vs_trailer *trailer,
                               struct vs_frame_header *header, unsigned char **rest);
+
+/* vs_reader_define: decode *bytes* at *payload* as the payload of a frame that holds only
+ * definitions and `module` events; the present frame is left. VS_ERR_CORRUPT when it holds
+ * anything else or makes no sense; VS_ERR_NOMEM. */
+enum vs_err vs_reader_define(struct vs_reader *reader, const unsigned char *payload, size_t bytes)
+    VS_MUST_CHECK;
 
 /* vs_reader_finish: no more events; the sentence is built from *fmt*. */
 void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)

@@ -201,7 +201,8 @@ static void begin_present(struct present *p, const struct vs_reader *r)
                                              .last_ns = r->time_ns};
 }
 
-static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what)
+static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what,
+                        const struct vs_event *event)
 {
     p->used = (size_t)(r->next - p->data);
     p->events = r->frame_events;
@@ -210,7 +211,8 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
     p->header.raw_bytes = (uint32_t)p->used;
     p->header.last_ns = r->time_ns;
     p->header.events = p->events;
-    p->header.definitions += what == VS_RECORD_IS_DEFINITION;
+    p->header.definitions +=
+        what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
 }
 
 static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
@@ -270,7 +272,7 @@ static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
     put_header(w);
     while (!w->err && !(err = vs_reader_record(r, &event, &what))) {
         if (what != VS_RECORD_IS_FRAME) {
-            note_record(&present, r, what);
+            note_record(&present, r, what, &event);
             ended = what == VS_RECORD_IS_EVENT && event.kind == VS_EVENT_end;
             continue;
         }
@@ -515,6 +517,11 @@ void vs_rewrite_cancel(struct vs_rewrite *w)
     free(w->buffer);
     free(w->added);
     free(w);
+}
+
+uint64_t vs_rewrite_bytes(const struct vs_rewrite *w)
+{
+    return w->offset;
 }
 
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)

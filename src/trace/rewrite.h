@@ -40,6 +40,9 @@ enum vs_err vs_rewrite_commit(struct vs_rewrite *rewrite, char *why) VS_MUST_CHE
 /* vs_rewrite_cancel: nothing has changed. Frees *rewrite*; NULL does nothing. */
 void vs_rewrite_cancel(struct vs_rewrite *rewrite);
 
+/* vs_rewrite_bytes: written so far. */
+uint64_t vs_rewrite_bytes(const struct vs_rewrite *rewrite);
+
 /* vs_rewrite_recovered: events that came from FILE.live. */
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *rewrite);
 

@@ -196,6 +196,7 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
         .created_realtime_ns = vs_clock_realtime_ns(),
         .created_ns = vs_clock_ns(),
         .header_bytes = sizeof header,
+        .flags = VS_FILE_COUNTS_MODULES,
     };
     memcpy(header.uuid, r->uuid, sizeof header.uuid);
     header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);

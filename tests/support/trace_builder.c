@@ -35,12 +35,18 @@ uint64_t vs_builder_string(struct vs_builder *builder, const char *text)
 
 void vs_builder_open(struct vs_builder *builder, const char *policy)
 {
+    vs_builder_open_windows(builder, policy, 0);
+}
+
+void vs_builder_open_windows(struct vs_builder *builder, const char *policy, size_t window_bytes)
+{
     *builder = (struct vs_builder){.tick_ns = 1000, .tid = VS_BUILDER_PID};
     snprintf(builder->dir, sizeof builder->dir, "/tmp/vs_test_XXXXXX");
     assert_non_null(mkdtemp(builder->dir));
     snprintf(builder->path, sizeof builder->path, "%s/trace.vst", builder->dir);
     struct vs_recorder_config config = {.path = builder->path, .compression = 1,
-                                        .stack_depth_max = 64, .flush_ms = 1000};
+                                        .stack_depth_max = 64, .flush_ms = 1000,
+                                        .window_bytes = window_bytes};
     assert_int_equal(vs_recorder_open(&config, &builder->recorder), VS_OK);
     builder->start_ns = builder->now_ns = vs_clock_ns() + UINT64_C(100000000000);
     vs_builder_event(builder, (struct vs_event){

@@ -29,6 +29,8 @@ struct vs_builder {
 /* vs_builder_open: a trace in a new directory, with a `process` event of the given
  * policy ("caching", "observe"). */
 void vs_builder_open(struct vs_builder *builder, const char *policy);
+/* vs_builder_open_windows: likewise, with frames of at most *window_bytes* (0: as usual). */
+void vs_builder_open_windows(struct vs_builder *builder, const char *policy, size_t window_bytes);
 
 void vs_builder_device(struct vs_builder *builder, uint64_t device, const char *name,
                        uint64_t total);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the event frames of a trace are, without reading them: from the index where
+ * the trace ends with one, else (killed, cut off, index damaged) from the headers of
+ * the frames, passing over what they hold. Frames of FILE.live are not in it.
+ * Memory: 56 bytes a frame. Private to src/trace and its tests. */
+#ifndef VS_FRAME_LIST_H
+#define VS_FRAME_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+
+struct vs_source;
+struct vs_frame_header;
+
+struct vs_frame_place {
+    uint64_t offset, sequence, first_event;
+    uint64_t base_ns, last_ns;
+    uint32_t events, definitions;
+};
+
+/* Zero-initialise. Sequences count up from 1, events add up and times never go back. */
+struct vs_frame_list {
+    struct vs_frame_place *items;
+    size_t count, capacity;
+    bool loaded;
+    bool from_index; /* else from the frames' headers */
+};
+
+/* vs_frame_list_load: *first* is the offset of the first frame. What does not fit ends
+ * the list; what the frames hold is not checked. VS_OK or VS_ERR_NOMEM. Cost: one read
+ * for each 1024 frames, or one for each frame. */
+enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file,
+                               uint64_t first) VS_MUST_CHECK;
+
+/* vs_frame_list_at: the first frame whose last event is at or after *time_ns*; count when
+ * there is none. vs_frame_list_event: the one with event number *event* (from 0), likewise. */
+size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns);
+size_t vs_frame_list_event(const struct vs_frame_list *list, uint64_t event);
+
+/* vs_frame_list_fingerprint: a checksum of the first *count* frames' numbers and times. */
+uint64_t vs_frame_list_fingerprint(const struct vs_frame_list *list, size_t count);
+
+void vs_frame_list_free(struct vs_frame_list *list);
+
+/* vs_frame_payload: the frame at *offset*, checked, decompressed into *raw*, which has
+ * room for *room* bytes. *scratch* is NULL or freed by the caller after the last call; it
+ * grows. VS_ERR_CORRUPT when there is no good frame (or a larger one); VS_ERR_NOMEM. */
+struct vs_frame_scratch {
+    unsigned char *stored;
+    size_t capacity;
+    void *zstd;
+};
+enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
+                             struct vs_frame_scratch *scratch, struct vs_frame_header *header,
+                             void *raw, size_t room) VS_MUST_CHECK;
+void vs_frame_scratch_free(struct vs_frame_scratch *scratch);
+
+#endif

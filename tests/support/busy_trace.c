@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Steps and phases nest as in a training loop; memory comes and goes at a few
+ * hundred addresses, so that frees mostly meet what is live; new names and modules turn up
+ * throughout. */
+#define _GNU_SOURCE
+#include "support/busy_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WINDOW_BYTES 1 /* the least there is: 128 KiB */
+#define MIB (UINT64_C(1) << 20)
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static void memory(struct vs_builder *b, uint64_t r)
+{
+    uint64_t device = r >> 8 & 1, addr = UINT64_C(0x7f0000000000) + (r >> 16 & 511) * MIB;
+    uint64_t size = ((r >> 28 & 15) + 1) * 4096, context = 1 + device;
+    struct vs_event event;
+    switch (r % 16) {
+    case 0: case 1: case 2: case 3: case 4:
+        event = (struct vs_event){.kind = VS_EVENT_alloc,
+                                  .alloc = {.addr = addr, .requested = size - (r >> 40 & 1023),
+                                            .size = size, .family = (r >> 33) % 9,
+                                            .device = device, .context = context,
+                                            .api = vs_builder_string(b, "cudaMalloc")}};
+        break;
+    case 5: case 6: case 7: case 8: case 9:
+        event = (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
+        break;
+    case 10:
+        event = (struct vs_event){.kind = VS_EVENT_segment_alloc,
+                                  .segment_alloc = {.addr = addr, .size = 20 * MIB,
+                                                    .device = device, .context = context}};
+        break;
+    case 11:
+        event = (struct vs_event){.kind = VS_EVENT_segment_free,
+                                  .segment_free = {.addr = addr, .device = device}};
+        break;
+    case 12:
+        event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
+                                  .framework_alloc = {.addr = addr, .size = size,
+                                                      .device = device}};
+        break;
+    case 13:
+        event = (struct vs_event){.kind = VS_EVENT_framework_free,
+                                  .framework_free = {.addr = addr, .device = device}};
+        break;
+    case 14:
+        event = (struct vs_event){.kind = VS_EVENT_segment_map,
+                                  .segment_map = {.addr = addr + (UINT64_C(1) << 40),
+                                                  .size = MIB, .reserved = MIB, .device = device,
+                                                  .context = context}};
+        break;
+    default:
+        event = (struct vs_event){.kind = VS_EVENT_segment_unmap,
+                                  .segment_unmap = {.addr = addr + (UINT64_C(1) << 40),
+                                                    .size = 2 * MIB, .device = device}};
+    }
+    vs_builder_event(b, event);
+}
+
+static void rest(struct vs_builder *b, uint64_t r)
+{
+    uint64_t device = r >> 8 & 1, id = 1 + (r >> 12 & 7);
+    char name[64];
+    switch (r % 13) {
+    case 0:
+        vs_builder_failed(b, device, VS_FAMILY_DEVICE, MIB << (r >> 20 & 7), MIB, 100 * MIB);
+        break;
+    case 1:
+        snprintf(name, sizeof name, "kernel_%u", (unsigned)(r >> 20 & 255));
+        vs_builder_kernel(b, device, id, name, r >> 30 & 0xffff, 100);
+        break;
+    case 2:
+        vs_builder_memcpy(b, device, id, VS_COPY_HTOD, 4096, r >> 30 & 0xffff, 50);
+        break;
+    case 3:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_device_sample,
+            .device_sample = {.device = device, .free_bytes = (r >> 20 & 1023) * MIB,
+                              .total_bytes = 1024 * MIB}});
+        break;
+    case 4:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_device_usage,
+            .device_usage = {.device = device, .what = r >> 20 & 3, .bytes = r >> 30 & 0xffffff,
+                             .count = 2, .pid = 77}});
+        break;
+    case 5:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_overhead,
+            .overhead = {.device = device, .context = 1 + device, .what = (r >> 20) % 3,
+                         .bytes = (r >> 30 & 0xffff) - 1000}});
+        break;
+    case 6:
+        snprintf(name, sizeof name, "thread %u", (unsigned)(r >> 20 & 63));
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_thread,
+            .thread = {.tid = b->tid, .name = vs_builder_string(b, name)}});
+        break;
+    case 7:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_stream,
+            .stream = {.stream = id, .device = device, .alive = r >> 20 & 1,
+                       .name = vs_builder_string(b, "copies")}});
+        break;
+    case 8:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_range_start,
+            .range_start = {.range = id, .name = vs_builder_string(b, "overlapping")}});
+        break;
+    case 9:
+        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {id}});
+        break;
+    case 10:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_graph_memory,
+            .graph_memory = {.device = device, .used = 4096, .used_high = r >> 20 & 0xffff,
+                             .reserved = r >> 24 & 0xffff, .reserved_high = r >> 20 & 0xfffff}});
+        break;
+    case 11:
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_note,
+            .note = {.severity = 1, .text = vs_builder_string(b, "something was odd")}});
+        break;
+    default:
+        if (r >> 20 & 7)
+            return;
+        vs_builder_context(b, 1 + device, device, false);
+        vs_builder_context(b, 1 + device, device, true);
+    }
+}
+
+void vs_busy_trace(struct vs_builder *b, uint64_t seed, unsigned events)
+{
+    unsigned step = 0;
+    char name[64];
+    const char *code = (const char *)&qsort; /* in a module, of which any place may call */
+    vs_builder_open_windows(b, "observe", WINDOW_BYTES);
+    vs_builder_device(b, 0, "Demo GPU", 1024 * MIB);
+    vs_builder_context(b, 1, 0, true);
+    vs_builder_step(b, step);
+    for (unsigned i = 0; i < events; i++) {
+        uint64_t r = next_random(&seed);
+        b->tid = VS_BUILDER_PID + (r >> 60 ? 0 : 1);
+        b->tick_ns = r >> 50 & 3 ? 1000 * (r >> 52 & 7) : 0; /* some at the same time */
+        r = next_random(&seed) >> 1;
+        b->stack = vs_recorder_caller(b->recorder, code + (r >> 30 & 255) + i / 1000);
+        if (i % 97 == 96) {
+            b->tid = VS_BUILDER_PID;
+            vs_builder_pop(b);
+            vs_builder_step(b, ++step);
+        } else if (r % 8 < 5) {
+            memory(b, r >> 3);
+        } else if (r % 8 == 5) {
+            snprintf(name, sizeof name, "part %u", (unsigned)(r >> 20 & 15));
+            vs_builder_push(b, name);
+        } else if (r % 8 == 6) {
+            vs_builder_pop(b);
+        } else {
+            rest(b, r >> 3);
+        }
+    }
+    b->tid = VS_BUILDER_PID;
+    b->tick_ns = 1000;
+}

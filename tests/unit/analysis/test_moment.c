@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Going to any place in a trace gives what reading all of it up to there gives: the same
+ * events, the same state to the last figure, with checkpoints in the trace, in the cache, or
+ * without any; and what is not good in them costs time, never the answer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/checkpoint_build.h"
+#include "analysis/moment.h"
+#include "support/busy_trace.h"
+#include "trace/checkpoint_cache.h"
+#include "trace/reader_internal.h"
+#include "trace/seek.h"
+
+#define EVENTS 80000
+
+struct bytes {
+    unsigned char *data;
+    size_t used;
+};
+
+static enum vs_err gather(void *context, const unsigned char *bytes, size_t count)
+{
+    struct bytes *all = context;
+    all->data = realloc(all->data, all->used + count);
+    assert_non_null(all->data);
+    memcpy(all->data + all->used, bytes, count);
+    all->used += count;
+    return VS_OK;
+}
+
+/* The whole state as bytes: the same state, the same bytes. */
+static struct bytes state_of(struct vs_moment *moment)
+{
+    struct bytes all = {0};
+    assert_int_equal(vs_moment_save(moment, gather, &all), VS_OK);
+    return all;
+}
+
+static void assert_same_state(struct vs_moment *a, struct vs_moment *b)
+{
+    assert_int_equal(a->replay->events, b->replay->events);
+    assert_true(vs_replay_check(a->replay));
+    struct bytes x = state_of(a), y = state_of(b);
+    assert_int_equal(x.used, y.used);
+    assert_memory_equal(x.data, y.data, x.used);
+    free(x.data);
+    free(y.data);
+}
+
+static struct vs_reader *open_trace(const char *path)
+{
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
+    return reader;
+}
+
+static void step(struct vs_moment *moment)
+{
+    struct vs_event event;
+    assert_int_equal(vs_reader_next(moment->reader, &event), VS_OK);
+    assert_int_equal(vs_moment_event(moment, &event), VS_OK);
+}
+
+static void run_out(struct vs_moment *moment)
+{
+    struct vs_event event;
+    enum vs_err err;
+    while ((err = vs_reader_next(moment->reader, &event)) == VS_OK)
+        assert_int_equal(vs_moment_event(moment, &event), VS_OK);
+    assert_int_equal(err, VS_ERR_END);
+}
+
+static struct vs_extent extent_of(struct vs_reader *reader)
+{
+    struct vs_extent extent;
+    assert_int_equal(vs_reader_extent(reader, &extent), VS_OK);
+    return extent;
+}
+
+/* At some moments, the state by *reader* is that of reading *plain* from its start; and it
+ * goes on alike to the end. */
+static void assert_moments(struct vs_reader *reader, struct vs_reader *plain, unsigned moments)
+{
+    struct vs_extent extent = extent_of(plain);
+    struct vs_moment *full, *there;
+    assert_int_equal(vs_moment_open(plain, &full), VS_OK);
+    assert_int_equal(vs_reader_rewind(plain), VS_OK);
+    for (unsigned i = 1; i <= moments; i++) {
+        uint64_t event = extent.events * i / (moments + 1);
+        while (full->replay->events < event)
+            step(full);
+        assert_int_equal(vs_moment_at_event(reader, event, &there), VS_OK);
+        assert_same_state(there, full);
+        if (i == moments) {
+            run_out(there);
+            run_out(full);
+            assert_same_state(there, full);
+        }
+        vs_moment_close(there);
+    }
+    vs_moment_close(full);
+}
+
+static const struct vs_checkpoint_options often = {.interval = 3000, .share = 100000};
+
+/* Not in the home of who runs the tests. */
+static void private_cache(const struct vs_builder *b)
+{
+    char cache[128];
+    snprintf(cache, sizeof cache, "%s/cache", b->dir);
+    assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
+}
+
+static void remove_all(const struct vs_builder *b)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s'", b->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void make_trace(struct vs_builder *b, uint64_t seed)
+{
+    vs_busy_trace(b, seed, EVENTS);
+    vs_builder_close(b, VS_END_EXIT, 0);
+    private_cache(b);
+}
+
+static void a_state_from_a_checkpoint_is_that_of_a_full_read(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    make_trace(&b, 42);
+    char why[VS_READER_WHY_MAX];
+    struct vs_checkpoint_result result;
+    assert_int_equal(vs_checkpoint_into_trace(b.path, &often, &result, why), VS_OK);
+    assert_true(result.count >= 3);
+    struct vs_reader *reader = open_trace(b.path), *plain = open_trace(b.path);
+    assert_int_equal(vs_reader_attach(reader), VS_OK);
+    assert_int_equal(vs_checkpoints_table(vs_reader_checkpoints(reader))->count, result.count);
+    assert_moments(reader, plain, 23);
+    assert_non_null(vs_reader_checkpoints(reader)); /* none was found wanting */
+    vs_reader_close(reader);
+    vs_reader_close(plain);
+    remove_all(&b);
+}
+
+static void checkpoints_are_kept_in_the_cache_and_used_again(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    make_trace(&b, 7);
+    for (int turn = 0; turn < 2; turn++) {
+        struct vs_reader *reader = open_trace(b.path), *plain = open_trace(b.path);
+        assert_int_equal(vs_checkpoint_cache_attach(reader), turn ? VS_OK : VS_ERR_NOT_FOUND);
+        assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
+        assert_non_null(vs_reader_checkpoints(reader));
+        assert_moments(reader, plain, 7);
+        assert_non_null(vs_reader_checkpoints(reader));
+        vs_reader_close(reader);
+        vs_reader_close(plain);
+    }
+    remove_all(&b);
+}
+
+static bool stop_at_once(void *context, uint64_t bytes, uint64_t total)
+{
+    (void)context, (void)bytes, (void)total;
+    return false;
+}
+
+static void an_interrupted_index_leaves_the_trace_as_it_was(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct stat before, after;
+    char why[VS_READER_WHY_MAX];
+    make_trace(&b, 9);
+    assert_int_equal(stat(b.path, &before), 0);
+    struct vs_checkpoint_options options = {.interval = 3000, .progress = stop_at_once};
+    assert_int_equal(vs_checkpoint_into_trace(b.path, &options, NULL, why), VS_ERR_STATE);
+    assert_int_equal(stat(b.path, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_int_equal(before.st_size, after.st_size);
+    struct vs_reader *reader = open_trace(b.path);
+    assert_int_equal(vs_checkpoint_need(reader, 0, &options), VS_ERR_STATE);
+    assert_int_equal(vs_checkpoint_cache_attach(reader), VS_ERR_NOT_FOUND);
+    vs_reader_close(reader);
+    remove_all(&b);
+}
+
+/* The one file of the cache. */
+static void cache_file(const struct vs_builder *b, char *name, size_t room)
+{
+    char command[256];
+    snprintf(command, sizeof command, "ls %s/cache/vramscope/checkpoints/*.vsc", b->dir);
+    FILE *list = popen(command, "r");
+    assert_non_null(list);
+    assert_non_null(fgets(name, (int)room, list));
+    name[strcspn(name, "\n")] = 0;
+    pclose(list);
+}
+
+static void a_cache_that_was_tampered_with_changes_nothing(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    char name[512];
+    make_trace(&b, 11);
+    struct vs_reader *reader = open_trace(b.path), *plain = open_trace(b.path);
+    assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
+    vs_reader_close(reader);
+    cache_file(&b, name, sizeof name);
+    struct stat st;
+    assert_int_equal(stat(name, &st), 0);
+    uint64_t seed = 99;
+    for (int turn = 0; turn < 12; turn++) {
+        FILE *f = fopen(name, "r+");
+        assert_non_null(f);
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        long at = (long)(seed >> 20) % st.st_size;
+        assert_int_equal(fseek(f, at, SEEK_SET), 0);
+        int byte = fgetc(f);
+        assert_int_equal(fseek(f, at, SEEK_SET), 0);
+        fputc(byte ^ 0x40, f);
+        fclose(f);
+        reader = open_trace(b.path);
+        enum vs_err err = vs_checkpoint_cache_attach(reader);
+        assert_true(err == VS_OK || err == VS_ERR_NOT_FOUND);
+        assert_moments(reader, plain, 2);
+        vs_reader_close(reader);
+        f = fopen(name, "r+");
+        assert_non_null(f);
+        assert_int_equal(fseek(f, at, SEEK_SET), 0);
+        fputc(byte, f);
+        fclose(f);
+    }
+    vs_reader_close(plain);
+    remove_all(&b);
+}
+
+static void a_cache_of_another_trace_is_not_used(void **state)
+{
+    (void)state;
+    struct vs_builder b, other;
+    char name[512], wanted[512], command[1200];
+    make_trace(&other, 3);
+    make_trace(&b, 4);
+    struct vs_reader *reader = open_trace(b.path);
+    assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
+    vs_reader_close(reader);
+    cache_file(&b, wanted, sizeof wanted);
+    private_cache(&other);
+    reader = open_trace(other.path);
+    assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
+    vs_reader_close(reader);
+    cache_file(&other, name, sizeof name);
+    snprintf(command, sizeof command, "cp '%s' '%s'", name, wanted);
+    assert_int_equal(system(command), 0);
+    private_cache(&b);
+    reader = open_trace(b.path);
+    assert_int_equal(vs_checkpoint_cache_attach(reader), VS_ERR_NOT_FOUND);
+    vs_reader_close(reader);
+    remove_all(&b);
+    remove_all(&other);
+}
+
+/* Events from a place on are those of a full read, ids and what they mean too. */
+static void assert_slices(struct vs_reader *reader, struct vs_reader *plain, uint64_t seed)
+{
+    struct vs_extent extent = extent_of(plain);
+    for (int i = 0; i < 12; i++) {
+        struct vs_event a, b;
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        bool by_time = i % 2;
+        uint64_t event = (seed >> 16) % (extent.events + 2);
+        uint64_t time_ns = extent.first_ns + (seed >> 16) % (extent.last_ns - extent.first_ns + 2);
+        assert_int_equal(by_time ? vs_reader_seek(reader, time_ns)
+                                 : vs_reader_seek_event(reader, event), VS_OK);
+        assert_int_equal(vs_reader_rewind(plain), VS_OK);
+        uint64_t n = 0;
+        enum vs_err err;
+        while ((err = vs_reader_next(plain, &a)) == VS_OK &&
+               (by_time ? a.time_ns < time_ns : n < event))
+            n++;
+        assert_int_equal(vs_reader_event_number(reader), n);
+        for (int k = 0; k < 3000 && !err; k++) {
+            assert_int_equal(vs_reader_next(reader, &b), VS_OK);
+            assert_memory_equal(&a, &b, sizeof a);
+            if (a.kind == VS_EVENT_alloc && a.alloc.stack) {
+                struct vs_frame x[4], y[4];
+                assert_int_equal(vs_reader_stack(reader, b.alloc.stack, y, 4),
+                                 vs_reader_stack(plain, a.alloc.stack, x, 4));
+                assert_int_equal(x[0].pc, y[0].pc);
+                assert_int_equal(x[0].module, y[0].module);
+                assert_string_equal(vs_reader_module(plain, x[0].module)->path,
+                                    vs_reader_module(reader, y[0].module)->path);
+            }
+            if (a.kind == VS_EVENT_range_push)
+                assert_string_equal(vs_reader_string(plain, a.range_push.name),
+                                    vs_reader_string(reader, b.range_push.name));
+            err = vs_reader_next(plain, &a);
+        }
+        if (err)
+            assert_int_equal(vs_reader_next(reader, &b), VS_ERR_END);
+    }
+}
+
+static void slices_are_those_of_a_full_read(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    char why[VS_READER_WHY_MAX];
+    make_trace(&b, 5);
+    for (int with = 0; with < 2; with++) {
+        if (with)
+            assert_int_equal(vs_checkpoint_into_trace(b.path, &often, NULL, why), VS_OK);
+        struct vs_reader *plain = open_trace(b.path);
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            struct vs_reader *reader = open_trace(b.path);
+            assert_int_equal(vs_reader_attach(reader), with ? VS_OK : VS_ERR_NOT_FOUND);
+            assert_slices(reader, plain, seed);
+            vs_reader_close(reader);
+        }
+        vs_reader_close(plain);
+    }
+    remove_all(&b);
+}
+
+static void slices_of_what_a_killed_process_left(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    char killed[160], live[176], command[900];
+    vs_busy_trace(&b, 6, EVENTS);
+    private_cache(&b);
+    snprintf(killed, sizeof killed, "%s/killed.vst", b.dir);
+    snprintf(command, sizeof command, "cp '%s.live' '%s.live' && cp '%s' '%s'", b.path, killed,
+             b.path, killed);
+    assert_int_equal(system(command), 0);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    for (int turn = 0; turn < 3; turn++) { /* with its live window, in the cache, cut off */
+        struct vs_reader *plain = open_trace(killed), *reader = open_trace(killed);
+        if (turn)
+            assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
+        assert_slices(reader, plain, 20 + (uint64_t)turn);
+        assert_moments(reader, plain, 5);
+        vs_reader_close(reader);
+        vs_reader_close(plain);
+        if (turn == 1) {
+            struct stat st;
+            snprintf(live, sizeof live, "%s.live", killed);
+            assert_int_equal(unlink(live), 0);
+            assert_int_equal(stat(killed, &st), 0);
+            assert_int_equal(truncate(killed, st.st_size - 1000), 0);
+        }
+    }
+    remove_all(&b);
+}
+
+static void a_killed_trace_takes_checkpoints(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    char killed[160], command[900], why[VS_READER_WHY_MAX];
+    vs_busy_trace(&b, 8, EVENTS);
+    private_cache(&b);
+    snprintf(killed, sizeof killed, "%s/killed.vst", b.dir);
+    snprintf(command, sizeof command, "cp '%s' '%s'", b.path, killed);
+    assert_int_equal(system(command), 0);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_checkpoint_into_trace(killed, &often, NULL, why), VS_OK);
+    struct vs_reader *reader = open_trace(killed), *plain = open_trace(killed);
+    assert_int_equal(vs_reader_attach(reader), VS_OK);
+    assert_slices(reader, plain, 31);
+    assert_moments(reader, plain, 5);
+    assert_non_null(vs_reader_checkpoints(reader));
+    vs_reader_close(reader);
+    vs_reader_close(plain);
+    remove_all(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_state_from_a_checkpoint_is_that_of_a_full_read),
+        cmocka_unit_test(checkpoints_are_kept_in_the_cache_and_used_again),
+        cmocka_unit_test(an_interrupted_index_leaves_the_trace_as_it_was),
+        cmocka_unit_test(a_cache_that_was_tampered_with_changes_nothing),
+        cmocka_unit_test(a_cache_of_another_trace_is_not_used),
+        cmocka_unit_test(slices_are_those_of_a_full_read),
+        cmocka_unit_test(slices_of_what_a_killed_process_left),
+        cmocka_unit_test(a_killed_trace_takes_checkpoints),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
