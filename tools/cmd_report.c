@@ -7,6 +7,7 @@
 #include "command.h"
 #include "process_tree_tool.h"
 #include "symbol_tool.h"
+#include "trace_part.h"
 #include "viewer/report_json.h"
 #include "viewer/report_text.h"
 
@@ -25,6 +26,9 @@ static const char usage[] =
     "  --json          JSON (schema vramscope.report/1): bytes, and ns since the start;\n"
     "                  of several traces, schema vramscope.family/1\n"
     "  --top N         call sites and kernels per list (text: 5, JSON: 50)\n"
+    "  --at T          the state at that moment: what was live, by call site and family, what\n"
+    "                  was reserved; peaks so far\n"
+    VS_PART_USAGE
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use what is readable of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never; NO_COLOR is respected\n"
@@ -33,11 +37,13 @@ static const char usage[] =
     "\n"
     "Terms: allocated = bytes set aside for live allocations; requested = bytes asked for\n"
     "in them; reserved = bytes held from the device, cached ones included.\n"
+    VS_PART_TIMES
     "Exit codes: 0 printed, 2 the trace is unusable or the usage wrong.\n";
 
 struct arguments {
     bool json, partial, full, colour_given, colour;
     size_t top;
+    struct vs_part_args part;
 };
 
 static int parse(int argc, char **argv, struct arguments *args)
@@ -45,13 +51,21 @@ static int parse(int argc, char **argv, struct arguments *args)
     static const struct option options[] = {
         {"json", no_argument, NULL, 'j'},       {"partial", no_argument, NULL, 'p'},
         {"full", no_argument, NULL, 'f'},       {"top", required_argument, NULL, 't'},
-        {"color", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
-        {0}};
+        {"color", required_argument, NULL, 'c'}, {"at", required_argument, NULL, 'A'},
+        {"from", required_argument, NULL, 'F'},  {"to", required_argument, NULL, 'T'},
+        {"help", no_argument, NULL, 'h'},        {0}};
     unsigned long long top;
     int c;
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         switch (c) {
+        case 'A':
+        case 'F':
+        case 'T':
+            if (!vs_part_option(argv[0], c == 'A' ? "at" : c == 'F' ? "from" : "to", optarg,
+                                &args->part))
+                return VS_EXIT_UNUSABLE;
+            break;
         case 'j': args->json = true; break;
         case 'p': args->partial = true; break;
         case 'f': args->full = true; break;
@@ -90,7 +104,8 @@ static bool report_one(const char *who, const char *path, const struct arguments
 {
     struct vs_reader *reader;
     struct vs_report *report;
-    if (!vs_tool_report(who, path, args->partial, "--partial", args->top, &reader, &report))
+    if (!vs_tool_report_part(who, path, args->partial, "--partial", args->top, &args->part, &reader,
+                             &report))
         return false;
     struct vs_style style = style_of(args);
     if (args->json)
@@ -114,7 +129,10 @@ static int report_main(int argc, char **argv)
     bool good = true;
     for (int i = optind; good && i < argc; i++)
         good = vs_trace_list_add(argv[0], &list, argv[i]);
-    if (good && list.count == 1) {
+    if (good && list.count > 1 && vs_part_given(&args.part)) {
+        vs_tool_usage(argv[0], "--at, --from and --to are for one trace at a time");
+        good = false;
+    } else if (good && list.count == 1) {
         good = report_one(argv[0], list.paths[0], &args);
     } else if (good) {
         struct vs_style style = style_of(&args);

@@ -28,6 +28,7 @@ struct vs_command {
 
 extern const struct vs_command vs_cmd_run, vs_cmd_report, vs_cmd_oom, vs_cmd_check, vs_cmd_export,
     vs_cmd_recover, vs_cmd_plan, vs_cmd_doctor, vs_cmd_options, vs_cmd_symbolize;
+extern const struct vs_command vs_cmd_index;
 
 /* vs_tool_fail: one line "vramscope VERB: …" on standard error. *who* is argv[0].
  * Returns VS_EXIT_UNUSABLE. */
@@ -51,6 +52,12 @@ bool vs_tool_usable(const char *who, const char *path, enum vs_condition conditi
  * *reader* stays open. false: nothing is open, exit with VS_EXIT_UNUSABLE. */
 bool vs_tool_report(const char *who, const char *path, bool partial, const char *flag,
                     size_t sites_max, struct vs_reader **reader, struct vs_report **report);
+
+/* vs_tool_report_part: likewise, of the part of the trace that *part* names. */
+struct vs_part_args;
+bool vs_tool_report_part(const char *who, const char *path, bool partial, const char *flag,
+                         size_t sites_max, const struct vs_part_args *part,
+                         struct vs_reader **reader, struct vs_report **report);
 
 /* vs_tool_colour: "auto", "always" or "never" into *colour*, which holds auto's
  * answer; false for anything else. */

@@ -20,6 +20,7 @@ static const struct vs_command *const commands[] = {
     &vs_cmd_export,
     &vs_cmd_symbolize,
     &vs_cmd_recover,
+    &vs_cmd_index,
     &vs_cmd_plan,
     &vs_cmd_doctor,
     &vs_cmd_options,

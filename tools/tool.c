@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "symbol_tool.h"
+#include "trace_part.h"
 #include "viewer/report_text.h"
 
 static void complain(const char *who, const char *format, va_list args, const char *more)
@@ -75,9 +76,22 @@ bool vs_tool_usable(const char *who, const char *path, enum vs_condition conditi
 bool vs_tool_report(const char *who, const char *path, bool partial, const char *flag,
                     size_t sites_max, struct vs_reader **reader, struct vs_report **report)
 {
+    static const struct vs_part_args whole;
+    return vs_tool_report_part(who, path, partial, flag, sites_max, &whole, reader, report);
+}
+
+bool vs_tool_report_part(const char *who, const char *path, bool partial, const char *flag,
+                         size_t sites_max, const struct vs_part_args *part,
+                         struct vs_reader **reader, struct vs_report **report)
+{
+    struct vs_window window = {0};
     if (!vs_tool_open(who, path, reader))
         return false;
-    struct vs_report_options options = {.sites_max = sites_max, .kernels_max = 0};
+    if (vs_part_given(part) && !vs_part_resolve(who, path, *reader, part, &window)) {
+        vs_reader_close(*reader);
+        return false;
+    }
+    struct vs_report_options options = {.sites_max = sites_max, .window = &window};
     enum vs_err err = vs_report_build(*reader, path, &options, report);
     vs_symbol_tool_done();
     if (!err) {

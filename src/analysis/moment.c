@@ -137,8 +137,8 @@ enum vs_err vs_moment_at_event(struct vs_reader *reader, uint64_t event, struct 
     return at(reader, (struct goal){true, event}, out);
 }
 
-enum vs_err vs_moment_window(struct vs_moment *moment)
+enum vs_err vs_moment_window(struct vs_moment *moment, uint64_t time_ns)
 {
     vs_activity_free(&moment->activity);
-    return vs_replay_window(moment->replay);
+    return vs_replay_window(moment->replay, time_ns);
 }

@@ -34,9 +34,9 @@ enum vs_err vs_moment_at(struct vs_reader *reader, uint64_t time_ns, struct vs_m
 enum vs_err vs_moment_at_event(struct vs_reader *reader, uint64_t event, struct vs_moment **out)
     VS_MUST_CHECK;
 
-/* vs_moment_window: sums, peaks and lists count what happens from here on; what is live
- * stays. VS_ERR_NOMEM. */
-enum vs_err vs_moment_window(struct vs_moment *moment) VS_MUST_CHECK;
+/* vs_moment_window: sums, peaks and lists count what happens from *time_ns* on, as for
+ * vs_replay_window; what is live stays. VS_ERR_NOMEM. */
+enum vs_err vs_moment_window(struct vs_moment *moment, uint64_t time_ns) VS_MUST_CHECK;
 
 /* vs_moment_save: hand the state to *take* as payloads of frames. VS_ERR_NOMEM, or what
  * *take* says. */

@@ -186,9 +186,10 @@ struct vs_holes {
     uint64_t count;
     uint64_t empty_bytes; /* in segments without any live block */
 };
-/* vs_replay_window: sums, peaks and failures count from here on; what is live stays, and is
- * a peak of its own at this moment. VS_ERR_NOMEM. */
-enum vs_err vs_replay_window(struct vs_replay *replay) VS_MUST_CHECK;
+/* vs_replay_window: sums, peaks and failures count from *time_ns* on (0: the latest event's;
+ * it must not be after the next one's); what is live stays, and is a peak of its own at this
+ * moment. VS_ERR_NOMEM. */
+enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns) VS_MUST_CHECK;
 
 /* vs_replay_holes: *account* is a device index. Cost: sorts the live blocks.
  * VS_ERR_NOMEM. */

@@ -55,8 +55,10 @@ static enum vs_err level_phases(struct vs_replay *replay)
     return VS_OK;
 }
 
-enum vs_err vs_replay_window(struct vs_replay *replay)
+enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
 {
+    if (time_ns > replay->now_ns)
+        replay->now_ns = time_ns;
     for (unsigned i = 0; i <= VS_HOST_INDEX; i++)
         if (replay->accounts[i])
             window_account(replay, replay->accounts[i]);

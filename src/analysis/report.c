@@ -10,8 +10,11 @@
 
 #include "analysis/imposed.h"
 #include "analysis/report_fill.h"
+#include "analysis/trace_span.h"
 #include "analysis/vec.h"
+#include "trace/seek.h"
 
+#define NEAR_EVENTS ((uint64_t)1 << 20) /* as far a replay goes on rather than from a checkpoint */
 #define LINES_MAX 100 /* notes, options, dropped kinds kept of each */
 
 struct lines {
@@ -44,7 +47,8 @@ static enum vs_err add_line(struct vs_report *report, struct lines *lines, const
 struct pass {
     struct vs_reader *reader;
     struct vs_report *report;
-    struct vs_activity activity;
+    const struct vs_window *window; /* NULL: the whole trace */
+    struct vs_moment *moment;
     struct lines notes, options, dropped;
 };
 
@@ -64,22 +68,76 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
         return add_line(pass->report, &pass->dropped,
                         vs_reader_string(reader, event->dropped.what), count, 0);
     default:
-        return vs_activity_event(&pass->activity, event);
+        return vs_activity_event(&pass->moment->activity, event);
     }
 }
 
-static enum vs_err first_pass(struct pass *pass, struct vs_replay *replay)
+/* What was said before the part that is read; of a window only what is in force. */
+static enum vs_err note_past(struct pass *pass)
 {
-    enum vs_err err = vs_reader_rewind(pass->reader);
+    const struct vs_carried *carried = &pass->moment->carried;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < carried->count; i++) {
+        const struct vs_event *event = &carried->items[i];
+        bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
+        if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
+            err = note_event(pass, event);
+    }
+    return err;
+}
+
+static enum vs_err open_part(struct pass *pass)
+{
+    struct vs_report_part *part = &pass->report->part;
+    if (!pass->window) {
+        enum vs_err err = vs_moment_open(pass->reader, &pass->moment);
+        return err ? err : vs_reader_rewind(pass->reader);
+    }
+    part->window = pass->window->from.given;
+    part->moment = !part->window;
+    enum vs_err err = part->window
+                          ? vs_span_open(pass->reader, pass->window, &pass->moment)
+                          : vs_span_moment(pass->reader, pass->window, &pass->moment);
+    if (err)
+        return err;
+    part->first_event = part->window ? pass->moment->replay->events + 1 : 1;
+    part->from_ns = part->window ? pass->moment->replay->now_ns : 0;
+    return note_past(pass);
+}
+
+static void close_part(struct pass *pass)
+{
+    struct vs_report_part *part = &pass->report->part;
+    const struct vs_replay *replay = pass->moment->replay;
+    uint64_t start = vs_replay_start_ns(replay);
+    bool by_time = pass->window && pass->window->to.given && !pass->window->to.by_event;
+    part->last_event = replay->events;
+    part->events = part->last_event + 1 - part->first_event;
+    part->from_ns = part->from_ns > start ? part->from_ns - start : 0;
+    part->to_ns = by_time ? pass->window->to.value : replay->now_ns;
+    part->to_ns = part->to_ns > start ? part->to_ns - start : 0;
+}
+
+static enum vs_err first_pass(struct pass *pass)
+{
     struct vs_event event;
-    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+    enum vs_err err = open_part(pass);
+    if (err)
+        return err;
+    struct vs_replay *replay = pass->moment->replay;
+    bool all = pass->report->part.moment; /* read by then */
+    while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+        if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1))
+            break;
         err = vs_replay_event(replay, &event);
         if (!err)
             err = note_event(pass, &event);
     }
-    if (err != VS_ERR_END)
+    if (err && err != VS_ERR_END)
         return err;
     vs_replay_finish(replay);
+    if (pass->window)
+        close_part(pass);
     return VS_OK;
 }
 
@@ -125,39 +183,56 @@ static void free_lines(struct lines *lines)
     free(lines->severities);
 }
 
-static enum vs_err second_pass(struct vs_reader *reader, struct vs_report *report,
-                               struct vs_symbols *symbols, const struct vs_wrappers *wrappers,
-                               size_t sites_max)
+/* Go on to event *event*; from a checkpoint when that is far and *far* allows it. */
+static enum vs_err go_on(struct vs_reader *reader, struct vs_moment **moment, uint64_t number,
+                         bool far)
 {
-    uint64_t last = vs_report_last_peak(report);
-    if (last == 0)
-        return VS_OK;
-    struct vs_replay *replay;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
-    struct vs_summary summary = {&report->memory, replay, symbols, sites_max, wrappers};
-    err = vs_reader_rewind(reader);
-    struct vs_event event;
-    while (!err && replay->events < last && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_replay_event(replay, &event);
-        if (!err)
-            err = vs_report_fill_peaks(report, &summary, replay->events);
+    if (!*moment || (far && vs_reader_checkpoints(reader) &&
+                     number - (*moment)->replay->events > NEAR_EVENTS)) {
+        vs_moment_close(*moment);
+        *moment = NULL;
+        return vs_moment_at_event(reader, number, moment);
     }
-    vs_replay_close(replay);
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    while (!err && (*moment)->replay->events < number &&
+           (err = vs_reader_next(reader, &event)) == VS_OK)
+        err = vs_moment_event(*moment, &event);
     return err == VS_ERR_END ? VS_OK : err;
 }
 
-static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char *path,
+static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
+                               const struct vs_wrappers *wrappers, size_t sites_max)
+{
+    struct vs_report *report = pass->report;
+    struct vs_moment *moment = NULL;
+    enum vs_err err = VS_OK;
+    if (report->part.window) /* what is counted at a peak is counted from the window's start */
+        err = vs_span_open(pass->reader, pass->window, &moment);
+    uint64_t event = 0;
+    while (!err && (event = vs_report_next_peak(report, event)) != 0) {
+        err = go_on(pass->reader, &moment, event, !report->part.window);
+        if (err)
+            break;
+        struct vs_summary summary = {&report->memory, moment->replay, symbols, sites_max, wrappers};
+        err = vs_report_fill_peaks(report, &summary, event);
+    }
+    vs_moment_close(moment);
+    return err;
+}
+
+static enum vs_err build(struct pass *pass, const char *path,
                          const struct vs_report_options *options)
 {
     struct vs_report *report = pass->report;
-    char why[VS_READER_WHY_MAX] = "";
+    char why[VS_READER_WHY_MAX] = "read as far as was asked for";
     struct vs_symbols *symbols = NULL;
-    enum vs_err err = first_pass(pass, replay);
+    enum vs_err err = first_pass(pass);
     if (err)
         return err;
-    report->condition = vs_reader_condition(pass->reader, why);
+    report->condition = VS_TRACE_COMPLETE;
+    if (vs_reader_ended(pass->reader))
+        report->condition = vs_reader_condition(pass->reader, why);
     report->fate = vs_reader_fate(pass->reader);
     report->condition_text = vs_summary_copy(&report->memory, why);
     report->path = vs_summary_copy(&report->memory, path);
@@ -168,16 +243,17 @@ static enum vs_err build(struct pass *pass, struct vs_replay *replay, const char
     if (err)
         return err;
     struct vs_wrappers wrappers;
-    struct vs_summary summary = {&report->memory, replay, symbols, options->sites_max, &wrappers};
+    struct vs_summary summary = {&report->memory, pass->moment->replay, symbols,
+                                 options->sites_max, &wrappers};
     err = vs_summary_wrappers(&summary, &wrappers);
     if (!err)
-        err = vs_report_fill(report, &summary, &pass->activity, options->kernels_max);
+        err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
     if (!err)
         err = keep_all_lines(pass);
     if (!err)
         vs_imposed_fill(report);
     if (!err)
-        err = second_pass(pass->reader, report, symbols, &wrappers, options->sites_max);
+        err = second_pass(pass, symbols, &wrappers, options->sites_max);
     if (!err) {
         const char *first = NULL;
         char note[VS_SYMBOLS_NOTE_MAX];
@@ -195,14 +271,14 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
 {
     static const struct vs_report_options defaults;
     struct pass pass = {.reader = reader, .report = calloc(1, sizeof *pass.report)};
-    struct vs_replay *replay = NULL;
     if (!pass.report)
         return VS_ERR_NOMEM;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (!err)
-        err = build(&pass, replay, path, options ? options : &defaults);
-    vs_replay_close(replay);
-    vs_activity_free(&pass.activity);
+    if (!options)
+        options = &defaults;
+    if (options->window && (options->window->from.given || options->window->to.given))
+        pass.window = options->window;
+    enum vs_err err = build(&pass, path, options);
+    vs_moment_close(pass.moment);
     free_lines(&pass.notes);
     free_lines(&pass.options);
     free_lines(&pass.dropped);

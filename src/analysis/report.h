@@ -58,6 +58,12 @@ struct vs_report_family {
     uint64_t peak_bytes, live_bytes, live_count; /* live: at the end */
 };
 
+/* vs_report_family_seen: there is anything to say about it. */
+static inline bool vs_report_family_seen(const struct vs_report_family *family)
+{
+    return family->allocs || family->frees || family->failures || family->live_count;
+}
+
 struct vs_report_peak {
     uint64_t bytes;
     uint64_t time_ns;
@@ -156,7 +162,16 @@ struct vs_report_steps {
     uint64_t longest_number;
 };
 
+/* Which part of the trace a report is about. */
+struct vs_report_part {
+    bool moment; /* the state after event last_event; sums and peaks are those so far */
+    bool window; /* events first_event … last_event; what was live before is live at its start */
+    uint64_t from_ns, to_ns; /* as asked for, or times of those events */
+    uint64_t first_event, last_event, events; /* numbers from 1; how many */
+};
+
 struct vs_report {
+    struct vs_report_part part; /* neither: the whole trace */
     /* the process */
     const char *program; /* base name of the executable */
     const char *exe, *cmdline, *host, *version, *policy;
@@ -198,12 +213,18 @@ struct vs_report {
 struct vs_report_options {
     size_t sites_max;   /* call sites per list; 0 = 50 */
     size_t kernels_max; /* kernels per device; 0 = 50 */
+    /* NULL: the whole trace. With from: that window; with only to: the state at that moment */
+    const struct vs_window *window;
 };
 
-/* vs_report_build: read the whole trace (from its start) and work the report out.
+struct vs_window; /* trace_span.h */
+
+/* vs_report_build: read the whole trace (from its start), or the part of it that the options
+ * name, and work the report out. Of a part that ends before the trace does the condition is
+ * complete.
  * *path* is only shown. Returns VS_OK whatever the trace's condition (see
  * report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one pass,
- * and a second up to the last peak. */
+ * and a second up to the last peak; of a part, with checkpoints, only what is near it. */
 enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
     VS_MUST_CHECK;

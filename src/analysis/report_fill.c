@@ -384,15 +384,17 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
     return err;
 }
 
-uint64_t vs_report_last_peak(const struct vs_report *report)
+uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after)
 {
-    uint64_t last = 0;
+    uint64_t next = 0;
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
         const uint64_t events[] = {device->peak_allocated.event, device->peak_requested.event,
-                                   device->peak_reserved.event, device->balance_last.event};
-        for (int k = 0; k < 4; k++)
-            last = events[k] > last ? events[k] : last;
+                                   device->peak_reserved.event, device->balance_peak.event,
+                                   device->balance_last.event};
+        for (size_t k = 0; k < sizeof events / sizeof *events; k++)
+            if (events[k] > after && (!next || events[k] < next))
+                next = events[k];
     }
-    return last;
+    return next;
 }

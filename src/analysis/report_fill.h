@@ -20,8 +20,8 @@ enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *su
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
                                  uint64_t event) VS_MUST_CHECK;
 
-/* vs_report_last_peak: the index of the last event that vs_report_fill_peaks
- * waits for; 0 when there is none. */
-uint64_t vs_report_last_peak(const struct vs_report *report);
+/* vs_report_next_peak: the index of the first event after *after* (0: of all) that
+ * vs_report_fill_peaks waits for; 0 when there is none. */
+uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after);
 
 #endif

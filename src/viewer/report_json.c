@@ -89,7 +89,7 @@ static void families_json(struct vs_json *json, const struct vs_report_family *f
     vs_json_begin_object(json, "families");
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         const struct vs_report_family *row = &families[f];
-        if (!row->allocs && !row->failures)
+        if (!vs_report_family_seen(row))
             continue;
         vs_json_begin_object(json, vs_family_name((uint64_t)f));
         vs_json_uint(json, "allocations", row->allocs);
@@ -286,6 +286,17 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     vs_json_uint(json, "modules_without_symbols", report->missing_modules);
     vs_json_string(json, "symbols_note", report->symbols_note ? report->symbols_note : "");
     vs_json_end_object(json);
+    const struct vs_report_part *part = &report->part;
+    if (part->moment || part->window) {
+        vs_json_begin_object(json, "part");
+        vs_json_string(json, "of", part->moment ? "moment" : "span");
+        vs_json_uint(json, "from_ns", part->from_ns);
+        vs_json_uint(json, "to_ns", part->to_ns);
+        vs_json_uint(json, "first_event", part->first_event);
+        vs_json_uint(json, "last_event", part->last_event);
+        vs_json_uint(json, "events", part->events);
+        vs_json_end_object(json);
+    }
     vs_json_begin_object(json, "options");
     for (size_t i = 0; i < report->option_count; i++)
         vs_json_string(json, report->options[i].name, report->options[i].value);

@@ -68,23 +68,62 @@ static bool ended_well(const struct vs_report *report)
            report->end_reason != VS_END_STOPPED;
 }
 
+/* How it ended, or which part of it this is. */
+static void scope(const struct vs_report *report, const struct vs_style *style)
+{
+    char ending[96], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], length[VS_SIZE_TEXT_MAX];
+    const struct vs_report_part *part = &report->part;
+    vs_time_format(to, part->to_ns);
+    if (part->moment)
+        fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
+    else if (part->window)
+        fprintf(style->out, "%sfrom %s to %s%s (%s)", vs_paint(style, VS_BOLD),
+                vs_time_format(from, part->from_ns), to, vs_unpaint(style),
+                vs_time_format(length, part->to_ns > part->from_ns
+                                           ? part->to_ns - part->from_ns : 0));
+    else
+        fprintf(style->out, "%s  %s%s%s", vs_time_format(to, report->duration_ns),
+                vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
+                vs_report_ending(ending, report), vs_unpaint(style));
+}
+
+static void trace_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    const struct vs_report_part *part = &report->part;
+    fprintf(style->out, "  trace    %s (%s, ", report->path,
+            vs_size_format(size, report->trace_bytes));
+    if (part->moment)
+        fprintf(style->out, "after event %s)\n", vs_count_format(a, part->last_event));
+    else if (part->window && !part->events)
+        fprintf(style->out, "no events in this span, the next is %s)\n",
+                vs_count_format(a, part->first_event));
+    else if (part->window)
+        fprintf(style->out, "events %s to %s, that is %s)\n",
+                vs_count_format(a, part->first_event), vs_count_format(b, part->last_event),
+                vs_count_format(c, part->events));
+    else
+        fprintf(style->out, "%s events)\n", vs_count_format(a, report->events));
+    if (part->moment)
+        fprintf(style->out, "  figures  up to then: peaks and counts since the start, what is live\n");
+    else if (part->window)
+        fprintf(style->out, "  figures  of this span; what was live before is live at its start\n");
+}
+
 static void heading(const struct vs_report *report, const struct vs_style *style)
 {
-    char ending[96], time[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
     FILE *out = style->out;
-    fprintf(out, "%s%s%s  pid %llu  %s  %s%s%s", vs_paint(style, VS_BOLD),
+    fprintf(out, "%s%s%s  pid %llu  ", vs_paint(style, VS_BOLD),
             *report->program ? report->program : "(unknown program)", vs_unpaint(style),
-            (unsigned long long)report->pid, vs_time_format(time, report->duration_ns),
-            vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
-            vs_report_ending(ending, report), vs_unpaint(style));
+            (unsigned long long)report->pid);
+    scope(report, style);
     if (*report->policy)
         fprintf(out, "  policy %s", report->policy);
     fprintf(out, "\n");
     char clipped[1024];
     if (*report->cmdline)
         fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
-    fprintf(out, "  trace    %s (%s, %s events)\n", report->path,
-            vs_size_format(size, report->trace_bytes), vs_count_format(time, report->events));
+    trace_line(report, style);
     if (report->condition != VS_TRACE_COMPLETE)
         fprintf(out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
                 report->condition_text);
@@ -137,18 +176,36 @@ static void graph_line(const struct vs_report_device *device, const struct vs_st
             vs_size_format(b, device->graph_used_peak), vs_size_format(c, device->graph_reserved));
 }
 
-static void family_table(const struct vs_report_family *families, const struct vs_style *style)
+/* Bytes now, for the state at a moment. */
+static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], share[16] = "";
+    const struct {
+        const char *label;
+        uint64_t bytes;
+    } lines[] = {{"allocated now", device->allocated}, {"requested now", device->requested},
+                 {"reserved now", device->reserved}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (device->total_bytes)
+            vs_text_percent(share, lines[i].bytes, device->total_bytes);
+        fprintf(style->out, "  %-16s %s%12s%s  %7s\n", lines[i].label, vs_paint(style, VS_BOLD),
+                vs_size_format(size, lines[i].bytes), vs_unpaint(style), share);
+    }
+}
+
+static void family_table(const struct vs_report_family *families, const char *live,
+                         const struct vs_style *style)
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX], d[VS_SIZE_TEXT_MAX],
         e[VS_SIZE_TEXT_MAX];
     bool header = false;
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         const struct vs_report_family *row = &families[f];
-        if (!row->allocs && !row->failures)
+        if (!vs_report_family_seen(row))
             continue;
         if (!header)
             fprintf(style->out, "  %s%-12s %12s %12s %8s %13s %13s%s\n", vs_paint(style, VS_DIM),
-                    "family", "allocations", "frees", "failed", "peak", "live at end",
+                    "family", "allocations", "frees", "failed", "peak", live,
                     vs_unpaint(style));
         header = true;
         fprintf(style->out, "  %-12s %12s %12s %s%8s%s %13s %13s\n", vs_family_name((uint64_t)f),
@@ -159,11 +216,12 @@ static void family_table(const struct vs_report_family *families, const struct v
     }
 }
 
-static void leak_lines(const struct vs_report_device *device, const struct vs_style *style)
+static void leak_lines(const struct vs_report_device *device, const char *when,
+                       const struct vs_style *style)
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (device->at_end.total_bytes) {
-        fprintf(style->out, "  live at the end: %s", vs_size_format(a, device->at_end.total_bytes));
+        fprintf(style->out, "  live %s: %s", when, vs_size_format(a, device->at_end.total_bytes));
         if (device->lost_bytes)
             fprintf(style->out, ", %s of it given back only with its context",
                     vs_size_format(b, device->lost_bytes));
@@ -224,7 +282,19 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
     fprintf(style->out, "\n");
 }
 
-static void device_section(const struct vs_report_device *device, uint64_t end_ns,
+/* What "the end" is. */
+static const char *end_word(const struct vs_report *report)
+{
+    return report->part.moment ? "at that moment" : report->part.window ? "at the end of it"
+                                                                        : "at the end";
+}
+
+static const char *live_heading(const struct vs_report *report)
+{
+    return report->part.moment ? "live then" : "live at end";
+}
+
+static void device_section(const struct vs_report *report, const struct vs_report_device *device,
                            const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX];
@@ -236,6 +306,8 @@ static void device_section(const struct vs_report_device *device, uint64_t end_n
     if (device->limit_bytes)
         fprintf(style->out, ", limited to %s", vs_size_format(size, device->limit_bytes));
     fprintf(style->out, "\n");
+    if (report->part.moment)
+        now_lines(device, style);
     if (device->peak_allocated.event) {
         const struct vs_report_peak *allocated = &device->peak_allocated;
         const struct vs_report_peak *requested = &device->peak_requested;
@@ -251,13 +323,13 @@ static void device_section(const struct vs_report_device *device, uint64_t end_n
     }
     graph_line(device, style);
     framework_lines(device, style);
-    family_table(device->family, style);
-    vs_balance_text(style, &device->balance_peak, &device->balance_last, end_ns);
+    family_table(device->family, live_heading(report), style);
+    vs_balance_text(style, &device->balance_peak, &device->balance_last, report->duration_ns);
     if (device->at_peak.count) {
         fprintf(style->out, "  heaviest call sites at the peak of allocated\n");
         vs_text_sites(style, &device->at_peak);
     }
-    leak_lines(device, style);
+    leak_lines(device, end_word(report), style);
     kernel_lines(device, style);
     for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
         tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
@@ -273,15 +345,15 @@ static void host_section(const struct vs_report *report, const struct vs_style *
     const struct vs_report_host *host = &report->host_memory;
     bool any = false;
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        any |= host->family[f].allocs || host->family[f].failures;
+        any |= vs_report_family_seen(&host->family[f]);
     if (!any)
         return;
     fprintf(style->out, "\n%shost%s  page-locked memory\n", vs_paint(style, VS_BOLD),
             vs_unpaint(style));
     peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
-    family_table(host->family, style);
+    family_table(host->family, live_heading(report), style);
     if (host->at_end.count) {
-        fprintf(style->out, "  live at the end\n");
+        fprintf(style->out, "  live %s\n", end_word(report));
         vs_text_sites(style, &host->at_end);
     }
 }
@@ -371,7 +443,7 @@ void vs_report_text(const struct vs_report *report, const struct vs_style *style
     if (report->device_count == 0)
         fprintf(style->out, "\nno device memory was used in what this trace holds\n");
     for (size_t i = 0; i < report->device_count; i++)
-        device_section(&report->devices[i], report->duration_ns, style);
+        device_section(report, &report->devices[i], style);
     host_section(report, style);
     phase_section(report, style);
     failure_section(report, style);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reports of a part of a trace: they say what reading everything says, whether the part was
+ * reached by checkpoints or not; and moments are understood as people write them. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/checkpoint_build.h"
+#include "analysis/trace_span.h"
+#include "base/vs_time_spec.h"
+#include "support/busy_trace.h"
+#include "trace/seek.h"
+#include "viewer/report_json.h"
+
+#define EVENTS 60000
+
+static struct vs_reader *open_trace(const char *path)
+{
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
+    return reader;
+}
+
+static void remove_all(const struct vs_builder *b)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s'", b->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static struct vs_report *report_of(struct vs_reader *reader, const struct vs_window *window)
+{
+    struct vs_report *report;
+    struct vs_report_options options = {.window = window};
+    assert_int_equal(vs_report_build(reader, "trace.vst", &options, &report), VS_OK);
+    return report;
+}
+
+/* The report as JSON, without the trace's size. */
+static char *json_of(struct vs_reader *reader, const struct vs_window *window)
+{
+    struct vs_report *report = report_of(reader, window);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    report->trace_bytes = 0;
+    vs_report_json(report, out);
+    fclose(out);
+    vs_report_free(report);
+    return text;
+}
+
+static uint64_t seed = 77;
+
+static uint64_t below(uint64_t bound)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 20) % bound;
+}
+
+static struct vs_window some_window(const struct vs_span *span, int turn)
+{
+    struct vs_window window = {0};
+    bool by_event = turn & 1;
+    uint64_t length = span->extent.last_ns - span->extent.first_ns;
+    uint64_t a = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
+    uint64_t b = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
+    window.from = (struct vs_window_end){turn % 3 != 0, by_event, a < b ? a : b};
+    window.to = (struct vs_window_end){true, by_event, a < b ? b : a};
+    return window;
+}
+
+static void reports_by_checkpoints_are_those_of_a_full_read(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_span span;
+    char why[VS_READER_WHY_MAX];
+    vs_busy_trace(&b, 21, EVENTS);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    struct vs_checkpoint_options often = {.interval = 3000, .share = 100000};
+    assert_int_equal(vs_checkpoint_into_trace(b.path, &often, NULL, why), VS_OK);
+    struct vs_reader *plain = open_trace(b.path), *quick = open_trace(b.path);
+    assert_int_equal(vs_reader_attach(quick), VS_OK);
+    assert_int_equal(vs_span_of(plain, &span), VS_OK);
+    for (int turn = 0; turn < 12; turn++) {
+        struct vs_window window = some_window(&span, turn);
+        char *x = json_of(plain, &window), *y = json_of(quick, &window);
+        assert_string_equal(x, y);
+        free(x);
+        free(y);
+    }
+    assert_non_null(vs_reader_checkpoints(quick));
+    vs_reader_close(plain);
+    vs_reader_close(quick);
+    remove_all(&b);
+}
+
+static void the_state_at_the_end_is_the_report(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct vs_span span;
+    vs_busy_trace(&b, 22, EVENTS / 4);
+    vs_builder_close(&b, VS_END_EXIT, 3);
+    struct vs_reader *reader = open_trace(b.path);
+    assert_int_equal(vs_span_of(reader, &span), VS_OK);
+    struct vs_window all = {.to = {true, false, span.extent.last_ns}};
+    struct vs_report *whole = report_of(reader, NULL), *then = report_of(reader, &all);
+    assert_true(then->part.moment);
+    assert_int_equal(then->events, whole->events);
+    assert_int_equal(then->part.last_event, span.extent.events);
+    assert_true(then->has_end);
+    assert_int_equal(then->device_count, whole->device_count);
+    for (size_t i = 0; i < whole->device_count; i++) {
+        const struct vs_report_device *x = &whole->devices[i], *y = &then->devices[i];
+        assert_int_equal(x->peak_allocated.bytes, y->peak_allocated.bytes);
+        assert_int_equal(x->peak_reserved.event, y->peak_reserved.event);
+        assert_int_equal(x->allocated, y->allocated);
+        assert_int_equal(x->at_end.total_bytes, y->at_end.total_bytes);
+        assert_int_equal(x->kernel_total.count, y->kernel_total.count);
+        assert_memory_equal(x->family, y->family, sizeof x->family);
+    }
+    vs_report_free(whole);
+    vs_report_free(then);
+    vs_reader_close(reader);
+    remove_all(&b);
+}
+
+/* Sums of a window worked out by hand, of memory that comes and goes in no trick: every
+ * allocation at an address of its own, all of one family. */
+struct tally {
+    uint64_t live, peak, allocs, frees, at_start;
+};
+
+static void windows_are_what_counting_by_hand_says(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    struct vs_builder b;
+    static uint64_t size[COUNT], freed[COUNT]; /* index of the free's event, from 1 */
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Demo GPU", UINT64_C(1) << 34);
+    struct change {
+        uint64_t time_ns;
+        int64_t bytes;
+    };
+    static struct change changes[2 * COUNT];
+    size_t change_count = 0, begun = 0, gone = 0;
+    memset(freed, 0, sizeof freed);
+    while (gone < COUNT) {
+        b.tick_ns = below(3) ? 1000 : 0;
+        uint64_t time_ns = b.now_ns;
+        if (begun < COUNT && (gone == begun || below(5) < 3)) {
+            size[begun] = (1 + below(50)) * 512;
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + begun * 65536,
+                             size[begun], size[begun]);
+            changes[change_count++] = (struct change){time_ns, (int64_t)size[begun++]};
+        } else {
+            vs_builder_free(&b, 0, UINT64_C(0x7f0000000000) + gone * 65536);
+            changes[change_count++] = (struct change){time_ns, -(int64_t)size[gone++]};
+        }
+    }
+    uint64_t last = b.now_ns;
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    struct vs_reader *reader = open_trace(b.path);
+    for (int turn = 0; turn < 20; turn++) {
+        uint64_t from = b.start_ns + below(last - b.start_ns), to = from + below(last - from + 1);
+        struct vs_window window = {{true, false, from}, {true, false, to}};
+        struct tally hand = {0};
+        for (size_t i = 0; i < change_count && changes[i].time_ns <= to; i++) {
+            bool inside = changes[i].time_ns >= from;
+            hand.live += (uint64_t)changes[i].bytes;
+            if (!inside)
+                hand.at_start = hand.live;
+            hand.allocs += inside && changes[i].bytes > 0;
+            hand.frees += inside && changes[i].bytes < 0;
+            if (inside && hand.live > hand.peak)
+                hand.peak = hand.live;
+        }
+        if (hand.at_start > hand.peak)
+            hand.peak = hand.at_start;
+        struct vs_report *report = report_of(reader, &window);
+        const struct vs_report_device *device = &report->devices[0];
+        assert_int_equal(device->peak_allocated.bytes, hand.peak);
+        assert_int_equal(device->allocated, hand.live);
+        assert_int_equal(device->at_end.total_bytes, hand.live);
+        assert_int_equal(device->family[VS_FAMILY_DEVICE].allocs, hand.allocs);
+        assert_int_equal(device->family[VS_FAMILY_DEVICE].frees, hand.frees);
+        assert_int_equal(device->at_peak.total_bytes, hand.peak);
+        assert_true(!hand.peak || device->peak_allocated.time_ns >= from - b.start_ns);
+        vs_report_free(report);
+    }
+    vs_reader_close(reader);
+    remove_all(&b);
+}
+
+static void moments_are_understood(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum vs_time_spec_kind kind;
+        uint64_t value;
+    } good[] = {
+        {"12.5s", VS_TIME_SINCE_START, 12500000000}, {"3m20s", VS_TIME_SINCE_START, 200000000000},
+        {"0.1s", VS_TIME_SINCE_START, 100000000},    {"7", VS_TIME_SINCE_START, 7000000000},
+        {"850ms", VS_TIME_SINCE_START, 850000000},   {"1h5m", VS_TIME_SINCE_START, 3900000000000},
+        {"2 min 05 s", VS_TIME_SINCE_START, 125000000000}, {"0", VS_TIME_SINCE_START, 0},
+        {"4.56 ms", VS_TIME_SINCE_START, 4560000},   {"12.3 us", VS_TIME_SINCE_START, 12300},
+        {"-10s", VS_TIME_BEFORE_END, 10000000000},   {"80%", VS_TIME_PERCENT, 80000},
+        {"99.5 %", VS_TIME_PERCENT, 99500},          {"@1,234", VS_TIME_EVENT, 1234},
+        {"@1", VS_TIME_EVENT, 1},                    {"100%", VS_TIME_PERCENT, 100000},
+    };
+    static const char *const bad[] = {
+        "", "s", "12x", "5s3m", "3m3m", "--5s", "101%", "@", "@0", "@-1", "@1.5", "1e9s", "12.5.1s",
+        "99999999999999999999s", "18446744073709551615s", "%", "-", "- 5", "@5s", "0x10", "3m20",
+    };
+    struct vs_time_spec spec;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        if (vs_time_spec_parse(good[i].text, &spec) != VS_OK)
+            fail_msg("'%s' is not understood", good[i].text);
+        assert_int_equal(spec.kind, good[i].kind);
+        assert_int_equal(spec.value, good[i].value);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (vs_time_spec_parse(bad[i], &spec) == VS_OK && strcmp(bad[i], "- 5") != 0)
+            fail_msg("'%s' is taken for a moment: %d %" PRIu64, bad[i], (int)spec.kind, spec.value);
+}
+
+static void what_lies_outside_is_said(void **state)
+{
+    (void)state;
+    const struct vs_span span = {1000, {1000, UINT64_C(5000001000), 700}};
+    static const struct {
+        const char *text, *words; /* NULL: inside */
+        uint64_t value;
+    } cases[] = {
+        {"5s", NULL, UINT64_C(5000001000)}, {"0s", NULL, 1000}, {"-5s", NULL, 1000},
+        {"20%", NULL, UINT64_C(1000001000)}, {"@700", NULL, 700},
+        {"6s", "6.000 s is after the end of the trace, which is at 5.000 s", 0},
+        {"-6s", "6.000 s before the end is before the start: the trace lasts 5.000 s", 0},
+        {"@701", "event 701 is beyond the last one, 700", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vs_time_spec spec;
+        struct vs_window_end end;
+        char why[VS_READER_WHY_MAX] = "";
+        assert_int_equal(vs_time_spec_parse(cases[i].text, &spec), VS_OK);
+        assert_int_equal(vs_span_end(&span, &spec, &end, why), !cases[i].words);
+        if (cases[i].words)
+            assert_string_equal(why, cases[i].words);
+        else
+            assert_int_equal(end.value, cases[i].value);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_by_checkpoints_are_those_of_a_full_read),
+        cmocka_unit_test(the_state_at_the_end_is_the_report),
+        cmocka_unit_test(windows_are_what_counting_by_hand_says),
+        cmocka_unit_test(moments_are_understood),
+        cmocka_unit_test(what_lies_outside_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
