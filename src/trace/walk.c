@@ -406,7 +406,8 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
             return i + 1;
         if (rule->kind == VS_FRAME_SIGNAL && i + 1 < count)
             pcs[i + 1] = (char *)pcs[i + 1] + 1;
-        else if (rule->kind == VS_FRAME_END)
+        /* of a frame without rules of ours the other unwinder may know that it is the last */
+        if (rule->kind == VS_FRAME_END || (rule->kind == VS_FRAME_OTHER && i + 1 == count))
             *end = VS_WALK_BOTTOM;
     }
     return count;

@@ -2,7 +2,8 @@
  *
  * The complete call chain of every device allocation of a trace, one line each:
  * "BYTES function < function[i] < ...", in the words of chain_victim.h. With -r the
- * frames as they lie in the trace: module+offset. */
+ * frames as they lie in the trace: module+offset. With -o how many stacks there are in
+ * events of all kinds, and each of them that has frames of the library that records. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,16 +73,58 @@ static void put_raw(const struct vs_reader *reader, uint64_t stack)
     }
 }
 
+static bool has_own_frame(const struct vs_reader *reader, struct vs_symbols *symbols,
+                          uint64_t stack)
+{
+    struct vs_frame frames[FRAMES];
+    size_t count = vs_reader_stack(reader, stack, frames, FRAMES);
+    for (size_t i = 0; i < count; i++) {
+        struct vs_symbol names[INLINES];
+        const struct vs_module *m = vs_reader_module(reader, frames[i].module);
+        if (m && strstr(m->path, "libvramscope.so"))
+            return true;
+        for (size_t k = vs_symbols_frame(symbols, &frames[i], names, INLINES); k-- > 0;) {
+            if (!strncmp(names[k].function, "vs_thunk_", 9) && !strstr(names[k].module, "cuda"))
+                return true;
+        }
+    }
+    return false;
+}
+
+static int find_own_frames(struct vs_reader *reader, struct vs_symbols *symbols)
+{
+    struct vs_event e;
+    uint64_t stacks = 0, own = 0;
+    while (!vs_reader_next(reader, &e)) {
+        const struct vs_event_info *info = vs_event_describe(e.kind);
+        for (unsigned i = 0; i < info->field_count; i++) {
+            if (info->fields[i].codec != VS_CODEC_STK || !e.fields[i])
+                continue;
+            stacks++;
+            if (!has_own_frame(reader, symbols, e.fields[i]))
+                continue;
+            own++;
+            printf("%s: ", info->name);
+            put_chain(reader, symbols, e.fields[i]);
+            putchar('\n');
+        }
+    }
+    printf("stacks %" PRIu64 " own %" PRIu64 "\n", stacks, own);
+    return own != 0;
+}
+
 int main(int argc, char **argv)
 {
     struct vs_reader *reader;
     struct vs_symbols *symbols;
     struct vs_event e;
     char why[VS_READER_WHY_MAX];
-    bool raw = argc == 3 && !strcmp(argv[1], "-r");
-    if (argc != 2 + raw || vs_reader_open(argv[argc - 1], &reader, why) ||
+    bool raw = argc == 3 && !strcmp(argv[1], "-r"), own = argc == 3 && !strcmp(argv[1], "-o");
+    if (argc != 2 + (raw || own) || vs_reader_open(argv[argc - 1], &reader, why) ||
         vs_symbols_open(reader, &symbols))
         return 2;
+    if (own)
+        return find_own_frames(reader, symbols);
     while (!vs_reader_next(reader, &e)) {
         if (e.kind != VS_EVENT_alloc || e.alloc.family != VS_FAMILY_DEVICE)
             continue;
