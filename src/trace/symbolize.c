@@ -111,7 +111,20 @@ static int most_unnamed_first(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-static enum vs_err collect(const char *path, struct vs_symbol_set *set,
+/* What is cut off stays as it is: the rest may be found yet. */
+static enum vs_err check_whole(const struct vs_reader *reader, const char *path, const char *to,
+                               char *why)
+{
+    char text[VS_READER_WHY_MAX];
+    enum vs_condition condition = vs_reader_condition(reader, text);
+    if (to || condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
+        return VS_OK;
+    snprintf(why, VS_READER_WHY_MAX, "%.200s: %.200s; add -o FILE to write what is readable", path,
+             text);
+    return VS_ERR_CORRUPT;
+}
+
+static enum vs_err collect(const char *path, const char *to, struct vs_symbol_set *set,
                            struct vs_symbolize_result *out, char *why)
 {
     struct vs_reader *reader;
@@ -124,7 +137,11 @@ static enum vs_err collect(const char *path, struct vs_symbol_set *set,
         return err;
     while (!(err = vs_reader_next(reader, &event)))
         continue;
-    if (err == VS_ERR_END)
+    if (err == VS_ERR_END && (err = check_whole(reader, path, to, why))) {
+        vs_reader_close(reader);
+        return err;
+    }
+    if (!err)
         err = list_places(reader, &places, &count);
     if (!err)
         err = vs_symbols_open(reader, &symbols);
@@ -164,7 +181,7 @@ enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_r
     struct vs_symbol_set set = {.budget = SET_BUDGET};
     struct vs_rewrite *rewrite = NULL;
     *out = (struct vs_symbolize_result){.places = 0};
-    enum vs_err err = collect(path, &set, out, why);
+    enum vs_err err = collect(path, to, &set, out, why);
     if (!err)
         err = vs_rewrite_open(path, to, 1u << VS_FRAME_SYMBOLS, &rewrite, why);
     if (err)

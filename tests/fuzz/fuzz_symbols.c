@@ -53,7 +53,7 @@ static void compare(const struct vs_symbol_entry *a, const struct vs_symbol_entr
 
 static void use(struct vs_symbol_set *set)
 {
-    static unsigned char payload[VS_FRAME_RAW_MAX];
+    static unsigned char payload[256 << 10];
     struct vs_symbol_set again = {.budget = 4 * BUDGET};
     size_t next = 0, bytes;
     for (size_t i = 0; i < set->count; i++) {
@@ -63,7 +63,7 @@ static void use(struct vs_symbol_set *set)
     }
     while (next < set->count) {
         if (vs_symbol_set_encode(set, &next, payload, sizeof payload, &bytes))
-            break; /* one place with megabytes of names */
+            break; /* one place with all too long names */
         check(bytes <= sizeof payload);
         check(!vs_symbol_set_decode(&again, payload, bytes));
     }

@@ -618,6 +618,30 @@ static void names_in_the_trace_get_better_and_never_worse(void **state)
     assert_all_names("better.vst", NULL);
 }
 
+static void a_trace_that_is_cut_off_is_not_replaced(void **state)
+{
+    (void)state;
+    struct vs_symbolize_result result;
+    char why[VS_READER_WHY_MAX] = "", to[512];
+    size_t bytes, again;
+    make_files("cut");
+    record("cut.vst", "cut/victim.so");
+    unsigned char *whole = slurp(scratch("cut.vst"), &bytes);
+    spit(scratch("cut.vst"), whole, bytes - 40);
+    assert_int_equal(vs_symbolize(scratch("cut.vst"), NULL, &result, why), VS_ERR_CORRUPT);
+    assert_non_null(strstr(why, "add -o FILE"));
+    vs_symbolize_free(&result);
+    unsigned char *left = slurp(scratch("cut.vst"), &again);
+    assert_int_equal(again, bytes - 40);
+    assert_memory_equal(left, whole, again);
+    snprintf(to, sizeof to, "%s", scratch("mended.vst"));
+    assert_int_equal(vs_symbolize(scratch("cut.vst"), to, &result, why), VS_OK);
+    vs_symbolize_free(&result);
+    assert_all_names("mended.vst", NULL);
+    free(left);
+    free(whole);
+}
+
 static void what_has_no_name_is_listed(void **state)
 {
     (void)state;
@@ -726,6 +750,7 @@ int main(void)
         cmocka_unit_test(several_processes_share_the_cache),
         cmocka_unit_test(a_symbolized_trace_needs_no_files),
         cmocka_unit_test(names_in_the_trace_get_better_and_never_worse),
+        cmocka_unit_test(a_trace_that_is_cut_off_is_not_replaced),
         cmocka_unit_test(what_has_no_name_is_listed),
         cmocka_unit_test(a_set_comes_back_from_its_bytes),
         cmocka_unit_test(a_set_stops_at_its_budget),
