@@ -39,7 +39,7 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
 {
     static const char *const modules[] = {"libcudart", "libcuda.so", "libvramscope", "libcupti",
                                           "libc.so", "libc-2", "libpthread", "ld-linux", "libdl.so",
-                                          "linux-vdso", "libstdc++", NULL};
+                                          "linux-vdso", "libstdc++", "libffi", "_ctypes.", NULL};
     static const char *const functions[] = {
         "cudaMalloc", "cudaHostAlloc", "cudaHostRegister", "cudaFree", "cuMem", "cuArray",
         "cuMipmappedArray", "cudaMemPool", "cudaGraph", "cuGraph", "operator new", "__cuda",

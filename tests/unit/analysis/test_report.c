@@ -519,6 +519,8 @@ static void plumbing_is_told_from_user_code(void **state)
     assert_true(vs_naming_is_plumbing("cudaMalloc", "train_lm", NULL));
     assert_true(vs_naming_is_plumbing("cuMemAlloc_v2", "train_lm", NULL));
     assert_true(vs_naming_is_plumbing("vs_thunk_enter", "train_lm", NULL));
+    assert_true(vs_naming_is_plumbing("ffi_call", "libffi.so.8", NULL));
+    assert_true(vs_naming_is_plumbing("PyCFuncPtr_call", "_ctypes.cpython-313.so", NULL));
     assert_true(vs_naming_is_plumbing("operator new(unsigned long)", "app", NULL));
     assert_true(vs_naming_is_plumbing("cudaError cudaMalloc<float>(float**, unsigned long)", "app",
                                       NULL));
