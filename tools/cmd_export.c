@@ -10,6 +10,8 @@
 
 #include "base/vs_size.h"
 #include "command.h"
+#include "trace/seek.h"
+#include "trace_part.h"
 #include "viewer/chrome.h"
 
 #define BUFFER_BYTES (1 << 20)
@@ -29,6 +31,9 @@ static const char usage[] =
     "                        64 MiB, whichever is less)\n"
     "      --all-points      every counter point; by default those closer than 10 us are\n"
     "                        merged, maxima kept\n"
+    "      --from T, --to T  only what was recorded between these moments, with the counters and\n"
+    "                        ranges as they stand then. T: 12.5s, 3m20s, -10s (before the end),\n"
+    "                        80%, @1234 (event)\n"
     "      --partial         use what is readable of a trace that is cut off or damaged\n"
     "\n"
     "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
@@ -37,6 +42,8 @@ static const char usage[] =
 struct arguments {
     const char *format, *output;
     bool partial;
+    struct vs_part_args part;
+    struct vs_window window;
     struct vs_chrome_options chrome;
 };
 
@@ -46,6 +53,7 @@ static int parse(int argc, char **argv, struct arguments *args)
         {"format", required_argument, NULL, 'f'},      {"output", required_argument, NULL, 'o'},
         {"instant-min", required_argument, NULL, 'i'}, {"all-points", no_argument, NULL, 'a'},
         {"partial", no_argument, NULL, 'p'},           {"help", no_argument, NULL, 'h'},
+        {"from", required_argument, NULL, 'F'},        {"to", required_argument, NULL, 'T'},
         {0}};
     int c;
     opterr = 0;
@@ -59,6 +67,11 @@ static int parse(int argc, char **argv, struct arguments *args)
             break;
         case 'a': args->chrome.counter_ns = 0; break;
         case 'p': args->partial = true; break;
+        case 'F':
+        case 'T':
+            if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->part))
+                return VS_EXIT_UNUSABLE;
+            break;
         case 'h': fputs(usage, stdout); return -1;
         default: return vs_tool_bad_option(argv, c);
         }
@@ -89,7 +102,8 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
         return vs_tool_fail(who, "%s: cannot be written: %s", target, strerror(errno));
     if (err)
         return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
-    enum vs_condition condition = vs_reader_condition(reader, why);
+    enum vs_condition condition =
+        vs_reader_ended(reader) ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
@@ -111,6 +125,13 @@ static int export_main(int argc, char **argv)
     if (!vs_tool_open(argv[0], path, &reader))
         return VS_EXIT_UNUSABLE;
     FILE *out = stdout;
+    if (vs_part_given(&args.part)) {
+        if (!vs_part_resolve(argv[0], path, reader, &args.part, &args.window)) {
+            vs_reader_close(reader);
+            return VS_EXIT_UNUSABLE;
+        }
+        args.chrome.window = &args.window;
+    }
     if (args.output && same_file(args.output, path)) {
         code = vs_tool_fail(argv[0], "%s: is the trace itself; give another output", args.output);
         goto out;

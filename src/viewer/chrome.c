@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/replay.h"
+#include "analysis/trace_span.h"
 #include "analysis/vec.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
@@ -51,7 +52,8 @@ struct device_view {
 
 struct chrome {
     struct vs_reader *reader;
-    struct vs_replay *replay;
+    struct vs_moment *moment;
+    struct vs_replay *replay; /* of moment */
     struct vs_emit emit;
     struct vs_chrome_options options;
     struct host_thread *threads;
@@ -438,11 +440,39 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
     }
 }
 
+/* What was before a window and is still to be seen in it. */
+static enum vs_err draw_past(struct chrome *c)
+{
+    const struct vs_carried *carried = &c->moment->carried;
+    enum vs_err err = VS_OK;
+    c->emit.start_ns = vs_replay_start_ns(c->replay);
+    for (size_t i = 0; !err && i < carried->count; i++) {
+        struct vs_event event = carried->items[i];
+        event.time_ns = c->replay->now_ns;
+        if (event.kind)
+            err = draw(c, &event);
+    }
+    for (unsigned i = 0; !err && i < c->replay->account_count; i++) {
+        c->replay->changed = i;
+        counters(c, c->replay->now_ns);
+    }
+    return err;
+}
+
 static enum vs_err read_all(struct chrome *c)
 {
-    enum vs_err err = vs_reader_rewind(c->reader);
+    static const struct vs_window whole;
+    const struct vs_window *window = c->options.window ? c->options.window : &whole;
+    enum vs_err err = vs_span_open(c->reader, window, &c->moment);
+    if (err)
+        return err;
+    c->replay = c->moment->replay;
     struct vs_event event;
+    if (c->replay->events)
+        err = draw_past(c);
     while (!err && (err = vs_reader_next(c->reader, &event)) == VS_OK) {
+        if (!vs_span_holds(window, &event, c->replay->events + 1))
+            break;
         err = vs_replay_event(c->replay, &event);
         if (c->replay->events == 1)
             c->emit.start_ns = vs_replay_start_ns(c->replay);
@@ -518,7 +548,7 @@ static void release(struct chrome *c)
     vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
     vs_arena_free_all(&c->memory);
-    vs_replay_close(c->replay);
+    vs_moment_close(c->moment);
     free(c);
 }
 
@@ -532,12 +562,9 @@ enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
     c->reader = reader;
     c->options = *options;
     c->emit.out = out;
-    enum vs_err err = vs_replay_open(reader, &c->replay);
     uint64_t clipped = 0;
-    if (!err) {
-        fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
-        err = read_all(c);
-    }
+    fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
+    enum vs_err err = read_all(c);
     if (!err) {
         close_all(c, &clipped);
         write_tail(c);

@@ -18,10 +18,13 @@
 #include "base/vs_err.h"
 #include "trace/reader.h"
 
+struct vs_window; /* analysis/trace_span.h */
+
 struct vs_chrome_options {
     uint64_t instant_min; /* allocations of at least this get an instant; 0 = 1 % of the device or
                              64 MiB, whichever is less */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
+    const struct vs_window *window; /* NULL: everything */
 };
 
 struct vs_chrome_stats {
@@ -29,7 +32,8 @@ struct vs_chrome_stats {
     uint64_t clipped; /* slices that overlapped another on their track */
 };
 
-/* vs_chrome_write: read *reader* from its start and write to *out*. *stats* may
+/* vs_chrome_write: read *reader* from its start, or from where the window begins, and write to
+ * *out*. A window begins with the counters as they stand and the ranges that are open. *stats* may
  * be NULL. VS_ERR_IO when *out* takes no more (errno says why), VS_ERR_NOMEM. The
  * trace's condition is the caller's to look at. */
 enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
