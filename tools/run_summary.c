@@ -16,6 +16,8 @@
 #include "symbol_tool.h"
 #include "trace/reader.h"
 #include "trace/symbolize.h"
+#include "trace/seek.h"
+#include "trace_part.h"
 #include "viewer/report_text.h"
 #include "viewer/text_style.h"
 
@@ -53,6 +55,31 @@ static void show_tree(const struct vs_trace_list *list, unsigned traces)
         fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
 }
 
+/* Checkpoints into a long trace, so that any moment of it opens at once. It is good without
+ * them, too: whatever stands in the way, an interrupt included, costs nothing but them. */
+static void write_checkpoints(const char *path)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_reader *reader;
+    struct vs_extent extent;
+    struct vs_part_progress progress = {.who = "vramscope run", .path = path, .go_on = true};
+    struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
+                                            .context = &progress};
+    if (vs_reader_open(path, &reader, why) != VS_OK)
+        return; /* said by those who show it */
+    bool wanted = vs_reader_finished(reader) && vs_reader_extent(reader, &extent) == VS_OK &&
+                  extent.events >= VS_CHECKPOINT_TRACE_EVENTS;
+    vs_reader_close(reader);
+    if (!wanted)
+        return;
+    vs_part_progress_begin(&progress);
+    enum vs_err err = vs_checkpoint_into_trace(path, &options, NULL, why);
+    vs_part_progress_end(&progress);
+    if (err)
+        fprintf(stderr, "vramscope run: no checkpoints were put into the trace: %s\n",
+                err == VS_ERR_STATE && !*why ? "interrupted" : why);
+}
+
 /* Names of functions into the trace, which is good without them, too. */
 static void write_names(const char *path)
 {
@@ -80,6 +107,7 @@ void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_ru
         } else if (*line == '?') {
             snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1, line + 1);
         } else {
+            write_checkpoints(line);
             if (symbolize)
                 write_names(line);
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&

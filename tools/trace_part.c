@@ -61,7 +61,7 @@ void vs_part_progress_end(struct vs_part_progress *progress)
     progress->shown = false;
     for (size_t i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
-    if (stopped_by)
+    if (stopped_by && !progress->go_on)
         raise(stopped_by);
 }
 

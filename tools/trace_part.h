@@ -50,6 +50,7 @@ struct vs_part_progress {
     const char *who, *path;
     uint64_t begun_ns, shown_ns;
     bool shown;
+    bool go_on; /* an interrupt only ends the making of checkpoints */
 };
 void vs_part_progress_begin(struct vs_part_progress *progress);
 bool vs_part_progress_step(void *progress, uint64_t bytes, uint64_t total);

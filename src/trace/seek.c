@@ -211,6 +211,11 @@ void vs_reader_unread(struct vs_reader *r, const struct vs_event *event)
     r->held = true;
 }
 
+bool vs_reader_finished(const struct vs_reader *r)
+{
+    return vs_frame_has_trailer(&r->file);
+}
+
 bool vs_reader_ended(const struct vs_reader *r)
 {
     return r->ended && !r->held;

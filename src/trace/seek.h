@@ -27,6 +27,9 @@ enum vs_err vs_reader_to_checkpoint(struct vs_reader *reader, size_t index) VS_M
 /* vs_reader_unread: *event*, which vs_reader_next gave last, comes next once more. */
 void vs_reader_unread(struct vs_reader *reader, const struct vs_event *event);
 
+/* vs_reader_finished: the trace ends as it should. */
+bool vs_reader_finished(const struct vs_reader *reader);
+
 /* vs_reader_ended: vs_reader_next has said VS_ERR_END, and vs_reader_condition is known. */
 bool vs_reader_ended(const struct vs_reader *reader);
 
