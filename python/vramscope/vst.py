@@ -34,6 +34,7 @@ COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
 STRING, NODE, KIND = 56, 57, 58
+INLINES_MAX = 64
 MASK = (1 << 64) - 1
 
 FILE_HEADER = struct.Struct("<8sHHI16sQQIIQ")
@@ -53,6 +54,7 @@ FrameHeader = namedtuple("FrameHeader", "sync type codec header_bytes raw_bytes 
 IndexEntry = namedtuple("IndexEntry", "offset first_event base_ns last_ns events definitions")
 DirectoryEntry = namedtuple("DirectoryEntry", "type reserved offset time_ns sequence")
 Window = namedtuple("Window", "sequence first_event base_ns data")
+Symbol = namedtuple("Symbol", "function file line")  # "" and 0 = unknown
 Frame = namedtuple("Frame", "pc module offset")  # module: a Module, None = unknown
 
 # The kinds of §3.4: their fields with their codecs. A kind that is not here is read by the
@@ -149,6 +151,37 @@ def _varint(data, at):
 def _unzigzag(value):
     """Modulo 2^64."""
     return (value >> 1) ^ (MASK if value & 1 else 0)
+
+
+def read_symbols(data):
+    """The places of a symbols frame: ((module, offset), (level, [Symbol]))."""
+    count, at = _varint(data, 0)
+    texts, module, level, offset = [""], None, 0, 0
+    for _ in range(count):
+        size, at = _varint(data, at)
+        if size > STRING_MAX or size > len(data) - at:
+            raise _Damage("holds a text that is cut off")
+        texts.append(_text(data[at:at + size]))
+        at += size
+    while at < len(data):
+        head, at = _varint(data, at)
+        if head == 0:
+            module, at = _varint(data, at)
+            level, at = _varint(data, at)
+            offset = 0
+            continue
+        if module is None or head - 1 > INLINES_MAX:
+            raise _Damage("names a place in no module, or with too many names")
+        step, at = _varint(data, at)
+        offset, names = (offset + step) & MASK, []
+        for _ in range(head - 1):
+            (function, at), line = _varint(data, at), 0
+            file, at = _varint(data, at)
+            line, at = _varint(data, at)
+            if function >= len(texts) or file >= len(texts):
+                raise _Damage("names what is no text")
+            names.append(Symbol(texts[function], texts[file], line))
+        yield (module, offset), (level, names)
 
 
 class Module:
@@ -387,6 +420,22 @@ class Trace:
         whole = len(payload) // DIRECTORY_ENTRY.size * DIRECTORY_ENTRY.size
         return [DirectoryEntry(*e) for e in DIRECTORY_ENTRY.iter_unpack(payload[:whole])]
 
+    def symbols(self):
+        """The names that the trace holds (§2.7), as {(module, offset): (level, symbols)}, each
+        symbol a Symbol, the innermost first."""
+        found = {}
+        for entry in self.directory():
+            if entry.type != SYMBOLS:
+                continue
+            try:
+                head, _, payload, _ = self.read_frame(entry.offset)
+                if head.type == SYMBOLS:
+                    for place, names in read_symbols(payload):
+                        found[place] = names
+            except (_Damage, IndexError):
+                continue
+        return found
+
     # --- what was defined ---
 
     def string(self, text_id):
@@ -609,14 +658,24 @@ def canonical(event):
             text = "[" + " ".join(f"{f.module.index}+0x{f.offset:x}" if f.module else f"0x{f.pc:x}"
                                   for f in event.trace.stack(value)[:128]) + "]"
         elif codec == STR:
-            text = '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else
-                                 "\\" + chr(b) if b in b'"\\' else f"\\x{b:02x}"
-                                 for b in event.trace.string(value).encode()) + '"'
+            text = _quoted(event.trace.string(value))
         else:
             text = hex(value) if codec == A else str(value - (value >> 63 << 64) if codec == S
                                                      else value)
         parts.append(f"{name}={text}")
     return " ".join(parts)
+
+
+def _quoted(text):
+    return '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else
+                         "\\" + chr(b) if b in b'"\\' else f"\\x{b:02x}" for b in text.encode()) + '"'
+
+
+def canonical_symbols(trace):
+    """The trace's names as lines, by module and offset."""
+    for (module, offset), (level, names) in sorted(trace.symbols().items()):
+        yield " ".join([f"symbol {module}+0x{offset:x} {level}"] + [
+            f"{_quoted(s.function)} {_quoted(s.file)} {s.line}" for s in names])
 
 
 def _json_value(value):
@@ -658,6 +717,8 @@ def main(arguments=None):
                 if line is not None:
                     print(line)
             if options.canonical:
+                for line in canonical_symbols(trace):
+                    print(line)
                 print(f"== {trace.condition} {trace.events} {trace.recovered}")
             else:
                 print(json.dumps({"condition": trace.condition, "text": trace.text}))

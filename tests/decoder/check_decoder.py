@@ -7,7 +7,8 @@ name the same condition, for every trace there is.
       golden, random, killed, cut and damaged traces
   check_decoder.py programs TRACE_TEXT VRAMSCOPE PROGRAM...
       what programs on the simulated GPU record, killed ones too. PROGRAM is
-      PATH[,ARGUMENT...]; an argument --run=X is the command's, kill=S kills all after S seconds"""
+      PATH[,ARGUMENT...]; an argument --run=X is the command's,
+      --symbolize has it write names into the trace, kill=S kills all after S seconds"""
 
 import glob
 import os
@@ -32,6 +33,7 @@ def decoded(path):
         return ["!!"]
     with trace:
         lines = [line for line in map(vst.canonical, trace) if line is not None]
+        lines += vst.canonical_symbols(trace)
         return lines + [f"== {trace.condition} {trace.events} {trace.recovered}"]
 
 
@@ -236,11 +238,17 @@ def check_programs(folder, tool, command, *programs):
         program, *rest = entry.split(",")
         kill = [float(a[5:]) for a in rest if a.startswith("kill=")]
         options = ["--" + a[6:] for a in rest if a.startswith("--run=")]
-        arguments = [a for a in rest if not a.startswith(("kill=", "--run="))]
+        arguments = [a for a in rest if not a.startswith(("kill=", "--run=", "--symbolize"))]
         inside = os.path.join(folder, str(number))
         os.mkdir(inside)
         run_program(inside, command, options, program, arguments, kill[0] if kill else None)
         traces = sorted(glob.glob(inside + "/*.vst"))
+        if "--symbolize" in rest and traces:
+            subprocess.run([command, "symbolize", traces[0]], check=True, timeout=120,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            with vst.open(traces[0]) as trace:
+                if not trace.symbols():
+                    comparison.wrong.append(f"{entry}: no names in it")
         if not traces:
             comparison.wrong.append(f"{entry}: no trace")
         comparison.check(traces, [f"{entry} {os.path.basename(t)}" for t in traces])

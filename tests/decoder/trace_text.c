@@ -5,10 +5,53 @@
  * what is no trace. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/reader_internal.h"
 #include "trace/trace_dump.h"
+#include "trace/trace_symbols.h"
+
+static void put_text(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *p = (const unsigned char *)(text ? text : ""); *p; p++) {
+        if (*p == '"' || *p == '\\')
+            printf("\\%c", *p);
+        else
+            printf(*p < 0x20 || *p >= 0x7f ? "\\x%02x" : "%c", *p);
+    }
+    putchar('"');
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct vs_symbol_entry *const *x = a, *const *y = b;
+    if ((*x)->module != (*y)->module)
+        return (*x)->module < (*y)->module ? -1 : 1;
+    return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
+}
+
+/* The names in the trace, by module and offset. */
+static void put_symbols(const struct vs_reader *reader)
+{
+    struct vs_symbol_set set = {.budget = UINT64_C(1) << 30};
+    if (!vs_trace_symbols_load(reader, &set) && set.count)
+        qsort(set.entries, set.count, sizeof *set.entries, compare);
+    for (size_t i = 0; i < set.count; i++) {
+        const struct vs_symbol_entry *e = set.entries[i];
+        printf("symbol %" PRIu32 "+0x%" PRIx64 " %d", e->module, e->offset, (int)e->level);
+        for (uint32_t j = 0; j < e->count; j++) {
+            putchar(' ');
+            put_text(e->symbols[j].function);
+            putchar(' ');
+            put_text(e->symbols[j].file);
+            printf(" %u", e->symbols[j].line);
+        }
+        putchar('\n');
+    }
+    vs_symbol_set_free(&set);
+}
 
 static int put_trace(const char *path)
 {
@@ -25,6 +68,7 @@ static int put_trace(const char *path)
         return err == VS_ERR_NOMEM;
     }
     err = vs_trace_dump(reader, stdout, true);
+    put_symbols(reader);
     if (!err)
         printf("== %s %" PRIu64 " %" PRIu64 "\n", names[vs_reader_condition(reader, NULL)],
                reader->events, reader->events_recovered);
