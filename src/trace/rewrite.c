@@ -180,8 +180,9 @@ struct present {
     bool any, recovered;
     uint64_t offset, end; /* in the old file */
     const unsigned char *data;
-    size_t used;
-    uint32_t events;
+    size_t bytes, used; /* used: by records that are good */
+    uint32_t events, definitions;
+    uint64_t last_ns;
 };
 
 static void begin_present(struct present *p, const struct vs_reader *r)
@@ -191,7 +192,9 @@ static void begin_present(struct present *p, const struct vs_reader *r)
                           .recovered = r->frame_recovered,
                           .offset = r->frame_offset,
                           .end = r->offset,
-                          .data = r->next};
+                          .data = r->next,
+                          .bytes = (size_t)(r->end - r->next),
+                          .last_ns = r->time_ns};
     if (p->recovered)
         p->header = (struct vs_frame_header){.type = VS_FRAME_EVENTS,
                                              .codec = VS_ZSTD,
@@ -206,27 +209,43 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
 {
     p->used = (size_t)(r->next - p->data);
     p->events = r->frame_events;
-    if (!p->recovered)
-        return;
-    p->header.raw_bytes = (uint32_t)p->used;
-    p->header.last_ns = r->time_ns;
-    p->header.events = p->events;
-    p->header.definitions +=
-        what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
+    p->last_ns = r->time_ns;
+    p->definitions += what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
+}
+
+/* Is the frame of the file what its header says? A window never is one yet. */
+static bool is_whole(const struct present *p)
+{
+    return !p->recovered && p->used == p->bytes && p->events == p->header.events;
+}
+
+/* The frame with the good records alone. */
+static enum vs_err put_good_records(struct vs_rewrite *w, struct present *p)
+{
+    struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
+                                .codec = VS_ZSTD,
+                                .raw_bytes = (uint32_t)p->used,
+                                .sequence = p->header.sequence,
+                                .first_event = p->header.first_event,
+                                .base_ns = p->header.base_ns,
+                                .last_ns = p->last_ns,
+                                .events = p->events,
+                                .definitions = p->definitions};
+    p->header = h;
+    return put_frame(w, &p->header, NULL, p->data);
 }
 
 static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
 {
-    if (!p->any || (p->recovered && !p->used))
+    if (!p->any || (!p->used && !is_whole(p)))
         return w->err;
     make_room(w);
     uint64_t offset = w->offset;
-    if (p->recovered) {
-        w->recovered += p->header.events;
-        put_frame(w, &p->header, NULL, p->data);
-    } else {
+    w->recovered += p->recovered ? p->events : 0;
+    if (is_whole(p))
         copy(w, p->offset, p->end);
-    }
+    else
+        put_good_records(w, p);
     enter(w, &p->header, offset);
     w->index.strings = w->reader->strings_seen;
     w->index.stack_nodes = w->reader->nodes_seen;
@@ -288,9 +307,7 @@ static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
                                          "follows the damage; write elsewhere with -o", r->path);
         return fail(w, VS_ERR_CORRUPT);
     }
-    /* a damaged frame of the file is left out; a window keeps what is good of it */
-    if (present.recovered || present.events == present.header.events)
-        put_present(w, &present);
+    put_present(w, &present);
     return ended ? w->err : put_end_event(w);
 }
 

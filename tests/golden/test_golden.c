@@ -36,6 +36,12 @@ static void version_1_reads_as_it_always_did(void **state)
     check_version("v1");
 }
 
+static void version_2_0_reads_as_it_always_did(void **state)
+{
+    (void)state;
+    check_version("v2_0");
+}
+
 static void version_1_1_reads_as_it_always_did(void **state)
 {
     (void)state;
@@ -51,6 +57,7 @@ static void version_1_2_reads_as_it_always_did(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_2_0_reads_as_it_always_did),
         cmocka_unit_test(version_1_2_reads_as_it_always_did),
         cmocka_unit_test(version_1_1_reads_as_it_always_did),
         cmocka_unit_test(version_1_reads_as_it_always_did),
