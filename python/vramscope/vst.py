@@ -34,7 +34,7 @@ COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
 STRING, NODE, KIND = 56, 57, 58
-INLINES_MAX = 64
+INLINES_MAX, PAGE = 64, 4096
 MASK = (1 << 64) - 1
 
 FILE_HEADER = struct.Struct("<8sHHI16sQQIIQ")
@@ -132,6 +132,15 @@ codecs.register_error("vst-replace", _replace)
 
 def _text(data):
     return data.decode("utf-8", "vst-replace").replace("\0", "\ufffd")
+
+
+def _written(data, offset):
+    """What of a window at *offset* of FILE.live reached the disk: up to the first page of zeros."""
+    for at in range(-offset % PAGE, len(data), PAGE):
+        page = data[at:at + PAGE]
+        if len(page) > 64 and not any(page):
+            return data[:at]
+    return data
 
 
 def _varint(data, at):
@@ -330,7 +339,7 @@ class Trace:
                 if not sequence or not used:
                     continue
                 live.seek(header_bytes + i * window_bytes)
-                data = live.read(min(used, window_bytes))
+                data = _written(live.read(min(used, window_bytes)), header_bytes + i * window_bytes)
                 live.seek(64 + i * 64)
                 again = live.read(LIVE_WINDOW.size)
                 if data and len(again) == LIVE_WINDOW.size and \
@@ -344,6 +353,8 @@ class Trace:
         if len(data) < FRAME_HEADER.size:
             raise _Damage("is cut off inside its header", True)
         head = FrameHeader(*FRAME_HEADER.unpack(data))
+        if head.sync == bytes(4) and not head.raw_bytes and not head.checksum:
+            raise _Damage("is zero, never written", True)
         if head.sync != SYNC or not 64 <= head.header_bytes <= HEADER_MAX:
             raise _Damage("does not begin like a frame")
         if head.raw_bytes > RAW_MAX or head.stored_bytes > STORED_MAX or head.codec > 2 or \

@@ -159,6 +159,12 @@ def damaged(folder, data, live, rng, rounds):
         if window and how >= 4:
             where = rng.choice((rng.randrange(64 + 4 * 64), rng.randrange(4096, len(window))))
             window = window[:where] + bytes([rng.randrange(256)]) + window[where + 1:]
+        if rng.random() < 0.1:  # never written to the disk
+            whole = file[:rng.randrange(64, len(file)) // 512 * 512] if len(file) > 64 else file
+            file = whole + bytes(rng.choice((0, 63, 64, 512, 5000)))
+        if window and rng.random() < 0.2:
+            page = rng.randrange(1, len(window) // 4096) * 4096
+            window = window[:page] + bytes(4096) + window[page + 4096:]
         if window and rng.random() < 0.1:
             window = window[:rng.randrange(len(window))]
         path = os.path.join(folder, f"damaged.{i}.vst")
