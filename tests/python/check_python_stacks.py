@@ -131,10 +131,26 @@ def check(trace_path, told, stacks):
     return not wrong and not lost and len(told) > 200 and trace.condition == "complete"
 
 
+def command(options, trace):
+    """What to put before the interpreter, and the environment for it."""
+    settings = {"stacks": options.stacks, "stack-depth": str(DEPTH), "output": trace}
+    if not options.preload:
+        return [options.vramscope, "run", "--quiet", "--simulate=h100-80g"] + [
+            "--%s=%s" % one for one in settings.items()] + ["--"], None
+    # a sanitizer's runtime has to be the first library
+    environment = dict(os.environ, LD_PRELOAD=options.preload,
+                       LD_LIBRARY_PATH=os.path.dirname(options.runtime),
+                       ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0")
+    for name, value in settings.items():
+        environment["VRAMSCOPE_" + name.upper().replace("-", "_")] = value
+    return [], environment
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("python", "stacks", "vramscope", "runtime", "extension"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--preload", default="")
     options = parser.parse_args()
     python = shutil.which(options.python)
     question = "import ctypes, sys; print(sys.version_info[:2] >= (3, 9), sys.version)"
@@ -145,11 +161,10 @@ def main():
     say(answer.stdout[5:].strip())
     with tempfile.TemporaryDirectory(prefix="vs_python_") as folder:
         trace, told = os.path.join(folder, "t.vst"), os.path.join(folder, "told")
+        before, environment = command(options, trace)
         done = subprocess.run(
-            [options.vramscope, "run", "--quiet", "--simulate=h100-80g", "--stacks=" + options.stacks,
-             "--stack-depth=%d" % DEPTH, "-o", trace, "--", python,
-             os.path.join(HERE, "python_victim.py"), options.runtime, told, options.extension],
-            timeout=240)
+            before + [python, os.path.join(HERE, "python_victim.py"), options.runtime, told,
+                      options.extension], timeout=240, env=environment)
         if done.returncode:
             say("the program ended with %d" % done.returncode)
             sys.exit(1)
