@@ -49,7 +49,8 @@ def letter(frame):
     if is_python(frame):
         return "p"
     name = os.path.basename(frame.module.path) if frame.module else "?"
-    for start, sign in (("libffi", "f"), ("_ctypes", "f"), ("victim_ext", "e"), ("libc.so", "c")):
+    for start, sign in (("libffi", "f"), ("_ctypes", "f"), ("victim_ext", "e"), ("libc.so", "c"),
+                        ("libasan", "c")):  # which stands in front of the C library
         if name.startswith(start):
             return sign
     if frame.module and "lib-dynload" in frame.module.path:
