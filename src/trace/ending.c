@@ -13,12 +13,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
 #define LOCK_NS UINT64_C(2000000000)
+/* how long an end waits until the background thread has taken up what is left to write */
+#define COMPRESS_NS UINT64_C(200000000)
 
 static pid_t own_tid(void)
 {
@@ -37,11 +40,25 @@ static bool drain_locked(struct vs_recorder *r)
     return !r->failed;
 }
 
+/* What is in the windows had better be compressed, as long as that takes no time to speak
+ * of: a short program's trace would be stored plainly for the most part. */
+static void let_compress_locked(struct vs_recorder *r)
+{
+    uint64_t until = vs_clock_ns() + COMPRESS_NS;
+    bool in_time = true;
+    if (!r->has_thread || !r->writer.packer)
+        return;
+    vs_writer_hasten_locked(r);
+    while (in_time && vs_window_full_locked(r) && !r->thread_done && !r->failed)
+        in_time = vs_cond_wait(&r->progress, &r->lock, until);
+}
+
 /* Everything recorded so far is in the file, and nobody else writes. */
 static bool settle_locked(struct vs_recorder *r)
 {
     r->leaving = true;
     vs_window_seal_locked(r);
+    let_compress_locked(r);
     bool idle = vs_window_wait_idle_locked(r);
     r->leaving = false;
     vs_unrecorded_write_locked(r); /* not into the frame of the end */
@@ -187,6 +204,8 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
         return;
     }
     bool join = false;
+    if (!r->closed && !r->failed && !r->ending.on)
+        vs_window_seal_locked(r); /* for the background thread, while there is one */
     if (dismiss_thread_locked(r)) {
         join = r->has_thread;
         r->has_thread = false;

@@ -361,7 +361,7 @@ void vs_writer_say_failed_locked(struct vs_recorder *r, int error)
  * of meanwhile. */
 static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
 {
-    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS || r->leaving;
+    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS;
     if (unlock)
         vs_lock_release(&r->lock);
     enum vs_err err = vs_writer_append_window(r, w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A loop of malloc and free for the profilers of host memory: as bench_trace's loop on
- * events, 256 live, from eight call sites about 20 frames deep. A library, so that
+ * events, 256 live, in no fixed order, from eight call sites about 20 frames deep. A library, so that
  * memray's Python can call it; bench_malloc_main.c runs it alone. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,11 +46,13 @@ __attribute__((noinline)) static void *allocate(size_t bytes)
 __attribute__((visibility("default"))) double bench_malloc_loop(uint64_t pairs)
 {
     static void *live[LIVE];
+    unsigned random = 1;
     double start = seconds();
     for (uint64_t i = 0; i < pairs; i++) {
-        unsigned slot = (unsigned)(i * 7 % LIVE);
+        random = random * 1664525u + 1013904223u;
+        unsigned slot = (random >> 16) % LIVE;
         free(live[slot]);
-        live[slot] = allocate(64 + i % 8 * 32);
+        live[slot] = allocate(64 + (random >> 24) % 8 * 32);
     }
     double took = seconds() - start;
     for (unsigned i = 0; i < LIVE; i++) {

@@ -3,11 +3,11 @@
  * What recording and reading cost, in one run: ns per event without a stack, with
  * about 20 native frames from eight call sites and with 15 Python frames as well, by one,
  * two and four threads at once, median and best of 200 slices; bytes per event of
- * recorded PyTorch runs, packing and reading.
+ * recorded PyTorch runs, packing and reading; a minute out of a large trace.
  *
- *   bench_trace [--events N] [--size-at-most BYTES] [FILE.stacks]...
+ *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
  *
- * --size-at-most measures sizes alone, and fails above them. scripts/bench-trace puts heaptrack and memray beside this. */
+ * --window: events of the large trace, 0 leaves it out. --size-at-most measures sizes alone, and fails above them. scripts/bench-trace puts heaptrack and memray beside this. */
 #define _GNU_SOURCE
 #include "bench_trace.h"
 
@@ -75,8 +75,10 @@ __attribute__((noinline)) static uint64_t stack_at_depth(struct vs_recorder *r, 
 void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2], bool stack)
 {
     uint64_t addresses[LIVE] = {0}, next = UINT64_C(0x7f3a00000000);
-    for (uint64_t i = 0; i < events / 2; i++) {
-        unsigned slot = (unsigned)(i * 7 % LIVE);
+    unsigned random = 1;
+    for (uint64_t n = 0; n < events / 2; n++) {
+        random = random * 1664525u + 1013904223u;
+        unsigned slot = (random >> 16) % LIVE, i = random >> 24;
         struct vs_event e = {.kind = VS_EVENT_free};
         if (addresses[slot]) {
             e.free.addr = addresses[slot];
@@ -187,12 +189,14 @@ static void record_all(uint64_t events)
 
 int main(int argc, char **argv)
 {
-    uint64_t events = 2000000;
+    uint64_t events = 2000000, window = 1000000;
     double limit = 0;
     int at = 1;
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
         if (!strcmp(argv[at], "--events"))
             events = strtoull(argv[at + 1], NULL, 10);
+        else if (!strcmp(argv[at], "--window"))
+            window = strtoull(argv[at + 1], NULL, 10);
         else if (!strcmp(argv[at], "--size-at-most"))
             limit = strtod(argv[at + 1], NULL);
         else
@@ -208,6 +212,8 @@ int main(int argc, char **argv)
     if (!(limit > 0))
         record_all(events);
     bool small = bench_snapshots(argv + at, argc - at, limit);
+    if (!(limit > 0) && window)
+        bench_window(window);
     unlink(bench_path);
     return small ? 0 : 1;
 }

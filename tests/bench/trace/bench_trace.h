@@ -38,4 +38,8 @@ bool bench_snapshots(char **paths, int count, double limit);
 /* bench_read: millions of events a second read from the bench's file. */
 double bench_read(void);
 
+/* bench_window: a trace of *events* over two hours of its own time, and how long opening
+ * it and a minute in its middle takes. */
+void bench_window(uint64_t events);
+
 #endif

@@ -36,6 +36,7 @@ static void forbid_system_calls(void)
 static _Thread_local bool forbidden;
 static _Thread_local unsigned allocations;
 
+#if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
 /* The allocator of this program, counted while a thread must not use it. */
 extern void *__libc_malloc(size_t bytes);
 void *malloc(size_t bytes)
@@ -43,6 +44,7 @@ void *malloc(size_t bytes)
     allocations += forbidden;
     return __libc_malloc(bytes);
 }
+#endif
 
 __attribute__((noinline)) static uint64_t stack_here(struct vs_recorder *r)
 {
