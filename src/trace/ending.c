@@ -46,7 +46,7 @@ static void let_compress_locked(struct vs_recorder *r)
 {
     uint64_t until = vs_clock_ns() + COMPRESS_NS;
     bool in_time = true;
-    if (!r->has_thread || !r->writer.packer)
+    if (!r->has_thread)
         return;
     vs_writer_hasten_locked(r);
     while (in_time && vs_window_full_locked(r) && !r->thread_done && !r->failed)

@@ -7,7 +7,8 @@
  *
  *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
  *
- * --window: events of the large trace, 0 leaves it out. --size-at-most measures sizes alone, and fails above them. scripts/bench-trace puts heaptrack and memray beside this. */
+ * --window: events of the large trace, 0 leaves it out. --size-at-most measures sizes
+ * alone, and fails above them. scripts/bench-trace puts heaptrack and memray beside this. */
 #define _GNU_SOURCE
 #include "bench_trace.h"
 
