@@ -91,6 +91,24 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
         vs_oom_text_none(report, &style);
 }
 
+/* A diagnosis weighs single allocations and the holes between them: where those of before
+ * the failure are not all in the trace it would be a guess. */
+static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
+{
+    const struct vs_recording_state *state = &report->recording;
+    return !oom || (!state->min_size && state->sample <= 1 &&
+                    (state->stage < VS_RECORDING_TOTALS ||
+                     oom->failure.time_ns < state->since_ns[VS_RECORDING_TOTALS]));
+}
+
+static int refuse(const char *who, const char *path, const struct vs_report *report)
+{
+    char text[160];
+    return vs_tool_fail(who, "%s: a diagnosis needs every allocation: %s; `vramscope report %s` "
+                        "tells what failed, who asked and how full the device was",
+                        path, vs_recording_partial_text(text, &report->recording), path);
+}
+
 static int oom_main(int argc, char **argv)
 {
     struct arguments args = {0};
@@ -115,6 +133,8 @@ static int oom_main(int argc, char **argv)
                             report->failure_count);
     else if (err)
         code = vs_tool_fail(argv[0], "%s: %s while reading it", path, vs_err_text(err));
+    else if (!all_known(oom, report))
+        code = refuse(argv[0], path, report);
     else
         print(oom, report, &args);
     vs_oom_free(oom);

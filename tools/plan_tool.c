@@ -15,6 +15,7 @@
 
 #include "allocator/plan_format.h"
 #include "command.h"
+#include "viewer/recording_text.h"
 
 /* `run` has no --partial: a plan of less than the whole is asked for by name. */
 static bool usable_trace(const char *who, const struct vs_plan_request *request,
@@ -28,6 +29,19 @@ static bool usable_trace(const char *who, const struct vs_plan_request *request,
         return true;
     vs_tool_fail(who, "%s: %s; `vramscope plan --partial %s -o FILE` plans what is readable",
                  request->trace, text, request->trace);
+    return false;
+}
+
+/* Requests that are not in the trace have no place in a plan. */
+static bool whole_trace(const char *who, const struct vs_plan_request *request,
+                        const struct vs_plan_trace *trace)
+{
+    char text[160];
+    if (!vs_recording_partial(&trace->recording))
+        return true;
+    vs_tool_fail(who, "%s: a plan needs every allocation: %s; record it again without min-size, "
+                 "sample and max-trace-size",
+                 request->trace, vs_recording_partial_text(text, &trace->recording));
     return false;
 }
 
@@ -49,7 +63,7 @@ static bool build(const char *who, const struct vs_plan_request *request, struct
 {
     struct vs_plan_trace trace;
     enum vs_err err = vs_plan_trace_read(reader, request->device, &trace);
-    bool usable = err || usable_trace(who, request, reader);
+    bool usable = whole_trace(who, request, &trace) && (err || usable_trace(who, request, reader));
     if (!err && usable) {
         out->identity = trace.identity;
         out->identity.program = out->program;
@@ -61,12 +75,14 @@ static bool build(const char *who, const struct vs_plan_request *request, struct
                                &out->size, &out->summary);
     }
     vs_planner_close(trace.planner);
+    if (!usable)
+        return false;
     if (err == VS_ERR_NOT_FOUND)
         vs_tool_fail(who, "%s: no device memory was asked for%s, so there is nothing to plan",
                      request->trace, request->device == VS_PLAN_DEVICE_ANY ? "" : " on that device");
     else if (err)
         vs_tool_fail(who, "%s: %s while planning it", request->trace, vs_err_text(err));
-    return usable && !err;
+    return !err;
 }
 
 bool vs_tool_plan(const char *who, const struct vs_plan_request *request,

@@ -167,6 +167,31 @@ static enum vs_err gather_libraries(const struct vs_summary *summary, unsigned a
     return err;
 }
 
+/* What is live but not in the trace one by one, as one more row. */
+static enum vs_err gather_unrecorded(const struct vs_replay *replay, unsigned account,
+                                     struct libraries *set)
+{
+    const struct vs_account *a = replay->accounts[account];
+    uint64_t known = 0, count = 0;
+    if (!vs_recording_partial(&replay->recording))
+        return VS_OK;
+    for (size_t i = 0; i < set->count; i++)
+        known += set->items[i].bytes;
+    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++)
+        for (int why = 0; why < VS_WHY_COUNT; why++)
+            count += a->unrecorded[level][why].allocs - a->unrecorded[level][why].frees;
+    if (a->allocated <= known)
+        return VS_OK;
+    enum vs_err err =
+        vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
+    if (!err)
+        set->items[set->count++] =
+            (struct vs_balance_library){.name = "(not recorded one by one)",
+                                        .bytes = a->allocated - known,
+                                        .count = count <= INT64_MAX ? count : 0};
+    return err;
+}
+
 static void fill_outside_framework(struct vs_balance *out)
 {
     uint64_t outside = 0;
@@ -183,6 +208,8 @@ static enum vs_err fill_libraries(const struct vs_summary *summary, unsigned acc
 {
     struct libraries set = {0};
     enum vs_err err = gather_libraries(summary, account, &set);
+    if (!err)
+        err = gather_unrecorded(summary->replay, account, &set);
     struct vs_balance_library *kept =
         vs_arena_alloc(summary->memory, (set.count + 1) * sizeof *kept);
     if (!kept)

@@ -17,6 +17,7 @@ struct reading {
     uint64_t device_bytes[DEVICES];
     uint64_t unmatched;
     uint64_t exe; /* string */
+    struct vs_recording_state recording;
 };
 
 static enum vs_err ask(struct reading *r, enum level level, uint64_t device, uint64_t addr,
@@ -53,6 +54,9 @@ static enum vs_err take_event(struct reading *r, const struct vs_event *e)
 {
     switch (e->kind) {
     case VS_EVENT_process: r->exe = e->process.exe; return VS_OK;
+    case VS_EVENT_recording_changed:
+        vs_recording_event(&r->recording, e);
+        return VS_OK;
     case VS_EVENT_device:
         if (e->device.device < DEVICES)
             r->device_bytes[e->device.device] = e->device.total_bytes;
@@ -107,6 +111,7 @@ enum vs_err vs_plan_trace_read(struct vs_reader *reader, uint64_t device,
             break;
     }
     err = err == VS_ERR_END ? VS_OK : err;
+    out->recording = r.recording;
     if (!err)
         out->planner = choose(&r, device, out);
     if (!err && !out->planner)

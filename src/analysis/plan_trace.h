@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/planner.h"
+#include "analysis/replay_totals.h"
 #include "trace/reader.h"
 
 #define VS_PLAN_DEVICE_ANY UINT64_MAX
@@ -19,6 +20,7 @@ struct vs_plan_trace {
     struct vs_plan_identity identity;
     char program[64];
     bool framework;     /* the requests are the framework's */
+    struct vs_recording_state recording; /* partial: requests are missing */
     uint64_t unmatched; /* frees of what was not allocated in the trace */
 };
 

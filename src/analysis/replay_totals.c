@@ -123,3 +123,13 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
     replay->phases.items[place.phase].alloc_bytes += u->requested;
     return rose ? vs_phases_level(&replay->phases, place.phase, index, highest) : VS_OK;
 }
+
+bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account)
+{
+    const struct vs_account *a = replay->accounts[account];
+    bool missing = false;
+    for (int why = 0; why < VS_WHY_COUNT; why++)
+        missing |= a->unrecorded[VS_LEVEL_BLOCK][why].allocs ||
+                   a->unrecorded[VS_LEVEL_BLOCK][why].frees;
+    return missing;
+}

@@ -51,6 +51,10 @@ void vs_recording_event(struct vs_recording_state *state, const struct vs_event 
 
 struct vs_replay;
 
+/* vs_replay_blocks_missing: blocks in segments of *account* are live, or were, that the
+ * replay does not know one by one: holes cannot be told. */
+bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account);
+
 /* vs_unrecorded_event: apply an `unrecorded` to *replay*. VS_ERR_NOMEM. Called by
  * vs_replay_event. */
 enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/balance.h"
+#include "analysis/replay_totals.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/event.h"
@@ -50,7 +51,18 @@ struct vs_report_sites {
     uint64_t total_bytes;   /* over all sites, listed or not */
     uint64_t omitted_count; /* sites not in the list */
     uint64_t omitted_bytes;
+    /* Where not every allocation was recorded (vs_report.recording): the figures of sites are
+     * estimates where weight is above 1, each recorded allocation standing for so many. */
+    uint64_t weight;
+    uint64_t exact_bytes; /* what total_bytes estimates */
+    uint64_t small_bytes, small_count; /* too small to be recorded: exact, and no site's */
+    int64_t limit_bytes;  /* came since the trace was full, less what went: no site's */
 };
+
+/* vs_report_site_error: standard error of the estimate *bytes* of a site, for blocks of
+ * about one size; 0 when it is exact. */
+uint64_t vs_report_site_error(const struct vs_report_sites *sites,
+                              const struct vs_report_site *site);
 
 struct vs_report_family {
     uint64_t allocs, frees, failures;
@@ -71,6 +83,7 @@ struct vs_report_peak {
     const char *place; /* "step 3 / backward"; "" outside any range */
     uint64_t allocated, requested, reserved; /* at that moment */
     uint64_t free_bytes, largest_hole, holes; /* inside segments at that moment */
+    bool holes_unknown; /* blocks were not recorded: free_bytes alone is known */
 };
 
 /* 1 - largest hole / free bytes; 0 when nothing is free. */
@@ -110,6 +123,7 @@ struct vs_report_device {
     bool has_framework;             /* a framework's own allocator was seen above */
     uint64_t framework_allocs, framework_frees, framework_allocated;
     uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* contained in the rest */
     struct vs_balance balance_peak; /* at the reading of highest use */
     struct vs_balance balance_last; /* at the last reading */
     const struct vs_report_kernel *kernels; /* by time, longest first */
@@ -188,6 +202,7 @@ struct vs_report {
     struct vs_reader_fate fate; /* of a program whose trace has no end */
     const char *condition_text;
     uint64_t unmatched_frees, unmatched_pops, ignored;
+    struct vs_recording_state recording; /* what has events; since_ns as all times here */
     size_t missing_modules;      /* objects whose symbols could not be read */
     const char *missing_module;  /* one of them, or NULL */
     const char *symbols_note;    /* what was not named and why; "" when nothing */

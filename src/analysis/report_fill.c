@@ -56,6 +56,9 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
         report->end_reason = replay->end.end.reason;
         report->end_status = replay->end.end.status;
     }
+    report->recording = replay->recording;
+    for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
+        report->recording.since_ns[i] = since_start(replay, replay->recording.since_ns[i]);
     struct vs_event none = {0};
     const struct vs_event *process = replay->has_process ? &replay->process : &none;
     report->pid = process->process.pid;
@@ -179,6 +182,7 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         .framework_ooms = account->framework.ooms};
     if (!out->name || !out->uuid || !out->peak_reserved_first_place)
         return VS_ERR_NOMEM;
+    memcpy(out->unrecorded, account->unrecorded, sizeof out->unrecorded);
     out->balance_peak.event = account->peak_used.event;
     out->balance_last.event = account->last_used.event;
     fill_families(out->family, account);
@@ -342,6 +346,12 @@ static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
     peak->free_bytes = holes.free_bytes;
     peak->largest_hole = holes.largest;
     peak->holes = holes.count;
+    if (vs_replay_blocks_missing(replay, account)) {
+        uint64_t used = peak->allocated < peak->reserved ? peak->allocated : peak->reserved;
+        peak->free_bytes = peak->reserved - used;
+        peak->largest_hole = peak->holes = 0;
+        peak->holes_unknown = true;
+    }
     return VS_OK;
 }
 
@@ -352,6 +362,20 @@ static enum vs_err fill_balance(const struct vs_summary *summary, unsigned accou
     const struct vs_sample_mark *mark = &summary->replay->accounts[account]->last_used;
     struct vs_reading reading = {mark->free, mark->total, mark->event, mark->time_ns, mark->place};
     return vs_balance_build(summary, account, &reading, out);
+}
+
+/* A peak between two `unrecorded` is not the state after the second: what is missing
+ * then is the family's that such events were about, the device's own as a rule. */
+static void fill_family_at_peak(struct vs_report_device *device, const struct vs_account *account)
+{
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        device->family_at_peak[f] = account->family[f].live_bytes;
+    uint64_t more = device->peak_allocated.bytes - account->allocated;
+    uint64_t *main = &device->family_at_peak[VS_FAMILY_DEVICE];
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        if (vs_family_on_device((uint64_t)f) && device->family_at_peak[f] > *main)
+            main = &device->family_at_peak[f];
+    *main += more;
 }
 
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
@@ -368,9 +392,7 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             err = fill_holes(summary->replay, account, &device->peak_allocated);
             if (!err)
                 err = vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
-            for (int f = 0; f < VS_FAMILY_COUNT; f++)
-                device->family_at_peak[f] =
-                    summary->replay->accounts[account]->family[f].live_bytes;
+            fill_family_at_peak(device, summary->replay->accounts[account]);
         }
         if (!err && event == device->peak_requested.event)
             err = fill_holes(summary->replay, account, &device->peak_requested);

@@ -4,12 +4,15 @@
  * stacks: those, merged where they read the same, are what gets shown. */
 #include "analysis/summary.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/naming.h"
 #include "analysis/vec.h"
 
 #define SITES_DEFAULT 50
+#define API_TEXT_MAX 128
 
 const char *vs_summary_copy(struct vs_arena *memory, const char *text)
 {
@@ -45,6 +48,7 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
                           enum vs_summary_kind kind, struct candidate **out, size_t *out_count)
 {
     const struct vs_sites *sites = &summary->replay->sites;
+    uint64_t weight = vs_recording_weight(&summary->replay->recording);
     struct candidate *list = NULL;
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < sites->count; i++) {
@@ -57,6 +61,8 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
         }
         if (site->device != account || one.bytes == 0)
             continue;
+        one.bytes *= weight;
+        one.count *= weight;
         if (kind == VS_SITES_GROWING &&
             !vs_growth_steady(&site->growth, summary->replay->phases.steps.done))
             continue;
@@ -257,20 +263,60 @@ static enum vs_err name_site(const struct vs_summary *summary, const struct cand
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_site *site = &replay->sites.items[one->site];
+    uint64_t weight = vs_recording_weight(&replay->recording);
     *out = (struct vs_report_site){
         .family = site->family, .bytes = one->bytes, .count = one->count,
-        .allocs = site->allocs, .frees = site->frees, .alloc_bytes = site->bytes,
-        .largest = site->largest, .temporaries = site->temporaries,
+        .allocs = site->allocs * weight, .frees = site->frees * weight,
+        .alloc_bytes = site->bytes * weight, .largest = site->largest,
+        .temporaries = site->temporaries * weight,
         .lifetime_mean_ns = site->frees ? site->lifetime_ns / site->frees : 0,
         .growing = vs_growth_steady(&site->growth, replay->phases.steps.done)};
     if (out->growing) {
         out->growth_bytes = site->growth.last > site->growth.base
-                                ? site->growth.last - site->growth.base : 0;
-        out->growth_per_step = vs_growth_per_step(&site->growth);
+                                ? (site->growth.last - site->growth.base) * weight : 0;
+        out->growth_per_step = vs_growth_per_step(&site->growth) * weight;
         out->growth_since = site->growth.first_step_number;
     }
-    out->api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, site->api));
+    char api[API_TEXT_MAX];
+    const char *name = vs_reader_string(replay->reader, site->api);
+    if (!site->stack && replay->recording.stage >= VS_RECORDING_NO_STACKS) {
+        snprintf(api, sizeof api, "%.64s (stacks stopped: trace size limit)", name);
+        name = api;
+    }
+    out->api = vs_summary_copy(summary->memory, name);
     return out->api ? vs_summary_frames(summary, site->stack, out) : VS_ERR_NOMEM;
+}
+
+/* What no site can say. */
+static void fill_unsited(const struct vs_replay *replay, unsigned account,
+                         enum vs_summary_kind kind, struct vs_report_sites *out)
+{
+    const struct vs_account *a = replay->accounts[account];
+    out->weight = vs_recording_weight(&replay->recording);
+    if (kind == VS_SITES_GROWING)
+        return;
+    int64_t exact = kind == VS_SITES_LEFT ? (int64_t)a->lost_bytes : 0;
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        exact += (int64_t)a->family[f].live_bytes;
+    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++) {
+        const struct vs_unrecorded *small = &a->unrecorded[level][VS_WHY_SMALL];
+        out->small_bytes += (uint64_t)vs_unrecorded_live(small);
+        out->small_count += small->allocs - small->frees;
+        out->limit_bytes += vs_unrecorded_live(&a->unrecorded[level][VS_WHY_LIMIT]);
+    }
+    exact -= (int64_t)out->small_bytes + out->limit_bytes;
+    out->exact_bytes = exact > 0 ? (uint64_t)exact : 0;
+}
+
+uint64_t vs_report_site_error(const struct vs_report_sites *sites,
+                              const struct vs_report_site *site)
+{
+    if (sites->weight <= 1 || site->count < sites->weight)
+        return 0;
+    /* of a sum of n equal terms, each there with a chance of 1/weight, scaled up */
+    double taken = (double)site->count / (double)sites->weight;
+    return (uint64_t)((double)site->bytes *
+                      sqrt((1 - 1 / (double)sites->weight) / taken));
 }
 
 enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
@@ -280,6 +326,7 @@ enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
     struct candidate *list = NULL;
     size_t count = 0, named = 0;
     *out = (struct vs_report_sites){0};
+    fill_unsited(summary->replay, account, kind, out);
     enum vs_err err = gather(summary, account, kind, &list, &count);
     if (err || count == 0)
         return err;

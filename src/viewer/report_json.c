@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "viewer/balance_text.h"
+#include "viewer/recording_text.h"
 
 static const char *condition_name(enum vs_condition condition)
 {
@@ -47,10 +48,13 @@ void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *si
     vs_json_end_array(json);
 }
 
-static void site_json(struct vs_json *json, const struct vs_report_site *site)
+static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
+                      const struct vs_report_site *site)
 {
     vs_json_begin_object(json, NULL);
     vs_json_uint(json, "bytes", site->bytes);
+    if (sites->weight > 1)
+        vs_json_uint(json, "standard_error_bytes", vs_report_site_error(sites, site));
     vs_json_uint(json, "count", site->count);
     vs_json_string(json, "family", vs_family_name(site->family));
     vs_json_string(json, "api", site->api);
@@ -77,9 +81,17 @@ void vs_report_json_sites(struct vs_json *json, const char *key,
     vs_json_uint(json, "total_bytes", sites->total_bytes);
     vs_json_uint(json, "omitted_count", sites->omitted_count);
     vs_json_uint(json, "omitted_bytes", sites->omitted_bytes);
+    if (sites->weight > 1)
+        vs_json_uint(json, "estimated_from_one_in", sites->weight);
+    if (sites->weight > 1 || sites->small_count || sites->limit_bytes) {
+        vs_json_uint(json, "exact_bytes", sites->exact_bytes);
+        vs_json_uint(json, "small_bytes", sites->small_bytes);
+        vs_json_uint(json, "small_count", sites->small_count);
+        vs_json_int(json, "after_limit_bytes", sites->limit_bytes);
+    }
     vs_json_begin_array(json, "sites");
     for (size_t i = 0; i < sites->count; i++)
-        site_json(json, &sites->items[i]);
+        site_json(json, sites, &sites->items[i]);
     vs_json_end_array(json);
     vs_json_end_object(json);
 }
@@ -117,6 +129,8 @@ static void peak_json(struct vs_json *json, const char *key, const struct vs_rep
     vs_json_uint(json, "free_in_segments_bytes", peak->free_bytes);
     vs_json_uint(json, "largest_hole_bytes", peak->largest_hole);
     vs_json_uint(json, "holes", peak->holes);
+    if (peak->holes_unknown)
+        vs_json_bool(json, "holes_unknown", true);
     vs_json_ratio(json, "external_fragmentation", vs_report_external_fragmentation(peak));
     vs_json_end_object(json);
 }
@@ -356,6 +370,7 @@ void vs_report_json(const struct vs_report *report, FILE *out)
     vs_json_begin_object(&json, NULL);
     vs_json_string(&json, "schema", "vramscope.report/1");
     process_json(&json, report);
+    vs_recording_json(&json, report);
     vs_json_begin_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++)
         device_json(&json, &report->devices[i]);

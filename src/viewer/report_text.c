@@ -12,6 +12,7 @@
 
 #include "base/vs_size.h"
 #include "viewer/balance_text.h"
+#include "viewer/recording_text.h"
 
 #define PHASES_SHOWN 12
 #define FAILURES_SHOWN 5
@@ -124,6 +125,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (*report->cmdline)
         fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
     trace_line(report, style);
+    vs_recording_text(report, style);
     if (report->condition != VS_TRACE_COMPLETE)
         fprintf(out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
                 report->condition_text);
@@ -154,11 +156,15 @@ static void fragmentation_lines(const struct vs_report_device *device,
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
     fprintf(style->out, "  %-16s %12s  of reserved in use at the peak of reserved\n", "utilisation",
             vs_text_percent(share, full->allocated, full->reserved));
-    if (device->segment_allocs) {
+    if (device->segment_allocs && full->holes_unknown)
+        fprintf(style->out, "  %-16s holes cannot be told: not every block was recorded\n",
+                "fragmentation");
+    else if (device->segment_allocs)
         fprintf(style->out, "  %-16s external %.1f %%: largest hole %s of %s free in %llu\n",
                 "fragmentation", 100 * vs_report_external_fragmentation(full),
                 vs_size_format(a, full->largest_hole), vs_size_format(b, full->free_bytes),
                 (unsigned long long)full->holes);
+    if (device->segment_allocs) {
         fprintf(style->out,
                 "  %-16s %.1f %% of peak reserved never in use; rounding %s at the peak\n", "",
                 full->bytes ? 100.0 - 100.0 * (double)peak->bytes / (double)full->bytes : 0.0,
@@ -325,7 +331,7 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     framework_lines(device, style);
     family_table(device->family, live_heading(report), style);
     vs_balance_text(style, &device->balance_peak, &device->balance_last, report->duration_ns);
-    if (device->at_peak.count) {
+    if (device->at_peak.count || device->at_peak.small_count) {
         fprintf(style->out, "  heaviest call sites at the peak of allocated\n");
         vs_text_sites(style, &device->at_peak);
     }
@@ -431,9 +437,10 @@ static void footing(const struct vs_report *report, const struct vs_style *style
         fprintf(out, "\nnames: %s\n", report->symbols_note);
     if (!report->failure_total && !report->device_count)
         return;
-    fprintf(out, "\nnext: vramscope %s ", report->failure_total ? "oom" : "export");
+    bool oom = report->failure_total && !vs_recording_partial(&report->recording);
+    fprintf(out, "\nnext: vramscope %s ", oom ? "oom" : "export");
     vs_text_shell(out, report->path);
-    fputs(report->failure_total ? "\n"
+    fputs(oom ? "\n"
                                 : " -f chrome -o timeline.json   (open in ui.perfetto.dev)\n", out);
 }
 

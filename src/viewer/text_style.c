@@ -141,6 +141,29 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
     }
 }
 
+/* What the sites above do not say, where not every allocation was recorded. */
+static void unsited_lines(const struct vs_style *style, const struct vs_report_sites *sites)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    if (sites->small_count)
+        fprintf(style->out, "    %12s  %7s  %6s×  %stoo small to be recorded one by one%s\n",
+                vs_size_format(a, sites->small_bytes), "", vs_count_format(b, sites->small_count),
+                vs_paint(style, VS_DIM), vs_unpaint(style));
+    if (sites->limit_bytes)
+        fprintf(style->out, "    %c%11s  %7s  %7s  %ssince the trace was full, by whom is not known%s\n",
+                sites->limit_bytes < 0 ? '-' : '+',
+                vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
+                                                                    : sites->limit_bytes)),
+                "", "", vs_paint(style, VS_DIM), vs_unpaint(style));
+    if (sites->weight > 1 && sites->exact_bytes)
+        fprintf(style->out,
+                "    %sestimates from 1 in %llu allocations, ± one standard error; together %s, "
+                "exactly %s%s\n",
+                vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
+                vs_size_format(a, sites->total_bytes), vs_size_format(b, sites->exact_bytes),
+                vs_unpaint(style));
+}
+
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites)
 {
     size_t shown = sites->count < style->sites ? sites->count : style->sites;
@@ -152,6 +175,9 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
         vs_count_format(count, site->count);
         fprintf(style->out, "    %12s  %7s  %6s×  ", vs_size_format(size, site->bytes),
                 vs_text_percent(share, site->bytes, sites->total_bytes), count);
+        if (sites->weight > 1)
+            fprintf(style->out, "±%3.0f %%  ", site->bytes ? 100.0 *
+                    (double)vs_report_site_error(sites, site) / (double)site->bytes : 0.0);
         if (style->full && site->frame_count)
             full_chain(style, site);
         else
@@ -165,6 +191,7 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
                 vs_size_format(size, rest), vs_text_percent(share, rest, sites->total_bytes), "",
                 vs_paint(style, VS_DIM), vs_count_format(count, more), more == 1 ? "" : "s",
                 vs_unpaint(style));
+    unsited_lines(style, sites);
 }
 
 void vs_text_shell(FILE *out, const char *word)

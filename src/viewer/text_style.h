@@ -46,7 +46,7 @@ char *vs_text_clip(char *out, const char *text, size_t columns);
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
 
 /* vs_text_sites: print a list of sites under an indent of four columns: bytes,
- * share of the total, blocks, chain. Prints nothing when empty. */
+ * share of the total, blocks, chain; then what has no site. Prints nothing when empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
 
 /* vs_text_shell: print *word* so that a shell reads it back as one word: as it is

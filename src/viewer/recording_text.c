@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/recording_text.h"
+
+#include "base/vs_size.h"
+
+#define ULL(x) ((unsigned long long)(x))
+#define TEXT_MAX 160
+
+char *vs_recording_partial_text(char *out, const struct vs_recording_state *state)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    if (state->sample > 1 && state->min_size)
+        snprintf(out, TEXT_MAX, "only 1 in %llu allocations of at least %s was recorded",
+                 ULL(state->sample), vs_size_format(size, state->min_size));
+    else if (state->sample > 1)
+        snprintf(out, TEXT_MAX, "only 1 in %llu allocations was recorded", ULL(state->sample));
+    else if (state->min_size)
+        snprintf(out, TEXT_MAX, "only allocations of at least %s were recorded",
+                 vs_size_format(size, state->min_size));
+    else
+        snprintf(out, TEXT_MAX, "single allocations were no longer recorded once it was %s large",
+                 vs_size_format(size, state->limit_bytes));
+    return out;
+}
+
+static void limit_line(const struct vs_recording_state *state, const struct vs_style *style)
+{
+    static const char *const what[] = {
+        [VS_RECORDING_NO_ACTIVITY] = "no kernels and copies",
+        [VS_RECORDING_NO_STACKS] = "no new call stacks",
+        [VS_RECORDING_TOTALS] = "only totals, peaks and failures",
+    };
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+    fprintf(style->out, "  %slimited%s  to %s:", vs_paint(style, VS_WARN), vs_unpaint(style),
+            vs_size_format(size, state->limit_bytes));
+    const char *comma = "";
+    for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++) {
+        if (!state->since_ns[i])
+            continue;
+        fprintf(style->out, "%s %s from %s on", comma, what[i],
+                vs_time_format(time, state->since_ns[i]));
+        comma = ",";
+    }
+    fprintf(style->out, "; peaks and balances are exact\n");
+}
+
+void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_recording_state *state = &report->recording;
+    char text[TEXT_MAX];
+    if (state->min_size || state->sample > 1)
+        fprintf(style->out, "  %ssampled%s  %s; peaks and totals are exact%s\n",
+                vs_paint(style, VS_WARN), vs_unpaint(style),
+                vs_recording_partial_text(text, state),
+                state->sample > 1 ? ", figures by call site estimates" : "");
+    if (state->stage)
+        limit_line(state, style);
+}
+
+static void unrecorded_json(struct vs_json *json, const struct vs_report_device *device)
+{
+    static const char *const levels[] = {"driver", "blocks", "framework", "segments"};
+    static const char *const whys[] = {"small", "not_sampled", "after_limit"};
+    for (int level = 0; level < VS_LEVEL_COUNT; level++) {
+        for (int why = 0; why < VS_WHY_COUNT; why++) {
+            const struct vs_unrecorded *u = &device->unrecorded[level][why];
+            if (!u->allocs && !u->frees)
+                continue;
+            vs_json_begin_object(json, NULL);
+            vs_json_uint(json, "device", device->device);
+            vs_json_string(json, "level", levels[level]);
+            vs_json_string(json, "why", whys[why]);
+            vs_json_uint(json, "allocations", u->allocs);
+            vs_json_uint(json, "bytes", u->size);
+            vs_json_uint(json, "frees", u->frees);
+            vs_json_uint(json, "freed_bytes", u->freed_size);
+            vs_json_end_object(json);
+        }
+    }
+}
+
+void vs_recording_json(struct vs_json *json, const struct vs_report *report)
+{
+    static const char *const stages[] = {"begun_ns", "activity_ended_ns", "stacks_ended_ns",
+                                         "allocations_ended_ns"};
+    const struct vs_recording_state *state = &report->recording;
+    if (!state->selects)
+        return;
+    vs_json_begin_object(json, "recording");
+    vs_json_uint(json, "min_size", state->min_size);
+    vs_json_uint(json, "sample", state->sample);
+    vs_json_uint(json, "sample_seed", state->seed);
+    vs_json_uint(json, "max_trace_size", state->limit_bytes);
+    for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++) {
+        if (state->since_ns[i])
+            vs_json_uint(json, stages[i], state->since_ns[i]);
+    }
+    vs_json_begin_array(json, "unrecorded");
+    for (size_t i = 0; i < report->device_count; i++)
+        unrecorded_json(json, &report->devices[i]);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
