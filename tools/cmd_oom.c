@@ -7,6 +7,7 @@
 #include "command.h"
 #include "symbol_tool.h"
 #include "viewer/oom_text.h"
+#include "viewer/recording_text.h"
 
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE\n"

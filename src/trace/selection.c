@@ -13,12 +13,10 @@ bool vs_selection_on;
 #define KIND(name) (UINT64_C(1) << VS_EVENT_##name)
 
 /* What is said of memory at such an event has to be true at it. */
+#define RANGES (KIND(range_push) | KIND(range_pop) | KIND(range_start) | KIND(range_end))
 #define LOOKS_AT_MEMORY                                                                       \
-    (KIND(alloc) | KIND(free) | KIND(alloc_failed) | KIND(segment_alloc) |                    \
-     KIND(segment_free) | KIND(segment_map) | KIND(segment_unmap) | KIND(framework_alloc) |   \
-     KIND(framework_free) | KIND(framework_oom) | KIND(device_sample) | KIND(device_usage) |  \
-     KIND(graph_memory) | KIND(context) | KIND(range_push) | KIND(range_pop) |                \
-     KIND(range_start) | KIND(range_end) | KIND(mark) | KIND(end))
+    (RANGES | KIND(alloc_failed) | KIND(framework_oom) | KIND(device_sample) |                \
+     KIND(device_usage) | KIND(graph_memory) | KIND(context) | KIND(mark) | KIND(end))
 
 void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *config)
 {
@@ -113,8 +111,11 @@ bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_change *c
     if (!r || !r->selection.on || atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return false;
     struct vs_selection *s = &r->selection;
-    if (has_event_locked(s, change))
+    if (has_event_locked(s, change)) {
+        if (change->device < VS_UNRECORDED_DEVICES)
+            vs_unrecorded_follow_locked(r, change);
         return false;
+    }
     event->time_ns = vs_ticks_now(&r->ticks);
     if (change->device >= VS_UNRECORDED_DEVICES)
         return true;
@@ -131,6 +132,8 @@ bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *ev
         return false;
     if (s->pending && (LOOKS_AT_MEMORY >> event->kind & 1))
         vs_unrecorded_write_locked(r);
+    if (RANGES >> event->kind & 1)
+        vs_unrecorded_range_locked(r);
     if (event->kind == VS_EVENT_end)
         vs_trace_limit_finish_locked(r);
     return true;

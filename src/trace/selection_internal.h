@@ -24,18 +24,22 @@ struct vs_unrecorded_cell {
     int64_t reserved; /* since the last time it was written, as all of it */
 };
 
-/* One device's sums over its cells since the last time they were written, and their
- * highest. Joint: the highest of the sum is not the sum of the highest. */
+/* A sum of bytes as it is, and as a reader of what has been written takes it to be. */
+struct vs_meter {
+    int64_t now, pending; /* pending: of now, not written; the reader stands at now - pending */
+    int64_t high;         /* highest since the last writing */
+    int64_t high_in_range; /* since the last range began or ended */
+    int64_t known;        /* highest that a reader knows of */
+};
+
+/* One device's meters, the host's, or one device's as a framework sees it. The highest of
+ * a sum is not the sum of the highest. */
 struct vs_unrecorded_account {
-    int64_t allocated, requested, reserved;
-    int64_t allocated_peak, requested_peak, reserved_peak;
-    struct {
-        int64_t live, peak;
-    } family[VS_FAMILY_COUNT];
+    struct vs_meter allocated, requested, reserved, family[VS_FAMILY_COUNT];
     uint64_t framework_reserved; /* the highest it said */
     uint64_t peak_ns;
     uint32_t peak_tid;
-    bool pending;
+    bool pending, used;
 };
 
 struct vs_selection {
@@ -49,6 +53,7 @@ struct vs_selection {
     /* addresses of what is live and has an event: of memory, of a framework's */
     struct vs_map recorded[2];
     bool pending;       /* something in cells */
+    bool must;          /* and it has to be written before anything else is recorded */
     bool looking;       /* at how full the trace is */
     unsigned cell_count;
     struct vs_unrecorded_cell cells[VS_UNRECORDED_CELLS];
@@ -74,6 +79,11 @@ bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *ev
 /* vs_unrecorded_add_locked: count *change*. *now_ns*: the time. */
 void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *change,
                               enum vs_why why, uint64_t now_ns);
+/* vs_unrecorded_follow_locked: *change* is about to be recorded by itself. Writes what was
+ * counted before where the reader would else see a height that never was, or miss one. */
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change);
+/* vs_unrecorded_range_locked: a range begins or ends: from here on heights count anew. */
+void vs_unrecorded_range_locked(struct vs_recorder *r);
 /* vs_unrecorded_write_locked: bring what was counted into the trace. Room for one more
  * event is left behind it. */
 void vs_unrecorded_write_locked(struct vs_recorder *r);

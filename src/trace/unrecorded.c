@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Totals of allocations without events. Each combination of level, reason, device and
- * family has a cell; a device's cells share an account that keeps the highest of their
- * sum. Between two writings no event that looks at memory is recorded, so "above what it
- * was before" is all that a reader needs to know the peaks exactly. When the cells do not
- * suffice they are written early. */
+ * family has a cell; a device's cells share an account of meters, which know the bytes as
+ * they are and as a reader of what is written takes them to be. The cells are written
+ * before every event that looks at memory, and when half of flush_ms has passed. Before
+ * allocations and frees they wait while no new peak is among them and the reader cannot
+ * take a height that never was for one. What was the highest meanwhile comes with them.
+ * When the cells do not suffice they are written early. */
 #include "trace/recorder_internal.h"
 
 static struct vs_unrecorded_account *account_of(struct vs_selection *s, unsigned level,
@@ -46,15 +48,6 @@ static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
     return cell;
 }
 
-static bool raise(int64_t *figure, int64_t *peak, int64_t by)
-{
-    *figure += by;
-    if (*figure <= *peak)
-        return false;
-    *peak = *figure;
-    return true;
-}
-
 static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_change *change)
 {
     if (change->alloc) {
@@ -67,56 +60,162 @@ static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_change *
         cell->freed_size += change->size;
     }
     cell->reserved += change->reserved;
+    cell->tid = vs_encode_thread();
 }
+
+/* --- meters --- */
+
+static bool add(struct vs_meter *m, int64_t by)
+{
+    m->now += by;
+    if (m->now > m->high_in_range)
+        m->high_in_range = m->now;
+    bool higher = m->now > m->high;
+    if (higher)
+        m->high = m->now;
+    return higher;
+}
+
+/* Count what has no event. *higher*: the highest since the last writing. True when it
+ * cannot wait. */
+static bool count(struct vs_meter *m, int64_t by, bool *higher)
+{
+    *higher |= add(m, by);
+    m->pending += by;
+    return m->now > m->known;
+}
+
+/* What is recorded by itself changes it by *by*: whether what is pending has to be written
+ * before. */
+static bool asks_first(const struct vs_meter *m, int64_t by)
+{
+    if (!m->pending || by <= 0)
+        return false;
+    return m->now + by > m->known || m->now - m->pending + by > m->high_in_range;
+}
+
+static void follow(struct vs_meter *m, int64_t by)
+{
+    (void)add(m, by);
+    if (m->now > m->known)
+        m->known = m->now;
+}
+
+/* Written now: how far above what the reader knew it was. */
+static uint64_t settle(struct vs_meter *m)
+{
+    int64_t above = m->high - (m->now - m->pending);
+    if (m->high > m->known)
+        m->known = m->high;
+    m->high = m->now;
+    m->pending = 0;
+    return above > 0 ? (uint64_t)above : 0;
+}
+
+/* The changes of one allocation or free to its account. */
+struct steps {
+    int64_t allocated, requested, reserved, family;
+};
+
+static struct steps steps_of(const struct vs_change *change)
+{
+    int64_t sign = change->alloc ? 1 : -1, size = sign * (int64_t)change->size;
+    struct steps steps = {.reserved = change->reserved};
+    if (change->level != VS_LEVEL_SEGMENT) {
+        steps.family = size;
+        if (change->family != VS_FAMILY_IPC) {
+            steps.allocated = size;
+            steps.requested = sign * (int64_t)change->requested;
+        }
+    }
+    return steps;
+}
+
+/* --- counting --- */
 
 void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *change,
                               enum vs_why why, uint64_t now_ns)
 {
+    struct vs_selection *s = &r->selection;
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
     if (!cell)
         return;
     struct vs_unrecorded_account *a =
-        account_of(&r->selection, change->level, change->family, change->device);
-    int64_t sign = change->alloc ? 1 : -1, size = sign * (int64_t)change->size;
+        account_of(s, change->level, change->family, change->device);
+    struct steps by = steps_of(change);
+    bool higher = false, family_higher = false;
     count_cell(cell, change);
-    cell->tid = vs_encode_thread();
-    bool higher = raise(&a->reserved, &a->reserved_peak, change->reserved);
-    if (change->level != VS_LEVEL_SEGMENT) {
-        (void)raise(&a->family[change->family].live, &a->family[change->family].peak, size);
-        if (change->family != VS_FAMILY_IPC) {
-            higher |= raise(&a->allocated, &a->allocated_peak, size);
-            higher |= raise(&a->requested, &a->requested_peak, sign * (int64_t)change->requested);
-        }
-    }
+    bool must = count(&a->allocated, by.allocated, &higher);
+    must |= count(&a->requested, by.requested, &higher);
+    must |= count(&a->reserved, by.reserved, &higher);
+    must |= count(&a->family[change->family], by.family, &family_higher);
     if (change->reserved_now > a->framework_reserved)
         a->framework_reserved = change->reserved_now;
     if (higher) {
         a->peak_ns = now_ns;
         a->peak_tid = cell->tid;
     }
-    a->pending = r->selection.pending = true;
+    a->pending = a->used = s->pending = true;
+    s->must |= must;
 }
+
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change)
+{
+    struct vs_selection *s = &r->selection;
+    struct vs_unrecorded_account *a =
+        account_of(s, change->level, change->family, change->device);
+    struct steps by = steps_of(change);
+    if (s->pending &&
+        (s->must || asks_first(&a->allocated, by.allocated) ||
+         asks_first(&a->requested, by.requested) || asks_first(&a->reserved, by.reserved) ||
+         asks_first(&a->family[change->family], by.family)))
+        vs_unrecorded_write_locked(r);
+    follow(&a->allocated, by.allocated);
+    follow(&a->requested, by.requested);
+    follow(&a->reserved, by.reserved);
+    follow(&a->family[change->family], by.family);
+    a->used = true;
+}
+
+static void begin_range(struct vs_meter *m)
+{
+    m->high = m->high_in_range = m->now;
+}
+
+/* Everything has been written. */
+void vs_unrecorded_range_locked(struct vs_recorder *r)
+{
+    for (unsigned i = 0; i < VS_UNRECORDED_ACCOUNTS; i++) {
+        struct vs_unrecorded_account *a = &r->selection.accounts[i];
+        if (!a->used)
+            continue;
+        begin_range(&a->allocated);
+        begin_range(&a->requested);
+        begin_range(&a->reserved);
+        for (int f = 0; f < VS_FAMILY_COUNT; f++)
+            begin_range(&a->family[f]);
+    }
+}
+
+/* --- writing --- */
 
 /* The first event of an account carries what the account reached, the first of a family
  * what that did. */
 static void fill_peaks(struct vs_event *event, struct vs_unrecorded_account *a)
 {
-    if (event->unrecorded.level != VS_LEVEL_SEGMENT) {
-        event->unrecorded.family_peak = (uint64_t)a->family[event->unrecorded.family].peak;
-        a->family[event->unrecorded.family].peak = a->family[event->unrecorded.family].live = 0;
-    }
+    if (event->unrecorded.level != VS_LEVEL_SEGMENT)
+        event->unrecorded.family_peak = settle(&a->family[event->unrecorded.family]);
     if (!a->pending)
         return;
-    event->unrecorded.peak_allocated = (uint64_t)a->allocated_peak;
-    event->unrecorded.peak_requested = (uint64_t)a->requested_peak;
-    event->unrecorded.peak_reserved =
-        a->framework_reserved ? a->framework_reserved : (uint64_t)a->reserved_peak;
+    event->unrecorded.peak_allocated = settle(&a->allocated);
+    event->unrecorded.peak_requested = settle(&a->requested);
+    event->unrecorded.peak_reserved = settle(&a->reserved);
+    if (event->unrecorded.level == VS_LEVEL_FRAMEWORK)
+        event->unrecorded.peak_reserved = a->framework_reserved;
     if (a->peak_ns) {
         event->unrecorded.peak_ns = a->peak_ns;
         event->tid = a->peak_tid;
     }
-    a->allocated = a->requested = a->reserved = 0;
-    a->allocated_peak = a->requested_peak = a->reserved_peak = 0;
     a->framework_reserved = a->peak_ns = 0;
     a->pending = false;
 }
@@ -129,7 +228,7 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
     if (!s->pending || !vs_window_reserve_locked(r, (s->cell_count + 1) * VS_EVENT_BYTES_MAX))
         return;
     uint64_t now = vs_ticks_now(&r->ticks);
-    s->pending = false;
+    s->pending = s->must = false;
     for (unsigned i = 0; i < s->cell_count; i++) {
         const struct vs_unrecorded_cell *cell = &s->cells[i];
         struct vs_event event = {.kind = VS_EVENT_unrecorded,
