@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces that leave allocations out tell the totals of those that have them all.
+
+    check_sampling.py BIN VICTIM CASE
+
+Runs the victim, which asks for the same in every run, under `vramscope run` (folder BIN)
+with and without smallest size, sampling and a limit of the trace's size, and compares the
+reports, field by field.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+DEVICE = "h100-80g,devices=2"
+LIMIT = 1 << 20
+# what is exact in a device's report; and of a family's
+EXACT = ("allocated_bytes", "requested_bytes", "reserved_bytes", "lost_bytes")
+PEAKS = ("peak_allocated", "peak_requested", "peak_reserved")
+
+
+class Runs:
+    def __init__(self, folder, victim):
+        self.command = os.path.join(folder, "vramscope")
+        self.victim = victim
+        self.scratch = tempfile.TemporaryDirectory()
+
+    def run(self, name, options, *mode, status=0):
+        trace = os.path.join(self.scratch.name, name + ".vst")
+        if os.path.exists(trace):
+            os.unlink(trace)
+        done = subprocess.run([self.command, "run", "--simulate", DEVICE, "-o", trace, *options,
+                               self.victim, *mode], capture_output=True, text=True, timeout=200)
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        return trace, done.stderr
+
+    def verb(self, *words):
+        return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=200)
+
+    def report(self, trace):
+        done = self.verb("report", "--json", trace)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+def same(whole, part, path=""):
+    """Everything that has to be exact, by name."""
+    for d, e in zip(whole["devices"], part["devices"], strict=True):
+        assert d["families"] == e["families"], (path, d["families"], e["families"])
+        for key in PEAKS:
+            assert d[key]["bytes"] == e[key]["bytes"], (path, key, d[key], e[key])
+        for key in d:
+            if isinstance(d[key], int) and (key in EXACT or key.startswith("framework")):
+                assert d[key] == e[key], (path, key, d[key], e[key])
+        if "framework" in d:
+            assert d["framework"] == e["framework"], (path, d["framework"], e["framework"])
+    assert whole["host_memory"]["families"] == part["host_memory"]["families"], path
+    assert whole["host_memory"]["peak_bytes"] == part["host_memory"]["peak_bytes"], path
+    assert whole["failure_count"] == part["failure_count"], path
+
+
+def exact(runs, allocator):
+    base = [f"--allocator={allocator}", "--quiet"]
+    whole = runs.report(runs.run("whole", base, "churn", "1500")[0])
+    assert sum(f["allocations"] for f in whole["devices"][0]["families"].values()) > 300
+    assert "recording" not in whole
+    for options in (["--sample=3"], ["--sample=16", "--sample-seed=5"], ["--min-size=40KiB"],
+                    ["--min-size=2KiB", "--sample=4"], ["--min-size=1GiB"]):
+        part = runs.report(runs.run("part", base + options, "churn", "1500")[0])
+        same(whole, part, f"{allocator} {options}")
+        assert part["recording"]["unrecorded"], options
+
+
+def observe(runs):
+    exact(runs, "observe")
+
+
+def caching(runs):
+    exact(runs, "caching")
+
+
+def threads(runs):
+    trace, _ = runs.run("threads", ["--quiet", "--sample=5", "--min-size=1KiB"], "threads", "1500")
+    report = runs.report(trace)
+    for device in report["devices"]:
+        for name, family in device["families"].items():
+            assert family["allocations"] == family["frees"], (name, family)
+            assert family["live_bytes"] == 0 and family["live_count"] == 0, (name, family)
+    assert report["trace"]["unmatched_frees"] == 0
+
+
+def limited(runs):
+    """The largest size holds, whatever is recorded; sums stay exact to the end."""
+    for allocator in ("observe", "caching"):
+        base = [f"--allocator={allocator}", "--compression=0"]
+        whole, _ = runs.run("whole", base + ["--quiet"], "churn", "60000")
+        part, said = runs.run("part", base + ["--max-trace-size=1MiB"], "churn", "60000")
+        assert os.path.getsize(whole) > LIMIT, os.path.getsize(whole)
+        assert os.path.getsize(part) < LIMIT, os.path.getsize(part)
+        assert "only totals, peaks and failures from" in said, said
+        a, b = runs.report(whole), runs.report(part)
+        same(a, b, f"limited {allocator}")
+        assert b["recording"]["allocations_ended_ns"] > 0
+        left = [d["what"] for d in b["dropped"]]
+        assert "alloc" not in left and "free" not in left, left
+
+
+def killed(runs):
+    """What was only counted is no less safe than what was recorded."""
+    status = 128 + 9
+    for options in (["--sample=7"], ["--min-size=40KiB"]):
+        base = ["--quiet", "--allocator=observe", "--flush-ms=100"]
+        whole, _ = runs.run("whole", base, "killed", "800", status=status)
+        part, _ = runs.run("part", base + options, "killed", "800", status=status)
+        same(runs.report(whole), runs.report(part), f"killed {options}")
+
+
+def verbs(runs):
+    """What needs every allocation says so; budgets hold exact figures."""
+    trace, said = runs.run("sampled", ["--sample=16", "--allocator=caching"], "churn", "600")
+    assert "only 1 in 16 allocations was recorded" in said, said
+    assert "estimates from 1 in 16 allocations" in said, said
+    plan = runs.verb("plan", trace, "-o", os.path.join(runs.scratch.name, "p.plan"))
+    assert plan.returncode == 2 and "needs every allocation" in plan.stderr, plan
+    oom = runs.verb("oom", trace)
+    assert oom.returncode == 2 and "needs every allocation" in oom.stderr, oom
+    assert not oom.stdout, oom
+    peak = max(d["peak_allocated"]["bytes"] for d in runs.report(trace)["devices"])
+    assert runs.verb("check", "--max-peak", str(peak), trace).returncode == 0
+    assert runs.verb("check", "--max-peak", str(peak - 1), trace).returncode == 1
+    export = runs.verb("export", trace, "-f", "chrome", "-o",
+                       os.path.join(runs.scratch.name, "t.json"))
+    assert export.returncode == 0, export
+
+
+def main():
+    runs = Runs(sys.argv[1], sys.argv[2])
+    {f.__name__: f for f in (observe, caching, threads, limited, killed, verbs)}[sys.argv[3]](runs)
+    print("ok")
+
+
+main()
