@@ -25,6 +25,8 @@ void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *c
     s->sample = config->sample > 1 ? config->sample : 1;
     s->seed = config->sample_seed;
     s->limit_bytes = config->limit_bytes;
+    if (s->limit_bytes && s->limit_bytes < VS_TRACE_LIMIT_MIN)
+        s->limit_bytes = VS_TRACE_LIMIT_MIN;
     s->on = s->min_size || s->sample > 1 || s->limit_bytes;
     if (!s->on)
         return;

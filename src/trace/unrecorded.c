@@ -137,12 +137,14 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *cha
                               enum vs_why why, uint64_t now_ns)
 {
     struct vs_selection *s = &r->selection;
-    struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
-    if (!cell)
-        return;
     struct vs_unrecorded_account *a =
         account_of(s, change->level, change->family, change->device);
     struct steps by = steps_of(change);
+    if (by.family < 0 && a->family[change->family].now + by.family < 0)
+        return; /* of memory whose allocation was never seen */
+    struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
+    if (!cell)
+        return;
     bool higher = false, family_higher = false;
     count_cell(cell, change);
     bool must = count(&a->allocated, by.allocated, &higher);
