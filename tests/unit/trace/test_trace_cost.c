@@ -67,6 +67,43 @@ static void record_pair(struct vs_recorder *r, uint64_t i, uint64_t api)
     vs_recorder_event(r, &e);
 }
 
+/* The background thread of this process, 0 when there is none. */
+static pid_t background_thread(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    pid_t found = 0;
+    for (struct dirent *d; tasks && (d = readdir(tasks));) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", d->d_name);
+        int fd = open(path, O_RDONLY);
+        if (fd < 0)
+            continue;
+        if (read(fd, name, sizeof name - 1) > 0 && !strncmp(name, "vramscope-trace", 15))
+            found = atoi(d->d_name);
+        close(fd);
+    }
+    closedir(tasks);
+    return found;
+}
+
+/* Until the background thread has begun and waits: what it does at its start takes the lock
+ * that the events want. */
+static void await_quiet(void)
+{
+    pid_t tid = 0;
+    for (int quiet = 0; quiet < 3; usleep(5000)) {
+        char path[64], text[256] = "";
+        tid = tid ? tid : background_thread();
+        snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)tid);
+        int fd = tid ? open(path, O_RDONLY) : -1;
+        if (fd >= 0 && read(fd, text, sizeof text - 1) < 0)
+            *text = 0;
+        if (fd >= 0)
+            close(fd);
+        quiet = strstr(text, ") S") ? quiet + 1 : 0;
+    }
+}
+
 /* In a child: exit 0 when it went well. *too_many*: one system call at the end, which proves
  * that the filter bites. */
 static int record_in_silence(const char *path, bool too_many)
@@ -82,6 +119,7 @@ static int record_in_silence(const char *path, bool too_many)
         uint64_t api = vs_recorder_string(r, "cudaMalloc", SIZE_MAX);
         for (uint64_t i = 0; i < 100; i++) /* modules, the stack, the thread's id */
             record_pair(r, i, api);
+        await_quiet();
         forbid_system_calls();
         forbidden = true;
         for (uint64_t i = 0; i < EVENTS / 2; i++)
@@ -109,25 +147,6 @@ static void an_event_and_a_known_stack_make_no_system_call_and_no_allocation(voi
     status = record_in_silence(scratch("loud.vst"), true);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSYS);
-}
-
-/* The background thread of this process, 0 when there is none. */
-static pid_t background_thread(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    pid_t found = 0;
-    for (struct dirent *d; tasks && (d = readdir(tasks));) {
-        char path[300], name[32] = "";
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", d->d_name);
-        int fd = open(path, O_RDONLY);
-        if (fd < 0)
-            continue;
-        if (read(fd, name, sizeof name - 1) > 0 && !strncmp(name, "vramscope-trace", 15))
-            found = atoi(d->d_name);
-        close(fd);
-    }
-    closedir(tasks);
-    return found;
 }
 
 static void wait_until_lowered(pid_t tid)
