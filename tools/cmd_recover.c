@@ -2,13 +2,11 @@
  *
  * vramscope recover: a trace without an end becomes a whole file. Readers recover by
  * themselves; this is for a trace that is to travel, or to last. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/vs_size.h"
 #include "command.h"
 #include "trace/rewrite.h"
 
@@ -48,26 +46,6 @@ static int parse(int argc, char **argv, struct arguments *args)
     return VS_EXIT_OK;
 }
 
-/* A slip of the keyboard must not cost a file. NULL: *args* are fine. */
-static const char *refuse_output(struct arguments *args)
-{
-    struct stat from, to;
-    char magic[8];
-    if (!args->output || stat(args->output, &to))
-        return NULL;
-    if (!stat(args->path, &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
-        args->output = NULL;
-        return NULL;
-    }
-    FILE *file = S_ISREG(to.st_mode) ? fopen(args->output, "rb") : NULL;
-    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
-    if (file)
-        fclose(file);
-    if (!S_ISREG(to.st_mode))
-        return "is not a regular file";
-    return to.st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
-}
-
 /* How the trace ends; VS_EXIT_UNUSABLE when it cannot be read. */
 static int look(const char *who, const char *path, enum vs_condition *condition, char *why)
 {
@@ -90,12 +68,12 @@ static int recover_main(int argc, char **argv)
     struct vs_rewrite *rewrite;
     enum vs_condition condition;
     char text[VS_READER_WHY_MAX] = "", why[VS_READER_WHY_MAX] = "";
+    char number[VS_SIZE_TEXT_MAX];
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
-    const char *refusal = refuse_output(&args);
-    if (refusal)
-        return vs_tool_fail(argv[0], "%s %s; it is left alone", args.output, refusal);
+    if (!vs_tool_output(argv[0], args.path, &args.output))
+        return VS_EXIT_UNUSABLE;
     code = look(argv[0], args.path, &condition, text);
     if (code)
         return code;
@@ -103,10 +81,16 @@ static int recover_main(int argc, char **argv)
         printf("%s: %s; nothing to recover\n", args.path, text);
         return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
     }
-    if (vs_rewrite_open(args.path, args.output, 0, &rewrite, why) ||
-        vs_rewrite_commit(rewrite, why))
+    vs_tool_discard_on_signals();
+    if (vs_rewrite_open(args.path, args.output, 0, &rewrite, why))
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
-    printf("%s: %s\n%s is whole now\n", args.path, text, args.output ? args.output : args.path);
+    uint64_t left_out = vs_rewrite_left_out(rewrite);
+    if (vs_rewrite_commit(rewrite, why))
+        return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
+    printf("%s: %s\n", args.path, text);
+    if (left_out)
+        printf("left out: the last %s bytes of %s\n", vs_count_format(number, left_out), args.path);
+    printf("%s is whole now\n", args.output ? args.output : args.path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 

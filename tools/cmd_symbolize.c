@@ -95,7 +95,10 @@ static int symbolize_main(int argc, char **argv)
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
     const char *path = argv[optind];
+    if (!vs_tool_output(argv[0], path, &args.output))
+        return VS_EXIT_UNUSABLE;
     uint64_t before = bytes_of(path);
+    vs_tool_discard_on_signals();
     vs_symbol_tool_afresh();
     enum vs_err err = vs_symbolize(path, args.output, &result, why);
     vs_symbol_tool_done();

@@ -67,6 +67,15 @@ bool vs_tool_colour(const char *word, bool *colour);
 bool vs_tool_count(const char *text, unsigned long long min, unsigned long long max,
                    unsigned long long *out);
 
+/* vs_tool_output: may **output* (-o; NULL: none) be written for the trace at *path*? Only a trace
+ * or nothing is replaced; false, and says so, otherwise. **output* becomes NULL when it is that
+ * trace. */
+bool vs_tool_output(const char *who, const char *path, const char **output);
+
+/* vs_tool_discard_on_signals: an interrupt from here on removes the half written new trace before
+ * it ends the process. */
+void vs_tool_discard_on_signals(void);
+
 /* vs_tool_finish: flush *out*; VS_EXIT_UNUSABLE with a line when that fails, else
  * *code*. */
 int vs_tool_finish(const char *who, FILE *out, int code);

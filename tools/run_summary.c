@@ -23,6 +23,7 @@
 
 #define REPORTS_MAX 8
 #define TRACES_MAX 200
+#define LIMIT_SAID_WITHIN 1000u /* events */
 
 /* The report of one trace, printed where *print*; false, and said, when it cannot be read. */
 static bool show_trace(const char *path, bool print)
@@ -55,6 +56,17 @@ static void show_tree(const struct vs_trace_list *list, unsigned traces)
         fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
 }
 
+/* Was it recorded with a limit of its size (--max-trace-size), which additions would break? It is
+ * said at the start. */
+static bool is_limited(struct vs_reader *reader)
+{
+    struct vs_event event;
+    bool limited = false;
+    for (unsigned i = 0; i < LIMIT_SAID_WITHIN && !limited && !vs_reader_next(reader, &event); i++)
+        limited = event.kind == VS_EVENT_recording_changed && event.recording_changed.limit_bytes;
+    return limited;
+}
+
 /* Checkpoints into a long trace, so that any moment of it opens at once. It is good without
  * them, too: whatever stands in the way, an interrupt included, costs nothing but them. */
 static void write_checkpoints(const char *path)
@@ -68,7 +80,7 @@ static void write_checkpoints(const char *path)
     if (vs_reader_open(path, &reader, why) != VS_OK)
         return; /* said by those who show it */
     bool wanted = vs_reader_finished(reader) && vs_reader_extent(reader, &extent) == VS_OK &&
-                  extent.events >= VS_CHECKPOINT_TRACE_EVENTS;
+                  extent.events >= VS_CHECKPOINT_TRACE_EVENTS && !is_limited(reader);
     vs_reader_close(reader);
     if (!wanted)
         return;

@@ -122,3 +122,15 @@ enum vs_err vs_directory_read(const struct vs_source *file, const struct vs_dire
     free(rest);
     return err;
 }
+
+bool vs_directory_check(const struct vs_source *file, const struct vs_directory_entry *entry,
+                        uint64_t *bytes)
+{
+    struct vs_frame_header header;
+    unsigned char *rest;
+    if (read_checked(file, entry->offset, &header, &rest))
+        return false;
+    free(rest);
+    *bytes = (uint64_t)header.header_bytes + header.stored_bytes;
+    return header.type == entry->type;
+}

@@ -179,6 +179,11 @@ bool vs_frame_has_trailer(const struct vs_source *file);
 bool vs_directory_final_index(const struct vs_source *file, struct vs_trailer *trailer,
                               struct vs_frame_header *header, unsigned char **rest);
 
+/* vs_directory_check: whether the frame of *entry* is there, sound and of its type; *bytes* it
+ * takes in the file. */
+bool vs_directory_check(const struct vs_source *file, const struct vs_directory_entry *entry,
+                        uint64_t *bytes);
+
 /* vs_reader_define: decode *bytes* at *payload* as the payload of a frame that holds only
  * definitions and `module` events; the present frame is left. VS_ERR_CORRUPT when it holds
  * anything else or makes no sense; VS_ERR_NOMEM. */

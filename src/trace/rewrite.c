@@ -8,9 +8,6 @@
 #include "trace/rewrite.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +18,7 @@
 #include <zstd.h>
 
 #include "trace/reader_internal.h"
+#include "trace/replacement.h"
 
 #define LEVEL 3
 #define COPY_BYTES ((size_t)1 << 20)
@@ -29,7 +27,7 @@
 struct vs_rewrite {
     struct vs_reader *reader;
     char *target, *temporary; /* owned */
-    bool in_place;
+    bool in_place, keep_live; /* keep_live: FILE.live is not all in the new file */
     int fd;
     uint64_t offset;
     enum vs_err err; /* the first failure; errno of it in error */
@@ -39,7 +37,7 @@ struct vs_rewrite {
 
     struct vs_index_header index; /* of the final index frame */
     struct vs_index_entry entries[VS_INDEX_ENTRIES_MAX];
-    uint64_t last_ns, recovered;
+    uint64_t last_ns, recovered, left_out;
 
     struct vs_directory_entry *added;
     size_t added_count, added_capacity;
@@ -279,6 +277,53 @@ static enum vs_err put_end_event(struct vs_rewrite *w)
     return enter(w, &h, offset);
 }
 
+/* Is there anything but zeros from the present frame on, and not just the start of a frame that
+ * the file ends in? */
+static bool leaves_frames(const struct vs_reader *r)
+{
+    struct vs_frame_header h;
+    uint64_t left = r->file.size - r->offset;
+    unsigned char part[4096];
+    if (left < sizeof h || vs_source_read(&r->file, r->offset, &h, sizeof h) != sizeof h)
+        return false;
+    if (h.sync == VS_FRAME_SYNC)
+        return left - sizeof h >= h.stored_bytes;
+    for (uint64_t at = r->offset; at < r->file.size; at += sizeof part) {
+        size_t got = vs_source_read(&r->file, at, part, sizeof part);
+        for (size_t i = 0; i < got; i++) {
+            if (part[i])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the new file lacks is only left out of a file beside the old one. */
+static enum vs_err refuse_loss(struct vs_rewrite *w, char *why)
+{
+    const struct vs_reader *r = w->reader;
+    bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence;
+    bool cut = r->condition == VS_TRACE_TRUNCATED && r->offset < r->file.size;
+    bool behind = r->condition != VS_TRACE_DAMAGED && !r->frame_recovered &&
+                  r->offset < r->file.size && leaves_frames(r);
+    if (r->condition == VS_TRACE_DAMAGED || cut || behind)
+        w->left_out = r->file.size - r->offset;
+    w->keep_live = gap || !r->recovery.found;
+    if (!w->in_place || (!w->left_out && !gap))
+        return VS_OK;
+    if (w->left_out)
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.300s: is %s at byte %llu, and writing it anew would drop the %llu bytes from "
+                 "there on; write elsewhere with -o",
+                 r->path, r->condition == VS_TRACE_DAMAGED ? "damaged" : "cut off",
+                 (unsigned long long)r->offset, (unsigned long long)w->left_out);
+    else
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.300s: lacks what lies before FILE.live, and writing it anew would drop what "
+                 "FILE.live holds; write elsewhere with -o", r->path);
+    return fail(w, VS_ERR_CORRUPT);
+}
+
 static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
 {
     struct vs_reader *r = w->reader;
@@ -302,11 +347,8 @@ static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
         return w->err;
     if (err != VS_ERR_END)
         return fail(w, err);
-    if (r->condition == VS_TRACE_DAMAGED && w->in_place) {
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: is damaged, and writing it anew would drop what "
-                                         "follows the damage; write elsewhere with -o", r->path);
-        return fail(w, VS_ERR_CORRUPT);
-    }
+    if (refuse_loss(w, why))
+        return w->err;
     put_present(w, &present);
     return ended ? w->err : put_end_event(w);
 }
@@ -331,43 +373,97 @@ static enum vs_err keep(struct vs_rewrite *w, const struct vs_directory_entry *e
     return w->err;
 }
 
+/* The end of the last event or index frame before *limit*, by the frames' headers. Where they do
+ * not lead there, 0 if the final index knows of a frame behind: what it says is then all there
+ * is to go by. */
+static uint64_t end_of_events(const struct vs_rewrite *w, uint64_t limit)
+{
+    const struct vs_reader *r = w->reader;
+    uint64_t at = r->header.header_bytes, end = at, known = w->index.previous_offset;
+    struct vs_frame_header h;
+    while (at < limit && vs_source_read(&r->file, at, &h, sizeof h) == sizeof h &&
+           h.sync == VS_FRAME_SYNC && h.header_bytes >= sizeof h) {
+        uint64_t next = at + h.header_bytes + h.stored_bytes;
+        if (next > limit)
+            break;
+        at = next;
+        if (h.type == VS_FRAME_EVENTS || h.type == VS_FRAME_INDEX)
+            end = at;
+    }
+    if (w->index.entries && w->entries[w->index.entries - 1].offset > known)
+        known = w->entries[w->index.entries - 1].offset;
+    return at < limit && known >= at ? 0 : end;
+}
+
+/* The entries that may be believed: in rising order, one after the other, of sound frames between
+ * *from* and *to*. The others can be made again. Gives how many. */
+static size_t sound_entries(const struct vs_rewrite *w, struct vs_directory_entry *entries,
+                            size_t count, uint64_t from, uint64_t to)
+{
+    size_t kept = 0;
+    uint64_t bytes;
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].offset < from || entries[i].offset >= to ||
+            !vs_directory_check(&w->reader->file, &entries[i], &bytes) ||
+            bytes > to - entries[i].offset)
+            continue;
+        from = entries[i].offset + bytes;
+        entries[kept++] = entries[i];
+    }
+    return kept;
+}
+
 static enum vs_err copy_added(struct vs_rewrite *w, const struct vs_directory_entry *entry)
 {
-    struct vs_frame_header h;
+    uint64_t bytes;
     struct vs_directory_entry moved = *entry;
-    if (vs_source_read(&w->reader->file, entry->offset, &h, sizeof h) != sizeof h ||
-        h.sync != VS_FRAME_SYNC)
-        return w->err; /* damaged: it can be made again */
+    if (!vs_directory_check(&w->reader->file, entry, &bytes))
+        return w->err;
     moved.offset = w->offset;
-    copy(w, entry->offset, entry->offset + h.header_bytes + h.stored_bytes);
+    copy(w, entry->offset, entry->offset + bytes);
     return keep(w, &moved);
 }
 
-static enum vs_err copy_finished(struct vs_rewrite *w, unsigned leave_out)
+/* The final index into *w*. */
+static bool take_index(struct vs_rewrite *w, struct vs_trailer *trailer)
 {
-    struct vs_reader *r = w->reader;
-    struct vs_trailer trailer;
     struct vs_frame_header header;
-    struct vs_directory_entry *old = NULL;
     unsigned char *rest;
-    size_t count = 0;
-    if (!vs_directory_final_index(&r->file, &trailer, &header, &rest))
-        return fail(w, VS_ERR_CORRUPT);
+    if (!vs_directory_final_index(&w->reader->file, trailer, &header, &rest))
+        return false;
     const unsigned char *payload = rest + header.header_bytes - sizeof header;
     memcpy(&w->index, payload, sizeof w->index);
     bool sound = w->index.entries <= VS_INDEX_ENTRIES_MAX &&
                  header.raw_bytes >= sizeof w->index + w->index.entries * sizeof *w->entries;
     if (sound)
         memcpy(w->entries, payload + sizeof w->index, w->index.entries * sizeof *w->entries);
-    free(rest);
-    if (!sound || vs_directory_load(&r->file, &old, &count))
-        return fail(w, VS_ERR_CORRUPT);
     w->last_ns = header.last_ns;
-    uint64_t events_end = trailer.index_offset;
-    for (size_t i = 0; i < count; i++)
-        events_end = old[i].offset < events_end ? old[i].offset : events_end;
+    free(rest);
+    return sound;
+}
+
+static enum vs_err copy_finished(struct vs_rewrite *w, unsigned leave_out)
+{
+    struct vs_reader *r = w->reader;
+    struct vs_trailer trailer;
+    struct vs_directory_entry *old = NULL;
+    size_t count = 0;
+    if (!take_index(w, &trailer))
+        return fail(w, VS_ERR_CORRUPT);
+    enum vs_err err = vs_directory_load(&r->file, &old, &count);
+    if (err && err != VS_ERR_CORRUPT) /* a damaged one is none */
+        return fail(w, err);
+    uint64_t newest = vs_recovery_newest(&r->recovery);
+    w->keep_live = !r->recovery.found ||
+                   (newest && newest >= w->index.first_sequence + w->index.entries);
+    uint64_t end = end_of_events(w, trailer.index_offset), listed = count;
+    count = sound_entries(w, old, count, end ? end : r->header.header_bytes, trailer.index_offset);
+    if (count)
+        end = old[0].offset;
+    else if (!end || (!err && !listed))
+        end = trailer.index_offset;
     put_header(w);
-    copy(w, r->header.header_bytes, events_end);
+    copy(w, r->header.header_bytes, end);
     for (size_t i = 0; i < count && !w->err; i++) {
         if (old[i].type >= 32 || !(leave_out >> old[i].type & 1))
             copy_added(w, &old[i]);
@@ -388,24 +484,12 @@ static void say(const struct vs_rewrite *w, char *why)
                  vs_err_text(w->err));
 }
 
-static bool make_temporary(struct vs_rewrite *w)
+static void refuse_owner(struct vs_rewrite *w, char *why)
 {
-    char *copy_of = strdup(w->target), *slash = copy_of ? strrchr(copy_of, '/') : NULL;
-    const char *name = slash ? slash + 1 : copy_of;
-    struct stat st;
-    mode_t mode = stat(w->reader->path, &st) ? 0600 : st.st_mode & 0777;
-    if (slash)
-        *slash = 0;
-    if (!copy_of || asprintf(&w->temporary, "%s%s.%.200s.%ld.new", slash ? copy_of : "",
-                             slash ? "/" : "", name, (long)getpid()) < 0)
-        w->temporary = NULL;
-    free(copy_of);
-    if (!w->temporary)
-        return false;
-    w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (w->fd >= 0 && fchmod(w->fd, mode))
-        mode = 0600; /* as private as it was made */
-    return w->fd >= 0;
+    snprintf(why, VS_READER_WHY_MAX,
+             "%.400s: belongs to another user, and written anew it would not; write elsewhere with -o",
+             w->target);
+    fail(w, VS_ERR_STATE);
 }
 
 static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
@@ -414,8 +498,10 @@ static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
     w->buffer = malloc(w->buffer_bytes);
     if (!w->target || !w->buffer)
         fail(w, VS_ERR_NOMEM);
-    else if (!make_temporary(w))
+    else if ((w->fd = vs_replacement_make(w->target, &w->temporary)) < 0)
         fail(w, VS_ERR_IO);
+    else if (!vs_replacement_like(w->fd, &w->reader->file, w->in_place))
+        refuse_owner(w, why);
     else if (vs_frame_has_trailer(&w->reader->file))
         copy_finished(w, leave_out);
     else
@@ -425,25 +511,37 @@ static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
     return w->err;
 }
 
+static bool is_same(const char *path, const char *to)
+{
+    struct stat a, b;
+    return !stat(path, &a) && !stat(to, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Says by whom *path* is being recorded; false when by nobody. */
+static bool is_recorded(const char *path, char *why)
+{
+    char who[VS_RECORDER_TEXT_MAX];
+    uint64_t recorder = vs_reader_recorded_by(path);
+    if (recorder)
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by %s; wait for its end", path,
+                 vs_reader_recorder_text(who, recorder));
+    return recorder != 0;
+}
+
 enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out,
                             struct vs_rewrite **out, char *why)
 {
     char ignored[VS_READER_WHY_MAX];
     why = why ? why : ignored;
     *why = 0;
-    uint64_t recorder = vs_reader_recorded_by(path);
-    char who[VS_RECORDER_TEXT_MAX];
-    if (recorder) {
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by %s; wait for its end", path,
-                 vs_reader_recorder_text(who, recorder));
+    if (is_recorded(path, why))
         return VS_ERR_STATE;
-    }
     struct vs_rewrite *w = calloc(1, sizeof *w);
     if (!w)
         return VS_ERR_NOMEM;
     w->fd = -1;
-    w->in_place = !to;
-    w->target = to ? strdup(to) : realpath(path, NULL); /* what a link leads to is replaced */
+    w->in_place = !to || is_same(path, to);
+    w->target = w->in_place ? realpath(path, NULL) : strdup(to); /* where links lead */
     enum vs_err err = vs_reader_open(path, &w->reader, why);
     if (!err)
         err = begin(w, leave_out, why);
@@ -494,24 +592,42 @@ static enum vs_err put_tail(struct vs_rewrite *w)
 static void remove_live(const struct vs_rewrite *w)
 {
     char *live;
-    if (w->in_place && asprintf(&live, "%s.live", w->target) >= 0) {
+    if (w->in_place && !w->keep_live && asprintf(&live, "%s.live", w->target) >= 0) {
         unlink(live);
         free(live);
     }
 }
 
+/* The rename must not cost what came to be there meanwhile. */
+static void check_unchanged(struct vs_rewrite *w, char *why)
+{
+    if (is_recorded(w->target, why)) {
+        fail(w, VS_ERR_STATE);
+    } else if (!vs_replacement_same(w->target, &w->reader->file)) {
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.400s: was changed or replaced meanwhile; it is left as it is now", w->target);
+        fail(w, VS_ERR_STATE);
+    }
+}
+
 enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
 {
+    char said[VS_READER_WHY_MAX] = "";
     put_tail(w);
     if (!w->err && fsync(w->fd) && errno != EINVAL)
         fail(w, VS_ERR_IO);
+    if (!w->err && w->in_place)
+        check_unchanged(w, said);
     if (!w->err && rename(w->temporary, w->target))
         fail(w, VS_ERR_IO);
     enum vs_err err = w->err;
     if (err) {
+        if (!*said)
+            say(w, said);
         if (why)
-            say(w, why);
+            memcpy(why, said, sizeof said);
     } else {
+        vs_replacement_forget();
         free(w->temporary);
         w->temporary = NULL;
         remove_live(w);
@@ -526,8 +642,10 @@ void vs_rewrite_cancel(struct vs_rewrite *w)
         return;
     if (w->fd >= 0)
         close(w->fd);
-    if (w->temporary && w->fd >= 0)
+    if (w->temporary) {
         unlink(w->temporary);
+        vs_replacement_forget();
+    }
     vs_reader_close(w->reader);
     free(w->target);
     free(w->temporary);
@@ -544,4 +662,9 @@ uint64_t vs_rewrite_bytes(const struct vs_rewrite *w)
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)
 {
     return w->recovered;
+}
+
+uint64_t vs_rewrite_left_out(const struct vs_rewrite *w)
+{
+    return w->left_out;
 }

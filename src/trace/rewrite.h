@@ -21,8 +21,10 @@ struct vs_source;
  * added after recording except types in *leave_out* (bits 1u << type). A trace without
  * an end gets an `end` event, reason VS_END_KILLED. On failure *why* (VS_READER_WHY_MAX
  * bytes) holds one line: as vs_reader_open; VS_ERR_STATE when a process records it now;
- * VS_ERR_CORRUPT when it is damaged and would be replaced (*to* NULL); VS_ERR_IO when
- * the new file cannot be written. The caller commits or cancels. */
+ * VS_ERR_CORRUPT when it is damaged or cut off, or FILE.live holds what cannot be taken, and it
+ * would be replaced (*to* NULL or the same file); VS_ERR_STATE, too, when it would be replaced
+ * and its owner cannot be kept; VS_ERR_IO when the new file cannot be written. The caller
+ * commits or cancels. */
 enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out,
                             struct vs_rewrite **out, char *why) VS_MUST_CHECK;
 
@@ -33,8 +35,9 @@ enum vs_err vs_rewrite_add(struct vs_rewrite *rewrite, enum vs_frame_type type, 
                            uint64_t sequence, const void *payload, size_t bytes) VS_MUST_CHECK;
 
 /* vs_rewrite_commit: write index, directory and trailer, put the new file in its place,
- * and remove the old FILE.live when the trace itself was replaced. *why* as above; on
- * failure nothing has changed. Frees *rewrite* in any case. */
+ * and remove the old FILE.live when the trace itself was replaced and has all of it. *why* as
+ * above; VS_ERR_STATE when the trace is not the one any more that was read. On failure nothing
+ * has changed. Frees *rewrite* in any case. */
 enum vs_err vs_rewrite_commit(struct vs_rewrite *rewrite, char *why) VS_MUST_CHECK;
 
 /* vs_rewrite_cancel: nothing has changed. Frees *rewrite*; NULL does nothing. */
@@ -45,6 +48,13 @@ uint64_t vs_rewrite_bytes(const struct vs_rewrite *rewrite);
 
 /* vs_rewrite_recovered: events that came from FILE.live. */
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *rewrite);
+
+/* vs_rewrite_left_out: bytes at the end of a damaged or cut off trace that could not be read. */
+uint64_t vs_rewrite_left_out(const struct vs_rewrite *rewrite);
+
+/* vs_rewrite_discard: for signal handlers, before the process ends: remove the new file that is
+ * being written, if any. */
+void vs_rewrite_discard(void);
 
 /* vs_directory_load: which frames were added to the trace in *file*, in file order. **out*
  * is malloc'ed and the caller's; NULL and 0 when there are none, or the trace has no end.

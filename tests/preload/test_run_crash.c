@@ -87,6 +87,16 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     assert_int_equal(bash("echo precious >text; $V recover -o text k.vst; cat text"), 0);
     assert_string_equal(out, "precious\n");
     assert_says(err, "exists and is not a trace");
+    assert_int_equal(bash("mkfifo pipe; for v in recover symbolize; do for f in text pipe; do "
+                          "timeout 30 $V $v -o $f k.vst; echo $?; done; done; test -p pipe && cat text"),
+                     0);
+    assert_string_equal(out, "2\n2\n2\n2\nprecious\n");
+    assert_int_equal(bash("head -c -1 whole.vst >cut; cp cut cut.before; $V recover cut; echo $?; "
+                          "$V index cut; echo $?; $V symbolize -o cut cut; echo $?; cmp cut cut.before && "
+                          "$V recover -o whole2.vst cut"), 0);
+    assert_memory_equal(out, "2\n2\n2\n", 6);
+    assert_says(out, "left out: the last ");
+    assert_says(out, "whole2.vst is whole now");
     assert_int_equal(bash("$V recover -o k.vst k.vst && test ! -e k.vst.live"), 0);
     assert_int_equal(bash("$V recover nowhere.vst"), 2);
     assert_int_equal(bash("$V recover script.sh"), 2);

@@ -5,7 +5,10 @@
 #include "trace_test.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "trace/rewrite.h"
 
@@ -168,6 +171,34 @@ static void test_killed_trace_becomes_whole(void **state)
     }
 }
 
+/* In place; *path* stays as it is, byte by byte. */
+static void assert_refused(const char *path, enum vs_err expected, const char *part)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_rewrite *w;
+    size_t bytes, again;
+    unsigned char *old = slurp(path, &bytes);
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), expected);
+    if (!strstr(why, part))
+        fail_msg("%s", why);
+    assert_int_equal(vs_rewrite_open(path, path, 0, &w, why), expected); /* the same file */
+    unsigned char *now = slurp(path, &again);
+    assert_int_equal(again, bytes);
+    assert_memory_equal(now, old, bytes);
+    free(old);
+    free(now);
+}
+
+static uint64_t end_of_first_frame(const char *path)
+{
+    struct vs_reader *r = open_reader(path);
+    struct vs_event e;
+    assert_int_equal(vs_reader_next(r, &e), VS_OK);
+    uint64_t end = r->offset;
+    vs_reader_close(r);
+    return end;
+}
+
 static void test_cut_and_damaged_traces(void **state)
 {
     (void)state;
@@ -175,14 +206,35 @@ static void test_cut_and_damaged_traces(void **state)
     uint64_t before, after, reason;
     char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
-    const char *path = scratch("cut.vst");
+    char path[512]; /* scratch has four names only */
+    snprintf(path, sizeof path, "%s", scratch("cut.vst"));
     make_trace(path);
     unsigned char *data = slurp(path, &bytes);
     spit(path, data, bytes * 2 / 3);
     unsigned n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    assert_refused(path, VS_ERR_CORRUPT, "-o");
+    assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), 0, &w, why), VS_OK);
+    assert_true(vs_rewrite_left_out(w) > 0);
+    assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
+    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+
+    /* where it ends between two frames nothing is lost */
+    uint64_t end = end_of_first_frame(path);
+    spit(path, data, end);
+    n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
     add_frames(path, NULL, 0, 1);
     assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
     assert_int_equal(before, after);
+
+    /* a page that was never written: what follows it is not given up in place */
+    memset(data + end, 0, 4096);
+    spit(path, data, bytes - 5);
+    digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    assert_refused(path, VS_ERR_CORRUPT, "-o");
+    free(data);
+    make_trace(path);
+    data = slurp(path, &bytes);
 
     /* damaged in the middle, and without an end: not in place, but elsewhere */
     data[bytes / 2] ^= 1;
@@ -247,6 +299,179 @@ static void test_recorded_now_is_refused(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
+/* A killed trace whose file lost its last frames: FILE.live holds later ones. */
+static void test_live_is_kept_where_it_is_not_all_taken(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    const char *path = scratch("gap.vst");
+    struct vs_rewrite *w;
+    char why[VS_READER_WHY_MAX] = "";
+    killed_trace(path, 200000);
+    assert_int_equal(truncate(path, (off_t)end_of_first_frame(path)), 0);
+    assert_refused(path, VS_ERR_CORRUPT, "FILE.live");
+    assert_int_equal(vs_rewrite_open(path, scratch("gap2.vst"), 0, &w, why), VS_OK);
+    assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
+    assert_int_equal(access(scratch("gap.vst.live"), F_OK), 0);
+}
+
+static void test_of_two_at_once_one_fails(void **state)
+{
+    (void)state;
+    const char *path = scratch("two.vst");
+    struct vs_rewrite *a, *b;
+    char why[VS_READER_WHY_MAX] = "";
+    size_t bytes, again;
+    make_trace(path);
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &a, why), VS_OK);
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &b, why), VS_OK); /* and the same pid */
+    assert_int_equal(vs_rewrite_add(a, VS_FRAME_SYMBOLS, 0, 0, "abc", 3), VS_OK);
+    assert_int_equal(vs_rewrite_commit(a, why), VS_OK);
+    unsigned char *first = slurp(path, &bytes);
+    assert_int_equal(vs_rewrite_commit(b, why), VS_ERR_STATE);
+    assert_non_null(strstr(why, "replaced meanwhile"));
+    unsigned char *now = slurp(path, &again);
+    assert_int_equal(again, bytes);
+    assert_memory_equal(now, first, bytes);
+    free(now);
+
+    /* a program records to the path meanwhile */
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &a, why), VS_OK);
+    unlink(path);
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    record_some(r, 10);
+    assert_int_equal(vs_rewrite_commit(a, why), VS_ERR_STATE);
+    assert_non_null(strstr(why, "being recorded"));
+    assert_int_equal(access(scratch("two.vst.live"), F_OK), 0);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    free(first);
+}
+
+static void test_what_the_dead_left_is_removed(void **state)
+{
+    (void)state;
+    const char *path = scratch("dead.vst");
+    struct vs_rewrite *w;
+    char why[VS_READER_WHY_MAX] = "", name[64], mine[64];
+    make_trace(path);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child)
+        _exit(vs_rewrite_open(path, NULL, 0, &w, why) != VS_OK); /* leaves the file */
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    snprintf(name, sizeof name, ".dead.vst.%ld.new", (long)child);
+    snprintf(mine, sizeof mine, ".dead.vst.%ld.new", (long)getpid());
+    assert_int_equal(access(scratch(name), F_OK), 0);
+    spit(scratch(mine), (const unsigned char *)"x", 1); /* of an earlier process of this number */
+    spit(scratch(".dead.vst.notes.new"), (const unsigned char *)"x", 1);
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
+    assert_int_equal(access(scratch(name), F_OK), -1);
+    vs_rewrite_discard(); /* as a signal handler does */
+    vs_rewrite_cancel(w);
+    snprintf(name, sizeof name, ".dead.vst.%ld.1.new", (long)getpid());
+    assert_int_equal(access(scratch(name), F_OK), -1);
+    assert_int_equal(unlink(scratch(mine)), 0);
+    assert_int_equal(unlink(scratch(".dead.vst.notes.new")), 0);
+}
+
+static void test_owner_stays(void **state)
+{
+    (void)state;
+    const char *path = scratch("owner.vst");
+    struct stat st;
+    make_trace(path);
+    if (geteuid() || chown(path, 12345, 23456))
+        skip();
+    add_frames(path, NULL, 0, 1);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_uid, 12345);
+    assert_int_equal(st.st_gid, 23456);
+}
+
+/* --- damaged and foreign directories --- */
+
+static uint64_t directory_at(const char *path, size_t *count)
+{
+    struct vs_reader *r = open_reader(path);
+    struct vs_trailer trailer;
+    struct vs_frame_header header;
+    struct vs_index_extension extension;
+    struct vs_directory_entry *entries;
+    unsigned char *rest;
+    assert_true(vs_directory_final_index(&r->file, &trailer, &header, &rest));
+    memcpy(&extension, rest, sizeof extension);
+    assert_int_equal(vs_directory_load(&r->file, &entries, count), VS_OK);
+    free(entries);
+    free(rest);
+    vs_reader_close(r);
+    return extension.directory_offset;
+}
+
+static void test_a_damaged_directory_is_none(void **state)
+{
+    (void)state;
+    const char *path = scratch("directory.vst");
+    uint64_t before, after, reason;
+    struct vs_directory_entry *entries;
+    size_t bytes, count;
+    make_trace(path);
+    unsigned n = digest(path, &before, VS_TRACE_COMPLETE, &reason);
+    for (unsigned part = 0; part < 2; part++) { /* its header, its payload */
+        add_frames(path, NULL, ~0u, 4);
+        uint64_t at = directory_at(path, &count);
+        unsigned char *data = slurp(path, &bytes);
+        data[at + (part ? sizeof(struct vs_frame_header) + 3 : 0)] ^= 0x40;
+        spit(path, data, bytes);
+        free(data);
+        add_frames(path, NULL, 0, 2);
+        assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+        assert_int_equal(before, after);
+        assert_int_equal(directory(path, &entries), 2);
+        free(entries);
+    }
+}
+
+static void test_entries_are_not_copied_twice_nor_for_events(void **state)
+{
+    (void)state;
+    const char *path = scratch("entries.vst");
+    uint64_t before, after, reason;
+    struct vs_directory_entry *entries;
+    size_t bytes, again, count;
+    make_trace(path);
+    unsigned n = digest(path, &before, VS_TRACE_COMPLETE, &reason);
+    add_frames(path, NULL, 0, 4);
+    uint64_t at = directory_at(path, &count);
+    assert_int_equal(count, 4);
+    unsigned char *data = slurp(path, &bytes);
+    struct vs_directory_entry list[4];
+    struct vs_frame_header h;
+    memcpy(&h, data + at, sizeof h);
+    unsigned char *payload = data + at + h.header_bytes;
+    memcpy(list, payload, sizeof list);
+    list[1] = list[2] = list[0];
+    list[3].offset = sizeof(struct vs_file_header); /* an event frame */
+    list[3].type = VS_FRAME_EVENTS;
+    memcpy(payload, list, sizeof list);
+    XXH64_state_t state64;
+    XXH64_reset(&state64, 0);
+    XXH64_update(&state64, &h, offsetof(struct vs_frame_header, checksum));
+    XXH64_update(&state64, data + at + sizeof h, h.header_bytes - sizeof h + h.stored_bytes);
+    h.checksum = XXH64_digest(&state64);
+    memcpy(data + at, &h, sizeof h);
+    spit(path, data, bytes);
+    free(data);
+    add_frames(path, NULL, 0, 0);
+    free(slurp(path, &again));
+    assert_true(again < bytes);
+    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+    assert_int_equal(directory(path, &entries), 1);
+    free(entries);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +480,12 @@ int main(void)
         cmocka_unit_test(test_cut_and_damaged_traces),
         cmocka_unit_test(test_failure_leaves_everything),
         cmocka_unit_test(test_recorded_now_is_refused),
+        cmocka_unit_test(test_live_is_kept_where_it_is_not_all_taken),
+        cmocka_unit_test(test_of_two_at_once_one_fails),
+        cmocka_unit_test(test_what_the_dead_left_is_removed),
+        cmocka_unit_test(test_owner_stays),
+        cmocka_unit_test(test_a_damaged_directory_is_none),
+        cmocka_unit_test(test_entries_are_not_copied_twice_nor_for_events),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a trace is written anew: what may be replaced, and what an interrupt leaves. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "trace/reader.h"
+#include "trace/rewrite.h"
+
+/* A slip of the keyboard must not cost a file. NULL: it may be written. */
+static const char *refuse(const char *output, const struct stat *st)
+{
+    char magic[8];
+    if (!S_ISREG(st->st_mode))
+        return "is not a regular file";
+    FILE *file = fopen(output, "rb");
+    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    return st->st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
+}
+
+bool vs_tool_output(const char *who, const char *path, const char **output)
+{
+    struct stat from, to;
+    if (!*output || stat(*output, &to))
+        return true;
+    if (!stat(path, &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+        *output = NULL;
+        return true;
+    }
+    const char *refusal = refuse(*output, &to);
+    if (refusal)
+        vs_tool_fail(who, "%s %s; it is left alone", *output, refusal);
+    return !refusal;
+}
+
+static void discard(int signal)
+{
+    vs_rewrite_discard();
+    raise(signal); /* as if nothing had been there: the handler is gone by now */
+}
+
+void vs_tool_discard_on_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = discard, .sa_flags = (int)SA_RESETHAND}, before;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
