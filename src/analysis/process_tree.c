@@ -87,8 +87,7 @@ static size_t read_lineage(const char *text, struct forebear *out)
     return count;
 }
 
-/* By birth, then by the start of the trace: whoever comes later comes from nobody earlier
- * in this order, so that links never go round. */
+/* By birth, then by the start of the trace. */
 static bool is_before(const struct vs_tree_member *a, const struct vs_tree_member *b)
 {
     if (a->born_ns != b->born_ns)
@@ -113,6 +112,22 @@ static bool is_forebear(const struct vs_tree_member *m, const struct forebear *f
     return f->forked ? m->born_ns <= f->ns + FORK_SLACK_NS : m->born_ns == f->ns;
 }
 
+static bool comes_from(const struct vs_tree_member *members, const struct vs_tree_member *c,
+                       const struct vs_tree_member *m)
+{
+    while (c != m && c->parent != VS_TREE_NONE)
+        c = &members[c->parent];
+    return c == m;
+}
+
+/* A parent is born no later than its child; in one tick of the kernel's clock both may be,
+ * and then the child's trace may well begin first. Links never go round, whatever traces say. */
+static bool can_bear(const struct vs_tree_member *members, const struct vs_tree_member *c,
+                     const struct vs_tree_member *m)
+{
+    return c->born_ns <= m->born_ns && !comes_from(members, c, m);
+}
+
 /* The trace of forebear *f* from which *m* comes: of several processes with that number the
  * last one born, of several programs it was the one before *m* began. */
 static uint32_t find_forebear(const struct vs_tree_member *members, size_t count,
@@ -121,8 +136,8 @@ static uint32_t find_forebear(const struct vs_tree_member *members, size_t count
     const struct vs_tree_member *best = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct vs_tree_member *c = &members[i];
-        if (c == m || !same_boot(c, m) || same_process(c, m) || !is_before(c, m) ||
-            !is_forebear(c, f))
+        if (c == m || !same_boot(c, m) || same_process(c, m) || !is_forebear(c, f) ||
+            !can_bear(members, c, m))
             continue;
         if (!best || c->born_ns > best->born_ns ||
             (c->born_ns == best->born_ns && c->start_ns <= m->start_ns))
@@ -131,18 +146,17 @@ static uint32_t find_forebear(const struct vs_tree_member *members, size_t count
     return best ? (uint32_t)(best - members) : VS_TREE_NONE;
 }
 
-static bool link_to_earlier_image(struct vs_tree_member *members, size_t count,
+static void link_to_earlier_image(struct vs_tree_member *members, size_t count,
                                   struct vs_tree_member *m)
 {
     for (size_t i = 0; i < count; i++) {
-        struct vs_tree_member *c = &members[i];
+        const struct vs_tree_member *c = &members[i];
         if (c == m || !same_process(c, m) || !is_before(c, m))
             continue;
         if (m->parent == VS_TREE_NONE || is_before(&members[m->parent], c))
             m->parent = (uint32_t)i;
         m->link = VS_TREE_EXEC;
     }
-    return m->parent != VS_TREE_NONE;
 }
 
 static void link_by_lineage(struct vs_tree_member *members, size_t count,
@@ -173,7 +187,8 @@ static void link_by_number(struct vs_tree_member *members, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         const struct vs_tree_member *c = &members[i];
-        if (c == m || c->pid != m->ppid || strcmp(c->host, m->host) != 0 || !is_before(c, m))
+        if (c == m || c->pid != m->ppid || strcmp(c->host, m->host) != 0 || !is_before(c, m) ||
+            comes_from(members, c, m))
             continue;
         m->parent = (uint32_t)i;
         m->link = VS_TREE_LIKELY;
@@ -186,7 +201,12 @@ void vs_tree_link_up(struct vs_tree_member *members, size_t count)
         struct vs_tree_member *m = &members[i];
         m->parent = VS_TREE_NONE;
         m->link = VS_TREE_ROOT;
-        if (!m->has_process || link_to_earlier_image(members, count, m))
+        if (m->has_process)
+            link_to_earlier_image(members, count, m);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct vs_tree_member *m = &members[i];
+        if (!m->has_process || m->link == VS_TREE_EXEC)
             continue;
         if (*m->lineage)
             link_by_lineage(members, count, m);

@@ -48,7 +48,7 @@ struct vs_tree_gpu {
 };
 
 struct vs_tree {
-    struct vs_tree_member *members; /* by start, parents before their children */
+    struct vs_tree_member *members; /* by birth, then by start */
     size_t count;
     struct vs_tree_gpu *gpus;
     size_t gpu_count;

@@ -97,10 +97,30 @@ static void older_traces_are_linked_by_number_and_that_is_told(void **state)
     expect(&m[2], VS_TREE_NONE, VS_TREE_ROOT);
 }
 
+/* The kernel tells births in ticks: forks of forks within one of them, and recording began
+ * with the youngest. */
+static void births_in_one_tick_link_in_any_order_of_recording(void **state)
+{
+    (void)state;
+    struct vs_tree_member m[] = {
+        member(13, 5, 6, "12@5003000000 11@5002000000 10@5001000000 1:0"),
+        member(12, 5, 7, "11@5002000000 10@5001000000 1:0"),
+        member(14, 5, 8, "10:5000000000 1:0"), /* started by the first, not forked */
+        member(11, 5, 9, "10@5001000000 1:0"),
+        member(10, 5, 10, "1:0"),
+    };
+    vs_tree_link_up(m, 5);
+    expect(&m[0], 1, VS_TREE_FORK);
+    expect(&m[1], 3, VS_TREE_FORK);
+    expect(&m[2], 4, VS_TREE_CHILD);
+    expect(&m[3], 4, VS_TREE_FORK);
+    expect(&m[4], VS_TREE_NONE, VS_TREE_ROOT);
+}
+
 static void links_never_go_round_whatever_members_say(void **state)
 {
     (void)state;
-    static const char *const words[] = {"", "1:0", "2:0 1:0", "3@1 2:0", "1@99999999999999 3:0", "::", "@"};
+    static const char *const words[] = {"", "1:0", "2:0 1:0", "3@1 2:0", "1@99999999999999 3:0", "2:1 3:1", "@"};
     uint64_t random = 1;
     for (int round = 0; round < 2000; round++) {
         struct vs_tree_member m[12];
@@ -197,6 +217,7 @@ int main(void)
         cmocka_unit_test(another_boot_or_an_unknown_birth_links_nothing),
         cmocka_unit_test(processes_in_between_that_left_no_trace_are_told),
         cmocka_unit_test(older_traces_are_linked_by_number_and_that_is_told),
+        cmocka_unit_test(births_in_one_tick_link_in_any_order_of_recording),
         cmocka_unit_test(links_never_go_round_whatever_members_say),
         cmocka_unit_test(sums_are_those_of_all_events_in_the_order_of_time),
     };
