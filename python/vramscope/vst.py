@@ -712,7 +712,9 @@ def as_dict(event):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="vramscope.vst", description="A trace as lines of JSON.")
+    parser = argparse.ArgumentParser(prog="vramscope.vst", description="A trace as lines of JSON.",
+                                     epilog="Status: 0; 2 when the file is no trace, or is "
+                                     "truncated or damaged (the last line tells).")
     parser.add_argument("trace")
     parser.add_argument("--canonical", action="store_true", help="the text that tests compare")
     parser.add_argument("--index", action="store_true", help="the frames instead of the events")
@@ -722,6 +724,7 @@ def main(arguments=None):
             if options.index:
                 for entry in (trace.index() or []) + trace.directory():
                     print(json.dumps(entry._asdict()))
+                sys.stdout.flush()
                 return 0
             for event in trace:
                 line = canonical(event) if options.canonical else json.dumps(as_dict(event))
@@ -733,6 +736,12 @@ def main(arguments=None):
                 print(f"== {trace.condition} {trace.events} {trace.recovered}")
             else:
                 print(json.dumps({"condition": trace.condition, "text": trace.text}))
+            sys.stdout.flush()
+            if trace.condition in ("truncated", "damaged"):
+                print(f"vramscope.vst: {trace.text}", file=sys.stderr)
+                return 2
+    except BrokenPipeError:
+        raise
     except (Error, OSError) as error:
         print(f"vramscope.vst: {error}", file=sys.stderr)
         return 2

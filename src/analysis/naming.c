@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define STACK_MAX 128
+#define STACK_MAX 129 /* the deepest that is recorded, and the mark of more */
 #define INLINE_MAX 16
 
 static bool starts_with_any(const char *text, const char *const *prefixes)

@@ -142,8 +142,33 @@ static Dwarf_Die *declaration(Dwarf_Die *die, Dwarf_Die *room)
     return die;
 }
 
-/* *name* with the namespaces and classes around it: functions of one file only have no
- * mangled name to tell them. */
+/* What a scope of *name* is called: NULL when it says nothing. The functions of a class
+ * without a name are a lambda's. */
+static const char *scope_name(Dwarf_Die *scope, const char *name)
+{
+    int tag = dwarf_tag(scope);
+    bool is_class = tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+    if (tag != DW_TAG_namespace && !is_class)
+        return NULL;
+    const char *own = dwarf_diename(scope);
+    if (own)
+        return own;
+    bool lambda = is_class && (!strcmp(name, "operator()") || !strcmp(name, "_FUN"));
+    return tag == DW_TAG_namespace ? "(anonymous namespace)" : lambda ? "{lambda}" : NULL;
+}
+
+/* A function around a class: its whole name. */
+static const char *function_name(struct vs_elf_object *object, Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const char *mangled = dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute)
+                              ? dwarf_formstring(&attribute)
+                              : NULL;
+    return mangled ? vs_elf_readable(object, mangled) : dwarf_diename(function);
+}
+
+/* *name* with the namespaces, classes and the function around it: functions of one file
+ * only have no mangled name to tell them. */
 static const char *qualified(struct vs_elf_object *object, Dwarf_Die *die, const char *name)
 {
     char text[NAME_BYTES_MAX];
@@ -155,14 +180,12 @@ static const char *qualified(struct vs_elf_object *object, Dwarf_Die *die, const
     text[used] = '\0';
     if (n > 0)
         memcpy(text + (used -= length), name, length);
-    bool longer = false;
-    for (int i = 1; i < n; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        bool has_name = tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
-                        tag == DW_TAG_structure_type;
-        const char *scope = has_name ? dwarf_diename(&scopes[i]) : NULL;
-        if (!scope && tag == DW_TAG_namespace)
-            scope = "(anonymous namespace)";
+    bool longer = false, whole = false;
+    for (int i = 1; i < n && !whole; i++) {
+        /* a function counts around a class; around another function it is a nested one's */
+        whole = longer && dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
+        const char *scope =
+            whole ? function_name(object, &scopes[i]) : scope_name(&scopes[i], name);
         length = scope ? strlen(scope) : 0;
         if (!length || length + 2 > used)
             continue;

@@ -47,6 +47,9 @@ const char *vs_elf_readable(struct vs_elf_object *object, const char *name);
 size_t vs_elf_dwarf_names(struct vs_elf_object *object, Dwarf_Addr pc, struct vs_symbol *out);
 /* vs_elf_plt_name: "function@plt" when *pc* lies in a stub of the linker; else NULL. */
 const char *vs_elf_plt_name(struct vs_elf_object *object, uint64_t pc);
+/* vs_elf_is_signal_frame: is *pc* one byte before the code that a signal's handler returns
+ * to? No function is there: nothing calls that code. */
+bool vs_elf_is_signal_frame(struct vs_elf_object *object, uint64_t pc);
 /* vs_elf_fetch: ask a debuginfod server for the module's debugging information; -1. */
 int vs_elf_fetch(const char *build_id);
 

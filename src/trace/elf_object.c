@@ -300,6 +300,10 @@ size_t vs_elf_object_names(struct vs_elf_object *object, uint64_t address, struc
     memset(out, 0, sizeof *out);
     if (!object->module)
         return 0;
+    if (vs_elf_is_signal_frame(object, address)) {
+        *out = (struct vs_symbol){.function = "<signal handler called>", .known = 1};
+        return 1;
+    }
     size_t count = vs_elf_dwarf_names(object, address, out);
     if (count)
         return count;

@@ -22,7 +22,7 @@
 #include "trace/format.h"
 
 #define MAGIC "\x89VSN\r\n\x1a\n"
-#define VERSION 1u /* raised also when names are made in another way */
+#define VERSION 2u /* raised also when names are made in another way */
 #define FILE_BYTES_MAX ((size_t)8 << 20)
 #define FILES_MAX 65536u
 #define FRESH_SECONDS 3600 /* a file used is marked so, once in this time */

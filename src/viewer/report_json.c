@@ -12,7 +12,7 @@ static const char *condition_name(enum vs_condition condition)
 {
     switch (condition) {
     case VS_TRACE_COMPLETE: return "complete";
-    case VS_TRACE_LIVE: return "recovered";
+    case VS_TRACE_LIVE: return "live";
     case VS_TRACE_TRUNCATED: return "truncated";
     case VS_TRACE_DAMAGED: return "damaged";
     }

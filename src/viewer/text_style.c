@@ -65,21 +65,33 @@ char *vs_text_clip(char *out, const char *text, size_t columns)
     return out;
 }
 
-/* The function's name without its parameters: "f(int, float)" -> "f". Template
+/* Does "operator()" end before *length*? */
+static bool is_call_operator(const char *function, size_t length)
+{
+    static const char call[] = "operator()";
+    size_t bytes = sizeof call - 1;
+    return length >= bytes && memcmp(function + length - bytes, call, bytes) == 0 &&
+           (length == bytes || function[length - bytes - 1] == ':');
+}
+
+/* The function's name without its parameters: "f(int, float) const" -> "f". Template
  * arguments stay; "operator()" and "(anonymous namespace)" are left alone. */
 static int function_length(const char *function)
 {
-    size_t length = strlen(function);
-    if (length == 0 || function[length - 1] != ')')
+    static const char suffix[] = ") const";
+    size_t whole = strlen(function), length = whole;
+    if (length >= sizeof suffix && strcmp(function + length - (sizeof suffix - 1), suffix) == 0)
+        length -= sizeof suffix - 2;
+    if (length == 0 || function[length - 1] != ')' || is_call_operator(function, length))
         return (int)length;
     int depth = 0;
     for (size_t i = length; i-- > 0;) {
         if (function[i] == ')')
             depth++;
         else if (function[i] == '(' && --depth == 0)
-            return i == 0 ? (int)length : (int)i;
+            return i == 0 ? (int)whole : (int)i;
     }
-    return (int)length;
+    return (int)whole;
 }
 
 static size_t append(char *out, size_t at, const char *text, int length)

@@ -184,6 +184,28 @@ def contents(path):
         return None
 
 
+def check_statuses(folder, golden, comparison):
+    """The command's exit status, and that it ends quietly when nobody reads on."""
+    whole = sorted(glob.glob(os.path.join(golden, "*.vst")), key=os.path.getsize)[-1]
+    cut = os.path.join(folder, "cut.vst")
+    with open(cut, "wb") as out:
+        out.write(contents(whole)[:-40])
+    command = [sys.executable, "-m", "vramscope.vst"]
+    environment = dict(os.environ, PYTHONPATH=sys.path[0])
+    for path, wanted in ((whole, 0), (cut, 2), (os.devnull, 2), (folder + "/none", 2)):
+        done = subprocess.run(command + [path], capture_output=True, env=environment, timeout=120)
+        if done.returncode != wanted or bool(done.stderr) != (wanted != 0):
+            comparison.wrong.append(f"{path}: status {done.returncode}, {done.stderr}")
+    reader, writer = os.pipe()
+    os.close(reader)
+    for option in ([], ["--index"], ["--canonical"]):
+        done = subprocess.run(command + [whole] + option, stdout=writer, stderr=subprocess.PIPE,
+                              env=environment, timeout=120)
+        if done.stderr:
+            comparison.wrong.append(f"nobody reads {option}: {done.stderr}")
+    os.close(writer)
+
+
 def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
     comparison = Comparison(tool)
     seed = int(seed or time.time_ns() % 10**9)
@@ -194,6 +216,7 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
         if xxh64(data[:n]) != xxh64_python(data[:n]):
             comparison.wrong.append(f"xxh64 of {n} bytes")
     comparison.check(sorted(glob.glob(os.path.join(golden, "*.vst"))))
+    check_statuses(folder, golden, comparison)
     for i, (events, compression, leave) in enumerate((
             (8000, 3, False), (3000, 0, False), (6000, 1, True), (400, 0, False), (400, 0, True),
             (60, 3, False), (60, 3, True))):

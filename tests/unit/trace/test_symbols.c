@@ -410,6 +410,66 @@ static void plt_stubs_are_called_by_what_they_lead_to(void **state)
     dlclose(handle);
 }
 
+/* What the place *after* symbol *name* of FILE in the scratch folder is called. */
+static void name_at(const char *file, const char *name, int after, char *out, size_t room)
+{
+    struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
+    struct vs_elf_facts facts;
+    struct vs_symbols_options options = {.debug_dirs = NULL};
+    unsigned long address = 0;
+    shell("nm %s | awk '$3 ~ /%s/ { print $1; exit }' > address", "with_symbols.so", name);
+    FILE *f = fopen(scratch("address"), "r");
+    assert_true(f && fscanf(f, "%lx", &address) == 1);
+    fclose(f);
+    char path[512];
+    snprintf(path, sizeof path, "%s", scratch(file));
+    struct vs_debug_query query = {path, "", "", &options};
+    struct vs_elf_object *object = vs_elf_object_open(&query, &facts);
+    assert_true(object && facts.found);
+    size_t count = vs_elf_object_names(object, address + (unsigned long)(long)after, symbols);
+    snprintf(out, room, "%s", count && symbols[0].known ? symbols[0].function : "");
+    vs_elf_object_close(object);
+}
+
+static void the_frame_of_a_signal_is_named_with_and_without_symbols(void **state)
+{
+    (void)state;
+    char name[512];
+#ifndef __x86_64__
+    skip();
+#endif
+    shell("printf '%%s\\n' .text 'push %%rbp' ret nop __restore_rt: 'mov $15,%%rax' syscall nop "
+          "'.globl after' after: 'mov $15,%%eax' syscall > restore.s && "
+          "cc -shared -nostdlib -Wl,--build-id=none -o with_symbols.so restore.s && "
+          "strip -o stripped.so with_symbols.so");
+    name_at("with_symbols.so", "__restore_rt", -1, name, sizeof name);
+    assert_string_equal(name, "<signal handler called>");
+    name_at("stripped.so", "__restore_rt", -1, name, sizeof name);
+    assert_string_equal(name, "<signal handler called>");
+    name_at("stripped.so", "after", -1, name, sizeof name);
+    assert_string_not_equal(name, "<signal handler called>");
+    name_at("with_symbols.so", "after", 2, name, sizeof name);
+    assert_string_equal(name, "after");
+}
+
+static void a_lambda_is_named_by_the_function_it_is_in(void **state)
+{
+    (void)state;
+    char name[512];
+    if (!has_tool("c++"))
+        skip();
+    shell("printf '%%s\\n' 'int out;' 'namespace n { struct S { void f(int); }; }' "
+          "'void n::S::f(int k) { auto l = [k](int x) { out = x + k; }; l(1); }' "
+          "'extern \"C\" int plain() { auto l = [](int x) { out = x; }; l(2); return 0; }' > l.cpp && "
+          "c++ -g -O0 -shared -fPIC -nostdlib -Wl,--build-id=none -o with_symbols.so l.cpp");
+    name_at("with_symbols.so", "^_ZZN1n1S1f", 4, name, sizeof name);
+    assert_non_null(strstr(name, "n::S::f(int)::{lambda"));
+    assert_non_null(strstr(name, "::operator()"));
+    name_at("with_symbols.so", "^_ZZ5plain", 4, name, sizeof name);
+    assert_non_null(strstr(name, "plain::{lambda"));
+    assert_non_null(strstr(name, "::operator()"));
+}
+
 static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void **state)
 {
     (void)state;
@@ -743,6 +803,8 @@ int main(void)
         cmocka_unit_test(another_build_gives_no_names_and_is_told_of),
         cmocka_unit_test(broken_libraries_do_no_harm),
         cmocka_unit_test(plt_stubs_are_called_by_what_they_lead_to),
+        cmocka_unit_test(the_frame_of_a_signal_is_named_with_and_without_symbols),
+        cmocka_unit_test(a_lambda_is_named_by_the_function_it_is_in),
         cmocka_unit_test(names_are_kept_on_disk),
         cmocka_unit_test(a_debug_file_installed_later_replaces_poorer_names),
         cmocka_unit_test(a_damaged_cache_is_passed_over_and_written_anew),
