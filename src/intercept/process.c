@@ -189,6 +189,16 @@ static enum vs_err trace_path(char *path, unsigned attempt)
     return m < 0 || (size_t)m >= PATH_MAX - n ? VS_ERR_LIMIT : VS_OK;
 }
 
+/* Whether our dlclose stands in front of the program's. */
+static bool in_front(void)
+{
+    const struct link_map *self = injected ? NULL : vs_loaded_self();
+    struct vs_loaded own;
+    if (self)
+        own = vs_loaded_from(self);
+    return self && vs_loaded_at_start(&own);
+}
+
 /* No trace is ever lost to another: only a name that nobody has is taken. */
 static enum vs_err open_recorder(char *path)
 {
@@ -200,6 +210,7 @@ static enum vs_err open_recorder(char *path)
         .compression = (unsigned)options.number[VS_OPT_compression],
         .python = vs_option_is(&options, VS_OPT_stacks, "both") ||
                   vs_option_is(&options, VS_OPT_stacks, "python"),
+        .unloads_told = in_front(),
         .no_native = !with_native,
         .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
         .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dlclose: what is unloaded is told to the recorder, since the next library may get the
- * same addresses and stacks are known by addresses. The call itself is the program's. */
+ * same addresses and stacks are known by addresses. The call itself is the program's, but
+ * an interpreter that we call stays loaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 
 #include "intercept/process.h"
 #include "intercept/real_symbols.h"
+
+static void keep(const char *path)
+{
+    int saved_errno = errno;
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (handle)
+        vs_real_dlclose(handle); /* it stays all the same */
+    vs_recorder_kept(handle != NULL);
+    errno = saved_errno;
+}
 
 static void tell(void)
 {
@@ -21,7 +32,11 @@ static void tell(void)
 
 VS_EXPORT int dlclose(void *handle)
 {
+    const char *to_keep = vs_recorder_unloading();
+    if (to_keep)
+        keep(to_keep);
     int r = vs_real_dlclose(handle);
+    vs_recorder_unloading_done();
     tell();
     return r;
 }

@@ -291,8 +291,11 @@ void vs_module_list_refresh(struct vs_recorder *r)
     /* before the list is read: what is unloaded meanwhile sets it again */
     atomic_store(&r->modules_unloaded, false);
     dl_iterate_phdr(read_generation, &generation);
-    if (generation == atomic_load_explicit(&r->module_generation_seen, memory_order_relaxed))
+    if (generation == atomic_load_explicit(&r->module_generation_seen, memory_order_relaxed)) {
+        if (r->python && vs_python_awaited())
+            vs_module_list_look_for_python(r);
         return;
+    }
     struct gathering g = {0};
     vs_loaded_object_each(gather_one, &g);
     /* the loader lists the program first; write it first */
@@ -318,7 +321,7 @@ void vs_module_list_look_for_python(struct vs_recorder *r)
     const char *note;
     if (!r->python)
         return;
-    vs_python_look(&note);
+    vs_python_look(r->unloads_told, &note);
     if (!note)
         return;
     vs_lock_acquire(&r->lock);
@@ -347,6 +350,21 @@ static int read_unloaded(struct dl_phdr_info *info, size_t size, void *arg)
     (void)size;
     *(uint64_t *)arg = info->dlpi_subs;
     return 1;
+}
+
+const char *vs_recorder_unloading(void)
+{
+    return vs_python_unloading();
+}
+
+void vs_recorder_kept(bool kept)
+{
+    vs_python_kept(kept);
+}
+
+void vs_recorder_unloading_done(void)
+{
+    vs_python_unloaded();
 }
 
 void vs_recorder_unloaded(struct vs_recorder *r)

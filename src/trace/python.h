@@ -28,6 +28,7 @@ struct vs_python {
     void *(*current)(void);     /* who holds the GIL: PyThreadState_GetUnchecked; may be NULL */
     int (*initialized)(void);   /* Py_IsInitialized: 0 again from when it is shut down */
     const char *runtime;        /* _PyRuntime */
+    bool at_start;              /* it came with the program, which never lets go of it */
     uint64_t code_type, text_type;
     uint64_t eval_start, eval_end;     /* _PyEval_EvalFrameDefault; 0,0: not known */
     uint64_t object_start, object_end; /* what it lies in */
@@ -50,9 +51,20 @@ struct vs_python_step {
 
 /* vs_python_look: look for an interpreter among the loaded objects, when there was none.
  * true when one is there that was not before. *note* (NULL: nothing to say) gets what the
- * trace should say about one whose frames cannot be read; once. Takes the loader's list
- * lock: none of ours may be held. */
-bool vs_python_look(const char **note);
+ * trace should say about one whose frames cannot be read; once. *unloads_told*: every
+ * unloading is told by the calls below; where it is not, one that the program loaded by
+ * itself could vanish under us and is left alone. Takes the loader's list lock: none of
+ * ours may be held. */
+bool vs_python_look(bool unloads_told, const char **note);
+/* vs_python_awaited: the last look saw one that has not begun, and it may have by now. */
+bool vs_python_awaited(void);
+/* vs_python_unloading: something is going to be unloaded, until vs_python_unloaded: nothing
+ * is looked for meanwhile. The file whose library has to be kept loaded, as we call it;
+ * NULL: none. */
+const char *vs_python_unloading(void);
+void vs_python_unloaded(void);
+/* vs_python_kept: it is, from now on. false: it could not be; nothing of it is called again. */
+void vs_python_kept(bool kept);
 /* vs_python_get: the interpreter; NULL when there is none. Asked for every stack. */
 extern _Atomic(const struct vs_python *) vs_python_found; /* stored with release */
 static inline const struct vs_python *vs_python_get(void)

@@ -2,14 +2,21 @@
  *
  * Which loaded object is CPython: the one that exports _PyRuntime, whether a library or
  * the program. Its symbols are read from its own tables: the loader's dlsym waits for
- * whoever is loading something, and that one may be waiting for us. */
+ * whoever is loading something, and that one may be waiting for us.
+ *
+ * An object is in the loader's list before it is ready to be called, so nothing of it is
+ * called or believed before it has an interpreter: who made that has run its code. One that
+ * was loaded by the program can be unloaded by it: we keep it then, by a reference that
+ * whoever unloads takes first. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <link.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "trace/python.h"
@@ -99,10 +106,15 @@ static uint64_t find_address(const struct tables *t, const char *name)
 
 /* --- the interpreter --- */
 
+#define NAME_BYTES 4096
+
 struct candidate {
     struct vs_python python;
     uint64_t version, get_version; /* Py_Version, a number; Py_GetVersion */
-    char name[256];                /* of the object; "" for the program */
+    char name[NAME_BYTES];      /* of the object; "" for the program */
+    uint64_t begun;                /* the word that tells that there is an interpreter; 0: refused */
+    bool has_begun;                /* and it did; while it was sure to be loaded */
+    unsigned minor;                /* 3.*minor*; 0: another version, or not known yet */
     bool found;
 };
 
@@ -146,12 +158,32 @@ static int look_at_bottom(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
+/* Where its list of interpreters begins: nothing but data is read for it. Before 3.11,
+ * which has no such data, the place is the same in all versions. */
+static uint64_t begun_of(struct candidate *c)
+{
+    struct vs_python *python = &c->python;
+    uint64_t runtime = (uint64_t)(uintptr_t)python->runtime;
+    const char *why;
+    if (!c->version)
+        return runtime + VS_PYTHON_OLD_INTERPRETERS;
+    unsigned long version = *(const unsigned long *)(uintptr_t)c->version;
+    c->minor = version >> 24 == 3 ? (unsigned)(version >> 16 & 0xff) : 0;
+    if (!vs_python_layout(c->minor, python->runtime, &python->layout, &why))
+        return 0;
+    return runtime + python->layout.runtime_interpreters;
+}
+
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct candidate *c = arg;
     struct vs_python *python = &c->python;
     struct tables t;
     (void)size;
+    if (c->found) { /* the loader itself stands last among what came with the program */
+        python->at_start |= info->dlpi_addr == _r_debug.r_ldbase;
+        return python->at_start;
+    }
     if (!read_tables(info, &t))
         return 0;
     python->runtime = (const char *)(uintptr_t)find_address(&t, "_PyRuntime");
@@ -171,19 +203,20 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
     }
     c->version = find_address(&t, "Py_Version");
     c->get_version = find_address(&t, "Py_GetVersion");
-    snprintf(c->name, sizeof c->name, "%s", info->dlpi_name ? info->dlpi_name : "");
+    c->begun = begun_of(c);
+    c->has_begun = !c->begun || *(const volatile uint64_t *)(uintptr_t)c->begun;
+    if (strlen(info->dlpi_name ? info->dlpi_name : "") < sizeof c->name)
+        strcpy(c->name, info->dlpi_name ? info->dlpi_name : "");
+    else
+        python->this_thread = NULL; /* nobody could keep it loaded */
     set_range(info, python);
     c->found = true;
-    return 1;
+    return 0;
 }
 
-/* 3.*minor*; 0 when it is another version, or will not say. */
-static unsigned minor_of(const struct candidate *c)
+/* A string that is there once the object is ready. */
+static unsigned minor_by_call(const struct candidate *c)
 {
-    if (c->version) { /* since 3.11 */
-        unsigned long version = *(const unsigned long *)(uintptr_t)c->version;
-        return version >> 24 == 3 ? (unsigned)(version >> 16 & 0xff) : 0;
-    }
     const char *(*get)(void) = (const char *(*)(void))(uintptr_t)c->get_version;
     const char *text = get ? get() : "";
     return strncmp(text, "3.", 2) == 0 ? (unsigned)strtoul(text + 2, NULL, 10) : 0;
@@ -203,19 +236,25 @@ static bool is_interpreter_alone(const char *name)
     return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
 }
 
-static atomic_flag looking = ATOMIC_FLAG_INIT;         /* one thread at a time, others pass by */
-static struct vs_python the_python;                    /* by who is looking, until published */
+static atomic_bool looking;                /* one thread at a time, others pass by */
+static atomic_int unloading;               /* threads that unload something */
+static atomic_bool kept, given_up;         /* it stays loaded; it could not be kept */
+static _Atomic uint64_t awaited;           /* the word of one that has not begun; 0: none */
+static struct vs_python the_python;        /* by who is looking, until published */
+static char the_name[NAME_BYTES];       /* likewise: its file */
 _Atomic(const struct vs_python *) vs_python_found;
-static char refusal[160];                              /* by who is looking; said once */
+static char refusal[192];                  /* by who is looking; said once */
 
 /* Fill in what the symbols lead to. NULL, or why its frames cannot be read. */
-static const char *accept(struct candidate *c, unsigned minor)
+static const char *accept(struct candidate *c, bool unloads_told)
 {
     struct vs_python *python = &c->python;
     const char *why = "of a build that keeps its symbols to itself";
+    if (!python->at_start && !unloads_told)
+        return "loaded by the program, which may unload it unseen (preload vramscope to have them)";
     if (!python->this_thread || !python->initialized || !python->code_type || !python->text_type)
         return why;
-    if (!vs_python_layout(minor, python->runtime, &python->layout, &why))
+    if (!vs_python_layout(c->minor, python->runtime, &python->layout, &why))
         return why;
     /* a build whose objects have more in front says something else here */
     const char *type = (const char *)(uintptr_t)python->code_type;
@@ -230,35 +269,86 @@ static const char *accept(struct candidate *c, unsigned minor)
     return NULL;
 }
 
-/* With `looking` set. */
-static bool look(const char **note)
+/* Whether an interpreter was made, so that the object has run. What it once was may be
+ * unloaded by now: the kernel reads it. */
+static bool has_begun(uint64_t word)
 {
-    struct candidate c = {0};
+    uint64_t value = 0;
+    struct iovec to = {&value, sizeof value}, from = {(void *)(uintptr_t)word, sizeof value};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)sizeof value || value;
+}
+
+/* With `looking` set, and nothing being unloaded. */
+static bool look(bool unloads_told, const char **note)
+{
+    static struct candidate c; /* by who is looking */
+    c = (struct candidate){0};
     dl_iterate_phdr(look_at_object, &c);
     if (!c.found)
         return false;
-    unsigned minor = minor_of(&c);
-    const char *why = accept(&c, minor);
+    if (!c.has_begun) {
+        atomic_store(&awaited, c.begun);
+        return false;
+    }
+    atomic_store(&awaited, 0);
+    if (!c.version && (c.python.at_start || unloads_told))
+        c.minor = minor_by_call(&c);
+    const char *why = accept(&c, unloads_told);
     if (!why) {
         the_python = c.python;
-        atomic_store_explicit(&vs_python_found, &the_python, memory_order_release);
+        strcpy(the_name, c.name);
+        atomic_store(&vs_python_found, &the_python);
         return true;
     }
     if (!refusal[0]) {
         snprintf(refusal, sizeof refusal,
-                 "Python 3.%u is in this process, but %s: stacks are without its functions", minor,
-                 why);
+                 "Python 3.%u is in this process, but %s: stacks are without its functions",
+                 c.minor, why);
         *note = refusal;
     }
     return false;
 }
 
-bool vs_python_look(const char **note)
+bool vs_python_look(bool unloads_told, const char **note)
 {
     *note = NULL;
-    if (vs_python_get() || atomic_flag_test_and_set_explicit(&looking, memory_order_acquire))
+    if (vs_python_get() || atomic_load(&given_up) || atomic_exchange(&looking, true))
         return false;
-    bool new = !vs_python_get() && look(note);
-    atomic_flag_clear_explicit(&looking, memory_order_release);
+    bool new = !atomic_load(&unloading) && !vs_python_get() && look(unloads_told, note);
+    atomic_store(&looking, false);
     return new;
+}
+
+bool vs_python_awaited(void)
+{
+    uint64_t word = atomic_load_explicit(&awaited, memory_order_relaxed);
+    return word && has_begun(word);
+}
+
+/* --- its unloading --- */
+
+#define LOOK_WAITS_MAX 10000 /* for a look to end; one that was interrupted never does */
+
+const char *vs_python_unloading(void)
+{
+    atomic_fetch_add(&unloading, 1);
+    for (int i = 0; atomic_load(&looking) && !vs_python_get() && i < LOOK_WAITS_MAX; i++)
+        sched_yield();
+    const struct vs_python *python = vs_python_get();
+    return python && !python->at_start && !atomic_load(&kept) ? the_name : NULL;
+}
+
+void vs_python_unloaded(void)
+{
+    atomic_fetch_sub(&unloading, 1);
+}
+
+void vs_python_kept(bool good)
+{
+    if (good) {
+        atomic_store(&kept, true);
+    } else {
+        atomic_store(&given_up, true);
+        atomic_store(&vs_python_found, NULL);
+    }
 }

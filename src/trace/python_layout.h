@@ -22,6 +22,7 @@ enum vs_python_lines {
     VS_PYTHON_LOCATION_TABLE  /* 3.11 and later */
 };
 
+#define VS_PYTHON_OLD_INTERPRETERS 32u /* up to 3.10: runtime_interpreters of them all */
 #define VS_PYTHON_NONE UINT32_MAX /* this version has no such field */
 
 struct vs_python_layout {

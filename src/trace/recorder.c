@@ -114,6 +114,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     if (err)
         goto fail;
     r->python = config->python && r->depth_max;
+    r->unloads_told = config->unloads_told;
     r->native = !config->no_native && r->depth_max && vs_unwind_load();
     if (!r->python && !r->native)
         r->depth_max = 0;
@@ -277,6 +278,16 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
     return id;
 }
 
+/* Without native stacks there is no new one to tell that something was loaded. */
+static __attribute__((noinline)) const struct vs_python *python_by_now(struct vs_recorder *r)
+{
+    int saved_errno = errno, cancel = vs_cancel_hold();
+    vs_module_list_refresh(r);
+    vs_cancel_restore(cancel);
+    errno = saved_errno;
+    return vs_python_get();
+}
+
 __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsigned skip)
 {
     if (is_stopped(r) || !r->depth_max)
@@ -288,6 +299,8 @@ __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsi
     struct vs_walk_owner owner = {r->number, skip};
     const struct vs_python *python = vs_python_get();
     uint64_t id;
+    if (!python && r->python && !r->native)
+        python = python_by_now(r);
     if (python && r->python && vs_python_stack(r, python, owner, &start, &id))
         return id;
     if (!r->native)

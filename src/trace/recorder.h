@@ -30,6 +30,7 @@ struct vs_recorder_config {
     unsigned stack_depth_max;  /* frames kept, 1..128; 0 = no stacks */
     bool no_native;            /* of threads that run Python its frames alone; others none */
     bool python;               /* Python's frames in the stacks of those threads */
+    bool unloads_told;         /* vs_recorder_unloading is called before every dlclose */
     unsigned flush_ms;         /* a window older than this is written though not full */
     size_t window_bytes;       /* 0 = default (256 KiB) */
     uint64_t min_size;         /* smaller allocations get no events of their own; 0: all do */
@@ -75,6 +76,14 @@ uint64_t vs_recorder_stack(struct vs_recorder *recorder, unsigned skip);
  * stopped. Cost: one lookup in a small table, without a lock, when it was
  * seen lately. */
 uint64_t vs_recorder_caller(struct vs_recorder *recorder, const void *pc);
+
+/* vs_recorder_unloading: the calling thread is going to unload something, until it calls
+ * vs_recorder_unloading_done; with or without a recorder. The path of a library that has to
+ * stay loaded from here on, since the recorder calls it (NULL: none): vs_recorder_kept tells
+ * whether the caller could see to that. */
+const char *vs_recorder_unloading(void);
+void vs_recorder_kept(bool kept);
+void vs_recorder_unloading_done(void);
 
 /* vs_recorder_unloaded: objects may have been unloaded: other code may stand at the same
  * addresses in the stacks to come. Without this call it is noticed with the next stack that is

@@ -135,6 +135,7 @@ struct vs_recorder {
     uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
     bool native, python; /* which frames stacks have */
+    bool unloads_told;
     size_t window_bytes;
     size_t frame_bytes; /* records after which a window is full; one longer record may be there */
     bool tight;         /* room is short: each frame leaves room for the end */
