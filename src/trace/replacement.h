@@ -10,7 +10,8 @@
 
 #include "trace/reader_internal.h"
 
-/* vs_replacement_make: an empty file beside *target*. Gives its descriptor and the path in **path*, malloc'ed; -1 with errno set when it cannot be made. */
+/* vs_replacement_make: an empty file beside *target*. Gives its descriptor and
+ * the path in **path*, malloc'ed; -1 with errno set when it cannot be made. */
 int vs_replacement_make(const char *target, char **path);
 
 /* vs_replacement_like: give *fd* the permissions of *old*, and its owner when *owner*. false when

@@ -487,8 +487,8 @@ static void say(const struct vs_rewrite *w, char *why)
 static void refuse_owner(struct vs_rewrite *w, char *why)
 {
     snprintf(why, VS_READER_WHY_MAX,
-             "%.400s: belongs to another user, and written anew it would not; write elsewhere with -o",
-             w->target);
+             "%.400s: belongs to another user, and written anew it would not; write elsewhere "
+             "with -o", w->target);
     fail(w, VS_ERR_STATE);
 }
 
