@@ -51,6 +51,8 @@ static __attribute__((noinline)) uint64_t new_caller(struct vs_recorder *r, cons
     void *pcs[1] = {(void *)(uintptr_t)pc};
     int saved_errno = errno;
     uint64_t hash = vs_intern_stack_hash(pcs, 1);
+    if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
+        vs_module_list_refresh(r);
     vs_lock_acquire(&r->lock);
     uint64_t id = vs_intern_stack_find_locked(r, hash);
     vs_lock_release(&r->lock);

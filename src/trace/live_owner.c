@@ -39,7 +39,7 @@ static bool maps_file(pid_t pid, ino_t inode)
 
 static uint64_t locked_by(const char *path)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* any byte, whatever the size */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return 0;

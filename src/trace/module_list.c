@@ -370,7 +370,7 @@ void vs_recorder_unloading_done(void)
 void vs_recorder_unloaded(struct vs_recorder *r)
 {
     uint64_t unloaded = 0;
-    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || !r->depth_max)
+    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return;
     dl_iterate_phdr(read_unloaded, &unloaded);
     if (atomic_exchange(&r->unloads_seen, unloaded) == unloaded)

@@ -91,8 +91,8 @@ uint64_t vs_python_step_key(const struct vs_python_step *step);
 
 /* vs_python_stack: the id of the calling thread's stack, with its Python frames. false when
  * it has none now: its stack is native. *python*: vs_python_get's. */
-bool vs_python_stack(struct vs_recorder *r, const struct vs_python *python, struct vs_walk_owner owner,
-                     struct vs_walk_start *start, uint64_t *id);
+bool vs_python_stack(struct vs_recorder *r, const struct vs_python *python,
+                     struct vs_walk_owner owner, struct vs_walk_start *start, uint64_t *id);
 
 /* --- python_text.c --- */
 

@@ -112,7 +112,7 @@ struct candidate {
     struct vs_python python;
     uint64_t version, get_version; /* Py_Version, a number; Py_GetVersion */
     char name[NAME_BYTES];      /* of the object; "" for the program */
-    uint64_t begun;                /* the word that tells that there is an interpreter; 0: refused */
+    uint64_t begun;                /* the word that tells of an interpreter; 0: refused */
     bool has_begun;                /* and it did; while it was sure to be loaded */
     unsigned minor;                /* 3.*minor*; 0: another version, or not known yet */
     bool found;

@@ -81,6 +81,17 @@ NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
     return mark;
 }
 
+/* A str of a class derived from it has its characters elsewhere. */
+static uint64_t mark_of_text(const struct vs_python_layout *l, uint64_t text)
+{
+    uint32_t state = half(text, VS_PYTHON_TEXT_STATE), kind = VS_PYTHON_KIND(state);
+    uint64_t length = word(text, VS_PYTHON_LENGTH);
+    if (!(state & VS_PYTHON_COMPACT) || (kind != 1 && kind != 2 && kind != 4))
+        return mix(text, length);
+    return mark_of_bytes(text + (state & VS_PYTHON_ASCII ? l->text_ascii : l->text_compact),
+                         length * kind);
+}
+
 static uint64_t mark_of_code(struct walk *w, uint64_t code)
 {
     const struct vs_python_layout *l = &w->python->layout;
@@ -98,11 +109,8 @@ static uint64_t mark_of_code(struct walk *w, uint64_t code)
     uint64_t mark = mix(word(name, VS_PYTHON_TEXT_HASH), first ^ word(name, VS_PYTHON_LENGTH));
     mark = mix(mark, mark_of_bytes(lines + VS_PYTHON_BYTES_DATA, word(lines, VS_PYTHON_LENGTH)));
     if (file != w->last_file) {
-        uint32_t state = half(file, VS_PYTHON_TEXT_STATE);
-        uint32_t data = state & VS_PYTHON_ASCII ? l->text_ascii : l->text_compact;
         w->last_file = file;
-        w->file_mark =
-            mark_of_bytes(file + data, word(file, VS_PYTHON_LENGTH) * VS_PYTHON_KIND(state));
+        w->file_mark = mark_of_text(l, file);
     }
     return mix(mark, w->file_mark);
 }
@@ -294,5 +302,8 @@ const char *vs_python_thread(const struct vs_python *python)
     if (l->shape != VS_PYTHON_ENTRY_FRAME &&
         word(runtime, newest) != word(runtime, newest + sizeof(uint64_t)))
         state = search_threads(python, state);
+    /* a build laid out in another way says something else here */
+    if (l->minor <= VS_PYTHON_UNTOLD_MAX && word(state, l->thread_id) != (uint64_t)pthread_self())
+        return NULL;
     return (const char *)(uintptr_t)state;
 }

@@ -23,6 +23,7 @@
 
 #define NATIVE_MAX 256u
 #define FUNCTIONS_MAX (1u << 20) /* in one trace */
+#define PLACES_MAX (1u << 20)    /* known at a time */
 
 /* --- frames into one list --- */
 
@@ -206,6 +207,17 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
     return good;
 }
 
+/* Code that is compiled anew each time is at new places each time. What is known of them
+ * is dropped and found again; functions, nodes and so ids of stacks stay what they are. */
+static void bound_places_locked(struct vs_recorder *r)
+{
+    if (r->python_places.count < PLACES_MAX)
+        return;
+    vs_map_free(&r->python_places);
+    vs_map_free(&r->stack_ids);
+    r->python_places_dropped++;
+}
+
 /* Every Python frame of the stack is known by its key after this, or has no name. */
 static void name_frames(struct vs_recorder *r, const struct stack *s)
 {
@@ -216,6 +228,7 @@ static void name_frames(struct vs_recorder *r, const struct stack *s)
             continue;
         uint64_t key = vs_python_step_key(step);
         vs_lock_acquire(&r->lock);
+        bound_places_locked(r);
         bool known = vs_map_get(&r->python_places, key) != NULL;
         vs_recorder_release(r);
         if (known || !vs_python_place(s->python, step, &place))
@@ -227,6 +240,19 @@ static void name_frames(struct vs_recorder *r, const struct stack *s)
             vs_recorder_out_of_memory_locked(r);
         vs_recorder_release(r);
     }
+}
+
+/* With the lock held at the end: they are known together. */
+static void name_all_and_lock(struct vs_recorder *r, const struct stack *s)
+{
+    uint32_t dropped;
+    vs_lock_acquire(&r->lock);
+    do {
+        dropped = r->python_places_dropped;
+        vs_recorder_release(r);
+        name_frames(r, s);
+        vs_lock_acquire(&r->lock);
+    } while (dropped != r->python_places_dropped);
 }
 
 static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struct stack *s)
@@ -250,8 +276,7 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struc
             capture(r, s);
             hash = vs_intern_stack_hash(s->frames, s->frame_count);
         }
-        name_frames(r, s);
-        vs_lock_acquire(&r->lock);
+        name_all_and_lock(r, s);
         id = s->frame_count ? vs_intern_stack_add_locked(r, hash, s->frames, s->frame_count) : 0;
         vs_recorder_release(r);
     }

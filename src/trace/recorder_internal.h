@@ -119,6 +119,7 @@ struct vs_recorder {
     struct vs_map stack_ids;  /* hash of the pcs -> id */
     struct vs_map node_ids;   /* hash of parent, pc, module -> id */
     struct vs_map python_places;    /* vs_python_step_key -> module index << 32 | line */
+    uint32_t python_places_dropped; /* how often */
     struct vs_map python_functions; /* hash of file and name -> module index */
 
     /* loaded objects, sorted by start; guarded by lock */

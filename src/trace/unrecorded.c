@@ -225,10 +225,14 @@ static void fill_peaks(struct vs_event *event, struct vs_unrecorded_account *a)
 void vs_unrecorded_write_locked(struct vs_recorder *r)
 {
     struct vs_selection *s = &r->selection;
+    unsigned cells;
     /* with the room for all of it at once nobody comes in between, and what was counted
-     * is in front of the event that follows */
-    if (!s->pending || !vs_window_reserve_locked(r, (s->cell_count + 1) * VS_EVENT_BYTES_MAX))
-        return;
+     * is in front of the event that follows; others may count while we wait for the room */
+    do {
+        cells = s->cell_count;
+        if (!s->pending || !vs_window_reserve_locked(r, (cells + 1) * VS_EVENT_BYTES_MAX))
+            return;
+    } while (s->cell_count != cells);
     uint64_t now = vs_ticks_now(&r->ticks);
     s->pending = s->must = false;
     for (unsigned i = 0; i < s->cell_count; i++) {

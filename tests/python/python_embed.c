@@ -62,11 +62,12 @@ static void *symbol(void *library, const char *name)
 
 static void run_script(void *python)
 {
-    char script[256];
+    char script[512];
     snprintf(script, sizeof script,
              "import ctypes\ndef inside_python():\n"
              "    ctypes.CFUNCTYPE(None, ctypes.c_uint, ctypes.c_int)(%zu)(5, 3)\n"
-             "inside_python()\n",
+             "inside_python()\nclass Name(str): pass\n"
+             "exec(compile('inside_python()', Name('x' * (1 << 26)), 'exec'))\n",
              (size_t)&embed_alloc);
     ((void (*)(int))symbol(python, "Py_InitializeEx"))(0);
     need(!((int (*)(const char *))symbol(python, "PyRun_SimpleString"))(script), "the script");

@@ -174,6 +174,33 @@ static void another_library_at_the_same_addresses_is_itself(void **state)
         print_message("the addresses differ: %p %p\n", at[0], at[1]);
 }
 
+static void callers_in_another_library_are_told_apart_without_stacks(void **state)
+{
+    (void)state;
+    struct vs_recorder_config config = {.path = scratch("callers.vst"), .no_native = true};
+    struct vs_recorder *recorder;
+    assert_int_equal(vs_recorder_open(&config, &recorder), VS_OK);
+    char paths[2][512];
+    uint64_t ids[2] = {0, 0};
+    void *at[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s/libcaller%d.so", scratch_dir, i);
+        copy_file(library_path("libvs_victim_plugin.so"), paths[i]);
+    }
+    for (int i = 0; i < 8; i++) {
+        void *library = dlopen(paths[i & 1], RTLD_NOW);
+        assert_non_null(library);
+        at[i & 1] = dlsym(library, "plugin_call");
+        ids[i & 1] = vs_recorder_caller(recorder, (const char *)at[i & 1] + 4);
+        assert_int_not_equal(ids[i & 1], 0);
+        if (at[0] == at[1])
+            assert_int_not_equal(ids[0], ids[1]);
+        dlclose(library);
+        vs_recorder_unloaded(recorder);
+    }
+    vs_recorder_close(recorder, VS_END_EXIT, 0);
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NAME_SPACES 0 /* the runtime knows nothing of a second C library */
 #else
@@ -293,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs),
         cmocka_unit_test(a_library_that_never_was_a_file_has_its_build_id),
         cmocka_unit_test(another_library_at_the_same_addresses_is_itself),
+        cmocka_unit_test(callers_in_another_library_are_told_apart_without_stacks),
         cmocka_unit_test(another_name_space_is_listed_and_goes),
         cmocka_unit_test(thousands_of_modules_come_one_by_one_and_go_at_once),
         cmocka_unit_test(what_the_kernel_brought_is_a_module),
