@@ -152,9 +152,11 @@ static int check_one(const char *who, const char *path, const struct arguments *
         code = vs_tool_fail(who, "%s: holds no device at all, so there is nothing to check", path);
     else
         print(args, &result, json);
-    if (!code && report->dropped_count)
-        code = vs_tool_fail(who, "%s: %s %s were not recorded, so the peak may be higher", path,
-                            report->dropped[0].value, report->dropped[0].name);
+    for (size_t i = 0; !code && i < report->dropped_count; i++) {
+        if (!vs_recording_left_out(&report->recording, report->dropped[i].name))
+            code = vs_tool_fail(who, "%s: %s %s were not recorded, so the peak may be higher", path,
+                                report->dropped[i].value, report->dropped[i].name);
+    }
     if (!code && result.exceeded)
         code = VS_EXIT_NO;
     vs_report_free(report);

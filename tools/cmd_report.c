@@ -129,6 +129,8 @@ static int report_main(int argc, char **argv)
     bool good = true;
     for (int i = optind; good && i < argc; i++)
         good = vs_trace_list_add(argv[0], &list, argv[i]);
+    if (good && list.count > 1)
+        vs_trace_list_single(argv[0], &list);
     if (good && list.count > 1 && vs_part_given(&args.part)) {
         vs_tool_usage(argv[0], "--at, --from and --to are for one trace at a time");
         good = false;
@@ -136,7 +138,7 @@ static int report_main(int argc, char **argv)
         good = report_one(argv[0], list.paths[0], &args);
     } else if (good) {
         struct vs_style style = style_of(&args);
-        good = vs_tool_tree(argv[0], &list, &style, args.json);
+        good = vs_tool_tree(argv[0], &list, &style, args.json, args.partial);
     }
     vs_trace_list_free(&list);
     return good ? vs_tool_finish(argv[0], stdout, VS_EXIT_OK) : VS_EXIT_UNUSABLE;

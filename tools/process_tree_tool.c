@@ -70,8 +70,58 @@ void vs_trace_list_free(struct vs_trace_list *list)
     *list = (struct vs_trace_list){0};
 }
 
+static off_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_size;
+}
+
+void vs_trace_list_single(const char *who, struct vs_trace_list *list)
+{
+    struct known { bool has; uint8_t uuid[16]; } *known = calloc(list->count + 1, sizeof *known);
+    size_t kept = 0;
+    for (size_t i = 0; known && i < list->count; i++) {
+        struct known one = {0};
+        size_t same = kept;
+        one.has = vs_trace_uuid(list->paths[i], one.uuid);
+        for (size_t j = 0; one.has && j < kept && same == kept; j++)
+            same = known[j].has && !memcmp(known[j].uuid, one.uuid, sizeof one.uuid) ? j : same;
+        if (same < kept) {
+            if (size_of(list->paths[i]) > size_of(list->paths[same])) { /* that one is cut off */
+                char *swap = list->paths[i];
+                list->paths[i] = list->paths[same];
+                list->paths[same] = swap;
+            }
+            vs_tool_fail(who, "%s: the same trace as %s, counted once", list->paths[i],
+                         list->paths[same]);
+            free(list->paths[i]);
+            continue;
+        }
+        known[kept] = one;
+        list->paths[kept++] = list->paths[i];
+    }
+    list->count = known ? kept : list->count;
+    free(known);
+}
+
+/* Says which are not whole. True when all are, or it does not matter. */
+static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
+{
+    bool whole = true;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct vs_tree_member *m = &tree->members[i];
+        if (m->condition != VS_TRACE_TRUNCATED && m->condition != VS_TRACE_DAMAGED)
+            continue;
+        vs_tool_fail(who, "%s: is cut off or damaged; %s", m->path,
+                     partial ? "what is readable was counted"
+                             : "add --partial to count what is readable");
+        whole = false;
+    }
+    return whole || partial;
+}
+
 bool vs_tool_tree(const char *who, const struct vs_trace_list *list,
-                    const struct vs_style *style, bool json)
+                  const struct vs_style *style, bool json, bool partial)
 {
     struct vs_tree *tree;
     char why[VS_READER_WHY_MAX] = "";
@@ -81,17 +131,13 @@ bool vs_tool_tree(const char *who, const struct vs_trace_list *list,
         vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
         return false;
     }
-    if (json)
+    bool good = are_whole(who, tree, partial);
+    if (good && json)
         vs_tree_json(tree, style->out);
-    else
+    else if (good)
         err = vs_tree_text(tree, style);
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct vs_tree_member *m = &tree->members[i];
-        if (m->condition == VS_TRACE_TRUNCATED || m->condition == VS_TRACE_DAMAGED)
-            fprintf(stderr, "%s: %s: is cut off or damaged; what is readable was counted\n", who, m->path);
-    }
     vs_tree_free(tree);
     if (err)
         vs_tool_fail(who, "%s", vs_err_text(err));
-    return !err;
+    return good && !err;
 }

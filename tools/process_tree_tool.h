@@ -18,11 +18,14 @@ struct vs_trace_list {
 /* vs_trace_list_add: *path*, or of a folder every .vst in it, by name. false, with a line
  * on standard error that begins with *who*, when there is none or no memory. */
 bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *path);
+/* vs_trace_list_single: leave out traces that are in the list already: named twice, or a copy
+ * or link of one; the longest stays. A line on standard error for each. */
+void vs_trace_list_single(const char *who, struct vs_trace_list *list);
 void vs_trace_list_free(struct vs_trace_list *list);
 
 /* vs_tool_tree: print them as a tree, or as JSON to the style's stream. false, with a
- * line on standard error, when one cannot be read. */
+ * line on standard error, when one cannot be read, or without *partial* not all of it. */
 bool vs_tool_tree(const char *who, const struct vs_trace_list *list,
-                    const struct vs_style *style, bool json);
+                  const struct vs_style *style, bool json, bool partial);
 
 #endif

@@ -51,7 +51,7 @@ static void show_tree(const struct vs_trace_list *list, unsigned traces)
     struct vs_style style;
     vs_style_init(&style, stderr);
     fprintf(stderr, "vramscope: %u processes used CUDA:\n", traces);
-    vs_tool_tree("vramscope run", list, &style, false);
+    vs_tool_tree("vramscope run", list, &style, false, true);
     if (traces > list->count)
         fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
 }

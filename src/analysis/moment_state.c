@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct vs_live) == 64, "fields of a live allocation");
 _Static_assert(sizeof(struct vs_failure) == 136, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 72, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1488, "fields of a replay");
+_Static_assert(sizeof(struct vs_replay) == 1560, "fields of a replay, of its window none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {
@@ -376,10 +376,12 @@ static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
 {
     for (size_t i = 0; i < phases->thread_count; i++) {
         struct vs_thread *thread = &phases->threads[i];
-        uint32_t kept = thread->depth < VS_RANGE_DEPTH_MAX ? thread->depth : VS_RANGE_DEPTH_MAX;
+        bool whole = thread->depth <= thread->capacity || thread->capacity == VS_RANGE_DEPTH_MAX;
+        uint32_t kept = thread->depth < thread->capacity ? thread->depth : thread->capacity;
+        uint32_t depth = whole ? thread->depth : kept; /* what found no room is forgotten */
         vs_state_u32(r, &thread->tid, UINT32_MAX);
         vs_state_u64(r, &thread->last_alloc);
-        vs_state_u32(r, &thread->depth, UINT32_MAX);
+        vs_state_u32(r, &depth, UINT32_MAX);
         for (uint32_t k = 0; k < kept; k++)
             range_io(r, &thread->ranges[k], phases);
         vs_state_end(r, TAG_THREAD);
@@ -590,12 +592,15 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
     vs_state_u32(r, &depth, UINT32_MAX);
     if (!depth || r->bad)
         return VS_OK;
-    thread->ranges = calloc(VS_RANGE_DEPTH_MAX, sizeof *thread->ranges);
-    if (!thread->ranges)
-        return VS_ERR_NOMEM;
-    thread->depth = depth;
-    for (uint32_t k = 0; k < depth && k < VS_RANGE_DEPTH_MAX; k++)
+    uint32_t kept = depth < VS_RANGE_DEPTH_MAX ? depth : VS_RANGE_DEPTH_MAX;
+    err = vs_phases_room(phases, thread, kept);
+    if (err)
+        return err == VS_ERR_LIMIT ? VS_ERR_CORRUPT : err;
+    for (uint32_t k = 0; k < kept; k++) {
+        thread->ranges[k] = (struct vs_range){0};
         range_io(r, &thread->ranges[k], phases);
+    }
+    thread->depth = depth;
     return VS_OK;
 }
 

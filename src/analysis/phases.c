@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Range stacks per thread, the tree of phases, and steps; see the header. The
- * invariant: a thread's kept ranges are the outermost min(depth, MAX) of those
+ * invariant: a thread's kept ranges are the outermost min(depth, capacity) of those
  * open, and each remembers its place, so that the innermost one says where the
  * thread is without a walk. */
 #include "analysis/phases.h"
@@ -68,6 +68,10 @@ enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_t
         return VS_OK;
     }
     const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
+    if (!found && phases->thread_count >= VS_THREADS_MAX) {
+        *out = &phases->others;
+        return VS_OK;
+    }
     if (!found) {
         enum vs_err err = vs_vec_grow(&phases->threads, &phases->thread_capacity,
                                       phases->thread_count + 1, sizeof *phases->threads);
@@ -166,12 +170,34 @@ static void step_end(struct vs_steps *steps, uint64_t time_ns)
     steps->done++;
 }
 
+static uint32_t kept_ranges(const struct vs_thread *thread)
+{
+    return thread->depth < thread->capacity ? thread->depth : thread->capacity;
+}
+
 static const struct vs_range *innermost(const struct vs_thread *thread)
 {
-    if (thread->depth == 0)
-        return NULL;
-    uint32_t kept = thread->depth < VS_RANGE_DEPTH_MAX ? thread->depth : VS_RANGE_DEPTH_MAX;
-    return &thread->ranges[kept - 1];
+    uint32_t kept = kept_ranges(thread);
+    return kept ? &thread->ranges[kept - 1] : NULL;
+}
+
+enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
+{
+    uint32_t wanted = thread->capacity ? thread->capacity : 2;
+    while (wanted < depth)
+        wanted *= 2;
+    if (depth <= thread->capacity)
+        return VS_OK;
+    if (wanted > VS_RANGE_DEPTH_MAX || thread == &phases->others ||
+        phases->ranges_room + (wanted - thread->capacity) > VS_RANGES_ROOM_MAX)
+        return VS_ERR_LIMIT;
+    struct vs_range *larger = realloc(thread->ranges, wanted * sizeof *larger);
+    if (!larger)
+        return VS_ERR_NOMEM;
+    phases->ranges_room += wanted - thread->capacity;
+    thread->ranges = larger;
+    thread->capacity = wanted;
+    return VS_OK;
 }
 
 enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
@@ -181,16 +207,16 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
     enum vs_err err = vs_phases_thread(phases, tid, &thread);
     if (err)
         return err;
-    if (!thread->ranges) {
-        thread->ranges = calloc(VS_RANGE_DEPTH_MAX, sizeof *thread->ranges);
-        if (!thread->ranges)
-            return VS_ERR_NOMEM;
-    }
-    if (thread->depth >= VS_RANGE_DEPTH_MAX) {
-        *place = innermost(thread)->place;
-        thread->depth++;
+    /* while ranges are open that found no room, the next ones are not kept either */
+    err = thread->depth > thread->capacity ? VS_ERR_LIMIT
+                                           : vs_phases_room(phases, thread, thread->depth + 1);
+    if (err == VS_ERR_LIMIT) {
+        *place = vs_phases_place(phases, tid);
+        thread->depth += thread != &phases->others;
         return VS_OK;
     }
+    if (err)
+        return err;
     const struct vs_range *outer = innermost(thread);
     struct vs_range range = {.domain = domain, .time_ns = time_ns};
     if (outer)
@@ -231,7 +257,9 @@ enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domai
     if (err)
         return err;
     *step_ended = false;
-    if (thread->depth > VS_RANGE_DEPTH_MAX) {
+    if (thread == &phases->others)
+        return VS_OK;
+    if (thread->depth > thread->capacity) {
         thread->depth--;
         return VS_OK;
     }
@@ -333,8 +361,7 @@ void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns)
 {
     for (size_t t = 0; t < phases->thread_count; t++) {
         struct vs_thread *thread = &phases->threads[t];
-        uint32_t kept = thread->depth < VS_RANGE_DEPTH_MAX ? thread->depth : VS_RANGE_DEPTH_MAX;
-        for (uint32_t i = 0; i < kept; i++)
+        for (uint32_t i = 0; i < kept_ranges(thread); i++)
             close_range(phases, &thread->ranges[i], time_ns);
     }
 }
@@ -382,7 +409,7 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
     }
     for (size_t t = 0; t < phases->thread_count; t++) {
         struct vs_thread *thread = &phases->threads[t];
-        for (uint32_t i = 0; i < thread->depth && i < VS_RANGE_DEPTH_MAX; i++) {
+        for (uint32_t i = 0; i < kept_ranges(thread); i++) {
             thread->ranges[i].time_ns = time_ns;
             phases->items[thread->ranges[i].place.phase].times++;
         }
@@ -424,6 +451,10 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
         return out;
     }
     memmove(out, p, strlen(p) + 1);
+    for (p = out; *p; p++) { /* a name is text, not orders to a terminal */
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
+    }
     return out;
 }
 

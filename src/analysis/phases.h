@@ -22,6 +22,8 @@
 
 #define VS_PHASES_MAX 4096   /* more distinct paths than this become one */
 #define VS_RANGE_DEPTH_MAX 64 /* ranges nested deeper are counted, not shown */
+#define VS_THREADS_MAX 65536    /* of further ones only what they hold is known */
+#define VS_RANGES_ROOM_MAX 262144 /* open ranges kept, of all threads together */
 #define VS_PLACE_TEXT_MAX 512
 
 /* A step-like name, taken apart. */
@@ -63,7 +65,8 @@ struct vs_range {
 struct vs_thread {
     uint32_t tid;
     uint32_t depth;    /* open ranges, including those too deep to keep */
-    struct vs_range *ranges; /* VS_RANGE_DEPTH_MAX, allocated on first use */
+    uint32_t capacity; /* of ranges: at most VS_RANGE_DEPTH_MAX, grows with the depth */
+    struct vs_range *ranges; /* the outermost min(depth, capacity) */
     uint64_t last_alloc; /* address of the thread's latest allocation, while it is its latest */
 };
 
@@ -85,6 +88,8 @@ struct vs_phases {
     struct vs_map by_key;   /* hash of (parent, name) -> index + 1 */
     struct vs_thread *threads;
     size_t thread_count, thread_capacity;
+    size_t ranges_room; /* sum of the threads' capacities */
+    struct vs_thread others; /* all beyond VS_THREADS_MAX */
     struct vs_map by_tid;
     size_t last_thread;
     uint32_t main_tid;      /* 0 until known */
@@ -96,9 +101,14 @@ struct vs_phases {
 
 enum vs_err vs_phases_init(struct vs_phases *phases) VS_MUST_CHECK;
 
-/* vs_phases_thread: the thread's record, added when new. Valid until the next
- * call with another tid. */
+/* vs_phases_thread: the thread's record, added when new; beyond VS_THREADS_MAX the one of
+ * the others, which has no ranges. Valid until the next call with another tid. */
 enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
+    VS_MUST_CHECK;
+
+/* vs_phases_room: room for *depth* ranges of *thread* (at most VS_RANGE_DEPTH_MAX).
+ * VS_ERR_LIMIT: the threads together have as many as they may; VS_ERR_NOMEM. */
+enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
     VS_MUST_CHECK;
 
 /* vs_phases_push, _pop: range_push and range_pop on *tid*. A pop without an open
@@ -137,7 +147,8 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
 void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
 
 /* vs_phases_text: "step 12 / forward"; "" outside any range. *out* has
- * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end. Returns out. */
+ * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end;
+ * control characters become '?'. Returns out. */
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);
 
 void vs_phases_free(struct vs_phases *phases);

@@ -3,7 +3,9 @@
  * Several traces of one family of processes: who comes from whom, and what they held
  * together. Processes are told apart by number, birth and boot, so that a number that was
  * used again links nothing. Sums are exact: all traces are replayed side by side in the
- * order of time, with one live set each in memory. Not thread-safe. */
+ * order of time, with one live set each in memory. Of a trace that leaves allocations out
+ * the heights between two of its sums are known, not their moments among the other
+ * processes' events: a height counts together with what the others hold when it is told. Not thread-safe. */
 #ifndef VS_PROCESS_TREE_H
 #define VS_PROCESS_TREE_H
 
@@ -34,6 +36,7 @@ struct vs_tree_member {
     enum vs_tree_link link;
     uint64_t peak_allocated, peak_reserved; /* its own, over its devices */
     bool has_process, has_end;
+    bool partial; /* sampled, or limited and full: see vs_recording_partial */
     uint64_t end_reason, end_status, events;
     enum vs_condition condition;
 };

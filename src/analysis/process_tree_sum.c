@@ -3,12 +3,14 @@
  * What several processes held together: their traces replayed side by side. The next event
  * is always the earliest of all; a heap finds it. Processes of one boot share a clock;
  * others are compared by the time of day that each trace gives for its own start. What a
- * process held is given back when its trace ends. */
+ * process held is given back when its trace ends. Allocations without events are known by
+ * sums and the height reached since the last ones: that height counts before the sums. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/process_tree.h"
 #include "analysis/replay.h"
+#include "analysis/replay_internal.h"
 
 struct holding {
     uint64_t allocated, reserved;
@@ -151,6 +153,55 @@ static void account_for(struct summing *s, size_t m)
         member->peak_reserved = reserved;
 }
 
+/* The device's account stood this far above its present values since the last sums. */
+static void account_for_height(struct summing *s, size_t m, const struct vs_event_unrecorded *u,
+                               uint64_t allocated, uint64_t reserved)
+{
+    struct stream *stream = &s->streams[m];
+    struct vs_tree_member *member = &s->tree->members[m];
+    unsigned index = vs_replay_account(stream->replay, u->device);
+    if (index == VS_ACCOUNT_NONE || index >= stream->replay->account_count)
+        return;
+    const struct vs_account *a = stream->replay->accounts[index];
+    struct holding *held = &stream->held[index];
+    if (!held->known) {
+        held->gpu = find_gpu(s, stream, a);
+        held->known = true;
+    }
+    set_held(s, m, held, allocated + u->peak_allocated, reserved + u->peak_reserved);
+    uint64_t all = 0, all_reserved = 0;
+    for (unsigned i = 0; i < stream->replay->account_count; i++) {
+        all += stream->held[i].allocated;
+        all_reserved += stream->held[i].reserved;
+    }
+    if (all > member->peak_allocated)
+        member->peak_allocated = all;
+    if (all_reserved > member->peak_reserved)
+        member->peak_reserved = all_reserved;
+}
+
+/* Apply the next event of a trace, and add up what it changed. */
+static enum vs_err apply(struct summing *s, size_t m)
+{
+    struct stream *stream = &s->streams[m];
+    const struct vs_event_unrecorded *u = &stream->event.unrecorded;
+    uint64_t allocated = 0, reserved = 0;
+    bool rose = stream->event.kind == VS_EVENT_unrecorded && u->level < VS_LEVEL_COUNT &&
+                u->level != VS_LEVEL_FRAMEWORK && u->family < VS_FAMILY_COUNT &&
+                !vs_replay_family_is_host(u->family) && (u->peak_allocated || u->peak_reserved);
+    unsigned index = rose ? vs_replay_account(stream->replay, u->device) : VS_ACCOUNT_NONE;
+    if (index != VS_ACCOUNT_NONE) {
+        allocated = stream->replay->accounts[index]->allocated;
+        reserved = stream->replay->accounts[index]->reserved;
+    }
+    enum vs_err err = vs_replay_event(stream->replay, &stream->event);
+    if (!err && rose)
+        account_for_height(s, m, u, allocated, reserved);
+    if (!err)
+        account_for(s, m);
+    return err;
+}
+
 /* The trace has no more: what the process held is free. */
 static void end_stream(struct summing *s, size_t m)
 {
@@ -163,6 +214,7 @@ static void end_stream(struct summing *s, size_t m)
     member->events = stream->replay->events;
     member->condition = vs_reader_condition(stream->reader, NULL);
     member->has_end = stream->replay->has_end;
+    member->partial = vs_recording_partial(&stream->replay->recording);
     if (member->has_end) {
         member->end_reason = stream->replay->end.end.reason;
         member->end_status = stream->replay->end.end.status;
@@ -224,10 +276,9 @@ static enum vs_err run(struct summing *s)
     while (s->heap_count) {
         size_t m = s->heap[0];
         struct stream *stream = &s->streams[m];
-        err = vs_replay_event(stream->replay, &stream->event);
+        err = apply(s, m);
         if (err)
             return err;
-        account_for(s, m);
         err = step(stream);
         if (err && err != VS_ERR_END)
             return err;

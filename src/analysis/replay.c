@@ -720,6 +720,8 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
 
 enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
 {
+    if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
+        vs_replay_settle(replay);
     if (replay->events++ == 0)
         replay->first_ns = event->time_ns;
     if (event->time_ns > replay->now_ns)
@@ -768,5 +770,6 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
 
 void vs_replay_finish(struct vs_replay *replay)
 {
+    vs_replay_settle(replay);
     vs_phases_finish(&replay->phases, replay->now_ns);
 }

@@ -141,6 +141,9 @@ struct vs_replay {
     size_t failures_open; /* kept ones that the program did not get over so far */
     uint64_t unmatched_frees; /* of memory whose allocation is not in the trace */
     struct vs_recording_state recording;
+    uint64_t window_ns;       /* begin of the window (vs_replay_window); 0: none */
+    uint64_t totals_ns, totals_before_ns; /* the latest `unrecorded`, and the group before it */
+    bool unsettled;           /* sums changed, and the level since then is no peak yet */
     uint64_t ignored;         /* events of devices beyond VS_DEVICES_MAX */
     /* what the latest event did, for those who draw it */
     unsigned changed;         /* account whose bytes changed, or VS_ACCOUNT_NONE */

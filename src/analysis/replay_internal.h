@@ -19,4 +19,9 @@ enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, uns
 void vs_replay_raise_peaks(struct vs_replay *replay, struct vs_account *account,
                            struct vs_place place, const struct vs_peak *now);
 
+/* vs_replay_settle: a window began between two groups of `unrecorded`: what all of the
+ * second one lead to is a level of the window. Called before the next other event, and at
+ * the end. */
+void vs_replay_settle(struct vs_replay *replay);
+
 #endif

@@ -40,6 +40,10 @@ static inline bool vs_recording_partial(const struct vs_recording_state *state)
     return state->min_size || state->sample > 1 || state->stage == VS_RECORDING_TOTALS;
 }
 
+/* vs_recording_left_out: events called *kind*, `dropped` in a trace that reached its limit,
+ * were left out by it, and no exact figure is made of them. */
+bool vs_recording_left_out(const struct vs_recording_state *state, const char *kind);
+
 /* vs_recording_weight: by how much a recorded allocation stands for others. */
 static inline uint64_t vs_recording_weight(const struct vs_recording_state *state)
 {

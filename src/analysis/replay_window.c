@@ -59,6 +59,8 @@ enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
 {
     if (time_ns > replay->now_ns)
         replay->now_ns = time_ns;
+    replay->window_ns = replay->now_ns;
+    replay->unsettled = false;
     for (unsigned i = 0; i <= VS_HOST_INDEX; i++)
         if (replay->accounts[i])
             window_account(replay, replay->accounts[i]);

@@ -162,10 +162,14 @@ static enum vs_err read_index(struct vs_frame_list *list, const struct vs_source
     while (!err && offset) {
         struct vs_frame_header h;
         err = vs_frame_payload(file, offset, &scratch, &h, payload, room);
-        if (!err && h.type != VS_FRAME_INDEX)
+        /* stored, as the format says: an entry is never less of the file than of memory */
+        if (!err && (h.type != VS_FRAME_INDEX || h.codec != VS_STORED))
             err = VS_ERR_CORRUPT;
         if (!err)
             err = take_index(list, payload, h.raw_bytes, offset, &offset);
+        /* no more frames than there is room for their headers */
+        if (!err && list->count > file->size / sizeof(struct vs_frame_header))
+            err = VS_ERR_CORRUPT;
     }
     vs_frame_scratch_free(&scratch);
     free(payload);

@@ -612,3 +612,18 @@ void vs_reader_close(struct vs_reader *r)
     free(r->path);
     free(r);
 }
+
+bool vs_trace_uuid(const char *path, uint8_t uuid[16])
+{
+    struct vs_file_header header;
+    struct vs_source file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+                             .size = sizeof header};
+    bool good = file.fd >= 0 &&
+                vs_source_read(&file, 0, &header, sizeof header) == sizeof header &&
+                memcmp(header.magic, VS_FILE_MAGIC, VS_MAGIC_BYTES) == 0;
+    if (file.fd >= 0)
+        close(file.fd);
+    if (good)
+        memcpy(uuid, header.uuid, sizeof header.uuid);
+    return good;
+}

@@ -126,4 +126,8 @@ bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint
 
 void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
 
+/* vs_trace_uuid: the number that the trace at *path* has from its birth on, and its copies
+ * have with it. false: there is none to be read. */
+bool vs_trace_uuid(const char *path, uint8_t uuid[16]);
+
 #endif

@@ -48,9 +48,10 @@ void vs_budget_text(const struct vs_budget_result *result, const struct vs_style
     char text[LINE_MAX_BYTES], time[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < result->count; i++) {
         const struct vs_budget_line *line = &result->lines[i];
-        fprintf(style->out, "%s%s%s  %s: %s\n",
-                vs_paint(style, line->exceeded ? VS_BAD : VS_GOOD), line->exceeded ? "FAIL" : "ok",
-                vs_unpaint(style), result->report->path, sentence(text, line));
+        fprintf(style->out, "%s%s%s  ", vs_paint(style, line->exceeded ? VS_BAD : VS_GOOD),
+                line->exceeded ? "FAIL" : "ok", vs_unpaint(style));
+        vs_text_put(style->out, result->report->path);
+        fprintf(style->out, ": %s\n", sentence(text, line));
         if (!line->exceeded)
             continue;
         if (line->peak && line->peak->event)

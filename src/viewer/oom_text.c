@@ -137,7 +137,9 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style)
 {
     char peak[VS_SIZE_TEXT_MAX], total[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX], share[16];
-    fprintf(style->out, "no allocation failed in %s\n", report->path);
+    fprintf(style->out, "no allocation failed in ");
+    vs_text_put(style->out, report->path);
+    fputc('\n', style->out);
     if (report->condition != VS_TRACE_COMPLETE)
         wrapped(style, "  trace    ", report->condition_text);
     for (size_t i = 0; i < report->device_count; i++) {

@@ -52,6 +52,7 @@ static void label(const struct rows *rows, uint32_t member, char *out)
     for (uint32_t i = member; i != VS_TREE_NONE && depth < DEPTH_SHOWN; i = members[i].parent)
         line[depth++] = i;
     size_t n = 0;
+    char program[4 * 60 + 4];
     out[0] = '\0';
     for (unsigned i = depth; i-- > 0;) {
         if (members[line[i]].parent == VS_TREE_NONE)
@@ -60,7 +61,8 @@ static void label(const struct rows *rows, uint32_t member, char *out)
         n += (size_t)snprintf(out + n, LABEL_MAX - n, "%s",
                               i ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ "));
     }
-    snprintf(out + n, LABEL_MAX - n, "%s%.60s (%" PRIu64 ")", relations[m->link], m->program, m->pid);
+    snprintf(out + n, LABEL_MAX - n, "%s%s (%" PRIu64 ")", relations[m->link],
+             vs_text_clip(program, m->program, 60), m->pid);
 }
 
 static void add_row(struct rows *rows, uint32_t member)
@@ -147,7 +149,9 @@ static void put_rows(const struct rows *rows, const struct vs_style *style)
         fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
                 vs_size_format(reserved, m->peak_reserved));
         put_padded(out, row->ending, end);
-        fprintf(out, "  %s\n", m->path);
+        fprintf(out, "  ");
+        vs_text_put(out, m->path);
+        fputc('\n', out);
     }
 }
 
@@ -174,13 +178,25 @@ static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu
     }
     qsort(shares, count, sizeof *shares, by_bytes);
     for (size_t i = 0; i < count && i < SHARES_SHOWN; i++) {
-        char size[VS_SIZE_TEXT_MAX];
+        char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4];
         const struct vs_tree_member *m = &tree->members[shares[i].member];
-        fprintf(out, "%s%s %.60s (%" PRIu64 ")", i ? ", " : "", vs_size_format(size, shares[i].bytes),
-                m->program, m->pid);
+        fprintf(out, "%s%s %s (%" PRIu64 ")", i ? ", " : "", vs_size_format(size, shares[i].bytes),
+                vs_text_clip(program, m->program, 60), m->pid);
     }
     if (count > SHARES_SHOWN)
         fprintf(out, ", and %zu more", count - SHARES_SHOWN);
+}
+
+/* Heights of several processes together, where some are known between sums alone. */
+static void put_partial(const struct vs_tree *tree, const struct vs_style *style)
+{
+    size_t partial = 0;
+    for (size_t i = 0; i < tree->count; i++)
+        partial += tree->members[i].partial;
+    if (partial)
+        fprintf(style->out, "  %spartial%s  %zu of these traces %s sampled or limited: what each "
+                "process had is exact; together, as near as their sums are written\n",
+                vs_paint(style, VS_WARN), vs_unpaint(style), partial, partial == 1 ? "is" : "are");
 }
 
 static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
@@ -213,6 +229,7 @@ enum vs_err vs_tree_text(const struct vs_tree *tree, const struct vs_style *styl
     bool done = fill(&rows, tree);
     if (done) {
         put_rows(&rows, style);
+        put_partial(tree, style);
         done = put_gpus(tree, style);
     }
     release(&rows);
@@ -235,6 +252,7 @@ static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_
         vs_json_uint(json, "parent", m->parent);
     vs_json_uint(json, "peak_allocated_bytes", m->peak_allocated);
     vs_json_uint(json, "peak_reserved_bytes", m->peak_reserved);
+    vs_json_bool(json, "partial", m->partial);
     vs_json_bool(json, "has_end", m->has_end);
     if (m->has_end) {
         vs_json_uint(json, "end_reason", m->end_reason);

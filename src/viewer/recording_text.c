@@ -25,7 +25,16 @@ char *vs_recording_partial_text(char *out, const struct vs_recording_state *stat
     return out;
 }
 
-static void limit_line(const struct vs_recording_state *state, const struct vs_style *style)
+/* What was reached between the sums before a span and the first ones in it has a moment only
+ * when it was the highest of both sides. */
+static void exactness(FILE *out, bool window, const char *what)
+{
+    fprintf(out, window ? "; %s are exact, peaks from the first sums in this span on"
+                        : "; peaks and %s are exact", what);
+}
+
+static void limit_line(const struct vs_recording_state *state, const struct vs_style *style,
+                       bool window)
 {
     static const char *const what[] = {
         [VS_RECORDING_NO_ACTIVITY] = "no kernels and copies",
@@ -43,20 +52,24 @@ static void limit_line(const struct vs_recording_state *state, const struct vs_s
                 vs_time_format(time, state->since_ns[i]));
         comma = ",";
     }
-    fprintf(style->out, "; peaks and balances are exact\n");
+    exactness(style->out, window, "balances");
+    fputc('\n', style->out);
 }
 
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_recording_state *state = &report->recording;
     char text[TEXT_MAX];
-    if (state->min_size || state->sample > 1)
-        fprintf(style->out, "  %ssampled%s  %s; peaks and totals are exact%s\n",
-                vs_paint(style, VS_WARN), vs_unpaint(style),
-                vs_recording_partial_text(text, state),
+    bool window = report->part.window && !report->part.moment;
+    if (state->min_size || state->sample > 1) {
+        fprintf(style->out, "  %ssampled%s  %s", vs_paint(style, VS_WARN), vs_unpaint(style),
+                vs_recording_partial_text(text, state));
+        exactness(style->out, window, "totals");
+        fprintf(style->out, "%s\n",
                 state->sample > 1 ? ", figures by call site estimates" : "");
+    }
     if (state->stage)
-        limit_line(state, style);
+        limit_line(state, style, window);
 }
 
 static void unrecorded_json(struct vs_json *json, const struct vs_report_device *device)

@@ -92,8 +92,9 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
 {
     char size[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     const struct vs_report_part *part = &report->part;
-    fprintf(style->out, "  trace    %s (%s, ", report->path,
-            vs_size_format(size, report->trace_bytes));
+    fprintf(style->out, "  trace    ");
+    vs_text_put(style->out, report->path);
+    fprintf(style->out, " (%s, ", vs_size_format(size, report->trace_bytes));
     if (part->moment)
         fprintf(style->out, "after event %s)\n", vs_count_format(a, part->last_event));
     else if (part->window && !part->events)
@@ -111,12 +112,36 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
         fprintf(style->out, "  figures  of this span; what was live before is live at its start\n");
 }
 
+/* What the limit left out, with no harm to the figures, and what is missing from them. */
+static void dropped_lines(const struct vs_report *report, const struct vs_style *style)
+{
+    bool begun = false;
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct vs_report_pair *d = &report->dropped[i];
+        if (vs_recording_left_out(&report->recording, d->name)) {
+            fprintf(style->out, begun ? ", %s %s" : "  left out %s %s", d->value, d->name);
+            begun = true;
+        }
+    }
+    if (begun)
+        fputc('\n', style->out);
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct vs_report_pair *d = &report->dropped[i];
+        if (vs_recording_left_out(&report->recording, d->name))
+            continue;
+        fprintf(style->out, "  %swarning%s  not recorded: %s ", vs_paint(style, VS_WARN),
+                vs_unpaint(style), d->value);
+        vs_text_put(style->out, d->name);
+        fprintf(style->out, "; figures are too low by them\n");
+    }
+}
+
 static void heading(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
-    fprintf(out, "%s%s%s  pid %llu  ", vs_paint(style, VS_BOLD),
-            *report->program ? report->program : "(unknown program)", vs_unpaint(style),
-            (unsigned long long)report->pid);
+    fputs(vs_paint(style, VS_BOLD), out);
+    vs_text_put(out, *report->program ? report->program : "(unknown program)");
+    fprintf(out, "%s  pid %llu  ", vs_unpaint(style), (unsigned long long)report->pid);
     scope(report, style);
     if (*report->policy)
         fprintf(out, "  policy %s", report->policy);
@@ -129,12 +154,12 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (report->condition != VS_TRACE_COMPLETE)
         fprintf(out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
                 report->condition_text);
-    for (size_t i = 0; i < report->dropped_count; i++)
-        fprintf(out, "  %swarning%s  not recorded: %s %s; figures are too low by them\n",
-                vs_paint(style, VS_WARN), vs_unpaint(style), report->dropped[i].value,
-                report->dropped[i].name);
-    for (size_t i = 0; i < report->note_count; i++)
-        fprintf(out, "  note     %s\n", report->notes[i].text);
+    dropped_lines(report, style);
+    for (size_t i = 0; i < report->note_count; i++) {
+        fprintf(out, "  note     ");
+        vs_text_put(out, report->notes[i].text);
+        fputc('\n', out);
+    }
 }
 
 static void peak_line(const struct vs_style *style, const char *label, uint64_t bytes,

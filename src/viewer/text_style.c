@@ -47,6 +47,17 @@ size_t vs_text_width(const char *text)
     return columns;
 }
 
+static char harmless(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
+
+void vs_text_put(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc(harmless(*text), out);
+}
+
 char *vs_text_clip(char *out, const char *text, size_t columns)
 {
     bool cut = vs_text_width(text) > columns;
@@ -55,7 +66,7 @@ char *vs_text_clip(char *out, const char *text, size_t columns)
     for (; *text; text++) {
         if (((unsigned char)*text & 0xc0) != 0x80 && seen++ == keep)
             break;
-        *p++ = *text;
+        *p++ = harmless(*text);
     }
     if (cut && columns) {
         memcpy(p, "…", strlen("…"));
@@ -149,7 +160,9 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
         one.frames += i;
         one.frame_count = 1;
         one.wrappers = 0;
-        fprintf(style->out, "%*s%s\n", i ? 38 : 0, "", vs_text_site(text, &one, 1));
+        fprintf(style->out, "%*s", i ? 38 : 0, "");
+        vs_text_put(style->out, vs_text_site(text, &one, 1));
+        fputc('\n', style->out);
     }
 }
 
@@ -219,7 +232,7 @@ void vs_text_shell(FILE *out, const char *word)
         if (*p == '\'')
             fputs("'\\''", out);
         else
-            fputc(*p, out);
+            fputc(harmless(*p), out);
     }
     fputc('\'', out);
 }

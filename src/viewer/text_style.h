@@ -35,8 +35,13 @@ const char *vs_unpaint(const struct vs_style *style);
 size_t vs_text_width(const char *text);
 
 /* vs_text_clip: *text* cut to at most *columns* columns with "…" at the end when
- * it was cut, into *out* (4 * columns + 4 bytes). Returns out. */
+ * it was cut, into *out* (4 * columns + 4 bytes); control characters become '?'. Returns
+ * out. */
 char *vs_text_clip(char *out, const char *text, size_t columns);
+
+/* vs_text_put: *text*, which others made up, without what a terminal takes for orders:
+ * control characters become '?'. */
+void vs_text_put(FILE *out, const char *text);
 
 #define VS_CHAIN_TEXT_MAX 4096
 /* vs_text_site: "f (a.c:12) < g (a.c:30) < main": at most *frames* functions,

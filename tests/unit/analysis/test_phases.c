@@ -184,6 +184,35 @@ static void growth_needs_three_rises_and_hardly_any_fall(void **state)
     assert_false(vs_growth_steady(&g[4], 60)); /* but not when it stopped long ago */
 }
 
+static void threads_take_what_their_ranges_need_and_have_a_bound(void **state)
+{
+    (void)state;
+    struct vs_phases phases = {0};
+    assert_int_equal(vs_phases_init(&phases), VS_OK);
+    for (uint32_t tid = 1; tid <= VS_THREADS_MAX + 1000; tid++)
+        push(&phases, tid, "load", 0, tid);
+    assert_int_equal(phases.thread_count, VS_THREADS_MAX);
+    assert_true(phases.ranges_room <= 4 * VS_THREADS_MAX); /* a few each, not 64 */
+    assert_int_equal(vs_phases_place(&phases, VS_THREADS_MAX).phase, 1);
+    assert_int_equal(vs_phases_place(&phases, VS_THREADS_MAX + 1).phase, 0);
+    assert_false(pop(&phases, VS_THREADS_MAX + 1, 0, 1000000));
+    /* deep in some: a bound for all together, and each comes out where it went in */
+    for (uint32_t tid = 1; tid <= 5000; tid++)
+        for (int depth = 1; depth < VS_RANGE_DEPTH_MAX + 3; depth++)
+            push(&phases, tid, "load", 0, 1000000);
+    assert_true(phases.ranges_room <= VS_RANGES_ROOM_MAX);
+    assert_int_equal(phases.threads[0].depth, VS_RANGE_DEPTH_MAX + 3);
+    for (uint32_t tid = 1; tid <= 5000; tid++) {
+        for (int depth = 1; depth < VS_RANGE_DEPTH_MAX + 3; depth++)
+            pop(&phases, tid, 0, 1000001);
+        assert_int_equal(vs_phases_place(&phases, tid).phase, 1);
+        pop(&phases, tid, 0, 1000002);
+        assert_int_equal(vs_phases_place(&phases, tid).phase, 0);
+    }
+    assert_int_equal(phases.unmatched_pops, 0);
+    vs_phases_free(&phases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +225,7 @@ int main(void)
         cmocka_unit_test(ranges_deeper_than_kept_still_match_their_pops),
         cmocka_unit_test(only_the_first_stepping_thread_delimits_steps),
         cmocka_unit_test(growth_needs_three_rises_and_hardly_any_fall),
+        cmocka_unit_test(threads_take_what_their_ranges_need_and_have_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,64 @@ static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
         vs_builder_remove(&builders[t]);
 }
 
+static void total(struct vs_builder *b, struct vs_event_unrecorded u)
+{
+    u.level = VS_LEVEL_DEVICE;
+    u.why = VS_WHY_SAMPLE;
+    u.family = VS_FAMILY_DEVICE;
+    vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_unrecorded, .unrecorded = u});
+}
+
+static void a_height_between_two_sums_counts_with_what_others_hold(void **state)
+{
+    (void)state;
+    struct vs_builder b[2];
+    for (int i = 0; i < 2; i++) {
+        vs_builder_open(&b[i], "observe");
+        vs_builder_event(&b[i], (struct vs_event){
+            .kind = VS_EVENT_device,
+            .device = {.uuid = vs_builder_string(&b[i], "GPU-1"), .total_bytes = 1 << 30}});
+    }
+    vs_builder_event(&b[0], (struct vs_event){.kind = VS_EVENT_recording_changed,
+                                              .recording_changed = {.sample = 1000}});
+    uint64_t now = b[1].now_ns > b[0].now_ns ? b[1].now_ns : b[0].now_ns;
+    b[0].now_ns = now + 1000;
+    total(&b[0], (struct vs_event_unrecorded){.allocs = 1, .size = 100, .requested = 100,
+                                              .reserved = 100, .peak_allocated = 100,
+                                              .peak_requested = 100, .peak_reserved = 100,
+                                              .peak_ns = now});
+    b[1].now_ns = now + 2000;
+    vs_builder_alloc(&b[1], 0, VS_FAMILY_DEVICE, 0x1000000, 40, 40);
+    b[0].now_ns = now + 3000; /* 150 more and gone again since the last sums, 10 stay */
+    total(&b[0], (struct vs_event_unrecorded){.allocs = 2, .size = 160, .requested = 160,
+                                              .frees = 1, .freed_size = 150,
+                                              .freed_requested = 150, .reserved = 10,
+                                              .peak_allocated = 150, .peak_requested = 150,
+                                              .peak_reserved = 150, .peak_ns = now + 2500});
+    const char *paths[2] = {b[0].path, b[1].path};
+    for (int i = 0; i < 2; i++) {
+        b[i].now_ns = now + 5000;
+        vs_builder_event(&b[i], (struct vs_event){.kind = VS_EVENT_mark});
+        vs_builder_close(&b[i], VS_END_EXIT, 0);
+    }
+    struct vs_tree *tree = NULL;
+    char why[VS_READER_WHY_MAX] = "";
+    assert_int_equal(vs_tree_build(paths, 2, &tree, why), VS_OK);
+    assert_int_equal(tree->gpu_count, 1);
+    assert_int_equal(tree->gpus[0].peak_allocated, 250 + 40);
+    assert_int_equal(tree->gpus[0].peak_reserved, 250 + 40);
+    for (size_t i = 0; i < 2; i++) {
+        bool sampled = strcmp(tree->members[i].path, paths[0]) == 0;
+        assert_int_equal(tree->members[i].partial, sampled);
+        assert_int_equal(tree->members[i].peak_allocated, sampled ? 250 : 40);
+        assert_int_equal(tree->members[i].peak_reserved, sampled ? 250 : 40);
+        assert_int_equal(tree->gpus[0].shares[i], sampled ? 250 : 40);
+    }
+    vs_tree_free(tree);
+    for (int i = 0; i < 2; i++)
+        vs_builder_remove(&b[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +278,7 @@ int main(void)
         cmocka_unit_test(births_in_one_tick_link_in_any_order_of_recording),
         cmocka_unit_test(links_never_go_round_whatever_members_say),
         cmocka_unit_test(sums_are_those_of_all_events_in_the_order_of_time),
+        cmocka_unit_test(a_height_between_two_sums_counts_with_what_others_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

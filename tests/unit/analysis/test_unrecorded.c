@@ -462,6 +462,46 @@ static int remove_dir(void **state)
     return system(command);
 }
 
+static void apply_total(struct vs_replay *replay, struct vs_event_unrecorded u, uint64_t time_ns)
+{
+    u.level = VS_LEVEL_DEVICE;
+    u.why = VS_WHY_SAMPLE;
+    u.family = VS_FAMILY_DEVICE;
+    struct vs_event event = {.kind = VS_EVENT_unrecorded, .time_ns = time_ns, .unrecorded = u};
+    assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+}
+
+static void a_peak_before_the_window_is_not_the_windows(void **state)
+{
+    (void)state;
+    struct vs_replay *replay;
+    assert_int_equal(vs_replay_open(NULL, &replay), VS_OK);
+    apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 100, .reserved = 100,
+                                                     .peak_allocated = 100, .family_peak = 100,
+                                                     .peak_reserved = 100, .peak_ns = 10}, 20);
+    assert_int_equal(vs_replay_window(replay, 50), VS_OK);
+    /* rose by 900 before the window, which only sees 130 */
+    apply_total(replay, (struct vs_event_unrecorded){.allocs = 2, .size = 930, .frees = 1,
+                                                     .freed_size = 900, .reserved = 30,
+                                                     .peak_allocated = 900, .family_peak = 900,
+                                                     .peak_reserved = 900, .peak_ns = 40}, 60);
+    struct vs_event mark = {.kind = VS_EVENT_mark, .time_ns = 70};
+    assert_int_equal(vs_replay_event(replay, &mark), VS_OK);
+    const struct vs_account *a = replay->accounts[0];
+    assert_int_equal(a->peak_allocated.bytes, 130);
+    assert_int_equal(a->peak_reserved.bytes, 130);
+    assert_int_equal(a->family[VS_FAMILY_DEVICE].peak_bytes, 130);
+    /* and this one is its own */
+    apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 50, .frees = 1,
+                                                     .freed_size = 50, .peak_allocated = 50,
+                                                     .peak_reserved = 50, .family_peak = 50,
+                                                     .peak_ns = 75}, 80);
+    assert_int_equal(a->peak_allocated.bytes, 180);
+    assert_int_equal(a->peak_reserved.bytes, 180);
+    assert_int_equal(a->family[VS_FAMILY_DEVICE].peak_bytes, 180);
+    vs_replay_close(replay);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +509,7 @@ int main(void)
         cmocka_unit_test(estimates_of_sites_are_unbiased),
         cmocka_unit_test(threads_end_with_nothing_live),
         cmocka_unit_test(a_limited_trace_keeps_its_size_and_its_sums),
+        cmocka_unit_test(a_peak_before_the_window_is_not_the_windows),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

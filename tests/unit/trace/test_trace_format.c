@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "trace/format.h"
+#include "trace/reader_internal.h"
 
 /* --- the index --- */
 
@@ -336,6 +337,66 @@ static void modules_are_taken_in_order_and_odd_indexes_change_nothing(void **sta
     vs_reader_close(reader);
 }
 
+/* The final index of *file* (*bytes*) compressed, all else as it was; into *out*. */
+static size_t compress_index(const unsigned char *file, size_t bytes, unsigned char *out)
+{
+    struct vs_trailer trailer;
+    struct vs_frame_header h;
+    memcpy(&trailer, file + bytes - sizeof trailer, sizeof trailer);
+    memcpy(&h, file + trailer.index_offset, sizeof h);
+    memcpy(out, file, trailer.index_offset);
+    unsigned char *at = out + trailer.index_offset, *payload = at + sizeof h;
+    size_t stored = ZSTD_compress(payload, ZSTD_compressBound(h.raw_bytes),
+                                  file + trailer.index_offset + h.header_bytes, h.raw_bytes, 9);
+    assert_false(ZSTD_isError(stored));
+    h.header_bytes = sizeof h;
+    h.codec = VS_ZSTD;
+    h.stored_bytes = (uint32_t)stored;
+    memcpy(at, &h, sizeof h);
+    XXH64_state_t *sum = XXH64_createState();
+    XXH64_reset(sum, 0);
+    XXH64_update(sum, &h, offsetof(struct vs_frame_header, checksum));
+    XXH64_update(sum, payload, stored);
+    h.checksum = XXH64_digest(sum);
+    XXH64_freeState(sum);
+    memcpy(at, &h, sizeof h);
+    trailer.file_bytes = (uint64_t)(payload + stored - out) + sizeof trailer;
+    trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+    memcpy(payload + stored, &trailer, sizeof trailer);
+    return trailer.file_bytes;
+}
+
+/* Few bytes could say many entries: an index is stored, or the frames are gone through. */
+static void a_compressed_index_is_not_believed(void **state)
+{
+    (void)state;
+    const char *path = scratch("index.vst");
+    struct vs_recorder *recorder = open_recorder(path, 1, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        struct vs_event event = {.kind = VS_EVENT_mark};
+        vs_recorder_event(recorder, &event);
+        vs_recorder_flush(recorder);
+    }
+    vs_recorder_close(recorder, VS_END_EXIT, 0);
+    size_t bytes;
+    unsigned char *file = slurp(path, &bytes), *changed = malloc(2 * bytes + 4096);
+    assert_non_null(changed);
+    struct vs_source source = {.fd = -1, .bytes = file, .size = bytes};
+    struct vs_frame_list list, again;
+    assert_int_equal(vs_frame_list_load(&list, &source, sizeof(struct vs_file_header)), VS_OK);
+    assert_true(list.from_index);
+    assert_true(list.count >= 10);
+    source = (struct vs_source){.fd = -1, .bytes = changed,
+                                .size = compress_index(file, bytes, changed)};
+    assert_int_equal(vs_frame_list_load(&again, &source, sizeof(struct vs_file_header)), VS_OK);
+    assert_false(again.from_index);
+    assert_int_equal(again.count, list.count);
+    vs_frame_list_free(&list);
+    vs_frame_list_free(&again);
+    free(file);
+    free(changed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +406,7 @@ int main(void)
         cmocka_unit_test(frames_that_contradict_themselves_end_the_trace),
         cmocka_unit_test(tables_stay_within_what_the_file_can_hold),
         cmocka_unit_test(modules_are_taken_in_order_and_odd_indexes_change_nothing),
+        cmocka_unit_test(a_compressed_index_is_not_believed),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
