@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The deepest stack that is recorded still says that there were more frames. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/naming.h"
+#include "trace/recorder.h"
+
+#define DEPTH 128
+
+__attribute__((noinline)) static uint64_t descend(struct vs_recorder *recorder, int levels)
+{
+    uint64_t stack =
+        levels ? descend(recorder, levels - 1) : vs_recorder_stack(recorder, 0);
+    __asm__ volatile("" : "+r"(stack)); /* no tail call */
+    return stack;
+}
+
+static void a_full_stack_keeps_its_mark(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/vs_depth_XXXXXX", why[VS_READER_WHY_MAX];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct vs_recorder *recorder;
+    struct vs_recorder_config config = {.path = path, .compression = 1, .stack_depth_max = DEPTH,
+                                        .flush_ms = 1000};
+    assert_int_equal(vs_recorder_open(&config, &recorder), VS_OK);
+    struct vs_event event = {.kind = VS_EVENT_free};
+    event.free.stack = descend(recorder, 3 * DEPTH);
+    vs_recorder_event(recorder, &event);
+    vs_recorder_close(recorder, VS_END_EXIT, 0);
+
+    struct vs_reader *reader;
+    struct vs_symbols *symbols;
+    struct vs_chain_frame frames[VS_CHAIN_MAX];
+    uint64_t stack = 0;
+    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
+    while (!vs_reader_next(reader, &event))
+        stack = event.kind == VS_EVENT_free ? event.free.stack : stack;
+    assert_int_equal(vs_symbols_open(reader, &symbols), VS_OK);
+    size_t count = vs_naming_chain(reader, symbols, stack, frames, VS_CHAIN_MAX);
+    assert_true(count > DEPTH);
+    assert_string_equal(frames[count - 1].function, "(more frames)");
+    vs_symbols_close(symbols);
+    vs_reader_close(reader);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_stack_keeps_its_mark)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
