@@ -9,6 +9,7 @@
 #include "base/vs_size.h"
 #include "command.h"
 #include "viewer/budget_text.h"
+#include "viewer/recording_text.h"
 
 static const char usage[] =
     "usage: vramscope check [OPTIONS] --max-peak SIZE TRACE...\n"
@@ -138,13 +139,15 @@ static int check_one(const char *who, const char *path, const struct arguments *
     if (!vs_tool_report(who, path, args->partial, "--allow-partial", 0, &reader, &report))
         return VS_EXIT_UNUSABLE;
     int code = VS_EXIT_OK;
+    char cut[VS_RECORDING_TEXT_MAX];
     struct vs_budget_result result = {.report = report, .lines = lines};
     result.count = vs_budget_check(report, &args->budget, lines);
     for (size_t i = 0; i < result.count; i++)
         result.exceeded += lines[i].exceeded;
-    if (report->condition == VS_TRACE_LIVE && !args->partial)
+    if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
+        !args->partial)
         code = vs_tool_fail(who, "%s: %s; add --allow-partial to check what it holds", path,
-                            report->condition_text);
+                            report->condition == VS_TRACE_LIVE ? report->condition_text : cut);
     else if (result.count == 0 && args->budget.one_device)
         code = vs_tool_fail(who, "%s: device %llu is not in it", path,
                             (unsigned long long)args->budget.device);

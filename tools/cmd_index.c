@@ -10,6 +10,8 @@
 #include "trace/seek.h"
 #include "trace_part.h"
 
+#define EVERY_DEFAULT (UINT64_C(1) << 20) /* what an interval of 0 means */
+
 static const char usage[] =
     "usage: vramscope index [OPTIONS] TRACE...\n"
     "\n"
@@ -105,6 +107,12 @@ static int index_one(const char *who, const char *path, const struct arguments *
     }
     if (!vs_tool_index(who, path, &args->options, &result))
         return VS_EXIT_UNUSABLE;
+    uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
+    if (!result.count && result.events <= every) {
+        printf("%s: %s events, no more than --every %s: opens quickly without checkpoints\n", path,
+               vs_count_format(events, result.events), vs_count_format(number, every));
+        return VS_EXIT_OK;
+    }
     printf("%s: %s checkpoints (%s) for %s events, in %s\n", path,
            vs_count_format(number, result.count), vs_size_format(bytes, result.bytes),
            vs_count_format(events, result.events), vs_time_format(time, vs_clock_ns() - begun));

@@ -87,15 +87,25 @@ static size_t nearest(const struct vs_reader *reader, const struct goal *goal)
     return found;
 }
 
+/* What a trace begins with: who it is, and how it was recorded. */
+static bool is_head(const struct vs_event *event)
+{
+    return event->kind == VS_EVENT_process || event->kind == VS_EVENT_option ||
+           event->kind == VS_EVENT_module || event->kind == VS_EVENT_recording_changed;
+}
+
+/* The head is known from the first moment on, though it was written a little later. */
 static enum vs_err go_on(struct vs_moment *moment, const struct goal *goal)
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
+    bool head = moment->replay->events == 0;
     while (!err) {
         if (goal->by_event && moment->replay->events >= goal->value)
             return VS_OK;
         err = vs_reader_next(moment->reader, &event);
-        if (!err && !goal->by_event && event.time_ns >= goal->value) {
+        head = head && !err && is_head(&event);
+        if (!err && !goal->by_event && !head && event.time_ns >= goal->value) {
             vs_reader_unread(moment->reader, &event);
             return VS_OK;
         }

@@ -101,7 +101,9 @@ static enum vs_err open_part(struct pass *pass)
     if (err)
         return err;
     part->first_event = part->window ? pass->moment->replay->events + 1 : 1;
-    part->from_ns = part->window ? pass->moment->replay->now_ns : 0;
+    part->from_ns = !part->window                    ? 0
+                    : pass->window->from.by_event ? pass->moment->replay->now_ns
+                                                  : pass->window->from.value;
     return note_past(pass);
 }
 

@@ -56,8 +56,17 @@ struct vs_report_sites {
     uint64_t weight;
     uint64_t exact_bytes; /* what total_bytes estimates */
     uint64_t small_bytes, small_count; /* too small to be recorded: exact, and no site's */
+    uint64_t whole_bytes; /* at a peak: the peak, exactly; sites need not add up to it. 0: they do */
     int64_t limit_bytes;  /* came since the trace was full, less what went: no site's */
 };
+
+/* vs_report_sites_unlisted: bytes of the whole that neither the sites nor the small allocations
+ * account for; below 0 where estimates are too high. */
+static inline int64_t vs_report_sites_unlisted(const struct vs_report_sites *sites)
+{
+    return sites->whole_bytes
+               ? (int64_t)(sites->whole_bytes - sites->total_bytes - sites->small_bytes) : 0;
+}
 
 /* vs_report_site_error: standard error of the estimate *bytes* of a site, for blocks of
  * about one size; 0 when it is exact. */

@@ -392,6 +392,8 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             err = fill_holes(summary->replay, account, &device->peak_allocated);
             if (!err)
                 err = vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
+            if (summary->replay->recording.selects)
+                device->at_peak.whole_bytes = device->peak_allocated.bytes;
             fill_family_at_peak(device, summary->replay->accounts[account]);
         }
         if (!err && event == device->peak_requested.event)

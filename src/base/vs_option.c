@@ -102,11 +102,17 @@ static enum vs_err parse_count(const char *value, uint64_t *out)
     return VS_OK;
 }
 
+/* 0 switches off what has a least size. */
+static bool is_off(const struct vs_option_info *info, uint64_t number)
+{
+    return info->type == VS_OPTION_SIZE && number == 0 && strcmp(info->fallback, "0") == 0;
+}
+
 static void explain(const struct vs_option_info *info, const char *value, char *why)
 {
     if (!why)
         return;
-    char expect[256];
+    char expect[256], least[VS_SIZE_TEXT_MAX];
     const char *wrong = info->type == VS_OPTION_LIMIT ? vs_limit_complaint(value) : NULL;
     switch (info->type) {
     case VS_OPTION_BOOL:
@@ -121,6 +127,9 @@ static void explain(const struct vs_option_info *info, const char *value, char *
         break;
     case VS_OPTION_SIZE:
         snprintf(expect, sizeof expect, "a size such as 8GiB");
+        if (info->min)
+            snprintf(expect, sizeof expect, "a size of at least %s such as 2GiB%s",
+                     vs_size_format(least, info->min), is_off(info, 0) ? ", or 0" : "");
         break;
     case VS_OPTION_LIMIT:
         snprintf(expect, sizeof expect,
@@ -161,7 +170,7 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
         break;
     }
     if (!err && (info->type == VS_OPTION_COUNT || info->type == VS_OPTION_SIZE) &&
-        (number < info->min || number > info->max))
+        (number < info->min || number > info->max) && !is_off(info, number))
         err = VS_ERR_ARG;
     if (strlen(value) >= VS_OPTION_TEXT_MAX)
         err = VS_ERR_ARG;

@@ -31,7 +31,7 @@ VS_OPTION(sample, COUNT, "1", 1, 1000000, "allocations",
           "record one allocation of so many; by site estimates, totals and peaks stay exact")
 VS_OPTION(sample_seed, COUNT, "0", 0, 1000000000, "",
           "which allocation of each group is the sample; another seed, another choice")
-VS_OPTION(max_trace_size, SIZE, "0", 0, UINT64_C(1) << 50, "bytes",
+VS_OPTION(max_trace_size, SIZE, "0", UINT64_C(1) << 20, UINT64_C(1) << 50, "bytes",
           "largest trace; ends kernels, then new stacks, then all but totals and peaks; 0: no limit")
 VS_OPTION(kernels, BOOL, "on", 0, 0, "", "record kernels, copies and memsets through CUPTI")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")

@@ -231,7 +231,7 @@ void vs_balance_rows(const struct vs_style *style, const struct vs_balance *bala
 }
 
 void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak,
-                     const struct vs_balance *last, uint64_t end_ns)
+                     const struct vs_balance *last, uint64_t end_ns, const char *end)
 {
     const struct vs_balance *at[2] = {peak, last};
     static const char *const names[2] = {"highest use", "last reading"};
@@ -244,11 +244,11 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     vs_time_format(b, last->time_ns);
     vs_time_format(c, end_ns > last->time_ns ? end_ns - last->time_ns : 0);
     if (columns == 2)
-        fprintf(style->out, "    read at %s%s%s, and at %s, %s before the end\n", a,
-                *peak->place ? ", " : "", peak->place, b, c);
+        fprintf(style->out, "    read at %s%s%s, and at %s, %s before %s\n", a,
+                *peak->place ? ", " : "", peak->place, b, c, end);
     else
-        fprintf(style->out, "    read at %s%s%s, the last time, %s before the end\n", a,
-                *peak->place ? ", " : "", peak->place, c);
+        fprintf(style->out, "    read at %s%s%s, the last time, %s before %s\n", a,
+                *peak->place ? ", " : "", peak->place, c, end);
     print_table(style, at, columns);
     print_processes(style, peak);
     print_reasons(style, peak);

@@ -10,9 +10,10 @@
 
 /* vs_balance_text: the table under an indent of two columns: at *peak* and at *last* (one
  * column where they are one moment), then who allocated and what the rest may be. Nothing
- * where the device never said what is free. *end_ns*: of the process, since its start. */
+ * where the device never said what is free. *end_ns*: of the process, or
+ * the part looked at, since its start; *end*: what that is, "the end". */
 void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak,
-                     const struct vs_balance *last, uint64_t end_ns);
+                     const struct vs_balance *last, uint64_t end_ns, const char *end);
 
 /* vs_balance_rows: the table of one moment and what the rest may be, without a heading. */
 void vs_balance_rows(const struct vs_style *style, const struct vs_balance *balance);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. */
+#define _GNU_SOURCE /* sigabbrev_np, strerrordesc_np */
 #include "viewer/recording_text.h"
+
+#include <string.h>
 
 #include "base/vs_size.h"
 
 #define ULL(x) ((unsigned long long)(x))
-#define TEXT_MAX 160
 
 char *vs_recording_partial_text(char *out, const struct vs_recording_state *state)
 {
     char size[VS_SIZE_TEXT_MAX];
     if (state->sample > 1 && state->min_size)
-        snprintf(out, TEXT_MAX, "only 1 in %llu allocations of at least %s was recorded",
+        snprintf(out, VS_RECORDING_TEXT_MAX, "only 1 in %llu allocations of at least %s was recorded",
                  ULL(state->sample), vs_size_format(size, state->min_size));
     else if (state->sample > 1)
-        snprintf(out, TEXT_MAX, "only 1 in %llu allocations was recorded", ULL(state->sample));
+        snprintf(out, VS_RECORDING_TEXT_MAX, "only 1 in %llu allocations was recorded", ULL(state->sample));
     else if (state->min_size)
-        snprintf(out, TEXT_MAX, "only allocations of at least %s were recorded",
+        snprintf(out, VS_RECORDING_TEXT_MAX, "only allocations of at least %s were recorded",
                  vs_size_format(size, state->min_size));
     else
-        snprintf(out, TEXT_MAX, "single allocations were no longer recorded once it was %s large",
+        snprintf(out, VS_RECORDING_TEXT_MAX, "single allocations were no longer recorded once it was %s large",
                  vs_size_format(size, state->limit_bytes));
     return out;
 }
@@ -59,7 +61,7 @@ static void limit_line(const struct vs_recording_state *state, const struct vs_s
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_recording_state *state = &report->recording;
-    char text[TEXT_MAX];
+    char text[VS_RECORDING_TEXT_MAX];
     bool window = report->part.window && !report->part.moment;
     if (state->min_size || state->sample > 1) {
         fprintf(style->out, "  %ssampled%s  %s", vs_paint(style, VS_WARN), vs_unpaint(style),
@@ -70,6 +72,67 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
     }
     if (state->stage)
         limit_line(state, style, window);
+}
+
+const char *vs_recording_what(const char *kind)
+{
+    static const char *const words[][2] = {
+        {"device_sample", "readings of free memory"},
+        {"device_usage", "readings of what processes use"},
+        {"overhead", "measurements of the driver's own memory"},
+        {"context", "changes of contexts"},
+        {"stream", "changes of streams"},
+        {"alloc", "allocations"},
+        {"free", "frees"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(kind, words[i][0]) == 0)
+            return words[i][1];
+    }
+    return kind;
+}
+
+bool vs_recording_cut_text(char *out, const struct vs_report *report)
+{
+    unsigned long long status = ULL(report->end_status);
+    const char *why = status && status < 4096 ? strerrordesc_np((int)status) : NULL;
+    const char *name = status < 65 ? sigabbrev_np((int)status) : NULL;
+    *out = 0;
+    if (!report->has_end)
+        return false;
+    if (report->end_reason == VS_END_STOPPED)
+        snprintf(out, VS_RECORDING_TEXT_MAX,
+                 "recording stopped early%s%s; what came after is not in it", why ? ": " : "",
+                 why ? why : "");
+    else if (report->end_reason == VS_END_SIGNAL)
+        snprintf(out, VS_RECORDING_TEXT_MAX, "the program was killed by signal %llu%s%s%s", status,
+                 name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+    else if (report->end_reason == VS_END_KILLED)
+        snprintf(out, VS_RECORDING_TEXT_MAX,
+                 "the program was killed or left without ending its trace");
+    return *out;
+}
+
+void vs_recording_cut_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char text[VS_RECORDING_TEXT_MAX];
+    if (report->condition == VS_TRACE_COMPLETE && report->end_reason == VS_END_STOPPED &&
+        vs_recording_cut_text(text, report))
+        fprintf(style->out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
+                text);
+}
+
+char *vs_recording_sites_note(char *out, const struct vs_report *report,
+                              const struct vs_report_sites *sites)
+{
+    char listed[VS_SIZE_TEXT_MAX], whole[VS_SIZE_TEXT_MAX], why[VS_RECORDING_TEXT_MAX];
+    *out = 0;
+    if (!sites->whole_bytes || !vs_recording_partial(&report->recording))
+        return out;
+    snprintf(out, VS_RECORDING_TEXT_MAX, ", %s of %s by site\n  (%s)",
+             vs_size_format(listed, sites->total_bytes), vs_size_format(whole, sites->whole_bytes),
+             vs_recording_partial_text(why, &report->recording));
+    return out;
 }
 
 static void unrecorded_json(struct vs_json *json, const struct vs_report_device *device)

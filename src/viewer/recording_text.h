@@ -12,11 +12,28 @@
 /* vs_recording_text: lines for the head of a report; nothing when all was recorded. */
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style);
 
+/* vs_recording_what: what *kind* of event a `dropped` counts, in words: "readings of free
+ * memory" for device_sample; *kind* itself where it is a word already. */
+const char *vs_recording_what(const char *kind);
+
+/* vs_recording_cut_text: why the recording ended before the program did, or with it and
+ * without warning, by how the trace ends: "recording stopped early: No space left on device;
+ * what came after is not in it". *out* (VS_RECORDING_TEXT_MAX bytes) is "" and the answer
+ * false where it ended well or has no end. vs_recording_cut_line: the first as a warning. */
+#define VS_RECORDING_TEXT_MAX 256
+bool vs_recording_cut_text(char *out, const struct vs_report *report);
+void vs_recording_cut_line(const struct vs_report *report, const struct vs_style *style);
+
 /* vs_recording_json: the object "recording", likewise. */
 void vs_recording_json(struct vs_json *json, const struct vs_report *report);
 
 /* vs_recording_partial_text: why allocations are missing: "only 1 in 16 allocations was
- * recorded". *out* has 160 bytes; returns out. */
+ * recorded". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
 char *vs_recording_partial_text(char *out, const struct vs_recording_state *state);
+
+/* vs_recording_sites_note: for the heading of the sites at a peak, what they lack: ", 19.5 MiB
+ * of 27.9 MiB by site (only …)", or "". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
+char *vs_recording_sites_note(char *out, const struct vs_report *report,
+                              const struct vs_report_sites *sites);
 
 #endif

@@ -89,6 +89,8 @@ void vs_report_json_sites(struct vs_json *json, const char *key,
         vs_json_uint(json, "small_count", sites->small_count);
         vs_json_int(json, "after_limit_bytes", sites->limit_bytes);
     }
+    if (sites->whole_bytes)
+        vs_json_int(json, "not_recorded_bytes", vs_report_sites_unlisted(sites));
     vs_json_begin_array(json, "sites");
     for (size_t i = 0; i < sites->count; i++)
         site_json(json, sites, &sites->items[i]);
@@ -288,12 +290,14 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     else
         vs_json_string(json, "status", NULL);
     vs_json_end_object(json);
+    char cut[VS_RECORDING_TEXT_MAX];
     vs_json_begin_object(json, "trace");
     vs_json_string(json, "path", report->path);
     vs_json_uint(json, "bytes", report->trace_bytes);
     vs_json_uint(json, "events", report->events);
     vs_json_string(json, "condition", condition_name(report->condition));
     vs_json_string(json, "condition_text", report->condition_text);
+    vs_json_string(json, "cut_short", vs_recording_cut_text(cut, report) ? cut : NULL);
     vs_json_uint(json, "unmatched_frees", report->unmatched_frees);
     vs_json_uint(json, "unmatched_range_pops", report->unmatched_pops);
     vs_json_uint(json, "ignored_events", report->ignored);

@@ -119,7 +119,8 @@ static void dropped_lines(const struct vs_report *report, const struct vs_style 
     for (size_t i = 0; i < report->dropped_count; i++) {
         const struct vs_report_pair *d = &report->dropped[i];
         if (vs_recording_left_out(&report->recording, d->name)) {
-            fprintf(style->out, begun ? ", %s %s" : "  left out %s %s", d->value, d->name);
+            fprintf(style->out, begun ? ", %s %s" : "  left out %s %s", d->value,
+                    vs_recording_what(d->name));
             begun = true;
         }
     }
@@ -131,7 +132,7 @@ static void dropped_lines(const struct vs_report *report, const struct vs_style 
             continue;
         fprintf(style->out, "  %swarning%s  not recorded: %s ", vs_paint(style, VS_WARN),
                 vs_unpaint(style), d->value);
-        vs_text_put(style->out, d->name);
+        vs_text_put(style->out, vs_recording_what(d->name));
         fprintf(style->out, "; figures are too low by them\n");
     }
 }
@@ -154,6 +155,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (report->condition != VS_TRACE_COMPLETE)
         fprintf(out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
                 report->condition_text);
+    vs_recording_cut_line(report, style);
     dropped_lines(report, style);
     for (size_t i = 0; i < report->note_count; i++) {
         fprintf(out, "  note     ");
@@ -328,7 +330,8 @@ static const char *live_heading(const struct vs_report *report)
 static void device_section(const struct vs_report *report, const struct vs_report_device *device,
                            const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX];
+    const struct vs_report_part *part = &report->part;
+    char size[VS_SIZE_TEXT_MAX], note[VS_RECORDING_TEXT_MAX];
     fprintf(style->out, "\n%sdevice %llu%s  %s%s", vs_paint(style, VS_BOLD),
             (unsigned long long)device->device, vs_unpaint(style), device->name,
             device->simulated && !strcasestr(device->name, "simulated") ? " (simulated)" : "");
@@ -355,9 +358,12 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     graph_line(device, style);
     framework_lines(device, style);
     family_table(device->family, live_heading(report), style);
-    vs_balance_text(style, &device->balance_peak, &device->balance_last, report->duration_ns);
-    if (device->at_peak.count || device->at_peak.small_count) {
-        fprintf(style->out, "  heaviest call sites at the peak of allocated\n");
+    vs_balance_text(style, &device->balance_peak, &device->balance_last,
+                    part->window || part->moment ? part->to_ns : report->duration_ns,
+                    part->moment ? "that moment" : part->window ? "the end of it" : "the end");
+    if (device->at_peak.count || device->at_peak.small_count || device->at_peak.whole_bytes) {
+        fprintf(style->out, "  heaviest call sites at the peak of allocated%s\n",
+                vs_recording_sites_note(note, report, &device->at_peak));
         vs_text_sites(style, &device->at_peak);
     }
     leak_lines(device, end_word(report), style);

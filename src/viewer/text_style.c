@@ -112,6 +112,15 @@ static size_t append(char *out, size_t at, const char *text, int length)
     return end < VS_CHAIN_TEXT_MAX ? end : VS_CHAIN_TEXT_MAX - 1;
 }
 
+/* The mark for what a stack lacks says what helps. */
+static size_t append_function(char *out, size_t at, const char *function)
+{
+    static const char more[] = "(more frames; --stack-depth, at most 128)";
+    if (strcmp(function, "(more frames)") == 0)
+        return append(out, at, more, (int)sizeof more - 1);
+    return append(out, at, function, function_length(function));
+}
+
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
 {
     size_t at = 0;
@@ -127,7 +136,7 @@ char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
         char where[300] = "";
         if (i > site->wrappers)
             at = append(out, at, " < ", 3);
-        at = append(out, at, frame->function, function_length(frame->function));
+        at = append_function(out, at, frame->function);
         if (frame->file && frame->line && file && strcmp(file, frame->file) == 0) {
             snprintf(where, sizeof where, ":%u", frame->line);
         } else if (frame->file && frame->line) {
@@ -174,7 +183,13 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
         fprintf(style->out, "    %12s  %7s  %6s×  %stoo small to be recorded one by one%s\n",
                 vs_size_format(a, sites->small_bytes), "", vs_count_format(b, sites->small_count),
                 vs_paint(style, VS_DIM), vs_unpaint(style));
-    if (sites->limit_bytes)
+    int64_t rest = vs_report_sites_unlisted(sites);
+    if (rest)
+        fprintf(style->out, "    %c%11s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
+                vs_size_format(a, (uint64_t)(rest < 0 ? -rest : rest)), "", "",
+                vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded one by one",
+                vs_unpaint(style));
+    if (sites->limit_bytes && !sites->whole_bytes)
         fprintf(style->out, "    %c%11s  %7s  %7s  %ssince the trace was full, by whom is not known%s\n",
                 sites->limit_bytes < 0 ? '-' : '+',
                 vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
@@ -185,7 +200,8 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
                 "    %sestimates from 1 in %llu allocations, ± one standard error; together %s, "
                 "exactly %s%s\n",
                 vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
-                vs_size_format(a, sites->total_bytes), vs_size_format(b, sites->exact_bytes),
+                vs_size_format(a, sites->total_bytes),
+                vs_size_format(b, sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
                 vs_unpaint(style));
 }
 

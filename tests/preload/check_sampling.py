@@ -99,6 +99,15 @@ def threads(runs):
     assert report["trace"]["unmatched_frees"] == 0
 
 
+def adds_up(device):
+    """The sites at the peak and what they lack are the peak."""
+    sites = device["sites_at_peak_allocated"]
+    if "not_recorded_bytes" not in sites:
+        return
+    total = sites["total_bytes"] + sites["small_bytes"] + sites["not_recorded_bytes"]
+    assert total == device["peak_allocated"]["bytes"], sites
+
+
 def limited(runs):
     """The largest size holds, whatever is recorded; sums stay exact to the end."""
     for allocator in ("observe", "caching"):
@@ -111,6 +120,10 @@ def limited(runs):
         a, b = runs.report(whole), runs.report(part)
         same(a, b, f"limited {allocator}", failures=False)
         assert b["recording"]["allocations_ended_ns"] > 0
+        for device in b["devices"]:
+            adds_up(device)
+        text = runs.verb("report", part).stdout
+        assert "not recorded one by one" in text and "device_sample" not in text, text
         left = [d["what"] for d in b["dropped"]]
         assert "alloc" not in left and "free" not in left, left
 

@@ -205,7 +205,8 @@ def report_says_in_one_line_what_is_wrong_with_a_file():
     with open(trace, "rb") as f:
         whole = f.read()
     files = {"empty.vst": b"", "cut.vst": whole[:len(whole) * 2 // 3], "notes.txt": b"just some text\n" * 9}
-    paths = [WORK, os.path.join(WORK, "nothing.vst")]
+    paths = [os.path.join(WORK, "folder"), os.path.join(WORK, "nothing.vst")]
+    os.mkdir(paths[0])
     for name, content in files.items():
         path = os.path.join(WORK, name)
         with open(path, "wb") as f:

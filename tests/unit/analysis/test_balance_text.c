@@ -44,7 +44,7 @@ static void expect(const struct vs_balance *peak, const struct vs_balance *last,
     size_t bytes;
     struct vs_style style = {.out = open_memstream(&got, &bytes), .width = 110, .sites = 5};
     assert_non_null(style.out);
-    vs_balance_text(&style, peak, last, UINT64_C(2000000000));
+    vs_balance_text(&style, peak, last, UINT64_C(2000000000), "the end");
     fclose(style.out);
     assert_string_equal(got, text);
     free(got);

@@ -70,6 +70,21 @@ static void every_option_is_named_documented_and_bounded(void **state)
     }
 }
 
+static void the_largest_trace_has_a_least_size(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"0", "1MiB", "2GiB"}, *const bad[] = {"1", "10k", "1023KiB"};
+    char why[VS_OPTION_TEXT_MAX];
+    vs_options_init(&options);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(vs_options_set(&options, VS_OPT_max_trace_size, good[i],
+                                        VS_FROM_COMMAND, why), VS_OK);
+        assert_int_equal(vs_options_set(&options, VS_OPT_max_trace_size, bad[i],
+                                        VS_FROM_COMMAND, why), VS_ERR_ARG);
+        assert_non_null(strstr(why, "at least 1.0 MiB"));
+    }
+}
+
 static void environment_names_are_upper_case_with_the_prefix(void **state)
 {
     (void)state;
@@ -228,6 +243,7 @@ static void an_unset_foreign_variable_is_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_largest_trace_has_a_least_size),
         cmocka_unit_test_setup(every_default_parses, fresh),
         cmocka_unit_test_setup(every_option_is_named_documented_and_bounded, fresh),
         cmocka_unit_test_setup(environment_names_are_upper_case_with_the_prefix, fresh),

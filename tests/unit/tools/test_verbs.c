@@ -3,6 +3,7 @@
  * The reading verbs as a user meets them: output, error lines, exit codes. The
  * command is run as a process of its own. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -288,6 +289,50 @@ static void check_writes_what_ci_systems_read(void **state)
     assert_non_null(root);
     assert_int_equal(json_object_get_int64(json_object_object_get(root, "exit_code")), 1);
     json_object_put(root);
+    vs_builder_remove(&b);
+}
+
+static void a_recording_that_stopped_early_does_not_pass_a_check(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_STOPPED, ENOSPC);
+    run(&o, b.dir, "check --max-peak 1GiB trace.vst");
+    assert_int_equal(o.code, 2);
+    assert_string_equal(o.out, "");
+    assert_contains(o.err, "recording stopped early: No space left on device");
+    run(&o, b.dir, "check --max-peak 1GiB --allow-partial trace.vst");
+    assert_int_equal(o.code, 0);
+    run(&o, b.dir, "report trace.vst");
+    assert_contains(o.out, "recording stopped early: No space left on device; what came after is "
+                           "not in it");
+    run(&o, b.dir, "report --json trace.vst");
+    assert_contains(o.out, "\"cut_short\": \"recording stopped early: No space left on device");
+    vs_builder_remove(&b);
+}
+
+static void the_first_moment_knows_the_process(void **state)
+{
+    (void)state;
+    static const char *const spans[] = {"--at 0", "--at 0s", "--at 0%", "--at 1us",
+                                        "--from 0 --to 0"};
+    struct vs_builder b;
+    struct outcome o;
+    small_trace(&b);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        run(&o, b.dir, "report %s trace.vst", spans[i]);
+        assert_int_equal(o.code, 0);
+        assert_null(strstr(o.out, "unknown program"));
+        if (i < 3)
+            assert_contains(o.out, "state at 0 ns");
+    }
+    assert_contains(o.out, "from 0 ns to 0 ns");
+    run(&o, b.dir, "index trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_contains(o.out, "no more than --every 1,048,576: opens quickly without checkpoints");
     vs_builder_remove(&b);
 }
 
@@ -639,7 +684,7 @@ static void what_a_limit_leaves_out_does_not_fail_a_check(void **state)
         run(&o, b.dir, "check --max-peak 1GiB trace.vst");
         assert_int_equal(o.code, limited == 1 ? 0 : 2);
         run(&o, b.dir, "report trace.vst");
-        assert_contains(o.out, limited == 1 ? "left out 7 device_sample" : "too low by them");
+        assert_contains(o.out, limited == 1 ? "left out 7 readings of free memory" : "too low by them");
         assert_int_equal(strstr(o.out, "too low by them") != NULL, limited != 1);
         vs_builder_remove(&b);
     }
@@ -691,6 +736,8 @@ int main(void)
         cmocka_unit_test(nothing_in_a_trace_or_its_name_steers_the_terminal),
         cmocka_unit_test(check_exits_0_1_2_and_names_the_sites),
         cmocka_unit_test(check_writes_what_ci_systems_read),
+        cmocka_unit_test(a_recording_that_stopped_early_does_not_pass_a_check),
+        cmocka_unit_test(the_first_moment_knows_the_process),
         cmocka_unit_test(a_killed_program_is_reported_but_does_not_pass_a_check),
         cmocka_unit_test(oom_prints_the_verdict_or_the_headroom),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
