@@ -132,7 +132,7 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
         all += b->libraries[i].bytes;
     if (b->library_count == 0)
         return;
-    fprintf(style->out, "  who allocated what is live then\n");
+    fprintf(style->out, "  who allocated what is live at the highest use\n");
     for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {
         const struct vs_balance_library *library = &b->libraries[i];
         fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  %s",
