@@ -43,7 +43,7 @@ static void copy_row(void *arg, const struct vs_segment_info *segment,
         return;
     copy->rows[i] = (struct row){.segment = {.address = segment->addr,
                                              .size = segment->size,
-                                             .stream = segment->stream, /* as keyed, for now */
+                                             .stream = segment->stream, /* key; its handle below */
                                              .device = copy->device,
                                              .pool = segment->pool,
                                              .expandable = segment->expandable,
