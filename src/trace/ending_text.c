@@ -2,14 +2,13 @@
  *
  * In words, why a trace has no end. What nobody could have seen is not said: the recorder of a
  * trace on a network file system may run on another machine. */
-#define _GNU_SOURCE /* sigabbrev_np */
 #include <inttypes.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/vfs.h>
 
+#include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 #include "trace/reader_internal.h"
 
@@ -30,7 +29,7 @@ void vs_reader_learn_fate(struct vs_reader *r)
 
 static void killed_text(char *out, uint64_t number)
 {
-    const char *name = number < 65 ? sigabbrev_np((int)number) : NULL;
+    const char *name = vs_signal_name(number);
     if (name)
         snprintf(out, VS_ENDING_TEXT_MAX, "the program was killed by signal %d (SIG%s)", (int)number, name);
     else
@@ -50,9 +49,10 @@ const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
 {
     struct vs_reader_fate fate = r->fate;
     char who[VS_RECORDER_TEXT_MAX];
+    const char *error = vs_errno_text(r->stopped_error);
     if (r->stopped)
         snprintf(out, VS_ENDING_TEXT_MAX, "recording stopped early (%s)",
-                 r->stopped_error ? strerror((int)r->stopped_error) : "the trace could not be written");
+                 error ? error : "the trace could not be written");
     else if (fate.fate == VS_FATE_RECORDING)
         snprintf(out, VS_ENDING_TEXT_MAX, "the trace is still being recorded, by %s",
                  vs_reader_recorder_text(who, fate.status));

@@ -450,7 +450,7 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
 static void note_end(struct vs_reader *r, const struct vs_event *event)
 {
     r->stopped = event->end.reason == VS_END_STOPPED;
-    r->stopped_error = event->end.status < 4096 ? event->end.status : 0; /* an errno */
+    r->stopped_error = event->end.status; /* an errno */
 }
 
 /* The present frame is used up: does it hold what it says? */

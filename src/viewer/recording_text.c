@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. */
-#define _GNU_SOURCE /* sigabbrev_np, strerrordesc_np */
 #include "viewer/recording_text.h"
 
 #include <string.h>
 
+#include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 
 #define ULL(x) ((unsigned long long)(x))
@@ -95,8 +95,8 @@ const char *vs_recording_what(const char *kind)
 bool vs_recording_cut_text(char *out, const struct vs_report *report)
 {
     unsigned long long status = ULL(report->end_status);
-    const char *why = status && status < 4096 ? strerrordesc_np((int)status) : NULL;
-    const char *name = status < 65 ? sigabbrev_np((int)status) : NULL;
+    const char *why = vs_errno_text(status);
+    const char *name = vs_signal_name(status);
     *out = 0;
     if (!report->has_end)
         return false;

@@ -3,13 +3,12 @@
  * The text summary; see the header. Ordered by what is asked first: did it work,
  * how much memory, who holds it, when, and only then the rest. Sections without
  * content are not printed. */
-#define _GNU_SOURCE /* sigabbrev_np */
 #include "viewer/report_text.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 #include "viewer/balance_text.h"
 #include "viewer/recording_text.h"
@@ -20,7 +19,7 @@
 
 static void killed_text(char *out, uint64_t number)
 {
-    const char *name = number < 65 ? sigabbrev_np((int)number) : NULL;
+    const char *name = vs_signal_name(number);
     if (name)
         snprintf(out, ENDING_MAX, "killed by SIG%s", name);
     else
@@ -29,7 +28,7 @@ static void killed_text(char *out, uint64_t number)
 
 static void stopped_text(char *out, uint64_t error)
 {
-    const char *why = error && error < 4096 ? strerrordesc_np((int)error) : NULL;
+    const char *why = vs_errno_text(error);
     snprintf(out, ENDING_MAX, "recording stopped early%s%s%s", why ? " (" : "", why ? why : "",
              why ? ")" : "");
 }
