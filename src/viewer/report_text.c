@@ -3,6 +3,7 @@
  * The text summary; see the header. Ordered by what is asked first: did it work,
  * how much memory, who holds it, when, and only then the rest. Sections without
  * content are not printed. */
+#define _GNU_SOURCE /* strcasestr */
 #include "viewer/report_text.h"
 
 #include <stdlib.h>
