@@ -82,7 +82,8 @@ static int recover_main(int argc, char **argv)
         return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
     }
     vs_tool_discard_on_signals();
-    if (vs_rewrite_open(args.path, args.output, 0, &rewrite, why))
+    unsigned readable = condition == VS_TRACE_DAMAGED ? VS_REWRITE_READABLE : 0;
+    if (vs_rewrite_open(args.path, args.output, readable, &rewrite, why))
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
     uint64_t left_out = vs_rewrite_left_out(rewrite);
     if (vs_rewrite_commit(rewrite, why))

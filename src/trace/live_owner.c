@@ -12,13 +12,14 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "trace/format.h"
-#include "trace/reader.h"
+#include "trace/reader_internal.h"
 
 /* Of a process whose mappings may not be read nothing better is known than that it is there. */
 static bool maps_file(pid_t pid, ino_t inode)
@@ -53,9 +54,9 @@ static uint64_t locked_by(const char *path)
 /* FILE.live's header, and which file it is. */
 static bool read_live(const char *path, struct vs_live_header *header, struct stat *st)
 {
-    char live[PATH_MAX];
-    bool fits = snprintf(live, sizeof live, "%s.live", path) < PATH_MAX;
-    int fd = fits ? open(live, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    char *live = vs_reader_live_path(path);
+    int fd = live ? open(live, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    free(live);
     if (fd < 0)
         return false;
     bool read = pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && !fstat(fd, st);
@@ -80,12 +81,12 @@ bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint
 {
     struct vs_live_header header;
     struct stat st;
-    char live[PATH_MAX];
     uint32_t told[2] = {fate, status};
     if (!read_live(path, &header, &st) || header.pid != pid)
         return false;
-    snprintf(live, sizeof live, "%s.live", path);
-    int fd = open(live, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    char *live = vs_reader_live_path(path);
+    int fd = live ? open(live, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    free(live);
     if (fd < 0)
         return false;
     bool done = pwrite(fd, told, sizeof told, offsetof(struct vs_live_header, fate)) ==

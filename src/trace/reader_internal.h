@@ -98,6 +98,7 @@ struct vs_joiner; /* columns.h */
 struct vs_reader {
     struct vs_source file;
     char *path;
+    char *live_path; /* NULL: not looked for */
     struct vs_file_header header;
     struct vs_recovery recovery;
 
@@ -160,6 +161,10 @@ enum vs_record {
 /* vs_reader_record: as vs_reader_next, in single steps. */
 enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
                              enum vs_record *what) VS_MUST_CHECK;
+
+/* vs_reader_live_path: where FILE.live of the trace at *path* is: beside it, or beside the file
+ * that it is a link to. malloc'ed; NULL when out of memory. */
+char *vs_reader_live_path(const char *path);
 
 /* vs_reader_learn_fate: see vs_reader_fate. The trace is a file. */
 void vs_reader_learn_fate(struct vs_reader *reader);

@@ -298,8 +298,9 @@ static bool leaves_frames(const struct vs_reader *r)
     return false;
 }
 
-/* What the new file lacks is only left out of a file beside the old one. */
-static enum vs_err refuse_loss(struct vs_rewrite *w, char *why)
+/* What the new file lacks is only left out of a file beside the old one. *ended*: an `end` event
+ * was read. */
+static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
 {
     const struct vs_reader *r = w->reader;
     bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence;
@@ -308,10 +309,15 @@ static enum vs_err refuse_loss(struct vs_rewrite *w, char *why)
                   r->offset < r->file.size && leaves_frames(r);
     if (r->condition == VS_TRACE_DAMAGED || cut || behind)
         w->left_out = r->file.size - r->offset;
+    bool alone = r->condition == VS_TRACE_TRUNCATED && !r->recovery.found && !ended;
     w->keep_live = gap || !r->recovery.found;
-    if (!w->in_place || (!w->left_out && !gap))
+    if (!w->in_place || (!w->left_out && !gap && !alone))
         return VS_OK;
-    if (w->left_out)
+    if (alone && !w->left_out)
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.300s: has no end, and FILE.live with the rest is not beside it; put it there, or "
+                 "write what is in the file elsewhere with -o", r->path);
+    else if (w->left_out)
         snprintf(why, VS_READER_WHY_MAX,
                  "%.300s: is %s at byte %llu, and writing it anew would drop the %llu bytes from "
                  "there on; write elsewhere with -o",
@@ -347,7 +353,7 @@ static enum vs_err copy_unfinished(struct vs_rewrite *w, char *why)
         return w->err;
     if (err != VS_ERR_END)
         return fail(w, err);
-    if (refuse_loss(w, why))
+    if (refuse_loss(w, ended, why))
         return w->err;
     put_present(w, &present);
     return ended ? w->err : put_end_event(w);
@@ -502,7 +508,7 @@ static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
         fail(w, VS_ERR_IO);
     else if (!vs_replacement_like(w->fd, &w->reader->file, w->in_place))
         refuse_owner(w, why);
-    else if (vs_frame_has_trailer(&w->reader->file))
+    else if (vs_frame_has_trailer(&w->reader->file) && !(leave_out & VS_REWRITE_READABLE))
         copy_finished(w, leave_out);
     else
         copy_unfinished(w, why);
@@ -591,11 +597,8 @@ static enum vs_err put_tail(struct vs_rewrite *w)
 
 static void remove_live(const struct vs_rewrite *w)
 {
-    char *live;
-    if (w->in_place && !w->keep_live && asprintf(&live, "%s.live", w->target) >= 0) {
-        unlink(live);
-        free(live);
-    }
+    if (w->in_place && !w->keep_live && w->reader->live_path)
+        unlink(w->reader->live_path);
 }
 
 /* The rename must not cost what came to be there meanwhile. */

@@ -14,11 +14,16 @@
 #include "trace/format.h"
 
 struct vs_rewrite;
+
+/* A bit of *leave_out*: of a damaged trace, what lies from the damage on, also where the trace
+ * has its end. */
+#define VS_REWRITE_READABLE 1u
 struct vs_source;
 
 /* vs_rewrite_open: copy the good event frames of the trace at *path* (those recovered from
  * FILE.live included, compressed) into a hidden file beside *to* (NULL: *path*), and those
- * added after recording except types in *leave_out* (bits 1u << type). A trace without
+ * added after recording except types in *leave_out* (bits 1u << type; of a trace without an end,
+ * none). A trace without
  * an end gets an `end` event, reason VS_END_KILLED. On failure *why* (VS_READER_WHY_MAX
  * bytes) holds one line: as vs_reader_open; VS_ERR_STATE when a process records it now;
  * VS_ERR_CORRUPT when it is damaged or cut off, or FILE.live holds what cannot be taken, and it

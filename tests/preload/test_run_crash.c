@@ -116,6 +116,17 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     assert_memory_equal(out, "2\n2\n2\n", 6);
     assert_says(out, "left out: the last ");
     assert_says(out, "whole2.vst is whole now");
+    /* damaged in the first frame, with its end: it is not called whole, nor replaced */
+    assert_int_equal(bash("cp whole.vst bad; printf '\\377\\376' | dd of=bad bs=1 seek=200 conv=notrunc "
+                          "status=none; cp bad bad.before; $V recover bad 2>&1; echo $?; "
+                          "cmp bad bad.before"), 0);
+    assert_says(out, "damaged at byte");
+    assert_says(out, "-o\n2\n");
+    assert_int_equal(bash("mkdir links; ln -s ../k.vst links/l.vst; $V report links/l.vst 2>&1"), 0);
+    assert_says(out, "recovered from ");
+    assert_int_equal(bash("mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live"), 0);
+    assert_string_equal(out, "2\n");
+    assert_says(err, "is not beside it");
     assert_int_equal(bash("$V recover -o k.vst k.vst && test ! -e k.vst.live"), 0);
     assert_int_equal(bash("$V recover nowhere.vst"), 2);
     assert_int_equal(bash("$V recover script.sh"), 2);

@@ -220,11 +220,21 @@ static void test_cut_and_damaged_traces(void **state)
     assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
     assert_int_equal(before, after);
 
-    /* where it ends between two frames nothing is lost */
+    /* where it ends between two frames, the rest may be in a FILE.live that is elsewhere */
     spit(path, data, end);
     n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    assert_refused(path, VS_ERR_CORRUPT, "FILE.live");
+    add_frames(path, scratch("other.vst"), 0, 1);
+    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
+
+    /* where only the trailer lacks, nothing can be */
+    spit(path, data, bytes - sizeof(struct vs_trailer));
+    n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    assert_int_equal(reason, VS_END_EXIT);
     add_frames(path, NULL, 0, 1);
     assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(reason, VS_END_EXIT);
     assert_int_equal(before, after);
 
     /* a page that was never written: what follows it is not given up in place */
@@ -249,7 +259,37 @@ static void test_cut_and_damaged_traces(void **state)
     unsigned char *kept = slurp(path, &again);
     assert_int_equal(again, bytes - 5);
     free(kept);
+
+    /* damaged, and with its end: kept as it is, or what can be read of it, elsewhere */
+    spit(path, data, bytes);
+    n = digest(path, &before, VS_TRACE_DAMAGED, &reason);
+    add_frames(path, NULL, 0, 1);
+    assert_int_equal(digest(path, &after, VS_TRACE_DAMAGED, &reason), n);
+    assert_int_equal(vs_rewrite_open(path, NULL, VS_REWRITE_READABLE, &w, why), VS_ERR_CORRUPT);
+    assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), VS_REWRITE_READABLE, &w, why), VS_OK);
+    assert_true(vs_rewrite_left_out(w) > 0);
+    assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
+    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_int_equal(before, after);
     free(data);
+}
+
+static void test_a_link_leads_to_the_live_window_too(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    uint64_t before, after, reason;
+    assert_int_equal(mkdir(scratch("elsewhere"), 0700), 0);
+    killed_trace(scratch("elsewhere/killed.vst"), 900);
+    assert_int_equal(digest(scratch("elsewhere/killed.vst"), &before, VS_TRACE_LIVE, &reason), 900);
+    assert_int_equal(symlink("elsewhere/killed.vst", scratch("link.vst")), 0);
+    assert_int_equal(digest(scratch("link.vst"), &after, VS_TRACE_LIVE, &reason), 900);
+    assert_int_equal(before, after);
+    add_frames(scratch("link.vst"), NULL, 0, 0);
+    assert_int_equal(digest(scratch("elsewhere/killed.vst"), &after, VS_TRACE_COMPLETE, &reason), 900);
+    assert_int_equal(before, after);
+    assert_int_equal(access(scratch("elsewhere/killed.vst.live"), F_OK), -1);
+    assert_int_equal(unlink(scratch("link.vst")), 0);
 }
 
 static void test_failure_leaves_everything(void **state)
@@ -478,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_added_frames_are_found_and_events_stay),
         cmocka_unit_test(test_killed_trace_becomes_whole),
         cmocka_unit_test(test_cut_and_damaged_traces),
+        cmocka_unit_test(test_a_link_leads_to_the_live_window_too),
         cmocka_unit_test(test_failure_leaves_everything),
         cmocka_unit_test(test_recorded_now_is_refused),
         cmocka_unit_test(test_live_is_kept_where_it_is_not_all_taken),

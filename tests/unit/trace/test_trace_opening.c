@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace that gets its end, or is written anew, in the very moment in which it is opened. The
+ * reader asks for FILE.live by access(2), which stands here, too, and lets it happen then. */
+#include "unit/trace/trace_test.h"
+
+#include <sys/syscall.h>
+
+#include "trace/rewrite.h"
+
+static void (*meanwhile)(void);
+static struct vs_recorder *recorder;
+static const char *trace, *other;
+
+int access(const char *path, int mode)
+{
+    void (*act)(void) = meanwhile;
+    meanwhile = NULL;
+    if (act)
+        act();
+    return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+static void record(const char *path, unsigned events)
+{
+    recorder = open_recorder(path, 1, 0);
+    for (unsigned i = 0; i < events; i++) {
+        struct vs_event e = {.kind = VS_EVENT_range_end};
+        e.range_end.range = i;
+        vs_recorder_event(recorder, &e);
+    }
+}
+
+static void end(void)
+{
+    vs_recorder_close(recorder, VS_END_EXIT, 0);
+}
+
+static void replace(void)
+{
+    assert_int_equal(rename(other, trace), 0);
+}
+
+static void assert_whole(const char *path, unsigned events)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event e;
+    unsigned seen = 0;
+    assert_null(meanwhile); /* it did happen */
+    while (!vs_reader_next(reader, &e))
+        seen += e.kind == VS_EVENT_range_end;
+    assert_int_equal(seen, events);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+static void a_trace_that_ends_meanwhile_is_whole(void **state)
+{
+    (void)state;
+    trace = scratch("ends.vst");
+    record(trace, 1000);
+    meanwhile = end;
+    assert_whole(trace, 1000);
+}
+
+/* As by `vramscope recover` of a trace whose FILE.live it takes in. */
+static void a_trace_that_is_replaced_meanwhile_is_whole(void **state)
+{
+    (void)state;
+    trace = scratch("replaced.vst");
+    other = scratch("other.vst");
+    record(other, 700);
+    end();
+    size_t bytes;
+    unsigned char *data = slurp(other, &bytes);
+    spit(trace, data, 64);
+    free(data);
+    meanwhile = replace;
+    assert_whole(trace, 700);
+}
+
+static void replace_again(void)
+{
+    char temporary[600];
+    size_t bytes;
+    unsigned char *data = slurp(trace, &bytes);
+    snprintf(temporary, sizeof temporary, "%s.new", trace);
+    spit(temporary, data, bytes);
+    free(data);
+    assert_int_equal(rename(temporary, trace), 0);
+    meanwhile = replace_again;
+}
+
+/* One that never comes to rest is read as it was found. */
+static void a_trace_that_is_replaced_for_ever_is_read_all_the_same(void **state)
+{
+    (void)state;
+    struct vs_reader *reader;
+    struct vs_event e;
+    trace = scratch("restless.vst");
+    record(trace, 10);
+    end();
+    size_t bytes;
+    unsigned char *data = slurp(trace, &bytes);
+    spit(trace, data, 64);
+    free(data);
+    meanwhile = replace_again;
+    reader = open_reader(trace);
+    meanwhile = NULL;
+    assert_int_equal(vs_reader_next(reader, &e), VS_ERR_END);
+    assert_condition(reader, VS_TRACE_TRUNCATED);
+    vs_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_that_ends_meanwhile_is_whole),
+        cmocka_unit_test(a_trace_that_is_replaced_meanwhile_is_whole),
+        cmocka_unit_test(a_trace_that_is_replaced_for_ever_is_read_all_the_same),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
