@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -387,13 +388,7 @@ void vs_writer_drain_locked(struct vs_recorder *r)
     }
 }
 
-/* Wait for work, for at most half the flush interval. A window that held
- * something at the previous look and still is the active one is sealed, so that
- * nothing stays unwritten for longer than flush_ms. */
-/* A program whose main thread has ended goes on until its other threads end; ours must
- * not be the one that it waits for. Where pthread_exit can be seen, it is told at once
- * (vs_recorder_dismiss_thread); where it cannot, the kernel knows. */
-static bool main_thread_ended(void)
+static bool main_thread_is_zombie(void)
 {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
@@ -406,6 +401,23 @@ static bool main_thread_ended(void)
     return name_end && strncmp(name_end, ") Z", 3) == 0;
 }
 
+/* A program whose main thread has ended goes on until its other threads end; ours must
+ * not be the one that it waits for. Where pthread_exit can be seen, it is told at once
+ * (vs_recorder_dismiss_thread); where it cannot, the kernel knows: the process number is that
+ * thread's, which has no memory any more. A descriptor, if only for a moment, could be the one
+ * that the program closed to have its next file there: /proc is for where a sandbox says no. */
+static bool main_thread_ended(void)
+{
+    static const char there = 1;
+    char here;
+    struct iovec to = {&here, 1}, from = {(void *)&there, 1};
+    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    return n < 0 && errno != ESRCH ? main_thread_is_zombie() : n < 0;
+}
+
+/* Wait for work, for at most half the flush interval. A window that held
+ * something at the previous look and still is the active one is sealed, so that
+ * nothing stays unwritten for longer than flush_ms. */
 static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
 {
     /* what was only counted is as durable as what was recorded */

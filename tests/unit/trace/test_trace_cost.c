@@ -221,12 +221,39 @@ static void a_thread_that_waits_for_it_on_a_busy_machine_goes_on(void **state)
     vs_reader_close(reader);
 }
 
+/* A program may count on the number of its next file, having closed one: the threads of a
+ * recorder that has nothing to write open none. */
+static void no_descriptor_is_taken_meanwhile(void **state)
+{
+    (void)state;
+    struct vs_recorder_config config = {
+        .path = scratch("idle.vst"), .compression = 1, .flush_ms = 2};
+    struct vs_recorder *r = NULL;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    int mine = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    unsigned others = 0;
+    assert_true(mine >= 0);
+    for (unsigned i = 0; i < 300000; i++) {
+        close(mine);
+        int again = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (again == mine)
+            continue;
+        others++;
+        dup2(again, mine);
+        close(again);
+    }
+    close(mine);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    assert_int_equal(others, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_and_a_known_stack_make_no_system_call_and_no_allocation),
         cmocka_unit_test(the_background_thread_gives_way),
         cmocka_unit_test(a_thread_that_waits_for_it_on_a_busy_machine_goes_on),
+        cmocka_unit_test(no_descriptor_is_taken_meanwhile),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
