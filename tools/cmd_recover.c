@@ -78,7 +78,7 @@ static int recover_main(int argc, char **argv)
     if (code)
         return code;
     if (condition == VS_TRACE_COMPLETE && !args.output) {
-        printf("%s: %s; nothing to recover\n", args.path, text);
+        vs_tool_say("%s: %s; nothing to recover", args.path, text);
         return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
     }
     vs_tool_discard_on_signals();
@@ -88,10 +88,10 @@ static int recover_main(int argc, char **argv)
     uint64_t left_out = vs_rewrite_left_out(rewrite);
     if (vs_rewrite_commit(rewrite, why))
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
-    printf("%s: %s\n", args.path, text);
+    vs_tool_say("%s: %s", args.path, text);
     if (left_out)
-        printf("left out: the last %s bytes of %s\n", vs_count_format(number, left_out), args.path);
-    printf("%s is whole now\n", args.output ? args.output : args.path);
+        vs_tool_say("left out: the last %s bytes of %s", vs_count_format(number, left_out), args.path);
+    vs_tool_say("%s is whole now", args.output ? args.output : args.path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 

@@ -12,6 +12,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +78,15 @@ struct run {
     char **program; /* argv of the program, NULL-terminated */
 };
 
-static int fail(const char *format, const char *what)
+static int fail(const char *format, ...) VS_PRINTF(1, 2);
+static int fail(const char *format, ...)
 {
-    fprintf(stderr, "vramscope run: ");
-    fprintf(stderr, format, what);
+    va_list args;
+    va_start(args, format);
+    fputs("vramscope run: ", stderr);
+    vfprintf(stderr, format, args);
     fputc('\n', stderr);
+    va_end(args);
     return EXIT_OWN_FAILURE;
 }
 
@@ -311,6 +316,12 @@ static int prepend_path(const char *variable, const char *first)
     return status;
 }
 
+static int fail_temporary(const char *path)
+{
+    return fail("cannot create %s: %s; set TMPDIR to a folder that can be written to", path,
+                strerror(errno));
+}
+
 static int new_file(char path[PATH_MAX], const char *kind)
 {
     const char *temporary = vs_environment("TMPDIR");
@@ -318,7 +329,7 @@ static int new_file(char path[PATH_MAX], const char *kind)
              temporary && *temporary ? temporary : "/tmp", kind);
     int fd = mkstemp(path);
     if (fd < 0)
-        return fail("cannot create %s", path);
+        return fail_temporary(path);
     close(fd);
     return 0;
 }
@@ -392,7 +403,7 @@ static int prepare_manifest(struct run *run)
 {
     tell_outer_run(run->options.text[VS_OPT_manifest]);
     if (!vs_run_manifest_create(run->manifest))
-        return fail("cannot create %s", run->manifest);
+        return fail_temporary(run->manifest);
     char why[VS_OPTION_TEXT_MAX];
     if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))
         return fail("%s", why);
@@ -484,6 +495,13 @@ static int start(struct run *run, const sigset_t *mask, int *status)
     return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
+static int fail_replacing(const char *trace)
+{
+    if (errno == EBUSY)
+        return fail("%s is being recorded; give the trace another name with -o", trace);
+    return fail("%s cannot be replaced: %s", trace, strerror(errno));
+}
+
 static int execute(struct run *run, int *status)
 {
     const struct vs_options *o = &run->options;
@@ -494,7 +512,7 @@ static int execute(struct run *run, int *status)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
     bool ready = !fixed || vs_run_output_set_aside(&older, trace);
-    int result = ready ? start(run, &mask, status) : fail("%s cannot be replaced", trace);
+    int result = ready ? start(run, &mask, status) : fail_replacing(trace);
     vs_run_output_settle(&older);
     if (ready)
         vs_run_signals_end();

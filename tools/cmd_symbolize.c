@@ -65,23 +65,23 @@ static void print_result(const struct vs_symbolize_result *result, const char *p
 {
     char named[VS_SIZE_TEXT_MAX], places[VS_SIZE_TEXT_MAX], lines[VS_SIZE_TEXT_MAX];
     char size[VS_SIZE_TEXT_MAX], old_size[VS_SIZE_TEXT_MAX];
-    printf("%s: %s of %s places named, %s with file and line; %s, %s before\n", path,
-           vs_count_format(named, result->named), vs_count_format(places, result->places),
-           vs_count_format(lines, result->with_lines), vs_size_format(size, bytes_of(path)),
-           vs_size_format(old_size, before));
+    vs_tool_say("%s: %s of %s places named, %s with file and line; %s, %s before", path,
+                vs_count_format(named, result->named), vs_count_format(places, result->places),
+                vs_count_format(lines, result->with_lines), vs_size_format(size, bytes_of(path)),
+                vs_size_format(old_size, before));
     if (result->recovered)
-        printf("the program was killed: its last %s events were recovered into the file\n",
-               vs_count_format(named, result->recovered));
+        vs_tool_say("the program was killed: its last %s events were recovered into the file",
+                    vs_count_format(named, result->recovered));
     if (result->unnamed_count)
-        printf("without a name:\n");
+        vs_tool_say("without a name:");
     for (size_t i = 0; i < result->unnamed_count && i < MODULES_SHOWN; i++)
-        printf("  %s of %s places in %s\n",
-               vs_count_format(named, result->unnamed[i].places - result->unnamed[i].named),
-               vs_count_format(places, result->unnamed[i].places), result->unnamed[i].name);
+        vs_tool_say("  %s of %s places in %s",
+                    vs_count_format(named, result->unnamed[i].places - result->unnamed[i].named),
+                    vs_count_format(places, result->unnamed[i].places), result->unnamed[i].name);
     if (result->unnamed_count > MODULES_SHOWN)
-        printf("  and in %zu more modules\n", result->unnamed_count - MODULES_SHOWN);
+        vs_tool_say("  and in %zu more modules", result->unnamed_count - MODULES_SHOWN);
     if (*result->note)
-        printf("%s\n", result->note);
+        vs_tool_say("%s", result->note);
 }
 
 static int symbolize_main(int argc, char **argv)

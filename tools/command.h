@@ -30,6 +30,10 @@ extern const struct vs_command vs_cmd_run, vs_cmd_report, vs_cmd_oom, vs_cmd_che
     vs_cmd_recover, vs_cmd_plan, vs_cmd_doctor, vs_cmd_options, vs_cmd_symbolize;
 extern const struct vs_command vs_cmd_index;
 
+/* vs_tool_say: one line on standard output; control characters, which the name of a file may have,
+ * become '?'. */
+void vs_tool_say(const char *format, ...) VS_PRINTF(1, 2);
+
 /* vs_tool_fail: one line "vramscope VERB: …" on standard error. *who* is argv[0].
  * Returns VS_EXIT_UNUSABLE. */
 int vs_tool_fail(const char *who, const char *format, ...) VS_PRINTF(2, 3);

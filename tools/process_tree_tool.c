@@ -36,22 +36,33 @@ static int is_trace_name(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && !strcmp(entry->d_name + length - 4, ".vst");
 }
 
+static bool is_folder(const char *folder, const char *name)
+{
+    char *path = NULL;
+    struct stat st;
+    bool is = asprintf(&path, "%s/%s", folder, name) >= 0 && !stat(path, &st) && S_ISDIR(st.st_mode);
+    free(path);
+    return is;
+}
+
 static bool add_folder(const char *who, struct vs_trace_list *list, const char *path)
 {
     struct dirent **names;
     int count = scandir(path, &names, is_trace_name, alphasort);
-    bool good = count > 0;
-    if (!good)
-        vs_tool_fail(who, "%s: there is no .vst file in this folder", path);
+    size_t before = list->count;
+    bool good = true;
     for (int i = 0; i < count; i++) {
         char *full = NULL;
-        if (good && (asprintf(&full, "%s/%s", path, names[i]->d_name) < 0 || !add_file(list, full)))
+        if (good && !is_folder(path, names[i]->d_name) &&
+            (asprintf(&full, "%s/%s", path, names[i]->d_name) < 0 || !add_file(list, full)))
             good = false;
         free(names[i]);
     }
     if (count >= 0)
         free(names);
-    return good;
+    if (good && list->count == before)
+        vs_tool_fail(who, "%s: there is no .vst file in this folder", path);
+    return good && list->count > before;
 }
 
 bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *path)
@@ -120,9 +131,32 @@ static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
     return whole || partial;
 }
 
-bool vs_tool_tree(const char *who, const struct vs_trace_list *list,
+/* Those that cannot be opened, each with its reason, leave the list. False when that is not
+ * wanted, or nothing is left. */
+static bool leave_out_unusable(const char *who, struct vs_trace_list *list, bool partial)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct vs_reader *reader;
+        if (vs_tool_open(who, list->paths[i], &reader)) {
+            vs_reader_close(reader);
+            list->paths[kept++] = list->paths[i];
+        } else {
+            free(list->paths[i]);
+        }
+    }
+    size_t unusable = list->count - kept;
+    list->count = kept;
+    if (unusable && kept && !partial)
+        vs_tool_fail(who, "add --partial to leave %s out", unusable == 1 ? "it" : "them");
+    return kept && (!unusable || partial);
+}
+
+bool vs_tool_tree(const char *who, struct vs_trace_list *list,
                   const struct vs_style *style, bool json, bool partial)
 {
+    if (!leave_out_unusable(who, list, partial))
+        return false;
     struct vs_tree *tree;
     char why[VS_READER_WHY_MAX] = "";
     enum vs_err err =

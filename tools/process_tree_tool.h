@@ -23,9 +23,10 @@ bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *
 void vs_trace_list_single(const char *who, struct vs_trace_list *list);
 void vs_trace_list_free(struct vs_trace_list *list);
 
-/* vs_tool_tree: print them as a tree, or as JSON to the style's stream. false, with a
- * line on standard error, when one cannot be read, or without *partial* not all of it. */
-bool vs_tool_tree(const char *who, const struct vs_trace_list *list,
+/* vs_tool_tree: print them as a tree, or as JSON to the style's stream. With *partial*, of those
+ * that are cut off or damaged what can be read counts, and those that cannot be read at all leave
+ * the list; without, they make it false. A line on standard error for each. */
+bool vs_tool_tree(const char *who, struct vs_trace_list *list,
                   const struct vs_style *style, bool json, bool partial);
 
 #endif

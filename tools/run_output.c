@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/reader.h"
+
 #define LIVE ".live"
 #define BEFORE ".before"
 
@@ -78,6 +80,11 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
         return false;
     }
     output->live = !rename(from, to); /* of a program that was killed: the trace's last part */
+    if (vs_reader_recorded_by(output->aside)) { /* began after it was last looked at */
+        vs_run_output_settle(output);
+        errno = EBUSY;
+        return false;
+    }
     return true;
 }
 

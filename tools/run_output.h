@@ -15,7 +15,7 @@ struct vs_run_output {
 };
 
 /* vs_run_output_set_aside: move what is at *path* to a hidden name beside it. Nothing there
- * is success; false with errno when it cannot be moved. */
+ * is success; false with errno when it cannot be moved, EBUSY when it is being recorded. */
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path);
 
 /* vs_run_output_settle: remove the older trace where a new one was written, otherwise put

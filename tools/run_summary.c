@@ -46,7 +46,7 @@ static bool show_trace(const char *path, bool print)
     return true;
 }
 
-static void show_tree(const struct vs_trace_list *list, unsigned traces)
+static void show_tree(struct vs_trace_list *list, unsigned traces)
 {
     struct vs_style style;
     vs_style_init(&style, stderr);

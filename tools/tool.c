@@ -3,6 +3,7 @@
  * What the verbs share: error lines, opening traces, small parsers. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,32 @@
 #include "trace_part.h"
 #include "viewer/report_text.h"
 
-static void complain(const char *who, const char *format, va_list args, const char *more)
+#define LINE_BYTES (PATH_MAX + 1024)
+
+/* One line, whatever a file is called. */
+static void make_line(char line[LINE_BYTES], const char *format, va_list args)
 {
-    char line[1024];
-    vsnprintf(line, sizeof line, format, args);
-    for (char *p = line; *p; p++) { /* one line, whatever a file is called */
+    vsnprintf(line, LINE_BYTES, format, args);
+    for (char *p = line; *p; p++) {
         if ((unsigned char)*p < ' ' || *p == 0x7f)
             *p = '?';
     }
+}
+
+void vs_tool_say(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    make_line(line, format, args);
+    va_end(args);
+    puts(line);
+}
+
+static void complain(const char *who, const char *format, va_list args, const char *more)
+{
+    char line[LINE_BYTES];
+    make_line(line, format, args);
     fprintf(stderr, "%s: %s%s%s%s\n", who, line, more ? "; try '" : "", more ? more : "",
             more ? " --help'" : "");
 }

@@ -214,7 +214,8 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
 /* Is the frame of the file what its header says? A window never is one yet. */
 static bool is_whole(const struct present *p)
 {
-    return !p->recovered && p->used == p->bytes && p->events == p->header.events;
+    return !p->recovered && p->used == p->bytes && p->events == p->header.events &&
+           p->last_ns <= p->header.last_ns;
 }
 
 /* The frame with the good records alone. */

@@ -28,7 +28,8 @@ static void wrapped(const struct vs_style *style, const char *lead, const char *
             fputc(' ', style->out);
             column++;
         }
-        fwrite(text, 1, length, style->out);
+        for (size_t i = 0; i < length; i++) /* a file's name may hold orders to the terminal */
+            fputc((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i], style->out);
         column += columns;
         text += length;
         while (*text == ' ')

@@ -152,9 +152,11 @@ static void heading(const struct vs_report *report, const struct vs_style *style
         fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
     trace_line(report, style);
     vs_recording_text(report, style);
-    if (report->condition != VS_TRACE_COMPLETE)
-        fprintf(out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
-                report->condition_text);
+    if (report->condition != VS_TRACE_COMPLETE) {
+        fprintf(out, "  %swarning%s  ", vs_paint(style, VS_WARN), vs_unpaint(style));
+        vs_text_put(out, report->condition_text);
+        fputc('\n', out);
+    }
     vs_recording_cut_line(report, style);
     dropped_lines(report, style);
     for (size_t i = 0; i < report->note_count; i++) {

@@ -40,6 +40,23 @@ def shape(found):
     return sorted(rows, key=lambda row: row[2])
 
 
+def unusable_ones(command, folder, found):
+    """Files that are no traces hide the others no longer than --partial is missing."""
+    with open(os.path.join(folder, "empty.vst"), "w"):
+        pass
+    os.mkdir(os.path.join(folder, "folder.vst"))
+    wrong = []
+    for options, status in (([], 2), (["--partial"], 0)):
+        done = subprocess.run([command, "report", "--json", *options, folder], capture_output=True,
+                              text=True, timeout=120)
+        if done.returncode != status or "empty.vst: is empty" not in done.stderr or \
+                "folder.vst" in done.stderr or ("--partial" in done.stderr) != (not options):
+            wrong.append(f"an empty trace, {options}: {done.returncode} {done.stderr}")
+        if status == 0 and json.loads(done.stdout) != found:
+            wrong.append("an empty trace among them changes the report")
+    return wrong
+
+
 def main():
     command, victim = sys.argv[1:]
     wrong = []
@@ -68,6 +85,7 @@ def main():
                     wrong.append(f"{arguments}: together {device}")
                 if not re.search(r"at most 215\.0 MiB allocated", said) or "├─ child " not in said:
                     wrong.append(f"{arguments}: the run said {said[-3000:]}")
+                wrong += unusable_ones(command, folder, found)
             if sorted(rows, key=str) != sorted(expected, key=str):
                 wrong.append(f"{arguments}: {rows} instead of {expected}")
         finally:

@@ -132,6 +132,26 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     assert_int_equal(bash("$V recover script.sh"), 2);
 }
 
+/* What a file is called is no order to the terminal. */
+static void control_characters_in_names_are_not_printed(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("n=$'odd\\nname\\e[31m.vst'; $V run -q $S -o \"$n\" -- $P sigkill; for v in "
+                          "report oom index recover symbolize report; do $V $v \"$n\"; done; rm odd*"), 0);
+    assert_says(out, "odd?name?[31m.vst");
+    assert_null(strchr(out, 033));
+    assert_null(strchr(err, 033));
+    assert_null(strstr(out, "odd\n"));
+    assert_null(strstr(err, "odd\n"));
+}
+
+static void a_folder_for_temporary_files_is_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("TMPDIR=/proc/none $V run -q $S -o none.vst -- $P sigkill"), 125);
+    assert_says(err, "No such file or directory; set TMPDIR to a folder");
+}
+
 /* Ended as soon as the hidden file is seen: if it is never seen in time, nothing is shown. */
 static void what_was_half_written_is_removed_by_an_interrupt(void **state)
 {
@@ -250,6 +270,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_program_is_named_with_its_signal_by_every_verb),
         cmocka_unit_test(a_killed_trace_is_checked_alike_after_it_was_written_anew),
+        cmocka_unit_test(control_characters_in_names_are_not_printed),
+        cmocka_unit_test(a_folder_for_temporary_files_is_asked_for),
         cmocka_unit_test(recover_writes_elsewhere_and_never_over_other_files),
         cmocka_unit_test(what_was_half_written_is_removed_by_an_interrupt),
         cmocka_unit_test(a_trace_is_not_recovered_while_it_is_recorded),
