@@ -177,7 +177,7 @@ struct present {
     struct vs_frame_header header;
     bool any, recovered;
     uint64_t offset, end; /* in the old file */
-    const unsigned char *data;
+    const unsigned char *data; /* of a frame of the file, until the next one is read */
     size_t bytes, used; /* used: by records that are good */
     uint32_t events, definitions;
     uint64_t last_ns;
@@ -214,8 +214,7 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
 /* Is the frame of the file what its header says? A window never is one yet. */
 static bool is_whole(const struct present *p)
 {
-    return !p->recovered && p->used == p->bytes && p->events == p->header.events &&
-           p->last_ns <= p->header.last_ns;
+    return !p->recovered && p->used == p->bytes && p->events == p->header.events;
 }
 
 /* The frame with the good records alone. */
@@ -246,6 +245,8 @@ static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
     else
         put_good_records(w, p);
     enter(w, &p->header, offset);
+    if (w->last_ns < p->last_ns) /* the header was not right; what follows must not go back */
+        w->last_ns = p->last_ns;
     w->index.strings = w->reader->strings_seen;
     w->index.stack_nodes = w->reader->nodes_seen;
     return w->err;
