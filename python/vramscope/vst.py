@@ -16,25 +16,26 @@ events end, and `condition` and `text` say why. In memory: one frame and what wa
 """
 import argparse
 import builtins
-import codecs
 import json
 import os
 import struct
 import sys
 from collections import namedtuple
 
+from vramscope import checkpoint
 from vramscope.columns import join
+from vramscope.records import (A, Damage, Definitions, KINDS, S, STK, STR, STRING_MAX,  # noqa: F401
+                               decode_text, unzigzag, varint)
 from vramscope.unzstd import unzstd
 from vramscope.xxh64 import xxh64
 
 MAGIC, LIVE_MAGIC, END_MAGIC = b"\x89VST\r\n\x1a\n", b"\x89VSL\r\n\x1a\n", b"VSTEND\r\n"
 SYNC, BYTE_ORDER, MAJOR = b"\xf5VSF", 0x01020304, 2
-RAW_MAX, HEADER_MAX, STRING_MAX, WINDOWS_MAX = 4 << 20, 4096, 65536, 16
+RAW_MAX, HEADER_MAX, WINDOWS_MAX = 4 << 20, 4096, 16
 COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
-STRING, NODE, KIND = 56, 57, 58
-INLINES_MAX, PAGE = 64, 4096
+INLINES_MAX, INDEX_MAX, PAGE = 64, 1024, 4096
 MASK = (1 << 64) - 1
 
 FILE_HEADER = struct.Struct("<8sHHI16sQQIIQ")
@@ -48,90 +49,39 @@ DIRECTORY_ENTRY = struct.Struct("<IIQQQ")
 
 Header = namedtuple("Header", "magic major minor byte_order uuid created_realtime_ns created_ns "
                               "header_bytes flags checksum")
-FrameHeader = namedtuple("FrameHeader", "sync type codec header_bytes raw_bytes stored_bytes "
-                                        "sequence first_event base_ns last_ns events definitions "
-                                        "checksum")
 IndexEntry = namedtuple("IndexEntry", "offset first_event base_ns last_ns events definitions")
 DirectoryEntry = namedtuple("DirectoryEntry", "type reserved offset time_ns sequence")
 Window = namedtuple("Window", "sequence first_event base_ns data")
 Symbol = namedtuple("Symbol", "function file line")  # "" and 0 = unknown
-Frame = namedtuple("Frame", "pc module offset")  # module: a Module, None = unknown
-
-# The kinds of §3.4: their fields with their codecs. A kind that is not here is read by the
-# description that the trace holds of it; so are fields appended to those that are.
-U, S, A, T, STR, STK = range(6)
-KINDS = {}
 
 
-def _kind(code, name, fields):
-    """*fields*: names with their codec letters, "addr:A size" = A and U."""
-    pairs = [(field.split(":") + ["U"])[:2] for field in fields.split()]
-    KINDS[code] = (name, [n for n, _ in pairs], [globals()[c] for _, c in pairs])
+class FrameHeader(namedtuple("FrameHeader", "sync type codec header_bytes raw_bytes stored_bytes "
+                                            "sequence first_event base_ns last_ns events "
+                                            "definitions checksum")):
+    __slots__ = ()
+
+    def fits(self):
+        """Whether its sizes can be."""
+        return self.sync == SYNC and 64 <= self.header_bytes <= HEADER_MAX and \
+            self.raw_bytes <= RAW_MAX and self.stored_bytes <= STORED_MAX and self.codec <= 2 and \
+            (self.codec or self.stored_bytes == self.raw_bytes)
 
 
-_kind(1, "process", "pid ppid start_realtime_ns start_ns exe:STR cmdline:STR host:STR version:STR "
-                    "policy:STR page_bytes born_ns parent_born_ns boot:STR lineage:STR")
-_kind(2, "option", "name:STR value:STR")
-_kind(3, "device", "device name:STR uuid:STR total_bytes sm_count cc_major cc_minor simulated "
-                   "driver_version")
-_kind(4, "context", "context device handle primary alive")
-_kind(5, "stream", "stream device handle name:STR alive")
-_kind(6, "thread", "tid name:STR")
-_kind(7, "module", "module base start end path:STR build_id:STR alive function:STR")
-_kind(8, "unrecorded", "level why device family allocs requested size frees freed_requested "
-                       "freed_size reserved:S family_peak peak_allocated peak_requested "
-                       "peak_reserved peak_ns:T")
-_kind(9, "recording_changed", "what min_size sample seed limit_bytes file_bytes")
-_kind(16, "alloc", "addr:A requested size family device context stream api:STR stack:STK")
-_kind(17, "free", "addr:A device stream api:STR stack:STK")
-_kind(18, "alloc_failed", "requested family device context stream api:STR stack:STK error "
-                          "device_free_bytes device_total_bytes")
-_kind(19, "segment_alloc", "addr:A size device context stream pool stack:STK")
-_kind(20, "segment_free", "addr:A size device")
-_kind(21, "framework_alloc", "addr:A size device total_allocated total_reserved stack:STK")
-_kind(22, "framework_free", "addr:A size device total_allocated total_reserved")
-_kind(23, "framework_oom", "requested device total_allocated total_reserved stack:STK")
-_kind(24, "device_sample", "device free_bytes total_bytes")
-_kind(25, "segment_map", "addr:A size reserved device context stream pool stack:STK")
-_kind(26, "segment_unmap", "addr:A size reserved device")
-_kind(27, "vmm_map", "addr:A size memory offset device imported stack:STK")
-_kind(28, "vmm_unmap", "addr:A size memory device")
-_kind(29, "graph_memory", "device used used_high reserved reserved_high")
-_kind(30, "device_usage", "device what bytes count pid name:STR how")
-_kind(31, "overhead", "device context what bytes:S how")
-_kind(32, "kernel", "start_ns:T end_ns:T device context stream name:STR correlation grid_x grid_y "
-                    "grid_z block_x block_y block_z shared_bytes")
-_kind(33, "memcpy", "start_ns:T end_ns:T device context stream bytes copy_kind async correlation")
-_kind(34, "memset", "start_ns:T end_ns:T device context stream bytes value correlation")
-_kind(35, "sync", "start_ns:T end_ns:T device context stream sync_kind")
-_kind(48, "range_push", "name:STR domain:STR")
-_kind(49, "range_pop", "domain:STR")
-_kind(50, "range_start", "range name:STR domain:STR")
-_kind(51, "range_end", "range")
-_kind(52, "mark", "name:STR domain:STR")
-_kind(60, "note", "severity text:STR")
-_kind(61, "dropped", "what:STR count")
-_kind(62, "end", "reason status")
+def _follows(before, this):
+    """Whether of two (sequence, IndexEntry) the one comes after the other; *before*: None at the
+    start of the trace."""
+    sequence, entry = this
+    if entry.last_ns < entry.base_ns or entry.events > MASK - entry.first_event:
+        return False
+    if before is None:
+        return sequence == 1 and entry.first_event == 0
+    return sequence == before[0] + 1 and entry.offset > before[1].offset and \
+        entry.first_event == before[1].first_event + before[1].events and \
+        entry.base_ns >= before[1].last_ns
 
 
 class Error(Exception):
     """Not a trace, or one of which nothing can be read."""
-
-
-class _Damage(Exception):
-    """A record or frame that makes no sense."""
-
-
-def _replace(error):
-    """One U+FFFD for each byte that is part of no valid character."""
-    return "\ufffd" * (error.end - error.start), error.end
-
-
-codecs.register_error("vst-replace", _replace)
-
-
-def _text(data):
-    return data.decode("utf-8", "vst-replace").replace("\0", "\ufffd")
 
 
 def _written(data, offset):
@@ -143,119 +93,38 @@ def _written(data, offset):
     return data
 
 
-def _varint(data, at):
-    """The varint at *at* and the place after it. IndexError when it is cut off."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        if shift == 63 and byte > 1:
-            raise _Damage("holds a number of more than 64 bits")
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _unzigzag(value):
-    """Modulo 2^64."""
-    return (value >> 1) ^ (MASK if value & 1 else 0)
-
-
 def read_symbols(data):
     """The places of a symbols frame: ((module, offset), (level, [Symbol]))."""
-    count, at = _varint(data, 0)
+    count, at = varint(data, 0)
     texts, module, level, offset = [""], None, 0, 0
     for _ in range(count):
-        size, at = _varint(data, at)
+        size, at = varint(data, at)
         if size > STRING_MAX or size > len(data) - at:
-            raise _Damage("holds a text that is cut off")
-        texts.append(_text(data[at:at + size]))
+            raise Damage("holds a text that is cut off")
+        texts.append(decode_text(data[at:at + size]))
         at += size
     while at < len(data):
-        head, at = _varint(data, at)
+        head, at = varint(data, at)
         if head == 0:
-            module, at = _varint(data, at)
-            level, at = _varint(data, at)
+            module, at = varint(data, at)
+            level, at = varint(data, at)
             offset = 0
             continue
         if module is None or head - 1 > INLINES_MAX:
-            raise _Damage("names a place in no module, or with too many names")
-        step, at = _varint(data, at)
+            raise Damage("names a place in no module, or with too many names")
+        step, at = varint(data, at)
         offset, names = (offset + step) & MASK, []
         for _ in range(head - 1):
-            (function, at), line = _varint(data, at), 0
-            file, at = _varint(data, at)
-            line, at = _varint(data, at)
+            (function, at), line = varint(data, at), 0
+            file, at = varint(data, at)
+            line, at = varint(data, at)
             if function >= len(texts) or file >= len(texts):
-                raise _Damage("names what is no text")
+                raise Damage("names what is no text")
             names.append(Symbol(texts[function], texts[file], line))
         yield (module, offset), (level, names)
 
 
-class Module:
-    """A loaded object as the latest event about it has it. `function` is "" for native code, and
-    the name of the function for one of Python, whose offsets are lines."""
-
-    __slots__ = ("index", "base", "start", "end", "path", "build_id", "function")
-
-    def __init__(self, index):
-        self.index, self.base, self.start, self.end = index, 0, 0, 0
-        self.path = self.build_id = self.function = ""
-
-
-class Kind:
-    """How the trace lays out a kind."""
-
-    __slots__ = ("code", "name", "names", "codecs", "known")
-
-    def __init__(self, code, name, names, field_codecs):
-        self.code = code
-        known = KINDS.get(code, (name, [], []))
-        shared = len(known[1])
-        if known[2][:len(field_codecs)] != field_codecs[:shared]:
-            raise _Damage("describes an event kind wrongly")
-        self.name, self.codecs = known[0], field_codecs
-        self.names = known[1][:len(names)] + names[shared:]
-        self.known = min(shared, len(names)) if code in KINDS else None
-
-
-class Event:
-    """One event: `kind`, `time_ns`, `tid`, and its fields by name: event["size"]. Texts are str,
-    stacks tuples of Frame, innermost first; `raw` holds the numbers as they are in the file."""
-
-    __slots__ = ("kind", "code", "time_ns", "tid", "layout", "raw", "trace")
-
-    def __init__(self, layout, time_ns, tid, raw, trace):
-        self.layout, self.time_ns, self.tid, self.raw, self.trace = layout, time_ns, tid, raw, trace
-        self.kind, self.code = layout.name, layout.code
-
-    def _resolve(self, i):
-        value, codec = self.raw[i], self.layout.codecs[i]
-        if codec == S:
-            return value - (value >> 63 << 64)
-        if codec == STR:
-            return self.trace.string(value)
-        return self.trace.stack(value) if codec == STK else value
-
-    def __getitem__(self, name):
-        try:
-            return self._resolve(self.layout.names.index(name))
-        except ValueError:
-            raise KeyError(name) from None
-
-    def get(self, name, default=None):
-        return self[name] if name in self.layout.names else default
-
-    def items(self):
-        return [(name, self._resolve(i)) for i, name in enumerate(self.layout.names)]
-
-    def __repr__(self):
-        fields = " ".join(f"{name}={value!r}" for name, value in self.items())
-        return f"<{self.time_ns} {self.tid} {self.kind} {fields}>"
-
-
-class Trace:
+class Trace(Definitions):
     """An open trace. Iterating it gives its events, each time from the start; afterwards
     `condition` is "complete", "live" (no end, but nothing is missing that FILE.live could give),
     "truncated" or "damaged", and `text` says so in a sentence."""
@@ -348,30 +217,28 @@ class Trace:
 
     def read_frame(self, offset):
         """The frame at *offset*: its header, header bytes beyond the 64, its payload, and where
-        the next one begins. Raises _Damage; its second argument is True when it is cut off."""
+        the next one begins. Raises Damage; its second argument is True when it is cut off."""
         data = self._read(offset, FRAME_HEADER.size)
         if len(data) < FRAME_HEADER.size:
-            raise _Damage("is cut off inside its header", True)
+            raise Damage("is cut off inside its header", True)
         head = FrameHeader(*FRAME_HEADER.unpack(data))
         if head.sync == bytes(4) and not head.raw_bytes and not head.checksum:
-            raise _Damage("is zero, never written", True)
+            raise Damage("is zero, never written", True)
         if head.sync != SYNC or not 64 <= head.header_bytes <= HEADER_MAX:
-            raise _Damage("does not begin like a frame")
-        if head.raw_bytes > RAW_MAX or head.stored_bytes > STORED_MAX or head.codec > 2 or \
-                (head.codec == 0 and head.stored_bytes != head.raw_bytes) or \
-                (head.codec == 2 and head.type != EVENTS):
-            raise _Damage("has an impossible size")
+            raise Damage("does not begin like a frame")
+        if not head.fits() or (head.codec == 2 and head.type != EVENTS):
+            raise Damage("has an impossible size")
         extra = head.header_bytes - FRAME_HEADER.size
         rest = self._read(offset + FRAME_HEADER.size, extra + head.stored_bytes)
         if len(rest) < extra + head.stored_bytes:
-            raise _Damage("is cut off", True)
+            raise Damage("is cut off", True)
         if head.checksum != xxh64(data[:56] + rest):
-            raise _Damage("fails its checksum")
+            raise Damage("fails its checksum")
         payload = rest[extra:]
         if head.codec == 1:
             payload = unzstd(payload, head.raw_bytes)
             if payload is None:
-                raise _Damage("does not decompress")
+                raise Damage("does not decompress")
         if head.codec == 2:
             payload = self._join(head, payload)
         return head, rest[:extra], payload, offset + head.header_bytes + head.stored_bytes
@@ -380,13 +247,13 @@ class Trace:
     def _join(head, payload):
         size = int.from_bytes(payload[:4], "little")
         if len(payload) < 4 or size > COLUMNS_MAX:
-            raise _Damage("has an impossible size")
+            raise Damage("has an impossible size")
         columns = unzstd(payload[4:], size)
         if columns is None:
-            raise _Damage("does not decompress")
+            raise Damage("does not decompress")
         rows = join(columns, head.raw_bytes)
         if rows is None:
-            raise _Damage("has columns that do not fit together")
+            raise Damage("has columns that do not fit together")
         return rows
 
     # --- index and directory ---
@@ -397,21 +264,44 @@ class Trace:
         chunks, trailer = [], self._trailer(self.size - TRAILER.size)
         offset, before = (trailer[0], self.size) if trailer else (0, 0)
         while offset:
-            if offset >= before:
-                return None
             try:
                 head, _, payload, _ = self.read_frame(offset)
-            except _Damage:
+            except Damage:
                 return None
-            if head.type != INDEX or len(payload) < INDEX_HEADER.size:
+            if head.type != INDEX or head.codec or len(payload) < INDEX_HEADER.size:
                 return None
-            previous, _, entries = INDEX_HEADER.unpack_from(payload)[:3]
-            if len(payload) < INDEX_HEADER.size + entries * INDEX_ENTRY.size:
+            before, (offset, first, entries) = offset, INDEX_HEADER.unpack_from(payload)[:3]
+            if offset >= before or entries > INDEX_MAX or \
+                    len(payload) < INDEX_HEADER.size + entries * INDEX_ENTRY.size:
                 return None
-            chunks.append([IndexEntry(*INDEX_ENTRY.unpack_from(payload, INDEX_HEADER.size + 40 * i))
-                           for i in range(entries)])
-            offset, before = previous, offset
-        return [entry for chunk in reversed(chunks) for entry in chunk] if trailer else None
+            chunks.append([(first + i, IndexEntry(*INDEX_ENTRY.unpack_from(
+                payload, INDEX_HEADER.size + 40 * i))) for i in range(entries)])
+        numbered = [entry for chunk in reversed(chunks) for entry in chunk]
+        if not trailer or any(e.offset >= self.size for _, e in numbered) or \
+                not all(map(_follows, [None] + numbered, numbered)):
+            return None
+        return [entry for _, entry in numbered]
+
+    def frames(self):
+        """Every event frame as an IndexEntry; from the frames' headers where there is no index."""
+        entries = self.index()
+        if entries is not None:
+            return entries
+        found, offset = [], self.header.header_bytes
+        while True:
+            data = self._read(offset, FRAME_HEADER.size)
+            head = FrameHeader(*FRAME_HEADER.unpack(data)) if len(data) == FRAME_HEADER.size else None
+            if not head or not head.fits() or \
+                    head.header_bytes + head.stored_bytes > self.size - offset:
+                break
+            if head.type == EVENTS:
+                this = head.sequence, IndexEntry(offset, head.first_event, head.base_ns,
+                                                 head.last_ns, head.events, head.definitions)
+                if not _follows(found[-1] if found else None, this):
+                    break
+                found.append(this)
+            offset += head.header_bytes + head.stored_bytes
+        return [entry for _, entry in found]
 
     def directory(self):
         """The frames that were added after recording (§2.5), as DirectoryEntry."""
@@ -419,14 +309,15 @@ class Trace:
         if not trailer:
             return []
         try:
-            _, extra, _, _ = self.read_frame(trailer[0])
+            head, extra, payload, _ = self.read_frame(trailer[0])
             offset = struct.unpack_from("<Q", extra)[0] if len(extra) >= 8 else 0
-            if not offset:
+            if not 0 < offset < trailer[0] or head.type != INDEX or head.codec or \
+                    len(payload) < INDEX_HEADER.size:
                 return []
             head, _, payload, _ = self.read_frame(offset)
-        except _Damage:
+        except Damage:
             return []
-        if head.type != DIRECTORY:
+        if head.type != DIRECTORY or head.codec:
             return []
         whole = len(payload) // DIRECTORY_ENTRY.size * DIRECTORY_ENTRY.size
         return [DirectoryEntry(*e) for e in DIRECTORY_ENTRY.iter_unpack(payload[:whole])]
@@ -443,56 +334,55 @@ class Trace:
                 if head.type == SYMBOLS:
                     for place, names in read_symbols(payload):
                         found[place] = names
-            except (_Damage, IndexError):
+            except (Damage, IndexError):
                 continue
         return found
 
-    # --- what was defined ---
-
-    def string(self, text_id):
-        """"" for 0."""
-        return self._strings[text_id]
-
-    def stack(self, node):
-        """Innermost first."""
-        frames = []
-        while node:
-            pc, parent, module = self._nodes[node]
-            base = module.base if module else 0
-            frames.append(Frame(pc, module, (pc - base) & MASK))
-            node = parent
-        return tuple(frames)
+    def checkpoints(self):
+        """The checkpoints that the trace holds (§2.8) and that can be used; see checkpoint.py."""
+        return checkpoint.read(self)
 
     # --- events ---
 
     def _reset(self):
-        self._strings, self._nodes = [""], [None]
-        self._modules, self._kinds = [], {}
+        self.forget()
         self.events = self.recovered = 0
         self.condition, self.text = None, "not at the end yet"
 
     def _finish(self, condition, text):
         self.condition, self.text = condition, text
 
+    def since(self, from_checkpoint):
+        """As iterating, from one of `checkpoints()` on: its event frame is the first that is read.
+        Raises Damage when the definitions before it are damaged."""
+        self._reset()
+        self.adopt(from_checkpoint.definitions())
+        self.events = from_checkpoint.events
+        entry = self.frames()[from_checkpoint.sequence - 1]
+        yield from self._events_from(from_checkpoint.sequence, from_checkpoint.time_ns, entry.offset)
+
     def __iter__(self):
         self._reset()
-        sequence, last_ns, offset, recovering, problem, cut = 1, 0, self.header.header_bytes, False, None, False
+        yield from self._events_from(1, 0, self.header.header_bytes)
+
+    def _events_from(self, sequence, last_ns, offset):
+        recovering, problem, cut = False, None, False
         while True:
             payload = None
             if not recovering and offset < self.size:
                 try:
                     head, _, data, after = self.read_frame(offset)
                     if head.type == EVENTS and head.sequence != sequence:
-                        raise _Damage("is out of order")
+                        raise Damage("is out of order")
                     if head.type == EVENTS and head.base_ns < last_ns:
-                        raise _Damage("goes back in time")
+                        raise Damage("goes back in time")
                     if self._is_end(head, data, offset, after):
                         return
                     here, offset = offset, after
                     if head.type != EVENTS:
                         continue
                     payload, base_ns, expected = data, head.base_ns, head.events
-                except _Damage as damage:
+                except Damage as damage:
                     problem, cut = damage.args[0], len(damage.args) > 1
             if payload is None:
                 window = self.windows.get(sequence)
@@ -503,16 +393,16 @@ class Trace:
                 here, payload, base_ns, expected = offset, window.data, window.base_ns, None
             try:
                 before = self.events
-                for event in self._decode(payload, base_ns):
+                for event in self.decode(payload, base_ns):
                     last_ns = event.time_ns
                     self.events += 1
                     self.recovered += recovering
                     if event.code == 7:
-                        self._set_module(event)
+                        self.set_module(event)
                     yield event
                 if expected is not None and self.events - before != expected:
-                    raise _Damage("is missing")
-            except _Damage as damage:
+                    raise Damage("is missing")
+            except Damage as damage:
                 self._finish_record(sequence, here, damage.args[0], recovering)
                 return
             last_ns = max(last_ns, base_ns)
@@ -551,105 +441,6 @@ class Trace:
         else:
             self._finish("damaged", f"in frame {sequence} at byte {offset:,} a record {problem}; "
                                     f"{self.events:,} events before it are good")
-
-    def _decode(self, data, base_ns):
-        """The events of one frame; its definitions go to the tables."""
-        at, end = 0, len(data)
-        time_ns = last_t = base_ns
-        tid = address = 0
-        try:
-            while at < end:
-                first = data[at]
-                at += 1
-                code = first & 0x3F
-                if STRING <= code <= KIND and first == code:
-                    at = (self._string, self._node, self._describe)[code - STRING](data, at)
-                    continue
-                kind = self._kinds.get(code)
-                if kind is None:
-                    raise _Damage("is of a kind that was never described")
-                if first & 0x40:
-                    tid, at = _varint(data, at)
-                    if tid >> 32:
-                        raise _Damage("names an impossible thread")
-                if not first & 0x80:
-                    step, at = _varint(data, at)
-                    time_ns += step
-                    if time_ns > MASK:
-                        raise _Damage("is later than time goes")
-                raw = []
-                for codec in kind.codecs:
-                    value = data[at]
-                    if value < 0x80:
-                        at += 1
-                    else:
-                        value, at = _varint(data, at)
-                    if codec == S:
-                        value = _unzigzag(value)
-                    elif codec == A:
-                        value = address = (address + _unzigzag(value)) & MASK
-                    elif codec == T:
-                        value = last_t = (last_t + _unzigzag(value)) & MASK
-                    elif (codec == STR and value >= len(self._strings)) or \
-                            (codec == STK and value >= len(self._nodes)):
-                        raise _Damage("refers to what was never defined")
-                    raw.append(value)
-                yield Event(kind, time_ns, tid, raw, self)
-        except IndexError:
-            raise _Damage("is cut off") from None
-
-    def _string(self, data, at):
-        length, at = _varint(data, at)
-        if length > STRING_MAX or length > len(data) - at:
-            raise _Damage("defines a text that is cut off")
-        self._strings.append(_text(data[at:at + length]))
-        return at + length
-
-    def _node(self, data, at):
-        up, at = _varint(data, at)
-        code, at = _varint(data, at)
-        offset, at = _varint(data, at)
-        node = len(self._nodes)
-        if not 0 < up <= node:
-            raise _Damage("defines a stack on one that does not exist")
-        module = self._modules[code - 1] if 0 < code <= len(self._modules) else None
-        base = module.base if module else 0
-        self._nodes.append(((base + offset) & MASK, node - up, module))
-        return at
-
-    def _describe(self, data, at):
-        code, at = _varint(data, at)
-        count, at = _varint(data, at)
-        if not 0 < code < 64 or count > 64 or count > len(data) - at:
-            raise _Damage("describes an event kind wrongly")
-        field_codecs = list(data[at:at + count])
-        at += count
-        if any(codec > STK for codec in field_codecs):
-            raise _Damage("describes an event kind wrongly")
-        names = []
-        for _ in range(count + 1):
-            length, at = _varint(data, at)
-            if length > len(data) - at:
-                raise _Damage("describes an event kind wrongly")
-            names.append(_text(data[at:at + length]))
-            at += length
-        self._kinds[code] = Kind(code, names[0], names[1:], field_codecs)
-        return at
-
-    def _set_module(self, event):
-        value = dict(zip(event.layout.names, event.raw))
-        index = value.get("module", 0)
-        if index > len(self._modules) or index >= 0xFFFFFFFF:
-            return
-        if index == len(self._modules):
-            self._modules.append(Module(index))
-        elif not value.get("alive", 0):
-            return
-        module = self._modules[index]
-        module.base, module.start, module.end = (value.get(n, 0) for n in ("base", "start", "end"))
-        module.path, module.build_id, module.function = (
-            self.string(value.get(n, 0)) for n in ("path", "build_id", "function"))
-
 
 def open(path):  # noqa: A001 (as in gzip.open)
     """Open the trace at *path*. OSError; Error when it is not one."""

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace's checkpoints as the decoder has them, in the words of checkpoint_print.c."""
+
+from vramscope.checkpoint_state import COUNTS, nothing
+from vramscope.records import KINDS, Damage
+
+SETS = ("device", "context", "stream", "thread", "range_start")
+LINES = {"option": 100, "note": 100, "dropped": 100}
+KEPT_MAX = 1 << 18
+
+
+def quoted(data):
+    """Bytes as text, up to a NUL."""
+    data = data.encode() if isinstance(data, str) else data
+    return '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else
+                         "\\" + chr(b) if b in b'"\\' else f"\\x{b:02x}"
+                         for b in data.split(b"\0")[0]) + '"'
+
+
+def flat(value):
+    """The numbers of a record, in its order; before a list its length."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from flat(part)
+    elif isinstance(value, list):
+        yield len(value)
+        for part in value:
+            yield from flat(part)
+    elif isinstance(value, bytes):
+        yield quoted(value)
+    else:
+        yield value or 0
+
+
+class Carried:
+    """The events of the past that still matter (tag 14)."""
+
+    def __init__(self):
+        self.items, self.lines = [], dict.fromkeys(LINES, 0)
+
+    def _find(self, name, key):
+        for i, (other, event) in enumerate(self.items):
+            if other == name and event["fields"][0] == key:
+                return i
+        return None
+
+    def _add(self, name, event):
+        if len(self.items) < KEPT_MAX:
+            self.items.append((name, event))
+
+    def take(self, event):
+        """*event* as in a state, with all fields that are known."""
+        name, names, _ = KINDS[event["kind"]]
+        fields = dict(zip(names, event["fields"]))
+        if name == "process":
+            if not self.items or self.items[0][0] != name:
+                self._add(name, event)
+        elif name in LINES:
+            if self.lines[name] < LINES[name]:
+                self.lines[name] += 1
+                self._add(name, event)
+        elif name in SETS:
+            at = self._find(name, event["fields"][0])
+            if name in ("context", "stream") and not fields["alive"]:
+                if at is not None:
+                    del self.items[at]
+            elif at is None:
+                self._add(name, event)
+            else:
+                self.items[at] = (name, event)
+        elif name == "range_end":
+            at = self._find("range_start", fields["range"])
+            if at is not None:
+                del self.items[at]
+        elif name == "range_push":
+            self._add(name, event)
+        elif name == "range_pop":
+            self._pop(event["tid"], fields["domain"])
+
+    def _pop(self, tid, domain):
+        for i in range(len(self.items) - 1, -1, -1):
+            name, event = self.items[i]
+            if name == "range_push" and event["tid"] == tid and event["fields"][1] == domain:
+                del self.items[i]
+                return
+
+    def events(self):
+        return [event for _, event in self.items]
+
+
+def known_fields(event):
+    """The event with all fields of its kind, and no others."""
+    count = len(KINDS[event["kind"]][1])
+    return dict(event, fields=(event["fields"] + [0] * count)[:count])
+
+
+def _filled(items, name, count):
+    return items + [nothing(name)] * (count - len(items))
+
+
+def normal(state):
+    """The state with what is missing in it, in the order in which it is compared."""
+    out = dict(state)
+    totals = dict(state["totals"])
+    for name in ("process", "end"):
+        totals[name] = totals[name] and known_fields(totals[name])
+    totals["recording"] = dict(totals["recording"])
+    totals["recording"]["since"] = {i: x for i, x in enumerate(totals["recording"]["since"])}
+    out["totals"] = [totals]
+    phases = {0: nothing("phase")}
+    phases.update((p["index"], p) for p in state["phases"])
+    out["phases"] = [dict(p, prefix=p["prefix"][:-1] if p["prefix"] else p["name"])
+                     for p in phases.values()]
+    hosts = [a for a in state["accounts"] if a["is_host"]] or [dict(nothing("account"), is_host=1)]
+    devices = [a for a in state["accounts"] if not a["is_host"]]
+    out["accounts"] = [dict(a, families=_filled(a["families"], "family", COUNTS["families"]),
+                            unrecorded=dict(enumerate(a["unrecorded"])))
+                       for a in devices + hosts[-1:]]
+    usage = {u["device"]: u for u in state["usage"]}
+    out["usage"] = [usage.get(i, dict(nothing("usage"), device=i)) for i in range(len(devices))]
+    for u in out["usage"]:
+        u["contexts"] = [dict(c, sizes=dict(enumerate(c["sizes"]))) for c in u["contexts"]]
+    for t in state["threads"]:
+        t["ranges"] = dict(enumerate(t["ranges"]))
+    for name, key in (("open_steps", "range"), ("framework_live", "addr")):
+        merged = {x[key]: x for x in state[name]}
+        out[name] = [merged[k] for k in sorted(merged)]
+    out["live"] = [dict(addr=x["addr"], requested=x["requested"], size=x["size"], time=x["time"],
+                        context=x["context"], epoch=x["epoch"], site=x["site"],
+                        family=x["family"], device=x["device"], in_segment=x["flags"] & 1,
+                        counted=x["flags"] >> 1 & 1)
+                   for x in sorted(state["live"], key=lambda x: x["addr"])]
+    out["activities"] = [dict(a, copies=_filled(a["copies"], "sum", COUNTS["copies"]))
+                         for a in state["activities"]]
+    carried = Carried()
+    for event in state["events"]:
+        carried.take(known_fields(event))
+    out["events"] = carried.events()
+    return out
+
+
+def state_lines(state):
+    for name, records in normal(state).items():
+        for record in records:
+            yield " ".join([name] + [str(x) for x in flat(record)])
+
+
+def definition_lines(found, texts, nodes):
+    """What was defined behind the first *texts* and *nodes*, and all modules."""
+    for text_id in range(texts + 1, found.counts()[0] + 1):
+        yield "string " + quoted(found.string(text_id))
+    for node in range(nodes + 1, found.counts()[1] + 1):
+        pc, parent, module = found.node(node)
+        yield f"node {pc} {parent} {module.index + 1 if module else 0}"
+    for m in found.modules():
+        yield (f"module {m.base} {m.start} {m.end} {quoted(m.path)} {quoted(m.build_id)} "
+               f"{quoted(m.function)}")
+
+
+def lines(trace):
+    found = trace.checkpoints()
+    if found.table:
+        yield "table " + " ".join(map(str, found.table))
+    texts = nodes = 0
+    for one in found:
+        yield "checkpoint " + " ".join(map(str, one[:8]))
+        try:
+            yield from definition_lines(one.definitions(), texts, nodes)
+        except Damage:
+            yield "definitions refused"
+            return
+        texts, nodes = one.strings, one.stack_nodes
+        try:
+            yield from state_lines(one.state())
+        except Damage:
+            yield "state refused"
+
+
