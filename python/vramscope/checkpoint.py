@@ -80,14 +80,20 @@ class Checkpoints:
 
     def definitions(self, number):
         """All up to one checkpoint. Raises Damage."""
+        growing = self.growing_definitions()
+        for _ in range(number):
+            next(growing)
+        return next(growing)
+
+    def growing_definitions(self):
+        """Those before each checkpoint in turn: the same object, with more in it. Raises Damage."""
         found = Definitions()
-        for i in range(number + 1):
+        for i, entry in enumerate(self.entries):
             for data in self.payloads(i, DEFINITIONS):
                 read_definitions(found, data)
-            entry = self.entries[i]
             if found.counts() != (entry.strings, entry.stack_nodes):
                 raise Damage("defines another number of texts or stacks than it says")
-        return found
+            yield found
 
 
 def read_definitions(found, data):

@@ -156,6 +156,8 @@ class Trace(Definitions):
     # --- bytes ---
 
     def _read(self, offset, size):
+        if offset >= self.size:
+            return b""  # also what no file can have
         self._file.seek(offset)
         return self._file.read(max(0, min(size, self.size - offset)))
 

@@ -119,7 +119,7 @@ enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t s
     size_t at = first_mapped(set, addr, end);
     *change = 0;
     *taken = (struct vs_segment){0};
-    if (at == set->count)
+    if (at == set->count || !size)
         return VS_OK;
     struct vs_segment old = set->items[at];
     uint64_t old_end = old.addr + old.size, from = old.addr > addr ? old.addr : addr;

@@ -83,7 +83,7 @@ static enum vs_err check_items(const struct vs_checkpoints *c, const struct vs_f
     const struct vs_checkpoint *before = NULL;
     for (uint32_t i = 0; i < c->table.count; i++) {
         const struct vs_checkpoint *item = &c->items[i];
-        if (!item->sequence || item->sequence > frames->count ||
+        if (!item->sequence || item->sequence > c->table.frames ||
             (before && (item->sequence <= before->sequence || item->strings < before->strings ||
                         item->stack_nodes < before->stack_nodes || item->shown < before->shown)) ||
             item->event != frames->items[item->sequence - 1].first_event ||

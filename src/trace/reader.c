@@ -261,7 +261,7 @@ enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, 
             err = define_stack(r);
         else if (head == VS_DEFINE_KIND)
             err = define_kind(r);
-        else if ((head & VS_RECORD_CODE) != VS_EVENT_module || !module->defined ||
+        else if (head != (VS_EVENT_module | VS_RECORD_SAME_TIME) || !module->defined ||
                  !decode_event(r, head, module, &event))
             err = VS_ERR_CORRUPT;
         else

@@ -5,8 +5,8 @@ name the same condition, for every trace there is.
 
   check_decoder.py formats TRACE_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]]
       golden, random, killed, cut and damaged traces
-  check_decoder.py programs TRACE_TEXT VRAMSCOPE PROGRAM...
-      what programs on the simulated GPU record, killed ones too. PROGRAM is
+  check_decoder.py programs TRACE_TEXT CHECKPOINT_TEXT VRAMSCOPE PROGRAM...
+      what programs on the simulated GPU record, killed ones too; then with checkpoints. PROGRAM is
       PATH[,ARGUMENT...]; an argument --run=X is the command's,
       --symbolize has it write names into the trace, kill=S kills all after S seconds"""
 
@@ -14,13 +14,14 @@ import glob
 import os
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
+import check_checkpoints  # noqa: E402
+from damage import changed, opened, signed_again  # noqa: E402
 from vramscope import vst  # noqa: E402
 from vramscope.xxh64 import xxh64, xxh64_python  # noqa: E402
 
@@ -83,64 +84,6 @@ def first_difference(theirs, ours):
 
 
 # --- cut and damaged ---
-
-def frames(data):
-    """Offset and sizes of the frames of a whole file."""
-    at = 64
-    while at + 64 <= len(data) and data[at:at + 4] == vst.SYNC:
-        header_bytes, = struct.unpack_from("<H", data, at + 6)
-        stored, = struct.unpack_from("<I", data, at + 12)
-        yield at, header_bytes, stored
-        at += header_bytes + stored
-
-
-def signed_again(data):
-    """With right checksums, so that what lies behind them is compared."""
-    data = bytearray(data)
-    struct.pack_into("<Q", data, 56, xxh64(bytes(data[:56])))
-    for at, header_bytes, stored in frames(data):
-        if header_bytes >= 64 and at + header_bytes + stored <= len(data):
-            body = bytes(data[at:at + 56] + data[at + 64:at + header_bytes + stored])
-            struct.pack_into("<Q", data, at + 56, xxh64(body))
-    return bytes(data)
-
-
-def changed(data, rng, header):
-    """One to three bytes changed, in payloads mostly."""
-    data = bytearray(data)
-    places = list(frames(data))
-    for _ in range(rng.randint(1, 3)):
-        at, header_bytes, stored = rng.choice(places)
-        where = rng.randrange(at + 4, at + header_bytes + stored) if header or not stored else \
-            rng.randrange(at + header_bytes, at + header_bytes + stored)
-        data[where] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256), data[where] ^ 1))
-    return bytes(data)
-
-
-def as_zstd(data):
-    """A zstd frame of raw blocks: what is inside can be changed and stays readable."""
-    out = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
-    pieces = [data[i:i + 100000] for i in range(0, len(data), 100000)] or [b""]
-    for i, piece in enumerate(pieces):
-        out += ((i + 1 == len(pieces)) | len(piece) << 3).to_bytes(3, "little") + piece
-    return out
-
-
-def opened(data):
-    """The same trace with its frames' payloads in raw blocks."""
-    out = bytearray(data[:64])
-    for at, header_bytes, stored in frames(data):
-        head = bytearray(data[at:at + header_bytes])
-        body = data[at + header_bytes:at + header_bytes + stored]
-        codec, (raw,) = head[5], struct.unpack_from("<I", head, 8)
-        if codec == 1:
-            body = as_zstd(vst.unzstd(body, raw))
-        elif codec == 2:
-            body = body[:4] + as_zstd(vst.unzstd(body[4:], int.from_bytes(body[:4], "little")))
-        struct.pack_into("<I", head, 12, len(body))
-        out += head + body
-    return signed_again(bytes(out))
-
 
 def damaged(folder, data, live, rng, rounds):
     """(file, live) in many states of disrepair; paths of what was written."""
@@ -236,6 +179,9 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
 
 # --- what programs record ---
 
+JUDGED_MAX = 50000  # events: of longer traces checkpoints are not looked at, for time
+
+
 def run_program(folder, tool, options, program, arguments, kill_after=None):
     output = os.path.join(folder, "%n.%p.vst")
     process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB", "-o", output] + options +
@@ -260,8 +206,23 @@ def run_program(folder, tool, options, program, arguments, kill_after=None):
         raise
 
 
-def check_programs(folder, tool, command, *programs):
-    comparison = Comparison(tool)
+def with_checkpoints(comparison, checkpoints, path, entry):
+    """The trace at *path* gets checkpoints: it says what it said, and they what it says."""
+    with vst.open(path) as trace:
+        if sum(1 for _ in trace) > JUDGED_MAX:
+            return
+        before, symbols = trace.events, trace.symbols()
+    check_checkpoints.add_checkpoints(checkpoints.tool, path, 20)
+    comparison.check([path], [f"{entry} {os.path.basename(path)} with checkpoints"])
+    checkpoints.check([path], entry)
+    checkpoints.judge(path, f"{entry} {os.path.basename(path)}")
+    with vst.open(path) as trace:
+        if sum(1 for _ in trace) < before or trace.symbols() != symbols:
+            comparison.wrong.append(f"{entry}: lost something to checkpoints")
+
+
+def check_programs(folder, tool, checkpoint_tool, command, *programs):
+    comparison, checkpoints = Comparison(tool), check_checkpoints.Comparison(checkpoint_tool)
     kinds = set()
     for number, entry in enumerate(programs):
         program, *rest = entry.split(",")
@@ -287,7 +248,12 @@ def check_programs(folder, tool, command, *programs):
                 index = trace.index()
                 if trace.condition == "complete" and sum(e.events for e in index) != trace.events:
                     comparison.wrong.append(f"{entry}: the index counts other events")
+            with_checkpoints(comparison, checkpoints, path, entry)
+    if checkpoints.judged < 2 * len(programs):
+        comparison.wrong.append("too few checkpoints")
+    comparison.wrong += checkpoints.wrong
     print("kinds:", " ".join(sorted(kinds)))
+    print(f"{checkpoints.checkpoints} checkpoints, {checkpoints.judged} of them with the events")
     return comparison.close()
 
 

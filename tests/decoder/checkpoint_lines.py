@@ -9,12 +9,14 @@ LINES = {"option": 100, "note": 100, "dropped": 100}
 KEPT_MAX = 1 << 18
 
 
+SHOWN = {b: f"\\x{b:02x}" for b in range(256) if not 0x20 <= b < 0x7F}
+SHOWN.update({ord(c): "\\" + c for c in '"\\'})
+
+
 def quoted(data):
     """Bytes as text, up to a NUL."""
     data = data.encode() if isinstance(data, str) else data
-    return '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else
-                         "\\" + chr(b) if b in b'"\\' else f"\\x{b:02x}"
-                         for b in data.split(b"\0")[0]) + '"'
+    return '"' + data.split(b"\0")[0].decode("latin-1").translate(SHOWN) + '"'
 
 
 def flat(value):
@@ -145,13 +147,22 @@ def state_lines(state):
             yield " ".join([name] + [str(x) for x in flat(record)])
 
 
+def defined_up_to(found, texts, nodes, after=(0, 0)):
+    """The texts and stack nodes up to these numbers, from behind *after*."""
+    for text_id in range(after[0] + 1, texts + 1):
+        yield "string " + quoted(found.string(text_id))
+    for number in range(after[1] + 1, nodes + 1):
+        pc, parent, module = found.node(number)
+        yield f"node {pc} {parent} {module.index + 1 if module else 0}"
+
+
 def definition_lines(found, texts, nodes):
     """What was defined behind the first *texts* and *nodes*, and all modules."""
-    for text_id in range(texts + 1, found.counts()[0] + 1):
-        yield "string " + quoted(found.string(text_id))
-    for node in range(nodes + 1, found.counts()[1] + 1):
-        pc, parent, module = found.node(node)
-        yield f"node {pc} {parent} {module.index + 1 if module else 0}"
+    yield from defined_up_to(found, *found.counts(), (texts, nodes))
+    yield from module_lines(found)
+
+
+def module_lines(found):
     for m in found.modules():
         yield (f"module {m.base} {m.start} {m.end} {quoted(m.path)} {quoted(m.build_id)} "
                f"{quoted(m.function)}")
@@ -162,10 +173,11 @@ def lines(trace):
     if found.table:
         yield "table " + " ".join(map(str, found.table))
     texts = nodes = 0
+    growing = found.growing_definitions()
     for one in found:
         yield "checkpoint " + " ".join(map(str, one[:8]))
         try:
-            yield from definition_lines(one.definitions(), texts, nodes)
+            yield from definition_lines(next(growing), texts, nodes)
         except Damage:
             yield "definitions refused"
             return
@@ -174,5 +186,3 @@ def lines(trace):
             yield from state_lines(one.state())
         except Damage:
             yield "state refused"
-
-

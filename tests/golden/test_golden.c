@@ -42,6 +42,12 @@ static void version_2_0_reads_as_it_always_did(void **state)
     check_version("v2_0");
 }
 
+static void a_trace_with_checkpoints_and_symbols_reads_as_it_always_did(void **state)
+{
+    (void)state;
+    check_version("v2_0_checkpoints");
+}
+
 static void version_1_1_reads_as_it_always_did(void **state)
 {
     (void)state;
@@ -58,6 +64,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_2_0_reads_as_it_always_did),
+        cmocka_unit_test(a_trace_with_checkpoints_and_symbols_reads_as_it_always_did),
         cmocka_unit_test(version_1_2_reads_as_it_always_did),
         cmocka_unit_test(version_1_1_reads_as_it_always_did),
         cmocka_unit_test(version_1_reads_as_it_always_did),

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints (docs/trace-format.md §2.8): the decoder in Python against the C reader, record
+by record, and both against what the events before each checkpoint say.
+
+  check_checkpoints.py CHECKPOINT_TEXT RANDOM_TRACE GOLDEN_FOLDER [SEED [ROUNDS]]
+      golden, random, changed and damaged checkpoints"""
+
+import glob
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
+import checkpoint_lines  # noqa: E402
+from checkpoint_model import Model  # noqa: E402
+from damage import changed, opened, rebuilt, signed_again  # noqa: E402
+from vramscope import checkpoint, vst  # noqa: E402
+from vramscope.records import Damage, varint  # noqa: E402
+
+TABLE, STATE, DEFINITIONS = checkpoint.TABLE, checkpoint.STATE, checkpoint.DEFINITIONS
+
+
+def add_checkpoints(tool, path, every):
+    """Into the trace at *path*, one at every *every*th event."""
+    subprocess.run([tool, str(every)], input=path + "\n", stdout=subprocess.DEVNULL, text=True,
+                   check=True, timeout=120)
+
+
+def read_by_c(tool, paths):
+    done = subprocess.run([tool], input="".join(p + "\n" for p in paths), capture_output=True,
+                          text=True, timeout=600, check=True)
+    texts, lines = {}, None
+    for line in done.stdout.split("\n")[:-1]:
+        if line.startswith("# "):
+            lines = texts.setdefault(line[2:], [])
+        else:
+            lines.append(line)
+    return texts
+
+
+def decoded(path):
+    try:
+        trace = vst.open(path)
+    except vst.Error:
+        return ["!!"]
+    with trace:
+        return list(checkpoint_lines.lines(trace))
+
+
+class Comparison:
+    def __init__(self, tool):
+        self.tool, self.wrong, self.fates = tool, [], {}
+        self.traces = self.checkpoints = self.judged = 0
+
+    def check(self, paths, name):
+        """Both readers give one text."""
+        paths = list(paths)
+        texts = read_by_c(self.tool, paths)
+        for path in paths:
+            ours, theirs = decoded(path), texts[path]
+            self.traces += 1
+            self.checkpoints += sum(line.startswith("checkpoint ") for line in ours)
+            refused = [line for line in ours if line.endswith(" refused")]
+            fate = refused[0] if refused else "whole" if ours[:1] not in ([], ["!!"]) else "none"
+            self.fates[fate] = self.fates.get(fate, 0) + 1
+            for i, (a, b) in enumerate(zip(theirs + ["(end)"], ours + ["(end)"])):
+                if a != b:
+                    self.wrong.append(f"{name} {os.path.basename(path)} line {i + 1}:\n"
+                                      f"  C reader: {a[:400]}\n  decoder:  {b[:400]}")
+                    break
+
+    def _states(self, found, name, sensible):
+        states = {}
+        for c in found:
+            try:
+                states[c.events] = c.state()
+            except Damage:
+                if sensible:  # others may have sums beyond 64 bits
+                    self.wrong.append(f"{name}: the state before {c.sequence} does not fit")
+        return states
+
+    def judge(self, path, name, sensible=True):
+        """Each state is what the events before it say, each definition the trace's, and the
+        events behind each checkpoint are those of the trace."""
+        with vst.open(path) as trace:
+            found = list(trace.checkpoints())
+            states, model, events = self._states(found, name, sensible), Model(), []
+            modules, modules_at = [], {}
+            for event in trace:
+                modules_at[len(events)] = modules
+                if len(events) in states:
+                    self.judged += 1
+                    self.wrong += [f"{name}: at event {len(events)} {line}"
+                                   for line in model.differences(states.pop(len(events)))]
+                model.take(event)
+                events.append(vst.canonical(event))
+                if event.kind == "module":
+                    modules = list(checkpoint_lines.module_lines(trace))
+            if states:
+                self.wrong.append(f"{name}: checkpoints at no event: {sorted(states)}")
+            some = found[:1] + found[len(found) // 2:][:1] + found[-1:]
+            defined = [list(checkpoint_lines.defined_up_to(trace, c.strings, c.stack_nodes)) +
+                       modules_at.get(c.events, []) for c in some]
+            for c, wanted in zip(some, defined):
+                if list(checkpoint_lines.definition_lines(c.definitions(), 0, 0)) != wanted:
+                    self.wrong.append(f"{name}: other definitions before {c.sequence}")
+                if [vst.canonical(e) for e in trace.since(c)] != events[c.events:]:
+                    self.wrong.append(f"{name}: other events since {c.sequence}")
+
+    def close(self):
+        print(f"{self.traces} traces, {self.checkpoints:,} checkpoints compared, {self.judged} of "
+              f"them with the events:", ", ".join(f"{n} {c}" for c, n in sorted(self.fates.items())))
+        print(*self.wrong[:20], sep="\n")
+        return 1 if self.wrong else 0
+
+
+# --- changed in one way ---
+
+def payload_changed(data, what, change, once=True):
+    """*data* with the payload of the (first) part *what* of a checkpoint changed."""
+    done = []
+
+    def frame(kind, codec, raw, body):
+        if kind != checkpoint.FRAME_TYPE or (done and once):
+            return codec, raw, body
+        payload = vst.unzstd(body, raw) if codec else bytes(body)
+        if struct.unpack_from("<I", payload, 4)[0] != what:
+            return codec, raw, body
+        done.append(1)
+        payload = change(payload)
+        return 0, len(payload), payload
+
+    return rebuilt(data, frame)
+
+
+def put(at, form, value):
+    return lambda payload: payload[:at] + struct.pack(form, value) + \
+        payload[at + struct.calcsize(form):]
+
+
+def totals_cut(payload):
+    """With the first 20 fields of the totals, which come first, alone."""
+    tag, size = payload[8], payload[9]
+    assert tag == 1 and size < 128
+    at = 10
+    for _ in range(20):
+        _, at = varint(payload, at)
+    return payload[:9] + bytes([at - 10]) + payload[10:at] + payload[10 + size:]
+
+
+def variants(data):
+    """(name, file, fate of the first checkpoint)."""
+    with_kinds = struct.unpack_from("<Q", table_of(data), 8)[0]
+    fewer = with_kinds & ~(1 << 52)
+    yield "as it is", data, "whole"
+    yield "unknown version", payload_changed(data, TABLE, put(0, "<I", 2)), "none"
+    yield "a kind we do not know", payload_changed(
+        data, TABLE, put(8, "<Q", with_kinds | 1 << 55)), "none"
+    yield "made without `mark`", payload_changed(data, TABLE, put(8, "<Q", fewer)), "whole"
+    yield "and some were unknown", payload_changed(
+        payload_changed(data, TABLE, put(8, "<Q", fewer)), TABLE, put(16, "<Q", 1)), "none"
+    yield "unknown alone", payload_changed(data, TABLE, put(16, "<Q", 1)), "whole"
+    yield "other frames", payload_changed(data, TABLE, put(24, "<Q", 1)), "none"
+    yield "more frames than there are", payload_changed(data, TABLE, put(32, "<Q", 1 << 40)), "none"
+    yield "a frame too much", payload_changed(data, TABLE, put(68, "<I", 1)), "none"
+    yield "cut table", payload_changed(data, TABLE, lambda p: p[:-1]), "none"
+    yield "longer table", payload_changed(data, TABLE, lambda p: p + bytes(9)), "whole"
+    yield "before frame 0", payload_changed(data, TABLE, put(72, "<Q", 0)), "none"
+    yield "other first event", payload_changed(data, TABLE, put(80, "<Q", 1)), "none"
+    yield "of another moment", payload_changed(data, TABLE, put(88, "<Q", 0)), "state refused"
+    yield "more texts", payload_changed(data, TABLE, put(104, "<Q", 0)), "definitions refused"
+    yield "unknown tag", payload_changed(data, STATE, lambda p: p + b"\x63\x02\x80\x00"), "whole"
+    yield "tag 0", payload_changed(data, STATE, lambda p: p + b"\x00\x00"), "state refused"
+    yield "cut record", payload_changed(data, STATE, lambda p: p + b"\x63\x02\x80"), "state refused"
+    yield "fields to come", payload_changed(
+        data, STATE, lambda p: p[:9] + bytes([p[9] + 2]) + p[10:10 + p[9]] + b"\x07\x08" +
+        p[10 + p[9]:]), "whole"
+    yield "fields of before", payload_changed(data, STATE, totals_cut), "whole"
+    yield "nothing in it", payload_changed(data, STATE, lambda p: p[:8]), "state refused"
+    yield "not definitions", payload_changed(
+        data, DEFINITIONS, lambda p: p + b"\xd0"), "definitions refused"
+    yield "a module with a thread", payload_changed(
+        data, DEFINITIONS, lambda p: p + b"\xc7" + bytes(9)), "definitions refused"
+
+
+def table_of(data):
+    with tempfile.NamedTemporaryFile(suffix=".vst") as file:
+        file.write(data)
+        file.flush()
+        with vst.open(file.name) as trace:
+            offset = [e.offset for e in trace.directory() if e.type == checkpoint.FRAME_TYPE][-1]
+            return trace.read_frame(offset)[2]
+
+
+def write(folder, name, data):
+    path = os.path.join(folder, name.replace(" ", "_") + ".vst")
+    with open(path, "wb") as out:
+        out.write(data)
+    return path
+
+
+def check_variants(comparison, folder, data):
+    for name, file, wanted in variants(data):
+        path = write(folder, name, file)
+        comparison.check([path], "changed:")
+        lines = decoded(path)
+        refused = [line for line in lines if line.endswith(" refused")]
+        fate = refused[0] if refused else "whole" if lines else "none"
+        if fate != wanted:
+            comparison.wrong.append(f"{name}: {fate}, not {wanted}")
+
+
+def check_random(comparison, folder, generator, rng):
+    """Random traces with checkpoints; the smallest one's path."""
+    for i, (events, compression, every) in enumerate((
+            (2500, 1, 300), (700, 0, 90), (700, 3, 200), (100, 3, 20))):
+        path = os.path.join(folder, f"random.{i}.vst")
+        subprocess.run([generator, str(rng.randrange(1 << 60)), str(events), str(compression), path],
+                       check=True, timeout=120)
+        add_checkpoints(comparison.tool, path, every)
+        comparison.check([path], "random")
+        comparison.judge(path, os.path.basename(path), False)
+    return path
+
+
+def main():
+    tool, generator, golden, *rest = sys.argv[1:]
+    seed = int(rest[0]) if rest else time.time_ns() % 10**9
+    print("seed", seed)
+    rng, comparison = random.Random(seed), Comparison(tool)
+    folder = tempfile.mkdtemp(prefix="checkpoints-")
+    try:
+        files = sorted(glob.glob(os.path.join(golden, "*.vst")))
+        comparison.check(files, "golden")
+        for path in files:
+            comparison.judge(path, os.path.basename(path))
+        path = os.path.join(golden, "v2_0_checkpoints.vst")
+        with open(path[:-4] + ".checkpoints.txt", encoding="utf-8") as file:
+            if decoded(path) != file.read().split("\n")[:-1]:
+                comparison.wrong.append(f"{path}: not as it always was")
+        last = check_random(comparison, folder, generator, rng)
+        with open(path, "rb") as file:
+            check_variants(comparison, folder, file.read())
+        rounds = int(rest[1]) if len(rest) > 1 else 120
+        for source in (path, last):
+            with open(source, "rb") as file:
+                loose = opened(file.read())
+            comparison.check([write(folder, f"damaged {i}", signed(loose, rng))
+                              for i in range(rounds // 2)], os.path.basename(source))
+        if not {"whole", "none", "state refused", "definitions refused"} <= comparison.fates.keys():
+            comparison.wrong.append(f"only {sorted(comparison.fates)} among them")
+        return comparison.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def signed(loose, rng):
+    """With changes in the checkpoints' frames or the directory, their checksums right."""
+    types = (checkpoint.FRAME_TYPE,) if rng.random() < 0.8 else (checkpoint.FRAME_TYPE,
+                                                                 vst.DIRECTORY)
+    return signed_again(changed(loose, rng, rng.random() < 0.1, types))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a checkpoint's state must say, worked out from the events before it by the meanings in
+docs/trace-format.md alone (§3.4 to §3.6), apart from the C replay: what is live, segments,
+every device's and the host's numbers and peaks, call sites, failures, open ranges, kernels and
+copies, and the events that still matter. Marks of phases and steps are left to others.
+
+    model.take(event) for each event, then model.differences(state): lines of text, none when
+    the state is right."""
+import bisect
+
+from checkpoint_lines import Carried, known_fields
+from vramscope.records import KINDS, S
+
+MASK = (1 << 64) - 1
+HOST, HOST_FAMILIES, ASYNC, IPC, GRAPH, DEVICE = 64, (3, 8), 1, 6, 7, 0
+FAMILIES, DEVICES_MAX, FAILURES_KEPT, COPY_KINDS = 9, 64, 256, 11
+PEAKS = ("allocated", "requested", "reserved")
+DESCRIBED = ("name", "uuid", "total_bytes", "sm_count", "cc_major", "cc_minor", "simulated",
+             "driver_version")
+COUNTED = ("allocated requested reserved segment_bytes segments segments_allocated segments_freed "
+           "block_bytes graph_used_high graph_reserved graph_reserved_high lost_bytes lost "
+           "framework_allocs framework_frees framework_allocated framework_allocated_high "
+           "framework_reserved_high framework_failures sample_free sample_total freed_bytes "
+           "largest described").split()
+# what the format gives no meaning where segments overlap
+UNCERTAIN = ("unmatched_frees reserved segment_bytes segments segments_allocated segments_freed "
+             "block_bytes live failures").split()
+
+
+def raw(event):
+    """The event's fields by name, as numbers; those that are missing are 0."""
+    found = dict.fromkeys(KINDS[event.code][1], 0)
+    for name, value, codec in zip(event.layout.names, event.raw, event.layout.codecs):
+        found[name] = value - (value >> 63 << 64) if codec == S else value
+    return found
+
+
+class Account:
+    """A device's numbers, or the host's."""
+
+    def __init__(self, number):
+        self.number = number
+        self.n = dict.fromkeys(COUNTED + list(DESCRIBED), 0)
+        self.families = [dict.fromkeys("allocs frees failures bytes live_bytes live_number "
+                                       "peak".split(), 0) for _ in range(FAMILIES)]
+        self.peaks = {name: (0, 0, 0) for name in PEAKS}
+        self.first_reserved = 0
+        self.allocated_then = self.held = 0
+        self.use = None, None  # highest, latest: (used, free, total, event, time)
+
+    def graphs(self):
+        return max(self.families[GRAPH]["live_bytes"], self.n["graph_reserved"])
+
+    def add(self, number, **changes):
+        for name, change in changes.items():
+            self.n[name] = (self.n[name] + change * number) & MASK
+
+    def raised(self, event, time):
+        """The peaks once an allocation, segment or the driver's mark has raised the numbers."""
+        now = self.n
+        for name in ("allocated", "requested"):
+            if now[name] > self.peaks[name][0]:
+                self.peaks[name] = now[name], event, time
+        highest = self.peaks["reserved"][0]
+        if now["reserved"] > highest:
+            self.first_reserved, self.allocated_then = time, now["allocated"]
+            self.peaks["reserved"] = now["reserved"], event, time
+        elif now["reserved"] == highest and highest and now["allocated"] > self.allocated_then:
+            self.allocated_then = now["allocated"]
+            self.peaks["reserved"] = now["reserved"], event, time
+
+
+class Segments:
+    """What is mapped or was taken, by address; what is mapped in a row counts as one."""
+
+    def __init__(self):
+        self.addrs, self.by_addr = [], {}
+
+    def put(self, segment):
+        if segment["addr"] not in self.by_addr:
+            bisect.insort(self.addrs, segment["addr"])
+        self.by_addr[segment["addr"]] = segment
+
+    def take(self, addr):
+        segment = self.by_addr.pop(addr, None)
+        if segment:
+            del self.addrs[bisect.bisect_left(self.addrs, addr)]
+        return segment
+
+    def at(self, addr):
+        i = bisect.bisect_right(self.addrs, addr)
+        found = self.by_addr[self.addrs[i - 1]] if i else None
+        return found if found and addr < found["addr"] + found["size"] else None
+
+    def overlap(self, addr, size):
+        """Those that lie in [addr, addr + size), in part or whole."""
+        i = bisect.bisect_right(self.addrs, addr)
+        first = self.at(addr)
+        found = [first] if first else []
+        end = bisect.bisect_left(self.addrs, addr + size)
+        found += [self.by_addr[a] for a in self.addrs[i:end]]
+        return found
+
+
+class Model:
+    def __init__(self):
+        self.events = self.first_ns = self.now_ns = self.unmatched = self.failed = 0
+        self.ignored = self.activity_end = 0
+        self.process = self.end = None
+        self.accounts, self.host = {}, Account(0)
+        self.live, self.segments, self.framework = {}, Segments(), {}
+        self.sites, self.order = {}, []
+        self.failures, self.kernels, self.activities = [], {}, {}
+        self.ranges, self.latest = {}, {}
+        self.carried = Carried()
+        self.all_recorded = True
+        self.sensible = True  # segments do not overlap
+
+    # --- one event ---
+
+    def take(self, event):
+        if event.code not in KINDS:
+            return
+        f = raw(event)
+        self.events += 1
+        self.first_ns = self.first_ns or event.time_ns
+        self.now_ns = event.time_ns
+        plain = dict(kind=event.code, tid=event.tid, time=event.time_ns, fields=[
+            v & MASK for v in f.values()])
+        self.carried.take(plain)
+        handler = getattr(self, "_" + event.kind, None)
+        if handler:
+            handler(f, event)
+        if event.kind in ("process", "end") and (event.kind == "end" or not self.process):
+            setattr(self, event.kind, plain)
+
+    def account(self, device):
+        """None when there are too many."""
+        if device not in self.accounts:
+            if len(self.accounts) == DEVICES_MAX:
+                self.ignored += 1
+                return None
+            self.accounts[device] = Account(device)
+        return self.accounts[device]
+
+    def _device(self, f, _):
+        account = self.account(f["device"])
+        if account:
+            account.n.update({name: f[name] for name in DESCRIBED}, described=1)
+
+    def _alloc(self, f, event):
+        if f["family"] >= FAMILIES or not f["addr"]:
+            return
+        host = f["family"] in HOST_FAMILIES
+        account = self.host if host else self.account(f["device"])
+        if not account:
+            return
+        if f["addr"] in self.live:  # its free was not seen
+            self.unmatched += 1
+            self._drop(self.live[f["addr"]], True)
+        segment = self.segments.at(f["addr"]) if f["family"] == DEVICE else None
+        item = dict(addr=f["addr"], requested=f["requested"], size=f["size"], time=self.now_ns,
+                    context=f["context"], family=f["family"], account=account,
+                    in_segment=int(bool(segment) and segment["account"] is account),
+                    counted=int(f["family"] != IPC))
+        key = (account, f["stack"] or ("api", f["api"]))
+        if key not in self.sites:
+            self.order.append(key)
+            self.sites[key] = dict.fromkeys("allocs frees bytes largest live_bytes live_number "
+                                            "lost_bytes lost temporaries lifetimes_ns".split(), 0)
+        item["site"] = site = self.sites[key]
+        site.update(stack=f["stack"], api=f["api"], family=f["family"])
+        self.live[f["addr"]] = item
+        self._count(item, account, site)
+        self.latest[event.tid] = f["addr"]
+        self.ranges.setdefault(event.tid, [])
+        account.raised(self.events, self.now_ns)
+        for failure in self.failures:
+            if failure["account"] is account and f["requested"] >= failure["requested"]:
+                failure["recovered"] = 1
+
+    def _count(self, item, account, site):
+        family, size = account.families[item["family"]], item["size"]
+        for counts in (family, site):
+            counts["allocs"] += 1
+            counts["bytes"] = (counts["bytes"] + item["requested"]) & MASK
+            counts["live_bytes"] = (counts["live_bytes"] + size) & MASK
+            counts["live_number"] += 1
+        family["peak"] = max(family["peak"], family["live_bytes"])
+        site["largest"] = max(site["largest"], item["requested"])
+        self._hold(item, account, 1)
+        if item["counted"]:
+            account.n["largest"] = max(account.n["largest"], size)
+
+    def _hold(self, item, account, sign):
+        """Bytes that are counted, or no longer."""
+        if not item["counted"]:
+            return
+        account.add(sign, allocated=item["size"], requested=item["requested"])
+        if item["in_segment"]:
+            account.add(sign, block_bytes=item["size"])
+        elif item["family"] != GRAPH:
+            account.add(sign, reserved=item["size"])
+        else:
+            self._graphs(account)
+
+    @staticmethod
+    def _graphs(account):
+        held, account.held = account.held, account.graphs()
+        account.add(1, reserved=account.held - held)
+
+    def _drop(self, item, freed):
+        account, site = item["account"], item["site"]
+        family = account.families[item["family"]]
+        for counts in (family, site):
+            counts["live_bytes"] = (counts["live_bytes"] - item["size"]) & MASK
+            counts["live_number"] -= 1
+        self._hold(item, account, -1)
+        if freed:
+            family["frees"] += 1
+            site["frees"] += 1
+            site["lifetimes_ns"] = (site["lifetimes_ns"] + self.now_ns - item["time"]) & MASK
+            account.add(1, freed_bytes=item["size"])
+        else:
+            site["lost_bytes"] = (site["lost_bytes"] + item["size"]) & MASK
+            site["lost"] += 1
+            account.add(item["counted"], lost_bytes=item["size"], lost=1)
+        del self.live[item["addr"]]
+
+    def _free(self, f, event):
+        item = self.live.get(f["addr"]) if f["addr"] else None
+        if not item:
+            self.unmatched += f["addr"] != 0
+            return
+        self.ranges.setdefault(event.tid, [])
+        if self.latest.get(event.tid) == f["addr"]:
+            item["site"]["temporaries"] += 1
+            self.latest[event.tid] = 0
+        self._drop(item, True)
+
+    def _alloc_failed(self, f, event, framework=0):
+        self_family = f.get("family", 0)
+        family = self_family if self_family < FAMILIES else DEVICE
+        account = self.host if family in HOST_FAMILIES else self.account(f["device"])
+        if not account:
+            return
+        self.failed += 1
+        if framework:
+            account.n["framework_failures"] += 1
+        else:
+            account.families[family]["failures"] += 1
+        self.failures.append(dict(
+            event=self.events, time=self.now_ns, requested=f["requested"],
+            context=f.get("context", 0), stream=f.get("stream", 0), api=f.get("api", 0),
+            stack=f["stack"], error=f.get("error", 0), allocated=account.n["allocated"],
+            reserved=account.n["reserved"], thread=event.tid, framework=framework, recovered=0,
+            family=family, account=account))
+        del self.failures[:-FAILURES_KEPT]
+
+    def _framework_oom(self, f, event):
+        self._alloc_failed(f, event, 1)
+
+    # --- segments ---
+
+    def _forget(self, segment, freed):
+        """A whole segment goes."""
+        self.segments.take(segment["addr"])
+        if not segment["is_view"]:
+            segment["account"].add(-1, segment_bytes=segment["size"], reserved=segment["size"],
+                                   segments=1)
+            segment["account"].add(freed, segments_freed=1)
+
+    def _judge(self, f):
+        if f["addr"] + f["size"] > MASK or self.segments.overlap(f["addr"], f["size"]):
+            self.sensible = False
+
+    def _segment_alloc(self, f, _):
+        account = self.account(f["device"])
+        if not account or not f["size"]:
+            return
+        self._judge(f)
+        if self._unmap(f["addr"], f["size"]):
+            self.unmatched += 1
+        old = self.segments.by_addr.get(f["addr"])
+        if old:
+            self.unmatched += not old["is_view"]
+            self._forget(old, 0)
+        self.segments.put(dict(addr=f["addr"], size=f["size"], context=f["context"],
+                               stream=f["stream"], pool=f["pool"], account=account, mapped=0,
+                               is_view=0))
+        account.add(1, segment_bytes=f["size"], reserved=f["size"], segments=1,
+                    segments_allocated=1)
+        account.raised(self.events, self.now_ns)
+
+    def _segment_free(self, f, _):
+        segment = self.segments.by_addr.get(f["addr"])
+        if segment:
+            self._forget(segment, 1)
+        else:
+            self.unmatched += 1
+
+    def _segment_map(self, f, _):
+        account = self.account(f["device"])
+        if not account or not f["size"]:
+            return
+        self._judge(f)
+        if self.segments.overlap(f["addr"], f["size"]):
+            self.unmatched += 1
+            return
+        new = dict(addr=f["addr"], size=f["size"], context=f["context"], stream=f["stream"],
+                   pool=f["pool"], account=account, mapped=1, is_view=int(not f["reserved"]))
+        joined = 0
+        before = self.segments.at(f["addr"] - 1)
+        if before and self._alike(before, new):
+            new.update(addr=before["addr"], size=before["size"] + new["size"])
+            self.segments.take(before["addr"])
+            joined += 1
+        after = self.segments.by_addr.get(new["addr"] + new["size"])
+        if after and self._alike(after, new):
+            new["size"] += after["size"]
+            self.segments.take(after["addr"])
+            joined += 1
+        self.segments.put(new)
+        if not new["is_view"]:
+            account.add(1, segment_bytes=f["size"], reserved=f["size"], segments=1 - joined,
+                        segments_allocated=1)
+            account.raised(self.events, self.now_ns)
+
+    @staticmethod
+    def _alike(a, b):
+        """One with the other; a second mapping of the same memory stays for itself."""
+        return a["mapped"] and not a["is_view"] and not b["is_view"] and all(
+            a[name] == b[name] for name in ("account", "context", "stream", "pool"))
+
+    def _unmap(self, addr, size):
+        """The account of something that was mapped there; None when nothing was."""
+        whose = None
+        for segment in self.segments.overlap(addr, size) if size else ():
+            if not segment["mapped"]:
+                continue
+            whose = segment["account"]
+            self.segments.take(segment["addr"])
+            start, end = segment["addr"], segment["addr"] + segment["size"]
+            left = [(start, addr), (addr + size, end)]
+            parts = [(a, b) for a, b in left if b > a]
+            for a, b in parts:
+                self.segments.put(dict(segment, addr=a, size=b - a))
+            if not segment["is_view"]:
+                gone = segment["size"] - sum(b - a for a, b in parts)
+                whose.add(-1, segment_bytes=gone, reserved=gone, segments=1 - len(parts))
+        return whose
+
+    def _segment_unmap(self, f, _):
+        whose = self._unmap(f["addr"], f["size"])
+        if whose:
+            whose.add(1, segments_freed=1)
+        else:
+            self.unmatched += 1
+
+    # --- the rest of memory ---
+
+    def _context(self, f, _):
+        account = self.account(f["device"]) if f["context"] else None
+        if not account or f["alive"]:
+            return
+        for item in [x for x in self.live.values() if x["context"] == f["context"] and
+                     x["account"] is account and x["family"] != ASYNC]:
+            self._drop(item, False)
+        for segment in [s for s in self.segments.by_addr.values() if
+                        s["context"] == f["context"] and s["account"] is account]:
+            self._forget(segment, 0)
+
+    def _framework_alloc(self, f, event):
+        account = self.account(f["device"])
+        if not account or not f["addr"]:
+            return
+        n, old = account.n, self.framework.pop(f["addr"], 0)
+        n["framework_allocated"] -= min(old, n["framework_allocated"])
+        if event.kind == "framework_free":
+            n["framework_frees"] += 1
+            return
+        self.framework[f["addr"]] = f["size"]
+        n["framework_allocs"] += 1
+        account.add(1, framework_allocated=f["size"])
+        n["framework_allocated_high"] = max(n["framework_allocated_high"], n["framework_allocated"])
+        n["framework_reserved_high"] = max(n["framework_reserved_high"], f["total_reserved"])
+
+    _framework_free = _framework_alloc
+
+    def _device_sample(self, f, _):
+        account = self.account(f["device"])
+        if not account:
+            return
+        free, total = f["free_bytes"], f["total_bytes"]
+        account.n.update(sample_free=free, sample_total=total)
+        if total and free <= total:
+            now = (total - free, free, total, self.events, self.now_ns)
+            highest = account.use[0]
+            account.use = highest if highest and highest[0] >= now[0] else now, now
+
+    def _graph_memory(self, f, _):
+        account = self.account(f["device"])
+        if account:
+            n = account.n
+            n["graph_reserved"] = f["reserved"]
+            n["graph_reserved_high"] = max(n["graph_reserved_high"], f["reserved_high"])
+            n["graph_used_high"] = max(n["graph_used_high"], f["used_high"])
+            self._graphs(account)
+            account.raised(self.events, self.now_ns)
+
+    def _device_usage(self, f, _):
+        self.account(f["device"])
+
+    _overhead = _device_usage
+
+    def _unrecorded(self, *_):
+        self.all_recorded = False
+
+    # --- what the device did, ranges ---
+
+    def _kernel(self, f, event):
+        row = self.activities.get(f["device"])
+        if row is None and len(self.activities) < DEVICES_MAX:
+            row = self.activities[f["device"]] = {
+                "kernel": [0, 0, 0], "memset": [0, 0, 0], "sync": [0, 0, 0],
+                "copies": [[0, 0, 0] for _ in range(COPY_KINDS)]}
+        if row is None:
+            return
+        length = f["end_ns"] - f["start_ns"] if f["end_ns"] > f["start_ns"] else 0
+        self.activity_end = max(self.activity_end, f["end_ns"])
+        if event.kind == "memcpy":
+            kind = f["copy_kind"] if f["copy_kind"] < COPY_KINDS else 0
+            sums = row["copies"][kind]
+        else:
+            sums = row[event.kind]
+        for i, value in enumerate((1, f.get("bytes", 0), length)):
+            sums[i] = (sums[i] + value) & MASK
+        if event.kind == "kernel":
+            one = self.kernels.setdefault((f["name"], f["device"]), [0, 0, MASK, 0])
+            one[:] = one[0] + 1, (one[1] + length) & MASK, min(one[2], length), max(one[3], length)
+
+    _memcpy = _memset = _sync = _kernel
+
+    def _range_push(self, f, event):
+        self.ranges.setdefault(event.tid, []).append((f["domain"], event.time_ns))
+
+    # --- the comparison ---
+
+    def differences(self, state):
+        found = []
+        devices = [a for a in state["accounts"] if not a["is_host"]]
+        host = [a for a in state["accounts"] if a["is_host"]]
+        indexes = {account: i for i, account in enumerate(self.accounts.values())}
+        indexes[self.host] = HOST
+
+        def same(what, wanted, said):
+            if wanted != said and (self.sensible or what.split()[-1] not in UNCERTAIN):
+                found.append(f"{what}: {str(wanted)[:200]} by the events, "
+                             f"{str(said)[:200]} in the checkpoint")
+
+        self._totals(same, state["totals"])
+        same("devices", [a.number for a in self.accounts.values()], [a["device"] for a in devices])
+        for account, said in zip(list(self.accounts.values()) + [self.host], devices + host):
+            self._account(lambda what, a, b, who=said["device"], h=said["is_host"]: same(
+                f"{'host' if h else 'device'} {who} {what}", a, b), account, said)
+        self._lists(same, state, indexes)
+        carried = [known_fields(e) for e in state["events"]]
+        same("events that matter", self.carried.events(), carried)
+        return found
+
+    def _totals(self, same, said):
+        for name, value in (("events", self.events), ("first_ns", self.first_ns),
+                            ("latest_ns", self.now_ns), ("failures", self.failed),
+                            ("unmatched_frees", self.unmatched), ("ignored", self.ignored),
+                            ("activity_end", self.activity_end), ("process", self.process),
+                            ("end", self.end)):
+            same(name, value, said[name] and known_fields(said[name])
+                 if name in ("process", "end") else said[name])
+
+    def _account(self, same, account, said):
+        """Where not everything has events, only what is counted from events."""
+        if not self.all_recorded:
+            return
+        for name, value in account.n.items():
+            same(name, value, said[name])
+        same("families", account.families, said["families"])
+        for name in PEAKS:
+            peak = said["peak_" + name]
+            same("highest " + name, account.peaks[name], (peak["bytes"], peak["event"], peak["time"]))
+        same("first at highest reserved", account.first_reserved, said["reserved_high_ns"])
+        for wanted, mark in zip(account.use, ("highest_use", "latest_use")):
+            names = ("used", "free", "total", "event", "time")
+            same(mark, wanted or (0,) * 5, tuple(said[mark][n] for n in names))
+
+    def _lists(self, same, state, indexes):
+        names = "addr requested size time context family".split()
+        same("live", [tuple(x[n] for n in names) + (indexes[x["account"]], x["in_segment"],
+                                                    x["counted"])
+                      for x in sorted(self.live.values(), key=lambda x: x["addr"])],
+             [tuple(x[n] for n in names) + (x["device"], x["flags"] & 1, x["flags"] >> 1 & 1)
+              for x in state["live"]])
+        names = "addr size context stream pool mapped is_view".split()
+        same("segments", [tuple(s[n] for n in names) + (indexes[s["account"]],) for s in
+                          (self.segments.by_addr[a] for a in self.segments.addrs)],
+             [tuple(s[n] for n in names) + (s["device"],) for s in state["segments"]])
+        names = ("stack api family allocs frees bytes largest live_bytes live_number lost_bytes "
+                 "lost temporaries lifetimes_ns").split()
+        same("call sites", [(indexes[k[0]],) + tuple(self.sites[k][n] for n in names)
+                            for k in self.order],
+             [(s["device"],) + tuple(s[n] for n in names) for s in state["call_sites"]])
+        same("framework's", self.framework, {x["addr"]: x["size"] for x in state["framework_live"]})
+        names = ("event time requested context stream api stack error allocated reserved thread "
+                 "framework family").split()
+        same("failures", [tuple(f[n] for n in names) + (indexes[f["account"]],)
+                          for f in self.failures],
+             [tuple(f[n] for n in names) + (f["device"],) for f in state["failures"]])
+        same("kernels", {k: tuple(v) for k, v in self.kernels.items()},
+             {(k["name"], k["device"]): (k["number"], k["ns"], k["shortest"], k["longest"])
+              for k in state["kernels"]})
+        same("activities", {d: [a["kernel"], a["memset"], a["sync"], *a["copies"]]
+                            for d, a in self.activities.items()},
+             {a["device"]: [list(x.values()) for x in (a["kernels"], a["memsets"], a["waits"],
+                                                       *a["copies"])]
+              for a in state["activities"]})

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The golden trace with checkpoints: they are restored as they always were, to the last
+ * field, and a report of a moment is the same with them and without. Never regenerated. */
+#include "unit/trace/trace_test.h"
+
+#include "analysis/moment.h"
+#include "decoder/checkpoint_print.h"
+#include "trace/seek.h"
+
+#define GOLDEN VS_GOLDEN_DIR "/v2_0_checkpoints"
+
+static void checkpoints_are_restored_as_they_always_were(void **state)
+{
+    char *text = NULL;
+    size_t bytes = 0, expected_bytes;
+    (void)state;
+    struct vs_reader *reader = open_reader(GOLDEN ".vst");
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    assert_int_equal(vs_checkpoint_print(reader, out), VS_OK);
+    fclose(out);
+    unsigned char *expected = slurp(GOLDEN ".checkpoints.txt", &expected_bytes);
+    assert_int_equal(bytes, expected_bytes);
+    assert_memory_equal(text, expected, bytes);
+    assert_null(strstr(text, "refused"));
+    free(expected);
+    free(text);
+    vs_reader_close(reader);
+}
+
+static enum vs_err collect(void *context, const unsigned char *bytes, size_t count)
+{
+    FILE *out = context;
+    return fwrite(bytes, 1, count, out) == count ? VS_OK : VS_ERR_NOMEM;
+}
+
+/* The state before event *number*, as bytes. */
+static char *state_at(struct vs_reader *reader, uint64_t number, size_t *bytes)
+{
+    struct vs_moment *moment;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, bytes);
+    assert_non_null(out);
+    assert_int_equal(vs_moment_at_event(reader, number, &moment), VS_OK);
+    assert_int_equal(vs_moment_save(moment, collect, out), VS_OK);
+    vs_moment_close(moment);
+    fclose(out);
+    return text;
+}
+
+static void a_moment_is_the_same_with_them_and_without(void **state)
+{
+    (void)state;
+    struct vs_reader *with = open_reader(GOLDEN ".vst"), *without = open_reader(GOLDEN ".vst");
+    assert_int_equal(vs_reader_attach(with), VS_OK);
+    for (uint64_t number = 0; number < 140; number += 3) {
+        size_t bytes, other_bytes;
+        char *one = state_at(with, number, &bytes), *other = state_at(without, number, &other_bytes);
+        assert_int_equal(bytes, other_bytes);
+        assert_memory_equal(one, other, bytes);
+        free(one);
+        free(other);
+    }
+    assert_non_null(vs_reader_checkpoints(with));
+    vs_reader_close(with);
+    vs_reader_close(without);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checkpoints_are_restored_as_they_always_were),
+        cmocka_unit_test(a_moment_is_the_same_with_them_and_without),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
