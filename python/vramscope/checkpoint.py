@@ -13,7 +13,7 @@ import struct
 from collections import namedtuple
 
 from vramscope.checkpoint_state import read_state
-from vramscope.records import KINDS, Damage, Definitions
+from vramscope.records import KINDS, Damage, Definitions, decode_text
 from vramscope.xxh64 import xxh64
 
 FRAME_TYPE, VERSION = 3, 1
@@ -49,10 +49,11 @@ class Checkpoint(namedtuple("Checkpoint", Entry._fields + ("checkpoints", "numbe
 
 
 class Checkpoints:
-    """A sequence of Checkpoint; `table` is what all have in common."""
+    """A sequence of Checkpoint; `table` is what all have in common. `problem`: why those that
+    there are cannot be used; "" else."""
 
-    def __init__(self, trace, table, entries, offsets):
-        self.trace, self.table, self.offsets = trace, table, offsets
+    def __init__(self, trace, table, entries, offsets, problem=""):
+        self.trace, self.table, self.offsets, self.problem = trace, table, offsets, problem
         self.entries = [Checkpoint(*entry, self, i) for i, entry in enumerate(entries)]
         at, self.first = 0, []
         for entry in entries:
@@ -133,9 +134,9 @@ def read(trace):
             raise Damage("is cut off")
         entries = [Entry(*TABLE_ENTRY.unpack_from(payload, TABLE_HEADER.size + 64 * i))
                    for i in range(table.count)]
-        _check(table, entries, frames, len(offsets))
-    except Damage:
-        return nothing
+        _check(table, entries, trace.frames(), len(offsets))
+    except Damage as damage:
+        return Checkpoints(trace, None, [], [], f"the table of checkpoints {damage.args[0]}")
     return Checkpoints(trace, table, entries, offsets)
 
 
@@ -159,3 +160,33 @@ def _check(table, entries, frames, parts):
                 (entry.sequence > 1 and entry.time_ns > frame.base_ns):
             raise Damage("does not fit the event frames")
         before = entry
+
+
+def as_dicts(trace):
+    """The checkpoints as what JSON can hold: the table, then each with its state."""
+    found = read(trace)
+    if found.problem:
+        yield {"problem": found.problem}
+    if found.table:
+        yield found.table._asdict()
+    growing, problem = found.growing_definitions(), ""
+    for one in found:
+        out = dict(zip(Entry._fields, one))
+        try:
+            if not problem:
+                next(growing)
+        except Damage as damage:  # those after it stand on the same definitions
+            problem = "the definitions: " + damage.args[0]
+        try:
+            out.update({"problem": problem} if problem else {"state": _plain(one.state())})
+        except Damage as damage:
+            out["problem"] = "the state: " + damage.args[0]
+        yield out
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return decode_text(value) if isinstance(value, bytes) else value

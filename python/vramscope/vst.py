@@ -8,7 +8,8 @@
                 print(event.time_ns, event["size"], event["api"], event["stack"])
         print(trace.condition, trace.text)
 
-    python3 -m vramscope.vst TRACE        every event as a line of JSON
+    python3 -m vramscope.vst TRACE                  every event as a line of JSON
+    python3 -m vramscope.vst --checkpoints TRACE    what the trace says was true at some moments
 
 A second reader beside the C one, so that neither can be wrong alone: nothing here was taken
 from it. What a process left in TRACE.live is read as well. Any bytes are safe: at damage the
@@ -511,12 +512,19 @@ def main(arguments=None):
     parser.add_argument("trace")
     parser.add_argument("--canonical", action="store_true", help="the text that tests compare")
     parser.add_argument("--index", action="store_true", help="the frames instead of the events")
+    parser.add_argument("--checkpoints", action="store_true",
+                        help="the checkpoints with their states instead of the events")
     options = parser.parse_args(arguments)
     try:
         with open(options.trace) as trace:
             if options.index:
                 for entry in (trace.index() or []) + trace.directory():
                     print(json.dumps(entry._asdict()))
+                sys.stdout.flush()
+                return 0
+            if options.checkpoints:
+                for row in checkpoint.as_dicts(trace):
+                    print(json.dumps(row))
                 sys.stdout.flush()
                 return 0
             for event in trace:

@@ -7,6 +7,7 @@ by record, and both against what the events before each checkpoint say.
       golden, random, changed and damaged checkpoints"""
 
 import glob
+import json
 import os
 import random
 import shutil
@@ -161,13 +162,15 @@ def variants(data):
     yield "as it is", data, "whole"
     yield "unknown version", payload_changed(data, TABLE, put(0, "<I", 2)), "none"
     yield "a kind we do not know", payload_changed(
-        data, TABLE, put(8, "<Q", with_kinds | 1 << 55)), "none"
+        data, TABLE, put(8, "<Q", with_kinds | 1 << 59)), "none"
     yield "made without `mark`", payload_changed(data, TABLE, put(8, "<Q", fewer)), "whole"
     yield "and some were unknown", payload_changed(
         payload_changed(data, TABLE, put(8, "<Q", fewer)), TABLE, put(16, "<Q", 1)), "none"
     yield "unknown alone", payload_changed(data, TABLE, put(16, "<Q", 1)), "whole"
     yield "other frames", payload_changed(data, TABLE, put(24, "<Q", 1)), "none"
     yield "more frames than there are", payload_changed(data, TABLE, put(32, "<Q", 1 << 40)), "none"
+    yield "fewer frames than checkpoints", payload_changed(payload_changed(
+        data, TABLE, put(24, "<Q", fingerprint_of(data, 3))), TABLE, put(32, "<Q", 3)), "none"
     yield "a frame too much", payload_changed(data, TABLE, put(68, "<I", 1)), "none"
     yield "cut table", payload_changed(data, TABLE, lambda p: p[:-1]), "none"
     yield "longer table", payload_changed(data, TABLE, lambda p: p + bytes(9)), "whole"
@@ -189,13 +192,22 @@ def variants(data):
         data, DEFINITIONS, lambda p: p + b"\xc7" + bytes(9)), "definitions refused"
 
 
-def table_of(data):
+def in_trace(data, get):
+    """What get(trace) says of the trace that *data* is."""
     with tempfile.NamedTemporaryFile(suffix=".vst") as file:
         file.write(data)
         file.flush()
         with vst.open(file.name) as trace:
-            offset = [e.offset for e in trace.directory() if e.type == checkpoint.FRAME_TYPE][-1]
-            return trace.read_frame(offset)[2]
+            return get(trace)
+
+
+def table_of(data):
+    return in_trace(data, lambda trace: trace.read_frame(
+        [e.offset for e in trace.directory() if e.type == checkpoint.FRAME_TYPE][-1])[2])
+
+
+def fingerprint_of(data, count):
+    return in_trace(data, lambda trace: checkpoint.fingerprint(trace.frames()[:count]))
 
 
 def write(folder, name, data):
@@ -203,6 +215,19 @@ def write(folder, name, data):
     with open(path, "wb") as out:
         out.write(data)
     return path
+
+
+def check_command(comparison, path):
+    """python3 -m vramscope.vst --checkpoints: the table, then each checkpoint with its state."""
+    done = subprocess.run([sys.executable, "-m", "vramscope.vst", "--checkpoints", path],
+                          capture_output=True, timeout=120, check=False,
+                          env=dict(os.environ, PYTHONPATH=sys.path[0]))
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    with vst.open(path) as trace:
+        wanted = [(c.sequence, c.state()["totals"]["events"]) for c in trace.checkpoints()]
+    if done.returncode or done.stderr or not rows or rows[0]["count"] != len(wanted) or \
+            [(r["sequence"], r["state"]["totals"]["events"]) for r in rows[1:]] != wanted:
+        comparison.wrong.append(f"--checkpoints: status {done.returncode}, {done.stderr[:300]}")
 
 
 def check_variants(comparison, folder, data):
@@ -244,6 +269,7 @@ def main():
         with open(path[:-4] + ".checkpoints.txt", encoding="utf-8") as file:
             if decoded(path) != file.read().split("\n")[:-1]:
                 comparison.wrong.append(f"{path}: not as it always was")
+        check_command(comparison, path)
         last = check_random(comparison, folder, generator, rng)
         with open(path, "rb") as file:
             check_variants(comparison, folder, file.read())

@@ -141,7 +141,7 @@ def check_statuses(folder, golden, comparison):
             comparison.wrong.append(f"{path}: status {done.returncode}, {done.stderr}")
     reader, writer = os.pipe()
     os.close(reader)
-    for option in ([], ["--index"], ["--canonical"]):
+    for option in ([], ["--index"], ["--canonical"], ["--checkpoints"]):
         done = subprocess.run(command + [whole] + option, stdout=writer, stderr=subprocess.PIPE,
                               env=environment, timeout=120)
         if done.stderr:

@@ -436,7 +436,8 @@ class Model:
         for i, value in enumerate((1, f.get("bytes", 0), length)):
             sums[i] = (sums[i] + value) & MASK
         if event.kind == "kernel":
-            one = self.kernels.setdefault((f["name"], f["device"]), [0, 0, MASK, 0])
+            key = f["name"], f["device"] & 255  # more devices than that are not told apart
+            one = self.kernels.setdefault(key, [0, 0, MASK, 0])
             one[:] = one[0] + 1, (one[1] + length) & MASK, min(one[2], length), max(one[3], length)
 
     _memcpy = _memset = _sync = _kernel
@@ -515,7 +516,7 @@ class Model:
                           for f in self.failures],
              [tuple(f[n] for n in names) + (f["device"],) for f in state["failures"]])
         same("kernels", {k: tuple(v) for k, v in self.kernels.items()},
-             {(k["name"], k["device"]): (k["number"], k["ns"], k["shortest"], k["longest"])
+             {(k["name"], k["device"] & 255): (k["number"], k["ns"], k["shortest"], k["longest"])
               for k in state["kernels"]})
         same("activities", {d: [a["kernel"], a["memset"], a["sync"], *a["copies"]]
                             for d, a in self.activities.items()},
