@@ -107,7 +107,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
-        fprintf(stderr, "%s: %s: %s\n", who, path, why);
+        vs_tool_fail(who, "%s: %s", path, why); /* said; what is readable was exported */
     if (stats.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
                 who, (unsigned long long)stats.clipped);

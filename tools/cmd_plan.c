@@ -105,9 +105,9 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
 {
     const struct vs_plan_summary *s = &plan->summary;
     char text[32];
-    printf("%s, device %" PRIu32 ": %" PRIu64 " requests%s\n",
-           plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
-           plan->framework ? " of the framework's allocator" : "");
+    vs_tool_say("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
+                plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
+                plan->framework ? " of the framework's allocator" : "");
     for (uint32_t i = 0; i < s->stream_count; i++)
         print_stream(&s->streams[i]);
     if (s->unplanned_streams)
@@ -126,7 +126,7 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
                "left to the policy\n");
     puts("without a plan, reserved by the policy");
     print_needs(plan);
-    printf("plan: %s (%zu bytes)\n", output, plan->size);
+    vs_tool_say("plan: %s (%zu bytes)", output, plan->size);
 }
 
 static void print_json_needs(const struct vs_plan_result *plan)

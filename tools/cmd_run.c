@@ -529,8 +529,8 @@ static void summarise(struct run *run, int status)
         fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands above\n",
                 run->program[0]);
     if (!seen.traces && *seen.unreached && !run->quiet)
-        fprintf(stderr, "vramscope: %s was started without LD_PRELOAD in its environment; nothing can "
-                        "be recorded there\n", seen.unreached);
+        vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment; nothing can be "
+                     "recorded there", seen.unreached);
     if (!seen.traces && !seen.failures && !*seen.unreached && !seen.nested &&
         run->reach == VS_REACH_YES && !run->quiet && run->options.number[VS_OPT_record]) {
         fprintf(stderr, "vramscope: %s %s, as far as was seen without using CUDA; no trace was "

@@ -88,8 +88,8 @@ static void write_checkpoints(const char *path)
     enum vs_err err = vs_checkpoint_into_trace(path, &options, NULL, why);
     vs_part_progress_end(&progress);
     if (err)
-        fprintf(stderr, "vramscope run: no checkpoints were put into the trace: %s\n",
-                err == VS_ERR_STATE && !*why ? "interrupted" : why);
+        vs_tool_fail("vramscope run", "no checkpoints were put into the trace: %s",
+                     err == VS_ERR_STATE && !*why ? "interrupted" : why);
 }
 
 /* Names of functions into the trace, which is good without them, too. */
@@ -100,8 +100,8 @@ static void write_names(const char *path)
     enum vs_err err = vs_symbolize(path, NULL, &result, why);
     vs_symbol_tool_done();
     if (err)
-        fprintf(stderr, "vramscope run: no names were written into the trace: %s\n",
-                *why ? why : vs_err_text(err));
+        vs_tool_fail("vramscope run", "no names were written into the trace: %s",
+                     *why ? why : vs_err_text(err));
     vs_symbolize_free(&result);
 }
 

@@ -12,6 +12,7 @@
 #include "symbol_tool.h"
 #include "trace_part.h"
 #include "viewer/report_text.h"
+#include "viewer/text_style.h"
 
 #define LINE_BYTES (PATH_MAX + 1024)
 
@@ -19,10 +20,7 @@
 static void make_line(char line[LINE_BYTES], const char *format, va_list args)
 {
     vsnprintf(line, LINE_BYTES, format, args);
-    for (char *p = line; *p; p++) {
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
-    }
+    vs_text_clean(line);
 }
 
 void vs_tool_say(const char *format, ...)

@@ -13,6 +13,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_size.h"
 #include "command.h"
+#include "viewer/text_style.h"
 
 #define SHOW_AFTER_NS UINT64_C(1000000000)
 #define SHOW_EVERY_NS UINT64_C(100000000)
@@ -45,8 +46,9 @@ bool vs_part_progress_step(void *context, uint64_t bytes, uint64_t total)
     uint64_t now = vs_clock_ns();
     if (now - progress->begun_ns > SHOW_AFTER_NS && now - progress->shown_ns > SHOW_EVERY_NS &&
         isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s: making checkpoints for %s: %3d %%", progress->who, progress->path,
-                total ? (int)((double)bytes * 100 / (double)total) : 0);
+        fprintf(stderr, "\r%s: making checkpoints for ", progress->who);
+        vs_text_put(stderr, progress->path);
+        fprintf(stderr, ": %3d %%", total ? (int)((double)bytes * 100 / (double)total) : 0);
         fflush(stderr);
         progress->shown = true;
         progress->shown_ns = now;

@@ -451,10 +451,14 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
         return out;
     }
     memmove(out, p, strlen(p) + 1);
+    char *to = out;
     for (p = out; *p; p++) { /* a name is text, not orders to a terminal */
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
+        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
+        bool second_half = c == 0xc2 && next >= 0x80 && next <= 0x9f; /* U+0080 to U+009F */
+        *to++ = c < ' ' || c == 0x7f || second_half ? '?' : *p;
+        p += second_half;
     }
+    *to = '\0';
     return out;
 }
 

@@ -135,9 +135,10 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
     fprintf(style->out, "  who allocated what is live at the highest use\n");
     for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {
         const struct vs_balance_library *library = &b->libraries[i];
-        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  %s",
+        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",
                 vs_size_format(size, library->bytes),
-                vs_text_percent(share, library->bytes, all), library->count, library->name);
+                vs_text_percent(share, library->bytes, all), library->count);
+        vs_text_put(style->out, library->name);
         if (library->framework && b->framework_allocated &&
             b->framework_allocated <= library->bytes)
             fprintf(style->out, ", %s of it in tensors",

@@ -67,11 +67,12 @@ void vs_budget_text(const struct vs_budget_result *result, const struct vs_style
 /* Workflow commands end at a newline; '%', CR and LF are escaped. */
 static void github_text(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '%' || *text == '\r' || *text == '\n')
-            fprintf(out, "%%%02X", (unsigned char)*text);
-        else
-            fputc(*text, out);
+    while (*text) {
+        size_t plain = strcspn(text, "%\r\n");
+        vs_text_put_part(out, text, plain);
+        text += plain;
+        if (*text)
+            fprintf(out, "%%%02X", (unsigned char)*text++);
     }
 }
 

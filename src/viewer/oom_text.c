@@ -28,8 +28,7 @@ static void wrapped(const struct vs_style *style, const char *lead, const char *
             fputc(' ', style->out);
             column++;
         }
-        for (size_t i = 0; i < length; i++) /* a file's name may hold orders to the terminal */
-            fputc((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i], style->out);
+        vs_text_put_part(style->out, text, length);
         column += columns;
         text += length;
         while (*text == ' ')
@@ -45,20 +44,23 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
     fprintf(style->out, "%sout of memory%s  %s%s", vs_paint(style, VS_BAD), vs_unpaint(style),
             vs_size_format(size, failure->requested), *failure->api ? " by " : "");
-    fprintf(style->out, "%s", failure->api);
+    vs_text_put(style->out, failure->api);
     if (failure->host)
-        fprintf(style->out, ", host memory\n");
+        fprintf(style->out, ", host memory");
     else
-        fprintf(style->out, " on device %llu%s%s\n", ULL(failure->device),
-                *oom->device_name ? ", " : "", oom->device_name);
-    fprintf(style->out, "  when     %s%s%s", vs_time_format(time, failure->time_ns),
+        fprintf(style->out, " on device %llu%s", ULL(failure->device),
+                *oom->device_name ? ", " : "");
+    vs_text_put(style->out, failure->host ? "" : oom->device_name);
+    fprintf(style->out, "\n  when     %s%s%s", vs_time_format(time, failure->time_ns),
             *failure->place ? ", " : "", failure->place);
     if (!oom->in_step && oom->steps_done)
         fprintf(style->out, ", after %llu completed step%s", ULL(oom->steps_done),
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
     wrapped(style, "  where    ", vs_text_site(chain, &failure->site, style->full ? 64 : 6));
-    fprintf(style->out, "  program  %s, %s%s\n", report->program, vs_report_ending(ending, report),
+    fprintf(style->out, "  program  ");
+    vs_text_put(style->out, report->program);
+    fprintf(style->out, ", %s%s\n", vs_report_ending(ending, report),
             oom->ended ? "" : "; it got over this failure and went on");
     if (report->condition != VS_TRACE_COMPLETE)
         wrapped(style, "  trace    ", report->condition_text);

@@ -208,10 +208,13 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
     for (size_t i = 0; i < tree->gpu_count; i++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[i];
         char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
-        fprintf(out, "  %stogether on %s%s", vs_paint(style, VS_BOLD), *gpu->name ? gpu->name : "a device",
-                vs_unpaint(style));
-        if (tree->gpu_count > 1 && *gpu->uuid)
-            fprintf(out, " %s", gpu->uuid);
+        fprintf(out, "  %stogether on ", vs_paint(style, VS_BOLD));
+        vs_text_put(out, *gpu->name ? gpu->name : "a device");
+        fprintf(out, "%s", vs_unpaint(style));
+        if (tree->gpu_count > 1 && *gpu->uuid) {
+            fputc(' ', out);
+            vs_text_put(out, gpu->uuid);
+        }
         fprintf(out, ": at most %s allocated, %.3f s after the start (%u process%s used it)\n    ",
                 vs_size_format(allocated, gpu->peak_allocated), (double)gpu->peak_allocated_ns / 1e9,
                 gpu->users, gpu->users == 1 ? "" : "es");

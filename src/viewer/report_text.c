@@ -137,6 +137,13 @@ static void dropped_lines(const struct vs_report *report, const struct vs_style 
     }
 }
 
+static void warning(const struct vs_style *style, const char *text)
+{
+    fprintf(style->out, "  %swarning%s  ", vs_paint(style, VS_WARN), vs_unpaint(style));
+    vs_text_put(style->out, text);
+    fputc('\n', style->out);
+}
+
 static void heading(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
@@ -145,18 +152,16 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     fprintf(out, "%s  pid %llu  ", vs_unpaint(style), (unsigned long long)report->pid);
     scope(report, style);
     if (*report->policy)
-        fprintf(out, "  policy %s", report->policy);
-    fprintf(out, "\n");
+        fprintf(out, "  policy ");
+    vs_text_put(out, report->policy);
+    fputc('\n', out);
     char clipped[1024];
     if (*report->cmdline)
         fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
     trace_line(report, style);
     vs_recording_text(report, style);
-    if (report->condition != VS_TRACE_COMPLETE) {
-        fprintf(out, "  %swarning%s  ", vs_paint(style, VS_WARN), vs_unpaint(style));
-        vs_text_put(out, report->condition_text);
-        fputc('\n', out);
-    }
+    if (report->condition != VS_TRACE_COMPLETE)
+        warning(style, report->condition_text);
     vs_recording_cut_line(report, style);
     dropped_lines(report, style);
     for (size_t i = 0; i < report->note_count; i++) {
@@ -334,9 +339,11 @@ static void device_section(const struct vs_report *report, const struct vs_repor
 {
     const struct vs_report_part *part = &report->part;
     char size[VS_SIZE_TEXT_MAX], note[VS_RECORDING_TEXT_MAX];
-    fprintf(style->out, "\n%sdevice %llu%s  %s%s", vs_paint(style, VS_BOLD),
-            (unsigned long long)device->device, vs_unpaint(style), device->name,
-            device->simulated && !strcasestr(device->name, "simulated") ? " (simulated)" : "");
+    fprintf(style->out, "\n%sdevice %llu%s  ", vs_paint(style, VS_BOLD),
+            (unsigned long long)device->device, vs_unpaint(style));
+    vs_text_put(style->out, device->name);
+    if (device->simulated && !strcasestr(device->name, "simulated"))
+        fprintf(style->out, " (simulated)");
     if (device->total_bytes)
         fprintf(style->out, "  %s", vs_size_format(size, device->total_bytes));
     if (device->limit_bytes)
@@ -466,8 +473,11 @@ static void failure_section(const struct vs_report *report, const struct vs_styl
 static void footing(const struct vs_report *report, const struct vs_style *style)
 {
     FILE *out = style->out;
-    if (report->symbols_note && *report->symbols_note)
-        fprintf(out, "\nnames: %s\n", report->symbols_note);
+    if (report->symbols_note && *report->symbols_note) {
+        fprintf(out, "\nnames: ");
+        vs_text_put(out, report->symbols_note);
+        fputc('\n', out);
+    }
     if (!report->failure_total && !report->device_count)
         return;
     bool oom = report->failure_total && !vs_recording_partial(&report->recording);

@@ -47,15 +47,37 @@ size_t vs_text_width(const char *text)
     return columns;
 }
 
-static char harmless(char c)
+/* The character at **text*, which moves on behind it. The controls of the second half, U+0080 to
+ * U+009F, are two bytes; a lone byte in that range is not UTF-8, and no terminal's order there. */
+static char next_harmless(const char **text)
 {
-    return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+    const unsigned char *at = (const unsigned char *)(*text)++;
+    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+        (*text)++;
+        return '?';
+    }
+    return at[0] < ' ' || at[0] == 0x7f ? '?' : (char)at[0];
+}
+
+void vs_text_put_part(FILE *out, const char *text, size_t bytes)
+{
+    for (const char *end = text + bytes; text < end;)
+        fputc(next_harmless(&text), out);
 }
 
 void vs_text_put(FILE *out, const char *text)
 {
-    for (; *text; text++)
-        fputc(harmless(*text), out);
+    vs_text_put_part(out, text, strlen(text));
+}
+
+char *vs_text_clean(char *text)
+{
+    const char *from = text;
+    char *to = text;
+    while (*from)
+        *to++ = next_harmless(&from);
+    *to = 0;
+    return text;
 }
 
 char *vs_text_clip(char *out, const char *text, size_t columns)
@@ -63,10 +85,10 @@ char *vs_text_clip(char *out, const char *text, size_t columns)
     bool cut = vs_text_width(text) > columns;
     size_t keep = cut && columns ? columns - 1 : columns, seen = 0;
     char *p = out;
-    for (; *text; text++) {
+    while (*text) {
         if (((unsigned char)*text & 0xc0) != 0x80 && seen++ == keep)
             break;
-        *p++ = harmless(*text);
+        *p++ = next_harmless(&text);
     }
     if (cut && columns) {
         memcpy(p, "…", strlen("…"));
@@ -128,7 +150,7 @@ char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
     if (site->frame_count == 0) {
         snprintf(out, VS_CHAIN_TEXT_MAX, "%s (no stack recorded)",
                  *site->api ? site->api : vs_family_name(site->family));
-        return out;
+        return vs_text_clean(out);
     }
     const char *file = NULL;
     for (size_t i = site->wrappers; i < site->frame_count && i < site->wrappers + frames; i++) {
@@ -149,7 +171,7 @@ char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
     }
     if (site->frame_count > site->wrappers + frames)
         append(out, at, " < …", (int)strlen(" < …"));
-    return out;
+    return vs_text_clean(out);
 }
 
 char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
@@ -169,9 +191,7 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
         one.frames += i;
         one.frame_count = 1;
         one.wrappers = 0;
-        fprintf(style->out, "%*s", i ? 38 : 0, "");
-        vs_text_put(style->out, vs_text_site(text, &one, 1));
-        fputc('\n', style->out);
+        fprintf(style->out, "%*s%s\n", i ? 38 : 0, "", vs_text_site(text, &one, 1));
     }
 }
 
@@ -244,11 +264,12 @@ void vs_text_shell(FILE *out, const char *word)
         return;
     }
     fputc('\'', out);
-    for (const char *p = word; *p; p++) {
-        if (*p == '\'')
+    for (const char *p = word; *p;) {
+        char c = next_harmless(&p);
+        if (c == '\'')
             fputs("'\\''", out);
         else
-            fputc(harmless(*p), out);
+            fputc(c, out);
     }
     fputc('\'', out);
 }

@@ -43,11 +43,17 @@ char *vs_text_clip(char *out, const char *text, size_t columns);
  * control characters become '?'. */
 void vs_text_put(FILE *out, const char *text);
 
+/* vs_text_put_part: the same of the first *bytes* of *text*. */
+void vs_text_put_part(FILE *out, const char *text, size_t bytes);
+
+/* vs_text_clean: the same in place, for what goes through printf. Returns text. */
+char *vs_text_clean(char *text);
+
 #define VS_CHAIN_TEXT_MAX 4096
 /* vs_text_site: "f (a.c:12) < g (a.c:30) < main": at most *frames* functions,
  * " < …" when there are more, the file only where it changes, without the
- * program's own allocation functions; the API's name when no stack was recorded. *out*
- * has VS_CHAIN_TEXT_MAX bytes. Returns out. */
+ * program's own allocation functions; the API's name when no stack was recorded; control
+ * characters become '?'. *out* has VS_CHAIN_TEXT_MAX bytes. Returns out. */
 char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
 
 /* vs_text_sites: print a list of sites under an indent of four columns: bytes,

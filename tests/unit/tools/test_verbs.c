@@ -691,6 +691,16 @@ static void what_a_limit_leaves_out_does_not_fail_a_check(void **state)
     }
 }
 
+/* Nothing but text and its own newlines; the controls of U+0080 to U+009F count as well. */
+static void assert_harmless(const char *line, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if ((*at < ' ' && *at != '\n') || *at == 0x7f ||
+            (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f))
+            fail_msg("%s: steers the terminal with \\x%02x:\n%s", line, *at, text);
+    }
+}
+
 static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
 {
     (void)state;
@@ -698,27 +708,52 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
     struct outcome o;
     char line[512];
     small_trace(&b);
+    vs_builder_device(&b, 1, "cut\x1b[31m\ngpu line\xc2\x9b", GIB);
     vs_builder_event(&b, (struct vs_event){
         .kind = VS_EVENT_note, .note = {.text = vs_builder_string(&b, "a\x1b]0;x\ab")}});
-    vs_builder_push(&b, "evil\x1b[2Jname\nline");
+    vs_builder_push(&b, "evil\x1b[2Jname\nline\xc2\x9b");
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(200), 100 * MIB, 100 * MIB);
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_alloc,
+        .alloc = {.addr = A(400), .requested = MIB, .size = MIB, .device = 1, .context = 2,
+                  .api = vs_builder_string(&b, "make\x1b[1m\r\napi line")}});
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_alloc_failed,
+        .alloc_failed = {.requested = GIB, .device = 1, .context = 2, .error = 2,
+                         .api = vs_builder_string(&b, "make\x1b[1m\r\napi line")}});
     vs_builder_close(&b, VS_END_EXIT, 0);
-    snprintf(line, sizeof line, "cd %s && mkdir f && cp trace.vst \"f/$(printf 'x\\033[31my').vst\"",
-             b.dir);
+    snprintf(line, sizeof line,
+             "cd %s && mkdir f && cp trace.vst \"f/$(printf 'x\\033[31my%%%%\\nz').vst\"", b.dir);
     assert_int_equal(system(line), 0);
     struct vs_builder other;
     small_trace(&other);
     vs_builder_close(&other, VS_END_EXIT, 0);
-    static const char *const verbs[] = {"report f", "report --full f", "report f ",
-                                        "check --max-peak 1MiB f/*.vst", "oom f/*.vst"};
+    static const char *const verbs[] = {
+        "report f", "report --full f", "report f ", "report f/*.vst", "report --at 100% f/*.vst",
+        "check --max-peak 1MiB f/*.vst", "check --max-peak 1MiB --format junit f/*.vst",
+        "oom f/*.vst", "index --every 1 f/*.vst", "index f/*.vst", "symbolize f/*.vst",
+        "recover f/*.vst", "plan -o f/p.plan f/*.vst", "report f/missing*.vst"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         snprintf(line, sizeof line, "%s%s", verbs[i], i == 2 ? other.path : "");
         run(&o, b.dir, "%s", line);
-        assert_true(*o.out);
-        assert_contains(o.out, "x?[31my");
-        if (strpbrk(o.out, "\x1b\a") || strpbrk(o.err, "\x1b\a"))
-            fail_msg("%s: steers the terminal:\n%s%s", line, o.out, o.err);
+        assert_true(*o.out || *o.err);
+        assert_harmless(line, o.out);
+        assert_harmless(line, o.err);
+        /* none of the lines is of others' making */
+        assert_null(strstr(o.out, "\ngpu line"));
+        assert_null(strstr(o.out, "\napi line"));
+        assert_null(strstr(o.out, "\nz.vst: "));
     }
+    run(&o, b.dir, "report f/*.vst");
+    assert_contains(o.out, "x?[31my%?z.vst");
+    assert_contains(o.out, "device 1  cut?[31m?gpu line? (simulated)  1.0 GiB");
+    assert_contains(o.out, "make?[1m??api line");
+    run(&o, b.dir, "check --max-peak 1KiB --device 1 --format github f/*.vst");
+    assert_int_equal(o.code, 1);
+    assert_harmless("github", o.out);
+    assert_int_equal(lines_in(o.out), 1); /* a workflow command is a line */
+    assert_contains(o.out, "x?[31my%25%0Az.vst: device 1 peak allocated");
+    assert_contains(o.out, "heaviest: make?[1m??api line");
     snprintf(line, sizeof line, "rm -r %s/f", b.dir);
     assert_int_equal(system(line), 0);
     vs_builder_remove(&other);
