@@ -4,32 +4,10 @@
  * comes on standard error, mistakes get one clear line. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-static char folder[PATH_MAX];
-static char out[65536], err[65536];
-
-static void slurp(const char *name, char *text, size_t max)
-{
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    text[fread(text, 1, max - 1, f)] = 0;
-    fclose(f);
-}
+#include "support/shell_folder.h"
 
 /* Runs `vramscope ARGS` by the shell in the test's folder; gives the exit status. */
 static int vramscope(const char *args)
@@ -114,19 +92,9 @@ static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
     }
 }
 
-/* Runs *script* by bash with job control in the test's folder; gives its output. */
 static void bash(const char *script)
 {
-    char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/script.sh", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fprintf(f, "set -m\n%s\n", script);
-    fclose(f);
-    snprintf(command, sizeof command, "cd '%s' && bash script.sh >out.txt 2>err.txt", folder);
-    assert_true(system(command) >= 0);
-    slurp("out.txt", out, sizeof out);
-    slurp("err.txt", err, sizeof err);
+    run_script("", script);
 }
 
 static void a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued(void **state)
@@ -645,22 +613,6 @@ static void doctor_and_options_answer(void **state)
     assert_int_equal(vramscope("doctor --loud"), 2);
     assert_int_equal(vramscope("options"), 0);
     assert_non_null(strstr(out, "VRAMSCOPE_STACK_DEPTH"));
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/vramscope-run-XXXXXX", temporary ? temporary : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[PATH_MAX + 32];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 static void a_trace_is_planned_and_the_next_run_follows_it(void **state)

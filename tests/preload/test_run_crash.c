@@ -3,52 +3,20 @@
  * What a user sees after a program was killed, on `vramscope run` itself being killed, with
  * file names nobody expects, and of processes of other users and containers. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-static char folder[PATH_MAX];
-static char out[65536], err[65536];
-
-static void slurp(const char *name, char *text, size_t max)
-{
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    text[fread(text, 1, max - 1, f)] = 0;
-    fclose(f);
-}
+#include "support/shell_folder.h"
 
 /* Runs *script* by bash in the test's folder, which is also TMPDIR; $V is the command, $P the
  * program; gives its exit status, output and errors. */
 static int bash(const char *script)
 {
-    char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/script.sh", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fprintf(f, "set -m; export TMPDIR=$PWD/tmp V='%s' P='%s' S='--simulate t4-16g,capacity=1GiB'\n"
-               "mkdir -p tmp; chmod 1777 tmp\n"
-               "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
-               "sleep 0.05; done; }\n%s\n", VS_COMMAND, VS_VICTIM, script);
-    fclose(f);
-    snprintf(command, sizeof command, "cd '%s' && bash script.sh >out.txt 2>err.txt", folder);
-    int status = system(command);
-    slurp("out.txt", out, sizeof out);
-    slurp("err.txt", err, sizeof err);
-    return WEXITSTATUS(status);
+    static const char before[] =
+        "export TMPDIR=$PWD/tmp V='" VS_COMMAND "' P='" VS_VICTIM "' "
+        "S='--simulate t4-16g,capacity=1GiB'\nmkdir -p tmp; chmod 1777 tmp\n"
+        "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
+        "sleep 0.05; done; }";
+    return run_script(before, script);
 }
 
 static void assert_says(const char *text, const char *part)
@@ -247,22 +215,6 @@ static void or_goes_where_there_is_a_new_one(void **state)
              "kill -KILL -- -$run; wait $run; $V run -q $S -o old2.vst -- $P device >/dev/null\n"
              "cmp -s old2.vst saved || ls -A | grep -c 'old2.vst'"), 0);
     assert_string_equal(out, "1\n");
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/vs-run-crash-XXXXXX", temporary ? temporary : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[PATH_MAX + 32];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void)

@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <libgen.h>
 #include <link.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -43,17 +42,6 @@ static bool has_tool(const char *name)
     char command[256];
     snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", name);
     return system(command) == 0;
-}
-
-static const char *built(const char *name)
-{
-    static char path[512];
-    char self[400];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(n > 0);
-    self[n] = '\0';
-    snprintf(path, sizeof path, "%s/%s", dirname(self), name);
-    return path;
 }
 
 struct call {

@@ -5,7 +5,6 @@
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>
-#include <libgen.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -26,17 +25,6 @@ __attribute__((noinline)) static void leaf(void *arg)
     struct vs_event e = {.kind = VS_EVENT_free, .free = {.stack = call->stack}};
     vs_recorder_event(call->recorder, &e);
     NO_TAIL_CALL();
-}
-
-static const char *library_path(const char *name)
-{
-    static char path[512];
-    char self[400];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(n > 0);
-    self[n] = '\0';
-    snprintf(path, sizeof path, "%s/%s", dirname(self), name);
-    return path;
 }
 
 static void call_through(void *library, const char *function, struct call *call)
@@ -97,12 +85,12 @@ static void a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs(void **
     const char *trace = scratch("replaced.vst"), *copy = scratch("libchanging.so");
     struct call call = {open_recorder(trace, 1, 64), 0};
     struct seen seen[3];
-    copy_file(library_path("libvs_victim_plugin.so"), copy);
-    void *first = load_and_call(library_path("libvs_victim_plugin.so"), &call);
+    copy_file(built("libvs_victim_plugin.so"), copy);
+    void *first = load_and_call(built("libvs_victim_plugin.so"), &call);
     void *library = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     unlink(copy);
-    copy_file(library_path("libvs_victim_plain.so"), copy);
+    copy_file(built("libvs_victim_plain.so"), copy);
     call_through(library, "plugin_call", &call); /* noticed only now */
     char again[600]; /* another name, or the loader takes it for the same */
     snprintf(again, sizeof again, "%s/./libchanging.so", scratch_dir);
@@ -130,7 +118,7 @@ static void a_library_that_never_was_a_file_has_its_build_id(void **state)
     size_t bytes;
     struct call call = {open_recorder(trace, 1, 64), 0};
     struct seen seen[2];
-    unsigned char *data = slurp(library_path("libvs_victim_plugin.so"), &bytes);
+    unsigned char *data = slurp(built("libvs_victim_plugin.so"), &bytes);
     int fd = (int)syscall(SYS_memfd_create, "made", 0u);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, data, bytes), bytes);
@@ -138,7 +126,7 @@ static void a_library_that_never_was_a_file_has_its_build_id(void **state)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     void *library = load_and_call(path, &call);
     close(fd);
-    void *plain = load_and_call(library_path("libvs_victim_plugin.so"), &call);
+    void *plain = load_and_call(built("libvs_victim_plugin.so"), &call);
     vs_recorder_close(call.recorder, VS_END_EXIT, 0);
     assert_int_equal(read_back(trace, seen, 2), 2);
     assert_string_equal(seen[0].path, path);
@@ -157,7 +145,7 @@ static void another_library_at_the_same_addresses_is_itself(void **state)
     struct seen seen[8];
     for (int i = 0; i < 2; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/libtwin%d.so", scratch_dir, i);
-        copy_file(library_path("libvs_victim_plugin.so"), paths[i]);
+        copy_file(built("libvs_victim_plugin.so"), paths[i]);
     }
     void *at[2] = {NULL, NULL};
     for (int i = 0; i < 8; i++) { /* the copies are alike to the byte: path alone tells */
@@ -185,7 +173,7 @@ static void callers_in_another_library_are_told_apart_without_stacks(void **stat
     void *at[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/libcaller%d.so", scratch_dir, i);
-        copy_file(library_path("libvs_victim_plugin.so"), paths[i]);
+        copy_file(built("libvs_victim_plugin.so"), paths[i]);
     }
     for (int i = 0; i < 8; i++) {
         void *library = dlopen(paths[i & 1], RTLD_NOW);
@@ -215,7 +203,7 @@ static void another_name_space_is_listed_and_goes(void **state)
     const char *trace = scratch("spaces.vst");
     char path[512];
     struct call call = {open_recorder(trace, 1, 64), 0};
-    snprintf(path, sizeof path, "%s", library_path("libvs_victim_plugin.so"));
+    snprintf(path, sizeof path, "%s", built("libvs_victim_plugin.so"));
     leaf(&call);
     void *library = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
     if (!library) {
@@ -261,7 +249,7 @@ static void thousands_of_modules_come_one_by_one_and_go_at_once(void **state)
     struct call call = {open_recorder(trace, 1, 64), 0};
     void **libraries = calloc(count, sizeof *libraries);
     struct seen *seen = calloc(count + 1, sizeof *seen);
-    unsigned char *data = slurp(library_path("libvs_victim_plugin.so"), &bytes);
+    unsigned char *data = slurp(built("libvs_victim_plugin.so"), &bytes);
     char path[512];
     assert_non_null(libraries);
     assert_non_null(seen);
@@ -274,7 +262,7 @@ static void thousands_of_modules_come_one_by_one_and_go_at_once(void **state)
     for (size_t i = 0; i < count; i++)
         dlclose(libraries[i]);
     vs_recorder_unloaded(call.recorder);
-    void *last = load_and_call(library_path("libvs_victim_plugin.so"), &call);
+    void *last = load_and_call(built("libvs_victim_plugin.so"), &call);
     vs_recorder_close(call.recorder, VS_END_EXIT, 0);
     assert_int_equal(read_back(trace, seen, count + 1), count + 1);
     for (size_t i = 0; i < count; i++) {

@@ -5,7 +5,6 @@
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>
-#include <libgen.h>
 #include <pthread.h>
 
 #include "trace/format.h"
@@ -191,20 +190,9 @@ static void depth_is_limited_to_the_innermost_frames(void **state)
     vs_reader_close(reader);
 }
 
-static const char *library_path(const char *name)
-{
-    static char path[512];
-    char self[400];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    assert_true(n > 0);
-    self[n] = '\0';
-    snprintf(path, sizeof path, "%s/%s", dirname(self), name);
-    return path;
-}
-
 static const char *plugin_path(void)
 {
-    return library_path("libvs_victim_plugin.so");
+    return built("libvs_victim_plugin.so");
 }
 
 typedef void plugin_function(void (*)(void *), void *);
@@ -257,7 +245,7 @@ static void without_debug_information_the_symbol_table_names_and_cxx_is_demangle
     (void)state;
     const char *path = scratch("plain.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
-    void *plain = dlopen(library_path("libvs_victim_plain.so"), RTLD_NOW);
+    void *plain = dlopen(built("libvs_victim_plain.so"), RTLD_NOW);
     assert_non_null(plain);
     plugin_function *f = (plugin_function *)dlsym(plain, "_ZN4demo4callEPFvPvES0_");
     assert_non_null(f);
@@ -299,7 +287,7 @@ static void frames_of_the_recording_library_are_left_out_wherever_they_are(void 
 {
     (void)state;
     const char *path = scratch("own.vst");
-    void *library = dlopen(library_path("libvs_victim_recorder.so"), RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(built("libvs_victim_recorder.so"), RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     *(void **)&victim.open = dlsym(library, "victim_open");
     *(void **)&victim.hook = dlsym(library, "victim_hook");

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,18 @@ static MAYBE_UNUSED const char *scratch(const char *name)
     char *out = names[turn++ % 4];
     snprintf(out, sizeof names[0], "%s/%s", scratch_dir, name);
     return out;
+}
+
+/* What was built beside the test program; valid until the next call. */
+static MAYBE_UNUSED const char *built(const char *name)
+{
+    static char path[512];
+    char self[400];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(n > 0);
+    self[n] = '\0';
+    snprintf(path, sizeof path, "%s/%s", dirname(self), name);
+    return path;
 }
 
 static MAYBE_UNUSED struct vs_recorder *open_recorder(const char *path, unsigned compression,

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A test program's own folder below TMPDIR, and scripts that run in it: what the tests of the
+ * command share. Header-only; each test program is one file. */
+#ifndef VS_SHELL_FOLDER_H
+#define VS_SHELL_FOLDER_H
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[PATH_MAX];
+static char out[65536], err[65536]; /* of the last script */
+
+/* The file *name* of the folder, as text. */
+static void slurp(const char *name, char *text, size_t max)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    text[fread(text, 1, max - 1, f)] = 0;
+    fclose(f);
+}
+
+/* Runs *before* and *script* by bash with job control in the folder; gives its exit status. */
+static int run_script(const char *before, const char *script)
+{
+    char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/script.sh", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "set -m\n%s\n%s\n", before, script);
+    fclose(f);
+    snprintf(command, sizeof command, "cd '%s' && bash script.sh >out.txt 2>err.txt", folder);
+    int status = system(command);
+    assert_true(status >= 0);
+    slurp("out.txt", out, sizeof out);
+    slurp("err.txt", err, sizeof err);
+    return WEXITSTATUS(status);
+}
+
+/* Group setup and teardown of cmocka. */
+static int make_folder(void **state)
+{
+    (void)state;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/vs-run-XXXXXX", temporary ? temporary : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+#endif
