@@ -108,14 +108,15 @@ static int index_one(const char *who, const char *path, const struct arguments *
     if (!vs_tool_index(who, path, &args->options, &result))
         return VS_EXIT_UNUSABLE;
     uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
-    if (!result.count && result.events <= every) {
+    if (!result.count && result.events <= every)
         vs_tool_say("%s: %s events, no more than --every %s: opens quickly without checkpoints", path,
                     vs_count_format(events, result.events), vs_count_format(number, every));
-        return VS_EXIT_OK;
-    }
-    vs_tool_say("%s: %s checkpoints (%s) for %s events, in %s", path,
-                vs_count_format(number, result.count), vs_size_format(bytes, result.bytes),
-                vs_count_format(events, result.events), vs_time_format(time, vs_clock_ns() - begun));
+    else
+        vs_tool_say("%s: %s checkpoints (%s) for %s events, in %s", path,
+                    vs_count_format(number, result.count), vs_size_format(bytes, result.bytes),
+                    vs_count_format(events, result.events),
+                    vs_time_format(time, vs_clock_ns() - begun));
+    vs_tool_over_limit(NULL, path);
     return VS_EXIT_OK;
 }
 

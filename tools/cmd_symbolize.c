@@ -106,6 +106,8 @@ static int symbolize_main(int argc, char **argv)
         code = vs_tool_fail(argv[0], "%s", *why ? why : vs_err_text(err));
     else if (!args.quiet)
         print_result(&result, args.output ? args.output : path, before);
+    if (!err && !args.quiet)
+        vs_tool_over_limit(NULL, args.output ? args.output : path);
     vs_symbolize_free(&result);
     return vs_tool_finish(argv[0], stdout, code);
 }

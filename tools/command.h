@@ -80,6 +80,10 @@ bool vs_tool_output(const char *who, const char *path, const char **output);
  * it ends the process. */
 void vs_tool_discard_on_signals(void);
 
+/* vs_tool_over_limit: a line when the trace at *path* is larger now than it was to be while it was
+ * recorded (--max-trace-size); on standard output, or by *who* on standard error. */
+void vs_tool_over_limit(const char *who, const char *path);
+
 /* vs_tool_finish: flush *out*; VS_EXIT_UNUSABLE with a line when that fails, else
  * *code*. */
 int vs_tool_finish(const char *who, FILE *out, int code);

@@ -23,7 +23,6 @@
 
 #define REPORTS_MAX 8
 #define TRACES_MAX 200
-#define LIMIT_SAID_WITHIN 1000u /* events */
 
 /* The report of one trace, printed where *print*; false, and said, when it cannot be read. */
 static bool show_trace(const char *path, bool print)
@@ -56,36 +55,16 @@ static void show_tree(struct vs_trace_list *list, unsigned traces)
         fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
 }
 
-/* Was it recorded with a limit of its size (--max-trace-size), which additions would break? It is
- * said at the start. */
-static bool is_limited(struct vs_reader *reader)
-{
-    struct vs_event event;
-    bool limited = false;
-    for (unsigned i = 0; i < LIMIT_SAID_WITHIN && !limited && !vs_reader_next(reader, &event); i++)
-        limited = event.kind == VS_EVENT_recording_changed && event.recording_changed.limit_bytes;
-    return limited;
-}
-
 /* Checkpoints into a long trace, so that any moment of it opens at once. It is good without
  * them, too: whatever stands in the way, an interrupt included, costs nothing but them. */
 static void write_checkpoints(const char *path)
 {
     char why[VS_READER_WHY_MAX];
-    struct vs_reader *reader;
-    struct vs_extent extent;
     struct vs_part_progress progress = {.who = "vramscope run", .path = path, .go_on = true};
     struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
                                             .context = &progress};
-    if (vs_reader_open(path, &reader, why) != VS_OK)
-        return; /* said by those who show it */
-    bool wanted = vs_reader_finished(reader) && vs_reader_extent(reader, &extent) == VS_OK &&
-                  extent.events >= VS_CHECKPOINT_TRACE_EVENTS && !is_limited(reader);
-    vs_reader_close(reader);
-    if (!wanted)
-        return;
     vs_part_progress_begin(&progress);
-    enum vs_err err = vs_checkpoint_into_trace(path, &options, NULL, why);
+    enum vs_err err = vs_checkpoint_recorded(path, VS_CHECKPOINT_TRACE_EVENTS, &options, why);
     vs_part_progress_end(&progress);
     if (err)
         vs_tool_fail("vramscope run", "no checkpoints were put into the trace: %s",
@@ -122,6 +101,8 @@ void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_ru
             write_checkpoints(line);
             if (symbolize)
                 write_names(line);
+            if (symbolize && !quiet)
+                vs_tool_over_limit("vramscope run", line);
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;

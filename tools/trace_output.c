@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "analysis/size_limit.h"
+#include "base/vs_size.h"
 #include "command.h"
 #include "trace/reader.h"
 #include "trace/rewrite.h"
@@ -36,6 +38,24 @@ bool vs_tool_output(const char *who, const char *path, const char **output)
     if (refusal)
         vs_tool_fail(who, "%s %s; it is left alone", *output, refusal);
     return !refusal;
+}
+
+void vs_tool_over_limit(const char *who, const char *path)
+{
+    static const char format[] = "%s: %s now, more than the --max-trace-size of %s it was recorded "
+                                 "with, which bounds the recording alone";
+    char size[VS_SIZE_TEXT_MAX], limit_text[VS_SIZE_TEXT_MAX], why[VS_READER_WHY_MAX];
+    struct vs_reader *reader;
+    if (vs_reader_open(path, &reader, why) != VS_OK)
+        return;
+    uint64_t bytes = vs_reader_bytes(reader), limit = vs_size_limit(reader);
+    vs_size_format(size, bytes);
+    vs_size_format(limit_text, limit);
+    if (limit && bytes > limit && who)
+        vs_tool_fail(who, format, path, size, limit_text);
+    else if (limit && bytes > limit)
+        vs_tool_say(format, path, size, limit_text);
+    vs_reader_close(reader);
 }
 
 static void discard(int signal)

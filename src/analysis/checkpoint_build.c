@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/moment.h"
+#include "analysis/size_limit.h"
 #include "analysis/vec.h"
 #include "trace/checkpoint_cache.h"
 #include "trace/definition_log.h"
@@ -213,6 +214,8 @@ enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoin
     }
     err = build(reader, &target, options, result);
     vs_reader_close(reader);
+    if (!err && options->bytes_max && vs_rewrite_whole_bytes(target.rewrite) > options->bytes_max)
+        err = VS_ERR_LIMIT;
     if (!err)
         return vs_rewrite_commit(target.rewrite, why);
     vs_rewrite_cancel(target.rewrite);
@@ -220,6 +223,27 @@ enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoin
         snprintf(why, VS_READER_WHY_MAX, "%.400s: %s while checkpoints were made", path,
                  vs_err_text(err));
     return err;
+}
+
+enum vs_err vs_checkpoint_recorded(const char *path, uint64_t events_min,
+                                   const struct vs_checkpoint_options *options, char *why)
+{
+    struct vs_reader *reader;
+    struct vs_extent extent;
+    struct vs_checkpoint_options within = *options;
+    *why = 0;
+    if (vs_reader_open(path, &reader, why) != VS_OK)
+        return VS_OK; /* said by those who show it */
+    bool wanted = vs_reader_finished(reader) && vs_reader_extent(reader, &extent) == VS_OK &&
+                  extent.events >= events_min;
+    if (wanted)
+        within.bytes_max = vs_size_limit(reader);
+    uint64_t bytes = vs_reader_bytes(reader);
+    vs_reader_close(reader);
+    if (!wanted || (within.bytes_max && bytes >= within.bytes_max))
+        return VS_OK;
+    enum vs_err err = vs_checkpoint_into_trace(path, &within, NULL, why);
+    return err == VS_ERR_LIMIT ? VS_OK : err;
 }
 
 enum vs_err vs_checkpoint_need(struct vs_reader *reader, uint64_t events_min,

@@ -17,6 +17,7 @@
 struct vs_checkpoint_options {
     uint64_t interval;   /* events between two at least; 0 = 1 Mi */
     unsigned share;      /* percent of the trace that they may take in all; 0 = 10 */
+    uint64_t bytes_max;  /* of the trace with them; 0 = any */
     /* called now and then; false: stop */
     bool (*progress)(void *context, uint64_t bytes, uint64_t total);
     void *context;
@@ -28,10 +29,18 @@ struct vs_checkpoint_result {
 
 /* vs_checkpoint_into_trace: write the trace at *path* anew with checkpoints (instead of those
  * it has). Until it returns VS_OK the trace is as it was. VS_ERR_STATE: stopped by progress,
- * *why* then "". On failure *why* (VS_READER_WHY_MAX bytes) holds one line. */
+ * *why* then ""; VS_ERR_LIMIT: it would be larger than bytes_max. On failure *why*
+ * (VS_READER_WHY_MAX bytes) holds one line. */
 enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoint_options *options,
                                      struct vs_checkpoint_result *result, char *why)
     VS_MUST_CHECK;
+
+/* vs_checkpoint_recorded: the same for a trace just recorded, when it has an end and at least
+ * *events_min* events, and only where it stays within the size it was recorded with. VS_OK also
+ * where it got none for one of these reasons. */
+enum vs_err vs_checkpoint_recorded(const char *path, uint64_t events_min,
+                                   const struct vs_checkpoint_options *options,
+                                   char *why) VS_MUST_CHECK;
 
 /* vs_checkpoint_need: have *reader* use checkpoints: the trace's, those kept in the cache, or
  * new ones, kept there. VS_OK also where none can be had (the cache cannot be written): then

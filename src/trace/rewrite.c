@@ -664,6 +664,16 @@ uint64_t vs_rewrite_bytes(const struct vs_rewrite *w)
     return w->offset;
 }
 
+uint64_t vs_rewrite_whole_bytes(const struct vs_rewrite *w)
+{
+    uint64_t bytes = w->offset + sizeof(struct vs_frame_header) + sizeof w->index +
+                     w->index.entries * sizeof *w->entries + sizeof(struct vs_trailer);
+    if (w->added_count)
+        bytes += sizeof(struct vs_index_extension) + sizeof(struct vs_frame_header) +
+                 w->added_count * sizeof *w->added;
+    return bytes;
+}
+
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)
 {
     return w->recovered;

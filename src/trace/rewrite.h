@@ -51,6 +51,9 @@ void vs_rewrite_cancel(struct vs_rewrite *rewrite);
 /* vs_rewrite_bytes: written so far. */
 uint64_t vs_rewrite_bytes(const struct vs_rewrite *rewrite);
 
+/* vs_rewrite_whole_bytes: the size of the file if it were committed now. */
+uint64_t vs_rewrite_whole_bytes(const struct vs_rewrite *rewrite);
+
 /* vs_rewrite_recovered: events that came from FILE.live. */
 uint64_t vs_rewrite_recovered(const struct vs_rewrite *rewrite);
 

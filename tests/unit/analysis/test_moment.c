@@ -17,10 +17,12 @@
 
 #include "analysis/checkpoint_build.h"
 #include "analysis/moment.h"
+#include "analysis/size_limit.h"
 #include "support/busy_trace.h"
 #include "trace/checkpoint_cache.h"
 #include "trace/reader_internal.h"
 #include "trace/seek.h"
+#include "trace/selection.h"
 
 #define EVENTS 80000
 
@@ -391,6 +393,96 @@ static void a_killed_trace_takes_checkpoints(void **state)
     remove_all(&b);
 }
 
+/* --- what `run` puts into a trace that has a largest size --- */
+
+/* *events* allocations, half of which stay, recorded with that limit. */
+static void record_limited(const char *path, uint64_t limit, unsigned events)
+{
+    struct vs_recorder_config config = {.path = path, .flush_ms = 1000, .window_bytes = 1,
+                                        .limit_bytes = limit};
+    struct vs_recorder *r;
+    uint64_t random = 88172645463325252u;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    for (unsigned i = 0; i < events; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        struct vs_change change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = true,
+                                   .addr = random & ~UINT64_C(4095), .requested = random >> 45,
+                                   .size = 100352, .reserved = 100352};
+        struct vs_event event = {.kind = VS_EVENT_alloc,
+                                 .alloc = {.addr = change.addr, .requested = change.requested,
+                                           .size = change.size}};
+        vs_recorder_acquire(r);
+        if (!vs_selection_on || vs_selection_keeps_locked(r, &change, &event))
+            vs_recorder_event_locked(r, &event);
+        vs_recorder_release(r);
+    }
+    vs_recorder_close(r, VS_END_EXIT, 0);
+}
+
+static off_t bytes_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+/* Checkpoints that the trace has. */
+static size_t count_of(const char *path)
+{
+    struct vs_reader *reader = open_trace(path);
+    size_t count = vs_reader_attach(reader)
+                       ? 0 : vs_checkpoints_table(vs_reader_checkpoints(reader))->count;
+    vs_reader_close(reader);
+    return count;
+}
+
+static uint64_t limit_of(const char *path)
+{
+    struct vs_reader *reader = open_trace(path);
+    uint64_t limit = vs_size_limit(reader);
+    vs_reader_close(reader);
+    return limit;
+}
+
+static void a_recorded_trace_gets_checkpoints_only_within_its_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t limit, events_min;
+        bool some;
+    } cases[] = {{UINT64_C(2) << 20, 1000, false}, {UINT64_C(1) << 30, UINT64_MAX, false},
+                 {UINT64_C(1) << 30, 1000, true}};
+    static const struct vs_checkpoint_options close = {.interval = 12000, .share = 100000};
+    char dir[] = "/tmp/vs_test_XXXXXX", path[64], why[VS_READER_WHY_MAX];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/trace.vst", dir);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        record_limited(path, cases[i].limit, 80000);
+        off_t before = bytes_of(path);
+        assert_int_equal(limit_of(path), cases[i].limit);
+        assert_int_equal(vs_checkpoint_recorded(path, cases[i].events_min, &close, why), VS_OK);
+        assert_int_equal(count_of(path) > 0, cases[i].some);
+        if (cases[i].some) {
+            assert_true(bytes_of(path) > before && (uint64_t)bytes_of(path) < cases[i].limit);
+        } else {
+            assert_int_equal(bytes_of(path), before);
+        }
+    }
+    /* to the byte: what they need is enough, one less is not */
+    off_t with = bytes_of(path);
+    struct vs_checkpoint_options tight = close;
+    tight.bytes_max = (uint64_t)with - 1;
+    assert_int_equal(vs_checkpoint_into_trace(path, &tight, NULL, why), VS_ERR_LIMIT);
+    tight.bytes_max = (uint64_t)with;
+    assert_int_equal(vs_checkpoint_into_trace(path, &tight, NULL, why), VS_OK);
+    assert_int_equal(bytes_of(path), with);
+    assert_int_equal(limit_of(path), UINT64_C(1) << 30); /* said still */
+    unlink(path);
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +494,7 @@ int main(void)
         cmocka_unit_test(slices_are_those_of_a_full_read),
         cmocka_unit_test(slices_of_what_a_killed_process_left),
         cmocka_unit_test(a_killed_trace_takes_checkpoints),
+        cmocka_unit_test(a_recorded_trace_gets_checkpoints_only_within_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

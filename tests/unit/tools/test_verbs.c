@@ -760,6 +760,37 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
     vs_builder_remove(&b);
 }
 
+/* A limit of the size is one of the recording: additions that were asked for go over it. */
+static void what_carries_a_trace_over_its_limit_says_so(void **state)
+{
+    (void)state;
+    static const char told[] = "more than the --max-trace-size of 2.0 KiB it was recorded with";
+    struct vs_builder b;
+    struct outcome o;
+    for (int limited = 0; limited < 2; limited++) {
+        small_trace(&b);
+        if (limited)
+            vs_builder_event(&b, (struct vs_event){
+                .kind = VS_EVENT_recording_changed,
+                .recording_changed = {.what = VS_RECORDING_SELECTS, .sample = 1,
+                                      .limit_bytes = 2048}});
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        static const char *const verbs[] = {"index --every 2", "index --every 2 --again",
+                                            "symbolize --no-symbol-cache"};
+        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+            run(&o, b.dir, "%s trace.vst", verbs[i]);
+            assert_int_equal(o.code, 0);
+            if (limited)
+                assert_contains(o.out, told);
+            else
+                assert_null(strstr(o.out, "--max-trace-size"));
+        }
+        run(&o, b.dir, "symbolize --quiet --no-symbol-cache trace.vst");
+        assert_string_equal(o.out, "");
+        vs_builder_remove(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -770,6 +801,7 @@ int main(void)
         cmocka_unit_test(one_trace_counts_once_and_a_damaged_one_is_not_passed_over),
         cmocka_unit_test(what_a_limit_leaves_out_does_not_fail_a_check),
         cmocka_unit_test(nothing_in_a_trace_or_its_name_steers_the_terminal),
+        cmocka_unit_test(what_carries_a_trace_over_its_limit_says_so),
         cmocka_unit_test(check_exits_0_1_2_and_names_the_sites),
         cmocka_unit_test(check_writes_what_ci_systems_read),
         cmocka_unit_test(a_recording_that_stopped_early_does_not_pass_a_check),
