@@ -89,6 +89,9 @@ uint64_t vs_python_step_key(const struct vs_python_step *step);
 
 /* --- python_stack.c --- */
 
+#define VS_PYTHON_PLACES_MAX (1u << 20)    /* known at a time; more than a stack has */
+#define VS_PYTHON_FUNCTIONS_MAX (1u << 20) /* in one trace */
+
 /* vs_python_stack: the id of the calling thread's stack, with its Python frames. false when
  * it has none now: its stack is native. *python*: vs_python_get's. */
 bool vs_python_stack(struct vs_recorder *r, const struct vs_python *python,

@@ -18,12 +18,11 @@
 #include <xxhash.h>
 
 #include "base/vs_cancel.h"
+#include "base/vs_log.h"
 #include "trace/python.h"
 #include "trace/recorder_internal.h"
 
 #define NATIVE_MAX 256u
-#define FUNCTIONS_MAX (1u << 20) /* in one trace */
-#define PLACES_MAX (1u << 20)    /* known at a time */
 
 /* --- frames into one list --- */
 
@@ -187,9 +186,13 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
         *index = (uint32_t)*known;
         return true;
     }
-    if (r->python_functions.count >= FUNCTIONS_MAX ||
-        atomic_load_explicit(&r->stopped, memory_order_relaxed))
+    if (atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return false;
+    if (r->python_functions.count >= r->python_functions_max) {
+        vs_log_once(VS_LOG_WARN, "%s: more than %u Python functions; further ones have no name",
+                    r->path, r->python_functions_max);
+        return false;
+    }
     r->modules_busy = true; /* the lock may be let go of for a while */
     struct vs_event event = {.kind = VS_EVENT_module};
     event.module.function = vs_intern_string_locked(r, place->function, place->function_bytes);
@@ -211,7 +214,7 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
  * is dropped and found again; functions, nodes and so ids of stacks stay what they are. */
 static void bound_places_locked(struct vs_recorder *r)
 {
-    if (r->python_places.count < PLACES_MAX)
+    if (r->python_places.count < r->python_places_max)
         return;
     vs_map_free(&r->python_places);
     vs_map_free(&r->stack_ids);
@@ -242,7 +245,8 @@ static void name_frames(struct vs_recorder *r, const struct stack *s)
     }
 }
 
-/* With the lock held at the end: they are known together. */
+/* With the lock held at the end: they are known together, and there is room for the stack;
+ * who waited for that would let go of the lock, and others could drop what is known. */
 static void name_all_and_lock(struct vs_recorder *r, const struct stack *s)
 {
     uint32_t dropped;
@@ -252,7 +256,8 @@ static void name_all_and_lock(struct vs_recorder *r, const struct stack *s)
         vs_recorder_release(r);
         name_frames(r, s);
         vs_lock_acquire(&r->lock);
-    } while (dropped != r->python_places_dropped);
+    } while (vs_window_reserve_locked(r, s->frame_count * VS_STACK_NODE_BYTES_MAX) &&
+             dropped != r->python_places_dropped);
 }
 
 static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struct stack *s)

@@ -114,6 +114,8 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     if (err)
         goto fail;
     r->python = config->python && r->depth_max;
+    r->python_places_max = VS_PYTHON_PLACES_MAX;
+    r->python_functions_max = VS_PYTHON_FUNCTIONS_MAX;
     r->unloads_told = config->unloads_told;
     r->native = !config->no_native && r->depth_max && vs_unwind_load();
     if (!r->python && !r->native)

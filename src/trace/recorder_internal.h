@@ -136,6 +136,7 @@ struct vs_recorder {
     uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
     bool native, python; /* which frames stacks have */
+    uint32_t python_places_max, python_functions_max; /* lower in tests */
     bool unloads_told;
     size_t window_bytes;
     size_t frame_bytes; /* records after which a window is full; one longer record may be there */

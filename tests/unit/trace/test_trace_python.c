@@ -2,15 +2,13 @@
  *
  * Which interpreters are read and which are left alone, and frames in memory that only
  * looks like an interpreter's. What real ones say is in tests/python. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "unit/trace/trace_test.h"
 
-#include <cmocka.h>
+#include <pthread.h>
 
+#include "base/vs_log.h"
 #include "trace/python.h"
+#include "trace/recorder_internal.h"
 
 static uint64_t runtime_words[128];
 
@@ -228,6 +226,250 @@ static void an_interpreter_that_is_not_running_has_no_thread(void **state)
     assert_null(vs_python_thread(&f.python));
 }
 
+/* --- an interpreter that runs --- */
+
+static _Thread_local struct fake *running; /* what the calling thread runs */
+
+static void *this_thread(void)
+{
+    return running ? running->thread : NULL;
+}
+
+static int initialized(void)
+{
+    return 1;
+}
+
+/* Of a version that does not say itself where it keeps things; of one whose states have the
+ * thread's id. */
+static void begin(struct fake *f, unsigned minor)
+{
+    const char *why;
+    make(f);
+    describe_3_13();
+    if (minor != 12)
+        assert_true(vs_python_layout(minor, runtime_words, &f->python.layout, &why));
+    f->python.this_thread = this_thread;
+    f->python.initialized = initialized;
+    memset(runtime_words, 0, sizeof runtime_words); /* nobody shuts it down */
+    f->thread[f->python.layout.thread_id / 8] = (uint64_t)pthread_self();
+    running = f;
+}
+
+/* A build that lays its structs out in another way has something else where the id should be. */
+static void a_state_that_is_not_this_threads_is_not_believed(void **state)
+{
+    (void)state;
+    struct fake f;
+    static const uint64_t others[] = {0, 1, UINT64_MAX};
+    for (unsigned minor = 9; minor <= 13; minor++) {
+        begin(&f, minor);
+        uint64_t *id = &f.thread[f.python.layout.thread_id / 8];
+        assert_ptr_equal(vs_python_thread(&f.python), f.thread);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            *id = others[i];
+            const char *thread = vs_python_thread(&f.python);
+            if (minor <= 12)
+                assert_null(thread);
+            else
+                assert_ptr_equal(thread, f.thread); /* it told where it keeps things */
+        }
+        *id = (uint64_t)pthread_self() + 8;
+        assert_int_equal(vs_python_thread(&f.python) == NULL, minor <= 12);
+    }
+    running = NULL;
+}
+
+/* --- bounds --- */
+
+#define BOUND 16u
+
+static struct vs_recorder *open_python(const char *path, size_t window_bytes, unsigned compression)
+{
+    struct vs_recorder_config config = {.path = path, .compression = compression,
+                                        .stack_depth_max = 64, .flush_ms = 1000, .python = true,
+                                        .no_native = true, .window_bytes = window_bytes};
+    struct vs_recorder *r = NULL;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    r->python_places_max = r->python_functions_max = BOUND;
+    return r;
+}
+
+/* The code number *version* runs the function of that name; its id, 0 when it has no stack. */
+static uint64_t stack_of(struct vs_recorder *r, struct fake *f, uint32_t version, const char *name)
+{
+    struct vs_walk_owner owner = {r->number, 0};
+    struct vs_walk_start start = {0};
+    uint64_t id = 0;
+    ((uint32_t *)f->code)[92 / 4] = version;
+    memcpy((char *)f->name + 40, name, 4);
+    return vs_python_stack(r, &f->python, owner, &start, &id) ? id : 0;
+}
+
+static void *read_to_the_end(struct vs_reader *reader)
+{
+    struct vs_event event;
+    while (next_plain(reader, &event))
+        continue;
+    return reader;
+}
+
+/* The name in the trace of the one function of the stack; "" for none. */
+static const char *name_of(struct vs_reader *reader, uint64_t id)
+{
+    struct vs_frame frames[4];
+    if (vs_reader_stack(reader, id, frames, 4) != 1)
+        return "no such stack";
+    if (frames[0].module == VS_NO_MODULE)
+        return "";
+    const struct vs_module *module = vs_reader_module(reader, frames[0].module);
+    return frames[0].pc == 5 ? module->function : "another line";
+}
+
+/* Code that is compiled anew each time: the same function at new places without end. */
+static void more_places_than_are_kept_change_nothing(void **state)
+{
+    (void)state;
+    struct fake f;
+    const char *path = scratch("places.vst");
+    struct vs_recorder *r = open_python(path, 0, 1);
+    static const char *const names[] = {"abc", "abd", "abe"};
+    uint64_t ids[3] = {0};
+    begin(&f, 12);
+    for (uint32_t i = 0; i < 40 * BOUND; i++) {
+        uint64_t id = stack_of(r, &f, 1000 + i, names[i % 3]);
+        assert_true(id);
+        assert_true(!ids[i % 3] || ids[i % 3] == id);
+        ids[i % 3] = id;
+        assert_in_range(r->python_places.count, 1, BOUND);
+        assert_in_range(r->stack_ids.count, 1, BOUND);
+    }
+    assert_true(r->python_places_dropped >= 30);
+    assert_int_equal(r->python_functions.count, 3);
+    running = NULL;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    struct vs_reader *reader = read_to_the_end(open_reader(path));
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(name_of(reader, ids[i]), names[i]);
+    vs_reader_close(reader);
+}
+
+static void number_name(char *name, unsigned number)
+{
+    snprintf(name, 4, "%03x", number);
+}
+
+static void functions_beyond_the_last_have_no_name_which_is_said_once(void **state)
+{
+    (void)state;
+    struct fake f;
+    char name[4], said[600];
+    size_t bytes;
+    uint64_t ids[3 * BOUND];
+    const char *path = scratch("functions.vst"), *log = scratch("log.txt");
+    int stderr_fd = dup(STDERR_FILENO), log_fd = open(log, O_WRONLY | O_CREAT, 0600);
+    assert_true(stderr_fd >= 0 && log_fd >= 0);
+    dup2(log_fd, STDERR_FILENO);
+    vs_log_remember();
+    struct vs_recorder *r = open_python(path, 0, 1);
+    begin(&f, 12);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        for (unsigned i = 0; i < 3 * BOUND; i++) {
+            number_name(name, i);
+            uint64_t id = stack_of(r, &f, 1 + i, name);
+            assert_true(id && (!turn || id == ids[i]));
+            ids[i] = id;
+        }
+    }
+    running = NULL;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    dup2(stderr_fd, STDERR_FILENO);
+    vs_log_remember();
+    close(stderr_fd);
+    close(log_fd);
+    struct vs_reader *reader = read_to_the_end(open_reader(path));
+    for (unsigned i = 0; i < 3 * BOUND; i++) {
+        number_name(name, i);
+        assert_string_equal(name_of(reader, ids[i]), i < BOUND ? name : "");
+    }
+    vs_reader_close(reader);
+    char *text = (char *)slurp(log, &bytes);
+    text[bytes] = '\0';
+    snprintf(said, sizeof said, "%s: more than %u Python functions; further ones have no name\n",
+             path, BOUND);
+    assert_non_null(strstr(text, said));
+    assert_ptr_equal(strchr(text, '\n'), text + bytes - 1);
+    free(text);
+}
+
+/* Threads that meet new places and drop what is known of the old ones meanwhile, while
+ * all wait for room in the trace again and again: no stack loses its names. */
+#define WORKERS 4u
+#define STACKS 4000u
+
+struct worker {
+    pthread_t thread;
+    struct vs_recorder *recorder;
+    struct fake fake;
+    unsigned number;
+    uint64_t ids[STACKS];
+};
+
+static void worker_name(char *name, const struct worker *w, unsigned i)
+{
+    number_name(name, w->number << 8 | (i * 7 % STACKS & 0xff));
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    char name[4];
+    running = &w->fake;
+    w->fake.thread[w->fake.python.layout.thread_id / 8] = (uint64_t)pthread_self();
+    for (unsigned i = 0; i < STACKS; i++) {
+        worker_name(name, w, i);
+        w->ids[i] = stack_of(w->recorder, &w->fake, w->number << 16 | (1 + i), name);
+        for (int k = 0; k < 20; k++) { /* the window becomes full */
+            struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = (uint64_t)i << 20}};
+            vs_recorder_event(w->recorder, &event);
+        }
+    }
+    running = NULL;
+    return NULL;
+}
+
+static void threads_that_drop_places_lose_no_name(void **state)
+{
+    (void)state;
+    char name[4];
+    const char *path = scratch("threads.vst");
+    struct worker *workers = calloc(WORKERS, sizeof *workers);
+    assert_non_null(workers);
+    struct vs_recorder *r = open_python(path, 1, 12);
+    r->python_functions_max = UINT32_MAX;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        workers[i].recorder = r;
+        workers[i].number = i;
+        begin(&workers[i].fake, 12);
+    }
+    running = NULL;
+    for (unsigned i = 0; i < WORKERS; i++)
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    for (unsigned i = 0; i < WORKERS; i++)
+        pthread_join(workers[i].thread, NULL);
+    assert_true(r->python_places_dropped > STACKS * WORKERS / BOUND / 2);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    struct vs_reader *reader = read_to_the_end(open_reader(path));
+    for (unsigned i = 0; i < WORKERS; i++) {
+        for (unsigned k = 0; k < STACKS; k++) {
+            worker_name(name, &workers[i], k);
+            assert_string_equal(name_of(reader, workers[i].ids[k]), name);
+        }
+    }
+    vs_reader_close(reader);
+    free(workers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +482,10 @@ int main(void)
         cmocka_unit_test(frames_in_a_circle_end),
         cmocka_unit_test(names_that_went_away_are_no_fault),
         cmocka_unit_test(an_interpreter_that_is_not_running_has_no_thread),
+        cmocka_unit_test(a_state_that_is_not_this_threads_is_not_believed),
+        cmocka_unit_test(more_places_than_are_kept_change_nothing),
+        cmocka_unit_test(functions_beyond_the_last_have_no_name_which_is_said_once),
+        cmocka_unit_test(threads_that_drop_places_lose_no_name),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
