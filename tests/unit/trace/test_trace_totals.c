@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Totals of what has no event of its own: counted by many threads which wait for room in the
+ * trace again and again, while others count on, nothing is lost and nothing is told twice. */
+#include "unit/trace/trace_test.h"
+
+#include <pthread.h>
+
+#include "trace/recorder_internal.h"
+#include "trace/selection.h"
+
+#define WORKERS 4u
+#define ROUNDS 20000u
+#define FRAME_BYTES 300u /* windows are full, and waited for, all the time */
+#define DEVICES 16u /* more combinations than are counted between two writings */
+#define FAMILIES 4u
+
+static const enum vs_family families[FAMILIES] = {VS_FAMILY_DEVICE, VS_FAMILY_ASYNC,
+                                                  VS_FAMILY_MANAGED, VS_FAMILY_PINNED};
+
+struct total {
+    uint64_t allocs, frees, size, freed_size;
+};
+
+struct worker {
+    struct vs_recorder *recorder;
+    pthread_t thread;
+    uint64_t random;
+    bool marks; /* has little to write each time, and waits; what the others count comes to it */
+    struct total truth[DEVICES][FAMILIES];
+};
+
+static void change_by(struct worker *w, unsigned device, unsigned family, bool alloc, uint64_t size)
+{
+    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = families[family],
+                               .device = device, .alloc = alloc, .addr = size, .requested = size,
+                               .size = size};
+    struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = size, .size = size}};
+    vs_recorder_acquire(w->recorder);
+    if (vs_selection_keeps_locked(w->recorder, &change, &event))
+        vs_recorder_event_locked(w->recorder, &event); /* never: too small */
+    vs_recorder_release(w->recorder);
+    struct total *t = &w->truth[device][family];
+    *(alloc ? &t->allocs : &t->frees) += 1;
+    *(alloc ? &t->size : &t->freed_size) += size;
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        uint64_t random = random_next(&w->random), size = 1 + (random >> 40);
+        unsigned device = (unsigned)(random % DEVICES), family = (unsigned)(random >> 8) % FAMILIES;
+        change_by(w, device, family, true, size);
+        if (random >> 20 & 1)
+            change_by(w, device, family, false, size);
+        if (w->marks) { /* what is counted has to be in front of it */
+            struct vs_event mark = {.kind = VS_EVENT_mark};
+            vs_recorder_event(w->recorder, &mark);
+        }
+    }
+    return NULL;
+}
+
+/* What the trace says of each. */
+static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event e;
+    while (next_plain(reader, &e)) {
+        if (e.kind != VS_EVENT_unrecorded)
+            continue;
+        unsigned family = 0;
+        while (family < FAMILIES && families[family] != e.unrecorded.family)
+            family++;
+        assert_true(family < FAMILIES && e.unrecorded.device < DEVICES);
+        struct total *t = &sums[e.unrecorded.device][family];
+        t->allocs += e.unrecorded.allocs;
+        t->frees += e.unrecorded.frees;
+        t->size += e.unrecorded.size;
+        t->freed_size += e.unrecorded.freed_size;
+    }
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+static void what_threads_count_while_others_wait_is_told_once(void **state)
+{
+    (void)state;
+    const char *path = scratch("totals.vst");
+    struct vs_recorder_config config = {.path = path, .compression = 19, .flush_ms = 1000,
+                                        .window_bytes = 1, .min_size = UINT64_C(1) << 40};
+    struct worker *workers = calloc(WORKERS, sizeof *workers);
+    struct total truth[DEVICES][FAMILIES] = {0}, told[DEVICES][FAMILIES] = {0};
+    struct vs_recorder *r = NULL;
+    assert_non_null(workers);
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    r->frame_bytes = FRAME_BYTES;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        workers[i].recorder = r;
+        workers[i].random = i;
+        workers[i].marks = i == 0;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < WORKERS; i++)
+        pthread_join(workers[i].thread, NULL);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        for (unsigned d = 0; d < DEVICES; d++) {
+            for (unsigned f = 0; f < FAMILIES; f++) {
+                truth[d][f].allocs += workers[i].truth[d][f].allocs;
+                truth[d][f].frees += workers[i].truth[d][f].frees;
+                truth[d][f].size += workers[i].truth[d][f].size;
+                truth[d][f].freed_size += workers[i].truth[d][f].freed_size;
+            }
+        }
+    }
+    sum_up(path, told);
+    assert_memory_equal(told, truth, sizeof told);
+    free(workers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_threads_count_while_others_wait_is_told_once),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
