@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who records a trace, told by a lock on one byte of it that nobody reads; and whose file a
+ * trace stays when it is written anew in place. */
+#include "unit/trace/trace_test.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <sys/wait.h>
+
+#include "trace/rewrite.h"
+
+#define LOCKED_BYTE ((off_t)1 << 62)
+#define NOBODY 65534u
+#define SOME_GROUP 54321u
+
+/* Records a few events; the recorder is open still. */
+static struct vs_recorder *begin(const char *path)
+{
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    for (uint64_t i = 1; i <= 100; i++) {
+        struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = i << 12}};
+        vs_recorder_event(r, &event);
+    }
+    return r;
+}
+
+/* What *look* gives in another process: a lock does not stop its holder, and goes when the
+ * holder closes any descriptor of the file. */
+static int in_a_child(int (*look)(const char *), const char *path)
+{
+    int status = -1;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child)
+        _exit(look(path));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* --- who records --- */
+
+static int is_recorded_by_parent(const char *path)
+{
+    return vs_reader_recorded_by(path) == (uint64_t)getppid();
+}
+
+static int is_recorded(const char *path)
+{
+    return vs_reader_recorded_by(path) != 0;
+}
+
+static int one_byte_is_locked(const char *path)
+{
+    struct flock any = {.l_type = F_WRLCK, .l_whence = SEEK_SET}, *found = &any;
+    int fd = open(path, O_RDONLY);
+    return fd >= 0 && !fcntl(fd, F_GETLK, found) && found->l_type == F_WRLCK &&
+           found->l_pid == getppid() && found->l_start == LOCKED_BYTE && found->l_len == 1;
+}
+
+/* As on a file system where a lock keeps others off: of all that a trace can be, none is. */
+static int contents_can_be_locked(const char *path)
+{
+    struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = LOCKED_BYTE};
+    int fd = open(path, O_RDWR);
+    bool read = fd >= 0 && !fcntl(fd, F_SETLK, &all);
+    all.l_type = F_WRLCK;
+    return read && !fcntl(fd, F_SETLK, &all);
+}
+
+static int is_refused(const char *path)
+{
+    char why[VS_READER_WHY_MAX] = "", said[128];
+    struct vs_rewrite *rewrite;
+    snprintf(said, sizeof said, "is being recorded by process %ld", (long)getppid());
+    return vs_rewrite_open(path, NULL, 0, &rewrite, why) == VS_ERR_STATE && strstr(why, said);
+}
+
+static void the_lock_is_on_a_byte_that_nobody_reads(void **state)
+{
+    (void)state;
+    char live[600];
+    const char *path = scratch("locked.vst");
+    struct vs_recorder *r = begin(path);
+    assert_int_equal(in_a_child(is_recorded_by_parent, path), 1);
+    assert_int_equal(in_a_child(one_byte_is_locked, path), 1);
+    assert_int_equal(in_a_child(contents_can_be_locked, path), 1);
+    assert_int_equal(in_a_child(is_refused, path), 1);
+    snprintf(live, sizeof live, "%s.live", path);
+    assert_int_equal(unlink(live), 0); /* the lock alone */
+    assert_int_equal(in_a_child(is_recorded_by_parent, path), 1);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    assert_int_equal(in_a_child(is_recorded, path), 0);
+}
+
+static void without_the_lock_the_mapping_tells(void **state)
+{
+    (void)state;
+    const char *path = scratch("unlocked.vst");
+    struct vs_recorder *r = begin(path);
+    close(open(path, O_RDONLY)); /* as any program may: the lock is gone */
+    assert_int_equal(in_a_child(one_byte_is_locked, path), 0);
+    assert_int_equal(in_a_child(is_recorded_by_parent, path), 1);
+    assert_int_equal(in_a_child(is_refused, path), 1);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    assert_int_equal(in_a_child(is_recorded, path), 0);
+}
+
+/* --- whose file --- */
+
+static void skip_unless_root(void)
+{
+    if (geteuid() == 0)
+        return;
+    print_message("only root can give files away\n");
+    skip();
+}
+
+static void make_owned(const char *path, uid_t uid, gid_t gid, mode_t mode)
+{
+    vs_recorder_close(begin(path), VS_END_EXIT, 0);
+    if (chown(path, uid, gid)) {
+        print_message("not allowed to give files away: %s\n", strerror(errno));
+        skip();
+    }
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+/* 0, or what is wrong. */
+static int write_anew(const char *path, const char *to)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_rewrite *rewrite;
+    enum vs_err err = vs_rewrite_open(path, to, 0, &rewrite, why);
+    return err ? (int)err : (int)vs_rewrite_commit(rewrite, why);
+}
+
+static void assert_owned(const char *path, uid_t uid, gid_t gid, mode_t mode)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_uid, uid);
+    assert_int_equal(st.st_gid, gid);
+    assert_int_equal(st.st_mode & 07777, mode);
+}
+
+static ino_t inode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+static void a_trace_written_anew_in_place_stays_its_owners(void **state)
+{
+    (void)state;
+    skip_unless_root();
+    const char *path = scratch("theirs.vst"), *to = scratch("copy.vst");
+    make_owned(path, NOBODY, SOME_GROUP, 0640);
+    ino_t before = inode_of(path);
+    assert_int_equal(write_anew(path, NULL), 0);
+    assert_int_not_equal(inode_of(path), before);
+    assert_owned(path, NOBODY, SOME_GROUP, 0640);
+    assert_int_equal(write_anew(path, to), 0); /* another file is who makes it's */
+    assert_owned(to, geteuid(), getegid(), 0640);
+    assert_int_equal(write_anew(to, to), 0);
+    assert_owned(to, geteuid(), getegid(), 0640);
+}
+
+static void become_nobody(void)
+{
+    if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+        _exit(99);
+}
+
+static int rewrite_as_nobody(const char *path)
+{
+    become_nobody();
+    return write_anew(path, NULL);
+}
+
+static int is_refused_to_nobody(const char *path)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_rewrite *rewrite;
+    become_nobody();
+    return vs_rewrite_open(path, NULL, 0, &rewrite, why) == VS_ERR_STATE &&
+           strstr(why, "belongs to another user") && strstr(why, "-o");
+}
+
+static void anothers_trace_is_not_taken_over(void **state)
+{
+    (void)state;
+    skip_unless_root();
+    const char *path = scratch("ours.vst");
+    size_t bytes, after;
+    make_owned(path, geteuid(), getegid(), 0644);
+    assert_int_equal(chmod(scratch_dir, 0777), 0);
+    ino_t before = inode_of(path);
+    unsigned char *was = slurp(path, &bytes);
+    assert_int_equal(in_a_child(is_refused_to_nobody, path), 1);
+    unsigned char *is = slurp(path, &after);
+    assert_int_equal(inode_of(path), before);
+    assert_int_equal(after, bytes);
+    assert_memory_equal(was, is, bytes);
+    free(was);
+    free(is);
+}
+
+/* One's own, of a group one is not in: its rights are not another group's. */
+static void a_group_that_cannot_be_kept_leaves_no_rights_to_another(void **state)
+{
+    (void)state;
+    skip_unless_root();
+    const char *path = scratch("group.vst");
+    make_owned(path, NOBODY, SOME_GROUP, 0664);
+    assert_int_equal(chmod(scratch_dir, 0777), 0);
+    assert_int_equal(in_a_child(rewrite_as_nobody, path), 0);
+    assert_owned(path, NOBODY, NOBODY, 0604);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_lock_is_on_a_byte_that_nobody_reads),
+        cmocka_unit_test(without_the_lock_the_mapping_tells),
+        cmocka_unit_test(a_trace_written_anew_in_place_stays_its_owners),
+        cmocka_unit_test(anothers_trace_is_not_taken_over),
+        cmocka_unit_test(a_group_that_cannot_be_kept_leaves_no_rights_to_another),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
