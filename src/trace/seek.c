@@ -108,6 +108,14 @@ static enum vs_err define_up_to(struct vs_reader *r, size_t index)
     return VS_OK;
 }
 
+/* What does not fit is not to be believed in part either. Texts stay where they are. */
+static void forget_since(struct vs_reader_table *table, const struct vs_reader_table *known)
+{
+    table->string_count = known->string_count;
+    table->node_count = known->node_count;
+    table->module_count = known->module_count;
+}
+
 enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
 {
     const struct vs_checkpoint *item =
@@ -117,12 +125,14 @@ enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
         return VS_ERR_NOMEM;
     if (!item || !item->sequence || item->sequence > frames->count)
         return VS_ERR_CORRUPT;
+    const struct vs_reader_table known = r->table;
     enum vs_err err = define_up_to(r, index);
     if (!err) {
         enter_frame(r, (size_t)item->sequence - 1);
         return VS_OK;
     }
     if (err != VS_ERR_NOMEM) {
+        forget_since(&r->table, &known);
         vs_reader_set_checkpoints(r, NULL);
         err = VS_ERR_CORRUPT;
     }

@@ -254,6 +254,18 @@ def check_random(comparison, folder, generator, rng):
     return path
 
 
+def check_golden(comparison, folder, files):
+    """As they are, and with checkpoints made now before every frame."""
+    comparison.check(files, "golden")
+    for path in files:
+        name = os.path.basename(path)
+        comparison.judge(path, name)
+        copy = shutil.copyfile(path, os.path.join(folder, name))
+        add_checkpoints(comparison.tool, copy, 1)
+        comparison.check([copy], "golden, made now:")
+        comparison.judge(copy, name + " made now", "checkpoints" in name)
+
+
 def main():
     tool, generator, golden, *rest = sys.argv[1:]
     seed = int(rest[0]) if rest else time.time_ns() % 10**9
@@ -261,10 +273,7 @@ def main():
     rng, comparison = random.Random(seed), Comparison(tool)
     folder = tempfile.mkdtemp(prefix="checkpoints-")
     try:
-        files = sorted(glob.glob(os.path.join(golden, "*.vst")))
-        comparison.check(files, "golden")
-        for path in files:
-            comparison.judge(path, os.path.basename(path))
+        check_golden(comparison, folder, sorted(glob.glob(os.path.join(golden, "*.vst"))))
         path = os.path.join(golden, "v2_0_checkpoints.vst")
         with open(path[:-4] + ".checkpoints.txt", encoding="utf-8") as file:
             if decoded(path) != file.read().split("\n")[:-1]:

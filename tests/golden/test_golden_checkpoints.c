@@ -6,6 +6,7 @@
 
 #include "analysis/moment.h"
 #include "decoder/checkpoint_print.h"
+#include "trace/rewrite.h"
 #include "trace/seek.h"
 
 #define GOLDEN VS_GOLDEN_DIR "/v2_0_checkpoints"
@@ -67,11 +68,73 @@ static void a_moment_is_the_same_with_them_and_without(void **state)
     vs_reader_close(without);
 }
 
+/* *needle* in the first definition frame becomes *other*, and the frame ends in what is no
+ * record: definitions that do not fit, under a right checksum. */
+static void spoil(unsigned char *payload, size_t *bytes, const char *needle, const char *other)
+{
+    unsigned char *at = memmem(payload, *bytes, needle, strlen(needle));
+    assert_non_null(at);
+    memcpy(at, other, strlen(other));
+    payload[(*bytes)++] = 0xd0;
+}
+
+/* The golden trace with its first definitions spoiled, at *path*. */
+static void write_spoiled(const char *path)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_reader *reader = open_reader(GOLDEN ".vst");
+    struct vs_directory_entry *entries;
+    size_t count, bytes;
+    struct vs_rewrite *rewrite;
+    unsigned char *payload = malloc(VS_FRAME_RAW_MAX);
+    assert_non_null(payload);
+    assert_int_equal(vs_directory_load(&reader->file, &entries, &count), VS_OK);
+    assert_int_equal(
+        vs_rewrite_open(GOLDEN ".vst", path, 1u << VS_FRAME_CHECKPOINT, &rewrite, why), VS_OK);
+    bool done = false;
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].type != VS_FRAME_CHECKPOINT)
+            continue;
+        assert_int_equal(vs_directory_read(&reader->file, &entries[i], payload, &bytes), VS_OK);
+        if (!done)
+            spoil(payload, &bytes, "cudaMalloc", "cudaMallox");
+        done = true;
+        assert_int_equal(vs_rewrite_add(rewrite, VS_FRAME_CHECKPOINT, entries[i].time_ns,
+                                        entries[i].sequence, payload, bytes), VS_OK);
+    }
+    assert_int_equal(vs_rewrite_commit(rewrite, why), VS_OK);
+    free(entries);
+    free(payload);
+    vs_reader_close(reader);
+}
+
+/* What a refused checkpoint defined once stayed in the tables, and events had its texts. */
+static void definitions_that_do_not_fit_leave_nothing_behind(void **state)
+{
+    (void)state;
+    const char *path = scratch("spoiled.vst");
+    struct vs_moment *moment;
+    write_spoiled(path);
+    struct vs_reader *reader = open_reader(path), *good = open_reader(GOLDEN ".vst");
+    assert_int_equal(vs_reader_attach(reader), VS_OK);
+    assert_int_equal(vs_moment_at_event(reader, 100, &moment), VS_OK);
+    assert_null(vs_reader_checkpoints(reader)); /* refused */
+    vs_moment_close(moment);
+    assert_int_equal(vs_moment_at_event(good, 100, &moment), VS_OK);
+    vs_moment_close(moment);
+    assert_true(reader->table.string_count == good->table.string_count);
+    for (uint64_t id = 1; id <= good->table.string_count; id++)
+        assert_string_equal(vs_reader_string(reader, id), vs_reader_string(good, id));
+    vs_reader_close(reader);
+    vs_reader_close(good);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checkpoints_are_restored_as_they_always_were),
         cmocka_unit_test(a_moment_is_the_same_with_them_and_without),
+        cmocka_unit_test(definitions_that_do_not_fit_leave_nothing_behind),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
