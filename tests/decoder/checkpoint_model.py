@@ -1,105 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a checkpoint's state must say, worked out from the events before it by the meanings in
 docs/trace-format.md alone (§3.4 to §3.6), apart from the C replay: what is live, segments,
-every device's and the host's numbers and peaks, call sites, failures, open ranges, kernels and
-copies, and the events that still matter. Marks of phases and steps are left to others.
+every device's and the host's numbers and peaks, call sites, failures, kernels and
+copies, and the events that still matter.
 
     model.take(event) for each event, then model.differences(state): lines of text, none when
     the state is right."""
-import bisect
-
 from checkpoint_lines import Carried, known_fields
-from vramscope.records import KINDS, S
+from checkpoint_parts import (DESCRIBED, FAMILIES, GRAPH, MASK, PEAKS, Account, Segments, raw)
+from vramscope.records import KINDS
 
-MASK = (1 << 64) - 1
-HOST, HOST_FAMILIES, ASYNC, IPC, GRAPH, DEVICE = 64, (3, 8), 1, 6, 7, 0
-FAMILIES, DEVICES_MAX, FAILURES_KEPT, COPY_KINDS = 9, 64, 256, 11
-PEAKS = ("allocated", "requested", "reserved")
-DESCRIBED = ("name", "uuid", "total_bytes", "sm_count", "cc_major", "cc_minor", "simulated",
-             "driver_version")
-COUNTED = ("allocated requested reserved segment_bytes segments segments_allocated segments_freed "
-           "block_bytes graph_used_high graph_reserved graph_reserved_high lost_bytes lost "
-           "framework_allocs framework_frees framework_allocated framework_allocated_high "
-           "framework_reserved_high framework_failures sample_free sample_total freed_bytes "
-           "largest described").split()
+HOST, HOST_FAMILIES, ASYNC, IPC, DEVICE = 64, (3, 8), 1, 6, 0
+DEVICES_MAX, FAILURES_KEPT, COPY_KINDS = 64, 256, 11
 # what the format gives no meaning where segments overlap
 UNCERTAIN = ("unmatched_frees reserved segment_bytes segments segments_allocated segments_freed "
              "block_bytes live failures").split()
-
-
-def raw(event):
-    """The event's fields by name, as numbers; those that are missing are 0."""
-    found = dict.fromkeys(KINDS[event.code][1], 0)
-    for name, value, codec in zip(event.layout.names, event.raw, event.layout.codecs):
-        found[name] = value - (value >> 63 << 64) if codec == S else value
-    return found
-
-
-class Account:
-    """A device's numbers, or the host's."""
-
-    def __init__(self, number):
-        self.number = number
-        self.n = dict.fromkeys(COUNTED + list(DESCRIBED), 0)
-        self.families = [dict.fromkeys("allocs frees failures bytes live_bytes live_number "
-                                       "peak".split(), 0) for _ in range(FAMILIES)]
-        self.peaks = {name: (0, 0, 0) for name in PEAKS}
-        self.first_reserved = 0
-        self.allocated_then = self.held = 0
-        self.use = None, None  # highest, latest: (used, free, total, event, time)
-
-    def graphs(self):
-        return max(self.families[GRAPH]["live_bytes"], self.n["graph_reserved"])
-
-    def add(self, number, **changes):
-        for name, change in changes.items():
-            self.n[name] = (self.n[name] + change * number) & MASK
-
-    def raised(self, event, time):
-        """The peaks once an allocation, segment or the driver's mark has raised the numbers."""
-        now = self.n
-        for name in ("allocated", "requested"):
-            if now[name] > self.peaks[name][0]:
-                self.peaks[name] = now[name], event, time
-        highest = self.peaks["reserved"][0]
-        if now["reserved"] > highest:
-            self.first_reserved, self.allocated_then = time, now["allocated"]
-            self.peaks["reserved"] = now["reserved"], event, time
-        elif now["reserved"] == highest and highest and now["allocated"] > self.allocated_then:
-            self.allocated_then = now["allocated"]
-            self.peaks["reserved"] = now["reserved"], event, time
-
-
-class Segments:
-    """What is mapped or was taken, by address; what is mapped in a row counts as one."""
-
-    def __init__(self):
-        self.addrs, self.by_addr = [], {}
-
-    def put(self, segment):
-        if segment["addr"] not in self.by_addr:
-            bisect.insort(self.addrs, segment["addr"])
-        self.by_addr[segment["addr"]] = segment
-
-    def take(self, addr):
-        segment = self.by_addr.pop(addr, None)
-        if segment:
-            del self.addrs[bisect.bisect_left(self.addrs, addr)]
-        return segment
-
-    def at(self, addr):
-        i = bisect.bisect_right(self.addrs, addr)
-        found = self.by_addr[self.addrs[i - 1]] if i else None
-        return found if found and addr < found["addr"] + found["size"] else None
-
-    def overlap(self, addr, size):
-        """Those that lie in [addr, addr + size), in part or whole."""
-        i = bisect.bisect_right(self.addrs, addr)
-        first = self.at(addr)
-        found = [first] if first else []
-        end = bisect.bisect_left(self.addrs, addr + size)
-        found += [self.by_addr[a] for a in self.addrs[i:end]]
-        return found
 
 
 class Model:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the model of a checkpoint keeps (checkpoint_model.py): numbers of a device or of the
+host, and segments by address."""
+import bisect
+
+from vramscope.records import KINDS, S
+
+MASK = (1 << 64) - 1
+FAMILIES, GRAPH = 9, 7
+PEAKS = ("allocated", "requested", "reserved")
+DESCRIBED = ("name", "uuid", "total_bytes", "sm_count", "cc_major", "cc_minor", "simulated",
+             "driver_version")
+COUNTED = ("allocated requested reserved segment_bytes segments segments_allocated segments_freed "
+           "block_bytes graph_used_high graph_reserved graph_reserved_high lost_bytes lost "
+           "framework_allocs framework_frees framework_allocated framework_allocated_high "
+           "framework_reserved_high framework_failures sample_free sample_total freed_bytes "
+           "largest described").split()
+
+
+def raw(event):
+    """The event's fields by name, as numbers; those that are missing are 0."""
+    found = dict.fromkeys(KINDS[event.code][1], 0)
+    for name, value, codec in zip(event.layout.names, event.raw, event.layout.codecs):
+        found[name] = value - (value >> 63 << 64) if codec == S else value
+    return found
+
+
+class Account:
+    """A device's numbers, or the host's."""
+
+    def __init__(self, number):
+        self.number = number
+        self.n = dict.fromkeys(COUNTED + list(DESCRIBED), 0)
+        self.families = [dict.fromkeys("allocs frees failures bytes live_bytes live_number "
+                                       "peak".split(), 0) for _ in range(FAMILIES)]
+        self.peaks = {name: (0, 0, 0) for name in PEAKS}
+        self.first_reserved = 0
+        self.allocated_then = self.held = 0
+        self.use = None, None  # highest, latest: (used, free, total, event, time)
+
+    def graphs(self):
+        return max(self.families[GRAPH]["live_bytes"], self.n["graph_reserved"])
+
+    def add(self, number, **changes):
+        for name, change in changes.items():
+            self.n[name] = (self.n[name] + change * number) & MASK
+
+    def raised(self, event, time):
+        """The peaks once an allocation, segment or the driver's mark has raised the numbers."""
+        now = self.n
+        for name in ("allocated", "requested"):
+            if now[name] > self.peaks[name][0]:
+                self.peaks[name] = now[name], event, time
+        highest = self.peaks["reserved"][0]
+        if now["reserved"] > highest:
+            self.first_reserved, self.allocated_then = time, now["allocated"]
+            self.peaks["reserved"] = now["reserved"], event, time
+        elif now["reserved"] == highest and highest and now["allocated"] > self.allocated_then:
+            self.allocated_then = now["allocated"]
+            self.peaks["reserved"] = now["reserved"], event, time
+
+
+class Segments:
+    """What is mapped or was taken, by address; what is mapped in a row counts as one."""
+
+    def __init__(self):
+        self.addrs, self.by_addr = [], {}
+
+    def put(self, segment):
+        if segment["addr"] not in self.by_addr:
+            bisect.insort(self.addrs, segment["addr"])
+        self.by_addr[segment["addr"]] = segment
+
+    def take(self, addr):
+        segment = self.by_addr.pop(addr, None)
+        if segment:
+            del self.addrs[bisect.bisect_left(self.addrs, addr)]
+        return segment
+
+    def at(self, addr):
+        i = bisect.bisect_right(self.addrs, addr)
+        found = self.by_addr[self.addrs[i - 1]] if i else None
+        return found if found and addr < found["addr"] + found["size"] else None
+
+    def overlap(self, addr, size):
+        """Those that lie in [addr, addr + size), in part or whole."""
+        i = bisect.bisect_right(self.addrs, addr)
+        first = self.at(addr)
+        found = [first] if first else []
+        end = bisect.bisect_left(self.addrs, addr + size)
+        found += [self.by_addr[a] for a in self.addrs[i:end]]
+        return found
