@@ -25,6 +25,7 @@
 #include "allocator/plan.h"
 #include "base/vs_option.h"
 #include "command.h"
+#include "own_state.h"
 #include "paths.h"
 #include "plan_tool.h"
 #include "reach.h"
@@ -473,6 +474,7 @@ static int start(struct run *run, const sigset_t *mask, int *status)
         return fail("cannot start a process: %s", strerror(errno));
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
+        vs_own_state_end();
         execvp(run->program[0], run->program);
         int code = errno;
         ssize_t n = write(report[1], &code, sizeof code);
@@ -487,12 +489,21 @@ static int start(struct run *run, const sigset_t *mask, int *status)
     while ((n = read(report[0], &code, sizeof code)) < 0 && errno == EINTR)
         ;
     close(report[0]);
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+    pid_t ended;
+    while ((ended = waitpid(pid, status, 0)) < 0 && errno == EINTR)
         ;
+    if (ended != pid)
+        return fail("how %s ended is not known: %s", run->program[0], strerror(errno));
     if (n != sizeof code)
         return 0;
     fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
     return code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* As a shell tells it. */
+static int exit_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static int fail_replacing(const char *trace)
@@ -514,8 +525,11 @@ static int execute(struct run *run, int *status)
     bool ready = !fixed || vs_run_output_set_aside(&older, trace);
     int result = ready ? start(run, &mask, status) : fail_replacing(trace);
     vs_run_output_settle(&older);
+    sigprocmask(SIG_SETMASK, &all, NULL);
     if (ready)
         vs_run_signals_end();
+    if (!result)
+        vs_run_signals_summary(exit_code(*status), run->manifest, run->plan);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return result;
 }
@@ -574,9 +588,10 @@ static int run_main(int argc, char **argv)
     if (!result)
         result = execute(run, &status);
     if (!result) {
+        result = exit_code(status);
         vs_run_manifest_tell_end(run->manifest, (uint64_t)run->pid, status);
         summarise(run, status);
-        result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        vs_run_signals_end();
     }
     if (*run->manifest)
         vs_run_manifest_remove(run->manifest);

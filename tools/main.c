@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "own_state.h"
 #include "symbol_tool.h"
 
 #ifndef VS_VERSION
@@ -99,6 +100,7 @@ static bool is_help(const char *word)
 
 int main(int argc, char **argv)
 {
+    vs_own_state_begin();
     if (argc < 2) {
         print_help(stderr);
         return VS_EXIT_UNUSABLE;

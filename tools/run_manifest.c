@@ -18,6 +18,7 @@
 #include "trace/reader.h"
 
 #define SECRET_BYTES 16
+#define RESERVED_BYTES 32768
 
 static bool secret_name(char out[2 * SECRET_BYTES + 1])
 {
@@ -44,18 +45,23 @@ bool vs_run_manifest_create(char *path)
     if (fd < 0)
         return false;
     fchmod(fd, 0622); /* a process may become another user's */
+    /* room for some hundred traces: where there is none, better known now than at the end */
+    bool room = !fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RESERVED_BYTES) || errno != ENOSPC;
     close(fd);
-    return true;
+    if (!room) {
+        vs_run_manifest_remove(path);
+        errno = ENOSPC;
+    }
+    return room;
 }
 
 void vs_run_manifest_remove(const char *path)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX] = "";
+    const char *slash = strrchr(path, '/');
     unlink(path);
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash) {
-        *slash = 0;
+    if (slash && slash - path < PATH_MAX) {
+        memcpy(folder, path, (size_t)(slash - path));
         rmdir(folder);
     }
 }

@@ -10,6 +10,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
+
+#include "run_manifest.h"
+#include "trace/rewrite.h"
 
 static volatile sig_atomic_t program;
 
@@ -58,4 +62,34 @@ void vs_run_signals_end(void)
     for (size_t i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i].number, &before[i], NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+/* --- the summary --- */
+
+static volatile sig_atomic_t exit_code;
+static const char *volatile manifest_path, *volatile plan_path;
+
+static void leave(int number)
+{
+    (void)number;
+    vs_rewrite_discard();
+    vs_run_manifest_remove(manifest_path);
+    if (*plan_path)
+        unlink(plan_path);
+    _exit(exit_code);
+}
+
+void vs_run_signals_summary(int code, const char *manifest, const char *plan)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = leave}, found;
+    exit_code = code;
+    manifest_path = manifest;
+    plan_path = plan;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaddset(&action.sa_mask, numbers[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!sigaction(numbers[i], NULL, &found) && found.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
 }

@@ -14,4 +14,9 @@ void vs_run_signals_to(pid_t pid);
  * ignored: that nobody reads the summary must not change the exit status. */
 void vs_run_signals_end(void);
 
+/* vs_run_signals_summary: an interrupt from here on ends the command at once with *code*, the
+ * program's: a trace that is being written anew stays as it was, *manifest* is removed, and
+ * *plan*, unless it is empty. Both stay valid. */
+void vs_run_signals_summary(int code, const char *manifest, const char *plan);
+
 #endif

@@ -120,6 +120,67 @@ static void a_folder_for_temporary_files_is_asked_for(void **state)
     assert_says(err, "No such file or directory; set TMPDIR to a folder");
 }
 
+/* SIGCHLD ignored is inherited from some daemons: then nobody is told how a child ended. */
+static void the_status_is_the_programs_whatever_was_inherited(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- bash -c 'exit 7')"), 7);
+    assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- $P sigkill)"), 128 + 9);
+    assert_int_equal(bash("$V report s.vst 2>&1"), 0);
+    assert_says(out, "killed by signal 9 (SIGKILL)");
+    /* the program has what was inherited */
+    assert_int_equal(bash("(trap '' CHLD XFSZ; ulimit -Sn 77; exec $V run -q $S -o s.vst -- bash -c "
+                          "'trap; ulimit -Sn')"), 0);
+    assert_says(out, "trap -- '' SIGCHLD");
+    assert_says(out, "trap -- '' SIGXFSZ");
+    assert_says(out, "77\n");
+    assert_int_equal(bash("$V run -q $S -o s.vst -- bash -c 'trap'"), 0);
+    assert_null(strstr(out, "SIGXFSZ"));
+}
+
+/* Names and checkpoints are put into the trace after the program's end. */
+static void a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("$V run -q $S -o l.vst -- $P sigkill; $V recover -o l2.vst l.vst; "
+                          "(ulimit -f 1; $V recover l.vst; echo $?); ls -A | grep new$"), 1);
+    assert_string_equal(out + strlen(out) - 2, "2\n");
+    assert_says(err, "File too large");
+    assert_int_equal(bash("$V report l.vst"), 0); /* as it was */
+    assert_int_equal(bash("(ulimit -f 4; $V run -q --symbolize=on $S -o f.vst -- bash -c '$P sigkill; exit 7')"),
+                     7);
+    assert_int_equal(bash("ls -A | grep new$"), 1);
+}
+
+/* The summary waits for a reader that never comes. */
+static void an_interrupt_of_the_summary_leaves_the_programs_status(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkfifo full; exec 9<>full; dd if=/dev/zero of=full bs=4k oflag=nonblock 2>/dev/null\n"
+             "$V run --symbolize=on $S -o i.vst -- bash -c 'exec 2>/dev/null; echo $$ >program; "
+             "$P sigkill >&2; exit 7' 2>full & p=$!\n"
+             "for j in {1..3000}; do [ -s program ] && ! kill -0 $(<program) 2>/dev/null && break; "
+             "sleep 0.01; done\n"
+             "for j in {1..300}; do kill -TERM $p 2>/dev/null || break; sleep 0.1; done\n"
+             "wait $p; echo $?; ls -A tmp; ls -A | grep new$; rm full program"), 0);
+    assert_string_equal(out, "7\n");
+}
+
+static void no_room_for_the_list_of_traces_is_said_before_the_start(void **state)
+{
+    (void)state;
+    if (bash("unshare --mount true")) {
+        print_message("not allowed to mount here\n");
+        skip();
+    }
+    assert_int_equal(bash("mkdir full; unshare --mount bash -c 'mount -t tmpfs -o size=16k none full; "
+                          "head -c 16k /dev/zero >full/all 2>/dev/null; TMPDIR=$PWD/full $V run $S -o n.vst "
+                          "-- $P sigkill; s=$?; ls full; exit $s'"), 125);
+    assert_says(err, "No space left on device; set TMPDIR");
+    assert_string_equal(out, "all\n");
+}
+
 /* Ended as soon as the hidden file is seen: if it is never seen in time, nothing is shown. */
 static void what_was_half_written_is_removed_by_an_interrupt(void **state)
 {
@@ -224,6 +285,10 @@ int main(void)
         cmocka_unit_test(a_killed_trace_is_checked_alike_after_it_was_written_anew),
         cmocka_unit_test(control_characters_in_names_are_not_printed),
         cmocka_unit_test(a_folder_for_temporary_files_is_asked_for),
+        cmocka_unit_test(the_status_is_the_programs_whatever_was_inherited),
+        cmocka_unit_test(a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace),
+        cmocka_unit_test(an_interrupt_of_the_summary_leaves_the_programs_status),
+        cmocka_unit_test(no_room_for_the_list_of_traces_is_said_before_the_start),
         cmocka_unit_test(recover_writes_elsewhere_and_never_over_other_files),
         cmocka_unit_test(what_was_half_written_is_removed_by_an_interrupt),
         cmocka_unit_test(a_trace_is_not_recovered_while_it_is_recorded),
