@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define SPINS 60                /* looks at the lock before sleeping */
-#define SLEEP_NS 500000L        /* longest sleep without a wake-up */
+#define SLEEP_NS 500000L        /* longest sleep of a single thread without a wake-up */
+#define SLEEPERS_COUNTED 200u   /* and that many times as long where many sleep */
 
 static void pause_briefly(void)
 {
@@ -53,7 +54,10 @@ void vs_quick_wait(struct vs_quick_lock *lock)
     int error = errno; /* the host program's; a futex call may set it */
     __atomic_fetch_add(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
     for (;;) {
-        const struct timespec longest = {0, SLEEP_NS};
+        /* a crowd that rose by itself every half millisecond would do nothing else */
+        uint32_t crowd = __atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED);
+        crowd = crowd < SLEEPERS_COUNTED ? crowd : SLEEPERS_COUNTED;
+        const struct timespec longest = {0, SLEEP_NS * (long)(crowd ? crowd : 1)};
         uint32_t wakes = __atomic_load_n(&lock->wakes, __ATOMIC_ACQUIRE);
         __atomic_store_n(&lock->waking, 0, __ATOMIC_SEQ_CST);
         if (try_for_a_while(lock))

@@ -166,11 +166,49 @@ static void orders_that_could_deadlock_abort(void **state)
 }
 #endif
 
+static void *enter_once(void *arg)
+{
+    (void)arg;
+    vs_quick_acquire(&lock);
+    vs_quick_release(&lock);
+    return NULL;
+}
+
+static long switches(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_nvcsw;
+}
+
+/* Sleeps are bounded; a crowd of sleepers must not spend the machine on looking. */
+static void a_crowd_of_sleepers_is_quiet(void **state)
+{
+    (void)state;
+    enum { CROWD = 200 };
+    pthread_t threads[CROWD];
+    const struct timespec held = {0, 300000000};
+    vs_quick_init(&lock, VS_RANK_BLOCKS, "test");
+    vs_quick_acquire(&lock);
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, enter_once, NULL), 0);
+    while (__atomic_load_n(&lock.sleepers, __ATOMIC_RELAXED) < CROWD)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    long before = switches();
+    nanosleep(&held, NULL);
+    long looks = switches() - before;
+    vs_quick_release(&lock);
+    for (int i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(looks < CROWD * 60); /* each every half millisecond: 600 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_at_a_time_is_inside),
         cmocka_unit_test(a_sleeper_is_woken),
+        cmocka_unit_test(a_crowd_of_sleepers_is_quiet),
         cmocka_unit_test(siblings_are_taken_by_rising_address),
         cmocka_unit_test(the_child_of_a_fork_finds_it_free_after_a_reset),
 #ifndef NDEBUG
