@@ -7,7 +7,8 @@ copies, and the events that still matter.
     model.take(event) for each event, then model.differences(state): lines of text, none when
     the state is right."""
 from checkpoint_lines import Carried, known_fields
-from checkpoint_parts import (DESCRIBED, FAMILIES, GRAPH, MASK, PEAKS, Account, Segments, raw)
+from checkpoint_parts import DESCRIBED, FAMILIES, GRAPH, MASK, PEAKS, Account, Segments, raw
+from phase_model import OUTSIDE, Phases
 from vramscope.records import KINDS
 
 HOST, HOST_FAMILIES, ASYNC, IPC, DEVICE = 64, (3, 8), 1, 6, 0
@@ -15,6 +16,10 @@ DEVICES_MAX, FAILURES_KEPT, COPY_KINDS = 64, 256, 11
 # what the format gives no meaning where segments overlap
 UNCERTAIN = ("unmatched_frees reserved segment_bytes segments segments_allocated segments_freed "
              "block_bytes live failures").split()
+
+
+def place_of(record):
+    return tuple(record["place"].values())
 
 
 class Model:
@@ -26,7 +31,7 @@ class Model:
         self.live, self.segments, self.framework = {}, Segments(), {}
         self.sites, self.order = {}, []
         self.failures, self.kernels, self.activities = [], {}, {}
-        self.ranges, self.latest = {}, {}
+        self.phases, self.latest = Phases(), {}
         self.carried = Carried()
         self.all_recorded = True
         self.sensible = True  # segments do not overlap
@@ -48,6 +53,9 @@ class Model:
             handler(f, event)
         if event.kind in ("process", "end") and (event.kind == "end" or not self.process):
             setattr(self, event.kind, plain)
+
+    def _raise(self, account, event):
+        account.raised(self.events, self.now_ns, self.phases.place(event.tid))
 
     def account(self, device):
         """None when there are too many."""
@@ -75,7 +83,8 @@ class Model:
             self._drop(self.live[f["addr"]], True)
         segment = self.segments.at(f["addr"]) if f["family"] == DEVICE else None
         item = dict(addr=f["addr"], requested=f["requested"], size=f["size"], time=self.now_ns,
-                    context=f["context"], family=f["family"], account=account,
+                    context=f["context"], epoch=self.phases.epoch(), family=f["family"],
+                    account=account,
                     in_segment=int(bool(segment) and segment["account"] is account),
                     counted=int(f["family"] != IPC))
         key = (account, f["stack"] or ("api", f["api"]))
@@ -88,8 +97,13 @@ class Model:
         self.live[f["addr"]] = item
         self._count(item, account, site)
         self.latest[event.tid] = f["addr"]
-        self.ranges.setdefault(event.tid, [])
-        account.raised(self.events, self.now_ns)
+        self.phases.thread(event.tid)
+        self._raise(account, event)
+        phase = self.phases.items[self.phases.place(event.tid)[0]]
+        phase["allocations"] += 1
+        phase["bytes"] = (phase["bytes"] + f["requested"]) & MASK
+        self.phases.level(self.phases.place(event.tid)[0], self._index(account),
+                          account.n["allocated"])
         for failure in self.failures:
             if failure["account"] is account and f["requested"] >= failure["requested"]:
                 failure["recovered"] = 1
@@ -105,7 +119,8 @@ class Model:
         site["largest"] = max(site["largest"], item["requested"])
         self._hold(item, account, 1)
         if item["counted"]:
-            account.n["largest"] = max(account.n["largest"], size)
+            for name in ("largest", "step_largest"):
+                account.n[name] = max(account.n[name], size)
 
     def _hold(self, item, account, sign):
         """Bytes that are counted, or no longer."""
@@ -147,7 +162,7 @@ class Model:
         if not item:
             self.unmatched += f["addr"] != 0
             return
-        self.ranges.setdefault(event.tid, [])
+        self.phases.thread(event.tid)
         if self.latest.get(event.tid) == f["addr"]:
             item["site"]["temporaries"] += 1
             self.latest[event.tid] = 0
@@ -169,7 +184,8 @@ class Model:
             context=f.get("context", 0), stream=f.get("stream", 0), api=f.get("api", 0),
             stack=f["stack"], error=f.get("error", 0), allocated=account.n["allocated"],
             reserved=account.n["reserved"], thread=event.tid, framework=framework, recovered=0,
-            family=family, account=account))
+            family=family, account=account, steps_begun=self.phases.steps["begun"],
+            place=self.phases.place(event.tid)))
         del self.failures[:-FAILURES_KEPT]
 
     def _framework_oom(self, f, event):
@@ -189,7 +205,7 @@ class Model:
         if f["addr"] + f["size"] > MASK or self.segments.overlap(f["addr"], f["size"]):
             self.sensible = False
 
-    def _segment_alloc(self, f, _):
+    def _segment_alloc(self, f, event):
         account = self.account(f["device"])
         if not account or not f["size"]:
             return
@@ -205,7 +221,7 @@ class Model:
                                is_view=0))
         account.add(1, segment_bytes=f["size"], reserved=f["size"], segments=1,
                     segments_allocated=1)
-        account.raised(self.events, self.now_ns)
+        self._raise(account, event)
 
     def _segment_free(self, f, _):
         segment = self.segments.by_addr.get(f["addr"])
@@ -214,7 +230,7 @@ class Model:
         else:
             self.unmatched += 1
 
-    def _segment_map(self, f, _):
+    def _segment_map(self, f, event):
         account = self.account(f["device"])
         if not account or not f["size"]:
             return
@@ -239,7 +255,7 @@ class Model:
         if not new["is_view"]:
             account.add(1, segment_bytes=f["size"], reserved=f["size"], segments=1 - joined,
                         segments_allocated=1)
-            account.raised(self.events, self.now_ns)
+            self._raise(account, event)
 
     @staticmethod
     def _alike(a, b):
@@ -302,18 +318,19 @@ class Model:
 
     _framework_free = _framework_alloc
 
-    def _device_sample(self, f, _):
+    def _device_sample(self, f, event):
         account = self.account(f["device"])
         if not account:
             return
         free, total = f["free_bytes"], f["total_bytes"]
         account.n.update(sample_free=free, sample_total=total)
         if total and free <= total:
-            now = (total - free, free, total, self.events, self.now_ns)
+            now = (total - free, free, total, self.events, self.now_ns,
+                   self.phases.place(event.tid))
             highest = account.use[0]
             account.use = highest if highest and highest[0] >= now[0] else now, now
 
-    def _graph_memory(self, f, _):
+    def _graph_memory(self, f, event):
         account = self.account(f["device"])
         if account:
             n = account.n
@@ -321,7 +338,7 @@ class Model:
             n["graph_reserved_high"] = max(n["graph_reserved_high"], f["reserved_high"])
             n["graph_used_high"] = max(n["graph_used_high"], f["used_high"])
             self._graphs(account)
-            account.raised(self.events, self.now_ns)
+            self._raise(account, event)
 
     def _device_usage(self, f, _):
         self.account(f["device"])
@@ -357,8 +374,35 @@ class Model:
 
     _memcpy = _memset = _sync = _kernel
 
+    def _index(self, account):
+        return HOST if account is self.host else list(self.accounts.values()).index(account)
+
+    def _process(self, f, _):
+        if not self.process:
+            self.phases.main = f["pid"] & 0xFFFFFFFF
+
     def _range_push(self, f, event):
-        self.ranges.setdefault(event.tid, []).append((f["domain"], event.time_ns))
+        place = self.phases.push(event.tid, event["name"], f["domain"], event.time_ns)
+        for index, account in enumerate(self.accounts.values()):
+            self.phases.level(place[0], index, account.n["allocated"])
+
+    def _range_pop(self, f, event):
+        if self.phases.pop(event.tid, f["domain"], event.time_ns):
+            self._step_ended()
+
+    def _range_start(self, f, event):
+        self.phases.start(event.tid, f["range"], event["name"], event.time_ns)
+
+    def _range_end(self, f, event):
+        if self.phases.end(f["range"], event.time_ns):
+            self._step_ended()
+
+    def _step_ended(self):
+        for account in self.accounts.values():
+            account.step_ended()
+        for failure in self.failures:
+            if self.phases.steps["begun"] > failure["steps_begun"]:
+                failure["recovered"] = 1
 
     # --- the comparison ---
 
@@ -380,6 +424,7 @@ class Model:
             self._account(lambda what, a, b, who=said["device"], h=said["is_host"]: same(
                 f"{'host' if h else 'device'} {who} {what}", a, b), account, said)
         self._lists(same, state, indexes)
+        self.phases.compare(same, state, self.all_recorded, self.latest)
         carried = [known_fields(e) for e in state["events"]]
         same("events that matter", self.carried.events(), carried)
         return found
@@ -402,14 +447,17 @@ class Model:
         same("families", account.families, said["families"])
         for name in PEAKS:
             peak = said["peak_" + name]
-            same("highest " + name, account.peaks[name], (peak["bytes"], peak["event"], peak["time"]))
-        same("first at highest reserved", account.first_reserved, said["reserved_high_ns"])
+            same("highest " + name, account.peaks[name],
+                 (peak["bytes"], peak["event"], peak["time"], place_of(peak)))
+        same("first at highest reserved", account.first_reserved,
+             (said["reserved_high_ns"], tuple(said["first_reserved_place"].values())))
         for wanted, mark in zip(account.use, ("highest_use", "latest_use")):
             names = ("used", "free", "total", "event", "time")
-            same(mark, wanted or (0,) * 5, tuple(said[mark][n] for n in names))
+            same(mark, wanted or (0,) * 5 + (OUTSIDE,),
+                 tuple(said[mark][n] for n in names) + (place_of(said[mark]),))
 
     def _lists(self, same, state, indexes):
-        names = "addr requested size time context family".split()
+        names = "addr requested size time context epoch family".split()
         same("live", [tuple(x[n] for n in names) + (indexes[x["account"]], x["in_segment"],
                                                     x["counted"])
                       for x in sorted(self.live.values(), key=lambda x: x["addr"])],
@@ -425,11 +473,11 @@ class Model:
                             for k in self.order],
              [(s["device"],) + tuple(s[n] for n in names) for s in state["call_sites"]])
         same("framework's", self.framework, {x["addr"]: x["size"] for x in state["framework_live"]})
-        names = ("event time requested context stream api stack error allocated reserved thread "
-                 "framework family").split()
-        same("failures", [tuple(f[n] for n in names) + (indexes[f["account"]],)
+        names = ("event time requested context stream api stack error allocated reserved "
+                 "steps_begun thread framework recovered family").split()
+        same("failures", [tuple(f[n] for n in names) + (indexes[f["account"]], f["place"])
                           for f in self.failures],
-             [tuple(f[n] for n in names) + (f["device"],) for f in state["failures"]])
+             [tuple(f[n] for n in names) + (f["device"], place_of(f)) for f in state["failures"]])
         same("kernels", {k: tuple(v) for k, v in self.kernels.items()},
              {(k["name"], k["device"] & 255): (k["number"], k["ns"], k["shortest"], k["longest"])
               for k in state["kernels"]})

@@ -3,6 +3,7 @@
 host, and segments by address."""
 import bisect
 
+from phase_model import OUTSIDE
 from vramscope.records import KINDS, S
 
 MASK = (1 << 64) - 1
@@ -13,8 +14,8 @@ DESCRIBED = ("name", "uuid", "total_bytes", "sm_count", "cc_major", "cc_minor", 
 COUNTED = ("allocated requested reserved segment_bytes segments segments_allocated segments_freed "
            "block_bytes graph_used_high graph_reserved graph_reserved_high lost_bytes lost "
            "framework_allocs framework_frees framework_allocated framework_allocated_high "
-           "framework_reserved_high framework_failures sample_free sample_total freed_bytes "
-           "largest described").split()
+           "framework_reserved_high framework_failures sample_free sample_total step_high "
+           "steps_high step_largest steps_largest freed_bytes largest described").split()
 
 
 def raw(event):
@@ -33,8 +34,8 @@ class Account:
         self.n = dict.fromkeys(COUNTED + list(DESCRIBED), 0)
         self.families = [dict.fromkeys("allocs frees failures bytes live_bytes live_number "
                                        "peak".split(), 0) for _ in range(FAMILIES)]
-        self.peaks = {name: (0, 0, 0) for name in PEAKS}
-        self.first_reserved = 0
+        self.peaks = {name: (0, 0, 0, OUTSIDE) for name in PEAKS}
+        self.first_reserved = 0, OUTSIDE
         self.allocated_then = self.held = 0
         self.use = None, None  # highest, latest: (used, free, total, event, time)
 
@@ -45,19 +46,27 @@ class Account:
         for name, change in changes.items():
             self.n[name] = (self.n[name] + change * number) & MASK
 
-    def raised(self, event, time):
-        """The peaks once an allocation, segment or the driver's mark has raised the numbers."""
+    def raised(self, *when):
+        """The peaks once an allocation, segment or the driver's mark has raised the numbers;
+        *when*: event, time, place."""
         now = self.n
         for name in ("allocated", "requested"):
             if now[name] > self.peaks[name][0]:
-                self.peaks[name] = now[name], event, time
+                self.peaks[name] = now[name], *when
         highest = self.peaks["reserved"][0]
         if now["reserved"] > highest:
-            self.first_reserved, self.allocated_then = time, now["allocated"]
-            self.peaks["reserved"] = now["reserved"], event, time
-        elif now["reserved"] == highest and highest and now["allocated"] > self.allocated_then:
+            self.first_reserved, self.allocated_then = when[1:], now["allocated"]
+            self.peaks["reserved"] = now["reserved"], *when
+        elif now["reserved"] == highest and now["allocated"] > self.allocated_then:
             self.allocated_then = now["allocated"]
-            self.peaks["reserved"] = now["reserved"], event, time
+            self.peaks["reserved"] = now["reserved"], *when
+        now["step_high"] = max(now["step_high"], now["allocated"])
+
+    def step_ended(self):
+        now = self.n
+        now["steps_high"] = max(now["steps_high"], now["step_high"])
+        now["steps_largest"] = max(now["steps_largest"], now["step_largest"])
+        now.update(step_high=now["allocated"], step_largest=0)
 
 
 class Segments:

@@ -45,6 +45,12 @@ static uint64_t random_string(struct vs_recorder *r)
     static char text[5000];
     uint64_t how = next_random() % 20;
     size_t length = how == 0 ? next_random() % sizeof text : next_random() % 12;
+    if (how == 19) { /* ranges called like this are steps */
+        static const char *const steps[] = {"Step %u", "batch#%u/9", "iter", "step %u x", "step:=%u of "};
+        unsigned number = (unsigned)(next_random() % 100);
+        snprintf(text, sizeof text, steps[number % 5], number);
+        return vs_recorder_string(r, text, SIZE_MAX);
+    }
     for (size_t i = 0; i < length; i++) {
         if (how < 3)
             text[i] = (char)next_random();
