@@ -282,7 +282,7 @@ def main():
         last = check_random(comparison, folder, generator, rng)
         with open(path, "rb") as file:
             check_variants(comparison, folder, file.read())
-        rounds = int(rest[1]) if len(rest) > 1 else 120
+        rounds = int(rest[1]) if len(rest) > 1 else 60
         for source in (path, last):
             with open(source, "rb") as file:
                 loose = opened(file.read())
