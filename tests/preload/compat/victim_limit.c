@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "victim.h"
+#include "victim_memory.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -24,20 +25,6 @@ static size_t free_now(void)
     OK(cudaMemGetInfo(&free_bytes, &total_bytes));
     CHECK(free_bytes <= total_bytes);
     return free_bytes;
-}
-
-static void *take(size_t bytes)
-{
-    void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
-    return p;
-}
-
-static void give(void *p)
-{
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
 }
 
 static void refused(size_t bytes)

@@ -14,22 +14,9 @@
 #include <sys/wait.h>
 
 #include "victim.h"
+#include "victim_memory.h"
 
 #define KIB ((size_t)1 << 10)
-
-static void *take(size_t bytes)
-{
-    void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
-    return p;
-}
-
-static void give(void *p)
-{
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
-}
 
 /* --- storms --- */
 

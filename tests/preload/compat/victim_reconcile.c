@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "victim.h"
+#include "victim_memory.h"
 
 #define MIB ((size_t)1 << 20)
 #define KIB ((size_t)1 << 10)
@@ -19,20 +20,6 @@ static void ask(void)
     size_t unused, total;
     OK(cudaMemGetInfo(&unused, &total));
     CHECK(unused < total);
-}
-
-static void *take(size_t bytes)
-{
-    void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
-    return p;
-}
-
-static void give(void *p)
-{
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
 }
 
 static int sizes(void)

@@ -107,6 +107,19 @@ static inline struct vs_allocator_stats stats_of(struct fixture *f)
     return stats;
 }
 
+static inline uint64_t empty(struct fixture *f)
+{
+    uint64_t released = 0;
+    assert_int_equal(vs_allocator_empty_cache(f->allocator, &released), VS_OK);
+    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    return released;
+}
+
+static inline uint64_t reserved(struct fixture *f)
+{
+    return stats_of(f).reserved_bytes[VS_STAT_ALL].current;
+}
+
 #define assert_stat(stat, current_, peak_, allocated_, freed_)  \
     do {                                                        \
         struct vs_stat stat_ = (stat);                          \

@@ -17,19 +17,6 @@ static void assert_event(const struct fixture *f, size_t i, enum vs_allocator_ev
     assert_int_equal(f->events[i].size, size);
 }
 
-static uint64_t empty(struct fixture *f)
-{
-    uint64_t released = 0;
-    assert_int_equal(vs_allocator_empty_cache(f->allocator, &released), VS_OK);
-    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
-    return released;
-}
-
-static uint64_t reserved(struct fixture *f)
-{
-    return stats_of(f).reserved_bytes[VS_STAT_ALL].current;
-}
-
 static void requests_tile_one_range_whatever_their_size(void **state)
 {
     (void)state;

@@ -19,14 +19,6 @@ static struct vs_allocation found(struct fixture *f, uint64_t addr, bool live)
     return out;
 }
 
-static uint64_t empty(struct fixture *f)
-{
-    uint64_t released = 0;
-    assert_int_equal(vs_allocator_empty_cache(f->allocator, &released), VS_OK);
-    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
-    return released;
-}
-
 static void one_that_has_its_segment_alone_goes_back_when_it_is_freed(void **state)
 {
     (void)state;

@@ -23,19 +23,6 @@ static bool only_stream(void *ctx, uint64_t stream)
         assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
     } while (0)
 
-static uint64_t empty(struct fixture *f)
-{
-    uint64_t released = 0;
-    assert_int_equal(vs_allocator_empty_cache(f->allocator, &released), VS_OK);
-    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
-    return released;
-}
-
-static uint64_t reserved(struct fixture *f)
-{
-    return stats_of(f).reserved_bytes[VS_STAT_ALL].current;
-}
-
 static void a_pool_and_the_others_share_no_segment(void **state)
 {
     (void)state;
