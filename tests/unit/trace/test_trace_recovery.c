@@ -551,7 +551,7 @@ static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void
     (void)state;
     const char *path = scratch("busy.vst");
     for (int round = 0; round < 20; round++) {
-        struct vs_recorder *r = open_recorder(path, 1, THREAD_STACK_DEPTH);
+        struct vs_recorder *r = open_recorder(path, 1, 16);
         pthread_t threads[3];
         keep_going = true;
         for (int i = 0; i < 3; i++)

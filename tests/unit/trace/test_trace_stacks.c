@@ -414,7 +414,6 @@ static void *capture_many(void *arg)
 static void capture_while_libraries_come_and_go_neither_hangs_nor_damages(void **state)
 {
     (void)state;
-    SKIP_UNDER_TSAN();
     const char *path = scratch("reload.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     pthread_t loader, threads[3];

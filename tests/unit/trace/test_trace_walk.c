@@ -119,7 +119,7 @@ static void every_kind_of_frame_is_walked_as_libunwind_does(void **state)
         realigned(bytes);
     }
     qsort(numbers, 6, sizeof *numbers, from_the_c_library);
-    if (THREAD_STACK_DEPTH) {
+    if (THREADS_UNWIND) {
         assert_int_equal(pthread_create(&thread, NULL, on_a_thread, NULL), 0);
         pthread_join(thread, NULL);
     }

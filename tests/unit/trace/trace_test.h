@@ -27,14 +27,14 @@
 #include "trace/reader_internal.h"
 #include "trace/recorder.h"
 
-/* ThreadSanitizer cannot follow a child that starts threads, nor a library that
- * takes a lock while a thread ends (libunwind does). */
+/* ThreadSanitizer cannot follow a child that starts threads, nor a library that takes a lock
+ * while a thread ends: libunwind does, in threads that it walked. */
 #ifdef __SANITIZE_THREAD__
 #define SKIP_UNDER_TSAN() skip()
-#define THREAD_STACK_DEPTH 0
+#define THREADS_UNWIND false
 #else
 #define SKIP_UNDER_TSAN() ((void)0)
-#define THREAD_STACK_DEPTH 16
+#define THREADS_UNWIND true
 #endif
 
 #define MAYBE_UNUSED __attribute__((unused))
