@@ -7,6 +7,7 @@
 #include "intercept/loaded.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,6 +154,8 @@ bool vs_loaded_at(const void *address, struct vs_loaded *object)
 {
     Dl_info info;
     struct link_map *map = NULL;
+    if (vs_loaded_at_in_visit(address, object))
+        return true;
     if (!dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
         return false;
     *object = vs_loaded_from(map);
@@ -160,25 +163,45 @@ bool vs_loaded_at(const void *address, struct vs_loaded *object)
 }
 
 /* The loader lists the objects in the order of loading, itself among those that came
- * with the program. */
+ * with the program. What stands behind may go meanwhile: not looked at. */
 bool vs_loaded_at_start(const struct vs_loaded *object)
 {
     const struct link_map *map = _r_debug.r_map;
-    for (; map && map->l_ld != object->dynamic; map = map->l_next)
-        ;
-    for (; map && map->l_addr != _r_debug.r_ldbase; map = map->l_next)
-        ;
-    return map != NULL;
+    while (map && map->l_ld != object->dynamic && map->l_addr != _r_debug.r_ldbase)
+        map = map->l_next;
+    return map && map->l_ld == object->dynamic;
+}
+
+#define KEPT_MAX 8 /* the driver, and a runtime of each version */
+static _Atomic(const void *) kept[KEPT_MAX]; /* write-once; by their dynamic sections */
+
+static bool is_kept(const struct vs_loaded *object)
+{
+    for (int i = 0; i < KEPT_MAX; i++) {
+        if (atomic_load_explicit(&kept[i], memory_order_relaxed) == object->dynamic)
+            return true;
+    }
+    return false;
+}
+
+static void remember_kept(const struct vs_loaded *object)
+{
+    const void *none = NULL;
+    for (int i = 0; i < KEPT_MAX && !atomic_compare_exchange_strong(&kept[i], &none,
+                                                                    object->dynamic); i++)
+        none = NULL;
 }
 
 bool vs_loaded_stays(const struct vs_loaded *object)
 {
-    if (vs_loaded_at_start(object))
+    if (vs_loaded_at_start(object) || is_kept(object))
         return true;
     if (!vs_loaded_is(object, "libcuda.so") && !vs_loaded_is(object, "libcudart"))
         return false;
     void *handle = dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    if (handle)
+    if (handle) {
+        remember_kept(object);
         dlclose(handle);
+    }
     return handle != NULL;
 }

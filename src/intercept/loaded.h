@@ -43,7 +43,8 @@ bool vs_loaded_find(const char *prefix, struct vs_loaded_names *names);
  * closes; NULL when there is none. Loads nothing. */
 void *vs_loaded_open(const char *prefix);
 
-/* vs_loaded_at: the object that *address* lies in; false when it is in none. */
+/* vs_loaded_at: the object that *address* lies in; false when it is in none. Waits for the
+ * loader only where the program's namespace has no such object. */
 bool vs_loaded_at(const void *address, struct vs_loaded *object);
 /* vs_loaded_at_in_visit: likewise, of the program's namespace alone; may be called from a
  * visit. */
@@ -53,7 +54,8 @@ bool vs_loaded_at_in_visit(const void *address, struct vs_loaded *object);
 bool vs_loaded_at_start(const struct vs_loaded *object);
 
 /* vs_loaded_stays: an object that is never unloaded: it came with the program, or is
- * one of CUDA's, which is then kept loaded from here on. */
+ * one of CUDA's, which is then kept loaded from here on. Waits for the loader once for
+ * each of those. */
 bool vs_loaded_stays(const struct vs_loaded *object);
 
 /* vs_loaded_self: the loader's entry of this library; NULL where it is not to be had.
@@ -62,7 +64,9 @@ bool vs_loaded_stays(const struct vs_loaded *object);
 const struct link_map *vs_loaded_self(void);
 
 /* vs_loaded_symbol: what *object* itself defines as *name*, as a reference to *version*
- * would find it: of that version or of none. NULL *version*: any. NULL when it has none. */
+ * would find it: of that version or of none. NULL *version*: any; VS_LOADED_DEFAULT: what
+ * a reference to none finds. NULL when it has none. */
+#define VS_LOADED_DEFAULT ""
 void *vs_loaded_symbol(const struct vs_loaded *object, const char *name, const char *version);
 
 /* The tables of an object's symbols. */

@@ -60,6 +60,8 @@ static bool fits(const struct vs_loaded_symbols *s, uint32_t i, const char *name
         return false;
     if (!version || !s->versions)
         return true;
+    if (!*version)
+        return !(s->versions[i] & VERSION_HIDDEN);
     unsigned index = s->versions[i] & ~VERSION_HIDDEN;
     const char *own = version_name(s, index);
     if (own)

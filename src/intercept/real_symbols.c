@@ -5,6 +5,11 @@
  * kept, unless it lies in an object that may be unloaded; CUDA's own libraries are kept
  * loaded then, so that a program that closes and reopens them meets the same code.
  *
+ * The caller may be a thread that another one waits for while it loads a library, with the
+ * loader's lock: so symbols are read from the objects' own tables wherever these leave no
+ * doubt (definitions.h), and what takes that lock is done ahead, while the program itself
+ * asks the loader for CUDA (vs_hook_prepare).
+ *
  * No lock: slots are write-once atomics and every writer stores the same value. */
 #define _GNU_SOURCE
 #include "intercept/real_symbols.h"
@@ -13,6 +18,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "intercept/definitions.h"
 #include "intercept/inject_replay.h"
 #include "intercept/loaded.h"
 
@@ -51,93 +57,11 @@ static const char *const runtime_versions[VS_RUNTIME_VERSION_COUNT] = {
 
 static _Atomic(void *) runtime_real[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT]; /* write-once */
 static _Atomic(void *) driver_handle; /* atomic, write-once; libcuda.so.1, never closed */
+static _Atomic(const struct link_map *) driver_map; /* likewise: its entry in the loader's list */
 
 _Thread_local struct vs_thread vs_thread __attribute__((tls_model("initial-exec")));
 
-#if defined(__x86_64__)
-#define VERSION_OLD "GLIBC_2.2.5"
-#else
-#define VERSION_OLD "GLIBC_2.17"
-#endif
-
-/* What a reference to name@version would be bound to, were we not there: the first
- * object after us that defines it. Those that came with the program are searched in
- * the order of the list, and libc is one of them. */
-static void *after_us(const char *name, const char *version)
-{
-    const struct link_map *map = vs_loaded_self();
-    for (map = map ? map->l_next : _r_debug.r_map; map; map = map->l_next) {
-        struct vs_loaded object = vs_loaded_from(map);
-        void *fn = vs_loaded_symbol(&object, name, version);
-        if (fn)
-            return fn;
-    }
-    return NULL;
-}
-
-static void *of_libc(const char *name)
-{
-    void *fn = NULL;
-    for (const struct link_map *map = _r_debug.r_map; map && !fn; map = map->l_next) {
-        struct vs_loaded object = vs_loaded_from(map);
-        if (vs_loaded_is(&object, "libc.so.6") || vs_loaded_is(&object, "libdl.so.2"))
-            fn = vs_loaded_symbol(&object, name, NULL);
-    }
-    return fn;
-}
-
-/* Until glibc 2.34 the newer version does not exist, and its callers neither. */
-static void *next_of(_Atomic(void *) slots[2], const char *name, bool old)
-{
-    void *fn = atomic_load_explicit(&slots[old], memory_order_acquire);
-    if (fn)
-        return fn;
-    fn = after_us(name, old ? VERSION_OLD : "GLIBC_2.34");
-    if (!fn)
-        fn = after_us(name, old ? "GLIBC_2.34" : VERSION_OLD);
-    if (!fn)
-        fn = of_libc(name); /* we were opened by the program, after libc */
-    atomic_store_explicit(&slots[old], fn, memory_order_release);
-    return fn;
-}
-
-vs_dlsym_fn vs_real_dlsym(bool old)
-{
-    static _Atomic(void *) slots[2];
-    return (vs_dlsym_fn)next_of(slots, "dlsym", old);
-}
-
-vs_dlvsym_fn vs_real_dlvsym(bool old)
-{
-    static _Atomic(void *) slots[2];
-    return (vs_dlvsym_fn)next_of(slots, "dlvsym", old);
-}
-
-char *vs_real_dlerror(void)
-{
-    static _Atomic(void *) slots[2];
-    return ((char *(*)(void))next_of(slots, "dlerror", false))();
-}
-
-int vs_real_dlclose(void *handle)
-{
-    static _Atomic(void *) slots[2];
-    return ((int (*)(void *))next_of(slots, "dlclose", false))(handle);
-}
-
-vs_dlsym_fn vs_libc_dlsym(void)
-{
-    static _Atomic(void *) slot;
-    void *fn = atomic_load_explicit(&slot, memory_order_acquire);
-    if (!fn) {
-        fn = of_libc("dlsym");
-        if (!fn)
-            fn = (void *)vs_real_dlsym(false);
-        atomic_store_explicit(&slot, fn, memory_order_release);
-    }
-    return (vs_dlsym_fn)fn;
-}
-
+/* What to ask the loader by. */
 static void *driver_open(void)
 {
     void *handle = atomic_load_explicit(&driver_handle, memory_order_acquire);
@@ -151,6 +75,53 @@ static void *driver_open(void)
     return handle;
 }
 
+static const struct link_map *driver_at_start(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+    for (; map && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
+        struct vs_loaded object = vs_loaded_from(map);
+        if (strcmp(object.name, "libcuda.so.1") == 0)
+            return map;
+    }
+    return NULL;
+}
+
+/* The driver, which stays loaded; without the loader where it came with the program. */
+static const struct link_map *driver_find(void)
+{
+    const struct link_map *map = atomic_load_explicit(&driver_map, memory_order_acquire);
+    if (map)
+        return map;
+    map = driver_at_start();
+    if (!map)
+        map = driver_open(); /* as glibc has it */
+    if (map)
+        atomic_store_explicit(&driver_map, map, memory_order_release);
+    return map;
+}
+
+static int keep_runtime(const struct vs_loaded *object, void *arg)
+{
+    struct vs_loaded *runtimes = arg;
+    for (int i = 0; i < VS_RUNTIME_VERSION_COUNT && vs_loaded_is(object, "libcudart"); i++) {
+        if (!runtimes[i].dynamic) {
+            runtimes[i] = *object;
+            break;
+        }
+    }
+    return 0;
+}
+
+void vs_hook_prepare(void)
+{
+    struct vs_loaded runtimes[VS_RUNTIME_VERSION_COUNT] = {{.dynamic = NULL}};
+    if (driver_find())
+        (void)driver_open();
+    vs_loaded_each(keep_runtime, runtimes);
+    for (int i = 0; i < VS_RUNTIME_VERSION_COUNT && runtimes[i].dynamic; i++)
+        (void)vs_loaded_stays(&runtimes[i]);
+}
+
 /* An interposer may stand in front of one version of dlsym alone: the one that is not
  * libc's is the one to ask. */
 static void *ask_chain(void *handle, const char *name)
@@ -159,6 +130,47 @@ static void *ask_chain(void *handle, const char *name)
     if (next == vs_libc_dlsym())
         next = vs_real_dlsym(true);
     return next(handle, name);
+}
+
+/* Nobody stands in front of libc's dlsym, or of what was libdl's. */
+static bool chain_is_libcs(void)
+{
+    static _Atomic int known; /* 1: it is, 2: it is not */
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!is) {
+        struct vs_definitions found;
+        vs_definitions_find("dlsym", &found);
+        is = found.start.fn && (vs_loaded_is(&found.start.object, "libc.so.6") ||
+                                vs_loaded_is(&found.start.object, "libdl.so.2"))
+                 ? 1
+                 : 2;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == 1;
+}
+
+static void *driver_own(const struct link_map *map, const char *name)
+{
+    struct vs_loaded driver = vs_loaded_from(map);
+    return vs_loaded_symbol(&driver, name, VS_LOADED_DEFAULT);
+}
+
+/* All that could be found by *name* is the driver's *own*, or nothing where that is NULL. */
+static bool only_driver_has(const char *name, const void *own)
+{
+    struct vs_definitions found;
+    vs_definitions_find(name, &found);
+    return (!found.start.fn || found.start.fn == own) &&
+           (!found.later_count || (found.later_count == 1 && found.later[0].fn == own));
+}
+
+/* What the handle of the driver gives, by who answers dlsym after us. */
+static void *ask_driver(const struct link_map *map, const char *name)
+{
+    void *own = driver_own(map, name);
+    bool plain = chain_is_libcs() && (own || only_driver_has(name, NULL));
+    void *handle = plain ? NULL : driver_open();
+    return handle ? ask_chain(handle, name) : own;
 }
 
 static bool keep(void *fn)
@@ -215,10 +227,10 @@ void *vs_driver_symbol(const char *name)
 {
     static char absent; /* what the driver does not have, it never will */
     void *fn = kept_symbol(name);
-    void *handle = fn ? NULL : driver_open();
-    if (handle) {
-        fn = ask_chain(handle, name);
-        if (!fn || keep(fn))
+    const struct link_map *driver = fn ? NULL : driver_find();
+    if (driver) {
+        fn = ask_driver(driver, name);
+        if (!fn || fn == driver_own(driver, name) || keep(fn))
             keep_symbol(name, fn ? fn : &absent);
     }
     return fn == &absent ? NULL : fn;
@@ -228,23 +240,28 @@ static void *hook_resolve(struct hook *hook)
 {
     if (atomic_load_explicit(&hook->absent, memory_order_relaxed))
         return NULL;
-    void *handle = driver_open();
-    void *own = handle ? vs_libc_dlsym()(handle, hook->name) : NULL;
+    const struct link_map *driver = driver_find();
+    void *own = driver ? driver_own(driver, hook->name) : NULL;
+    bool alone = only_driver_has(hook->name, own);
+    if (driver && !own && !alone) {
+        void *handle = driver_open();
+        own = handle ? vs_libc_dlsym()(handle, hook->name) : NULL;
+    }
     /* in the order of the program's own calls: exported symbols after us, then whoever
      * answers dlsym after us */
-    void *fn = vs_libc_dlsym()(RTLD_NEXT, hook->name);
-    if (handle && (!fn || fn == own))
-        fn = ask_chain(handle, hook->name);
+    void *fn = alone ? own : vs_next_symbol(hook->name);
+    if (driver && (!fn || fn == own))
+        fn = ask_driver(driver, hook->name);
     if (fn == hook->handler)
         fn = own;
     if (!fn) {
-        if (handle)
+        if (driver)
             atomic_store_explicit(&hook->absent, true, memory_order_relaxed);
         return NULL;
     }
     if (own && own != hook->handler)
         atomic_store_explicit(&hook->driver, own, memory_order_release);
-    if (keep(fn))
+    if ((driver && fn == driver_own(driver, hook->name)) || keep(fn))
         atomic_store_explicit(&hook->real, fn, memory_order_release);
     return fn;
 }
@@ -308,16 +325,21 @@ static enum vs_runtime_version version_of(const void *fn)
     return (enum vs_runtime_version)i;
 }
 
-/* A runtime loaded into a local scope (a Python extension's, say) is not among the
- * objects that RTLD_NEXT searches. */
-static void *in_runtime(const char *prefix, const char *name)
+/* The one after us. A runtime loaded into a local scope (a Python extension's, say) is not
+ * among the objects that RTLD_NEXT searches, but is taken where there is no other. */
+static void *runtime_next(const char *name, bool any_will_do)
 {
-    void *handle = vs_loaded_open(prefix);
-    if (!handle)
-        return NULL;
-    void *fn = vs_libc_dlsym()(handle, name);
-    dlclose(handle);
-    return fn;
+    struct vs_definitions found;
+    vs_definitions_find(name, &found);
+    bool runtimes = found.later_count && found.later_count <= VS_DEFINITIONS_LATER;
+    for (unsigned i = 0; runtimes && i < found.later_count; i++)
+        runtimes = vs_loaded_is(&found.later[i].object, "libcudart");
+    if (found.start.fn || !found.later_count)
+        return found.start.fn;
+    if (runtimes && (any_will_do || found.later_count == 1))
+        return found.later[0].fn;
+    void *fn = vs_libc_dlsym()(RTLD_NEXT, name);
+    return fn ? fn : vs_definition_in("libcudart", name);
 }
 
 static bool is_ours(const void *fn)
@@ -328,17 +350,15 @@ static bool is_ours(const void *fn)
 static void *runtime_resolve(enum vs_runtime_id id, enum vs_runtime_version version)
 {
     const char *name = runtime_names[id];
-    void *fn = vs_libc_dlsym()(RTLD_NEXT, name);
+    void *fn = runtime_next(name, version != VS_RUNTIME_VERSION_any);
     if (version != VS_RUNTIME_VERSION_any) {
         enum vs_runtime_version found = fn ? version_of(fn) : VS_RUNTIME_VERSION_any;
         /* another interposer's is right for all */
         void *own = found < VS_RUNTIME_VERSION_COUNT && found != version
-                        ? in_runtime(runtime_versions[version], name)
+                        ? vs_definition_in(runtime_versions[version], name)
                         : NULL;
         fn = own ? own : fn;
     }
-    if (!fn)
-        fn = in_runtime("libcudart", name);
     if (fn && is_ours(fn))
         return NULL;
     if (fn && keep(fn))

@@ -24,6 +24,10 @@ int vs_real_dlclose(void *handle);
 /* vs_libc_dlsym: libc's own. RTLD_NEXT from our code is relative to us only here. */
 vs_dlsym_fn vs_libc_dlsym(void);
 
+/* vs_hook_prepare: while the program asks the loader for a function of CUDA: do what waits
+ * for the loader, which the program's threads may not be able to do later. */
+void vs_hook_prepare(void);
+
 /* vs_hook_named: the driver hook of that exported name, VS_HOOK_COUNT when there is none. */
 enum vs_hook_id vs_hook_named(const char *name);
 enum vs_runtime_id vs_runtime_named(const char *name);

@@ -140,6 +140,7 @@ void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry
         return route_cupti(handle, name, third, old);
     if (!name || !name_is_cuda(name))
         return real;
+    vs_hook_prepare();
     struct question q = {vs_hook_named(name), vs_runtime_named(name), caller};
     if (q.hook == VS_HOOK_COUNT && q.runtime == VS_RUNTIME_COUNT)
         return real;

@@ -69,8 +69,10 @@ foreach(runtime shared static)
 endforeach()
 
 vs_compat_library(loading_library loading_library.c)
-foreach(runtime shared static)
-  add_dependencies(victim_threads_loading_${runtime} loading_library)
-  target_compile_definitions(victim_threads_loading_${runtime} PRIVATE
-    VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>")
+foreach(victim victim_threads_loading victim_threads_waited)
+  foreach(runtime shared static)
+    add_dependencies(${victim}_${runtime} loading_library)
+    target_compile_definitions(${victim}_${runtime} PRIVATE
+      VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>")
+  endforeach()
 endforeach()

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Objects that came with the program stand first in the loader's list, in
+ * the order in which references are bound, and stay; the loader itself is the last of them
+ * that is known as such. Those opened later may lie in any scope: what that means for a
+ * name is the caller's to know. */
+#define _GNU_SOURCE
+#include "intercept/definitions.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "intercept/real_symbols.h"
+
+struct search {
+    const char *name;
+    struct vs_definitions *found;
+    bool start_over; /* behind the objects that came with the program */
+    bool after_us;
+};
+
+static void add_later(struct vs_definitions *found, void *fn, const struct vs_loaded *object)
+{
+    if (found->later_count < VS_DEFINITIONS_LATER)
+        found->later[found->later_count] = (struct vs_definition){fn, *object};
+    found->later_count++;
+}
+
+static int look_at(const struct vs_loaded *object, void *arg)
+{
+    struct search *s = arg;
+    struct vs_definitions *found = s->found;
+    bool start = !s->start_over;
+    s->start_over |= object->base == _r_debug.r_ldbase;
+    if (object->dynamic == _DYNAMIC) {
+        s->after_us = start;
+        return 0;
+    }
+    if (start && s->after_us && found->start.fn)
+        return 0;
+    void *fn = vs_loaded_symbol(object, s->name, VS_LOADED_DEFAULT);
+    if (fn && start && s->after_us)
+        found->start = (struct vs_definition){fn, *object};
+    else if (fn)
+        add_later(found, fn, object);
+    return 0;
+}
+
+/* Those in front of us are not searched by RTLD_NEXT; where we were opened later, who knows. */
+static bool came_with_program(void)
+{
+    const struct link_map *self = vs_loaded_self();
+    struct vs_loaded own;
+    if (self)
+        own = vs_loaded_from(self);
+    return self && vs_loaded_at_start(&own);
+}
+
+static int look_behind_us(const struct vs_loaded *object, void *arg)
+{
+    struct search *s = arg;
+    return s->after_us || object->dynamic == _DYNAMIC ? look_at(object, arg) : 0;
+}
+
+void vs_definitions_find(const char *name, struct vs_definitions *found)
+{
+    struct search search = {.name = name, .found = found};
+    *found = (struct vs_definitions){.later_count = 0};
+    vs_loaded_each(came_with_program() ? look_behind_us : look_at, &search);
+}
+
+void *vs_next_symbol(const char *name)
+{
+    struct vs_definitions found;
+    vs_definitions_find(name, &found);
+    if (found.start.fn || !found.later_count)
+        return found.start.fn;
+    return vs_libc_dlsym()(RTLD_NEXT, name);
+}
+
+struct wanted {
+    const char *prefix, *name;
+    void *fn;
+};
+
+static int look_into(const struct vs_loaded *object, void *arg)
+{
+    struct wanted *wanted = arg;
+    if (!vs_loaded_is(object, wanted->prefix))
+        return 0;
+    wanted->fn = vs_loaded_symbol(object, wanted->name, VS_LOADED_DEFAULT);
+    return 1;
+}
+
+void *vs_definition_in(const char *prefix, const char *name)
+{
+    struct wanted wanted = {prefix, name, NULL};
+    vs_loaded_each(look_into, &wanted);
+    return wanted.fn;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads that the loading or unloading of a library waits for. The thread that loads holds
+ * the loader's lock until the constructors have run, so that whoever they wait for must
+ * come through CUDA without that lock: also where it calls a function for the first time. */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "victim.h"
+
+#define MIB ((size_t)1 << 20)
+#define HANG_SECONDS 40
+
+static void *lookup_of(const char *name)
+{
+    void *fn = NULL;
+    enum cudaDriverEntryPointQueryResult status;
+#if CUDART_VERSION >= 12050
+    OK(cudaGetDriverEntryPointByVersion(name, &fn, 12000, cudaEnableDefault, &status));
+#else
+    OK(cudaGetDriverEntryPoint(name, &fn, cudaEnableDefault, &status));
+#endif
+    CHECK(fn);
+    return fn;
+}
+
+/* CUDA itself is ready: its own first steps load libraries. Nothing that allocates. */
+static void warm_up(void)
+{
+    int count;
+    cudaStream_t stream;
+    alarm(HANG_SECONDS);
+    OK(cuInit(0));
+    OK(cudaGetDeviceCount(&count));
+    OK(cudaSetDevice(0));
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaStreamDestroy(stream));
+    lookup_of("cuCtxGetDevice");
+}
+
+static void runtime_calls(void)
+{
+    static char own[8192];
+    void *p;
+    cudaArray_t array;
+    struct cudaChannelFormatDesc format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    OK(cudaMalloc(&p, 3 * MIB));
+    tally_alloc(VT_DEVICE, 3 * MIB);
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    OK(cudaMallocManaged(&p, 2 * MIB, cudaMemAttachGlobal));
+    tally_alloc(VT_MANAGED, 2 * MIB);
+    OK(cudaFree(p));
+    tally_free(VT_MANAGED);
+    OK(cudaMallocHost(&p, MIB));
+    tally_alloc(VT_PINNED, MIB);
+    OK(cudaFreeHost(p));
+    tally_free(VT_PINNED);
+    OK(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
+    tally_alloc(VT_REGISTERED, sizeof own);
+    OK(cudaHostUnregister(own));
+    tally_free(VT_REGISTERED);
+    OK(cudaMallocAsync(&p, MIB, NULL));
+    tally_alloc(VT_ASYNC, MIB);
+    OK(cudaFreeAsync(p, NULL));
+    tally_free(VT_ASYNC);
+    OK(cudaMallocArray(&array, &format, 128, 16, 0));
+    tally_alloc(VT_ARRAY, 128 * 16 * 4);
+    OK(cudaFreeArray(array));
+    tally_free(VT_ARRAY);
+}
+
+static void mapped_memory(void)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr at;
+    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
+    tally_alloc(VT_VMM, 2 * MIB);
+    OK(cuMemAddressReserve(&at, 2 * MIB, 0, 0, 0));
+    OK(cuMemMap(at, 2 * MIB, 0, handle, 0));
+    OK(cuMemUnmap(at, 2 * MIB));
+    OK(cuMemAddressFree(at, 2 * MIB));
+    OK(cuMemRelease(handle));
+    tally_free(VT_VMM);
+}
+
+static void graph(void)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {
+        .bytesize = MIB,
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}}};
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node, last;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    OK(cuGraphAddMemFreeNode(&last, graph, &node, 1, params.dptr));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    tally_alloc(VT_GRAPH, MIB);
+    tally_free(VT_GRAPH);
+    OK(cuCtxSynchronize());
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+static void driver_calls(void)
+{
+    CUdeviceptr p;
+    CUmemorytype type;
+    CUstream stream;
+    CUgraph captured;
+    CUdeviceptr base;
+    size_t bytes, total;
+    OK(cuMemAlloc(&p, MIB));
+    tally_alloc(VT_DEVICE, MIB);
+    OK(cuMemGetAddressRange(&base, &bytes, p));
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    OK(cuMemGetInfo(&bytes, &total));
+    OK(cuMemFree(p));
+    tally_free(VT_DEVICE);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cuStreamEndCapture(stream, &captured));
+    OK(cuGraphDestroy(captured));
+    OK(cuStreamDestroy(stream));
+    mapped_memory();
+    graph();
+}
+
+/* Pointers that the driver gives out, of functions that nobody has called. */
+static void looked_up_calls(void)
+{
+    CUresult (*alloc)(CUdeviceptr *, size_t *, size_t, size_t, unsigned);
+    CUdeviceptr p;
+    size_t pitch;
+    alloc = (__typeof__(alloc))lookup_of("cuMemAllocPitch");
+    OK(alloc(&p, &pitch, 1024, 512, 4));
+    tally_alloc(VT_DEVICE, (int64_t)(pitch * 512));
+    OK(cuMemFree(p));
+    tally_free(VT_DEVICE);
+}
+
+/* Ways out that are ours, too. */
+static void become_another(void)
+{
+    int status = -1;
+    char *const argv[] = {"true", NULL};
+    pid_t child = vfork();
+    if (child == 0) {
+        execv("/bin/true", argv);
+        _exit(9);
+    }
+    CHECK(child > 0);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static sem_t wanted;
+
+static void *work(void *arg)
+{
+    (void)arg;
+    while (sem_wait(&wanted) && errno == EINTR)
+        ;
+    OK(cudaSetDevice(0));
+    runtime_calls();
+    driver_calls();
+    looked_up_calls();
+    become_another();
+    return NULL;
+}
+
+static pthread_t worker;
+
+static void hire(void)
+{
+    CHECK(!sem_init(&wanted, 0, 0));
+    CHECK(!pthread_create(&worker, NULL, work, NULL));
+}
+
+/* With the loader's lock held. */
+static void await_worker(void)
+{
+    struct timespec until;
+    sem_post(&wanted);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += HANG_SECONDS / 2;
+    int late = pthread_timedjoin_np(worker, NULL, &until);
+    puts(late ? "the worker waits for the loader" : "the worker has done its work");
+    fflush(stdout);
+    if (late)
+        _exit(99);
+}
+
+static void start_and_await_worker(void)
+{
+    hire();
+    await_worker();
+}
+
+static void at(const char *variable, void (*moment)(void))
+{
+    char address[32];
+    snprintf(address, sizeof address, "%llx", (unsigned long long)(uintptr_t)moment);
+    CHECK(!setenv(variable, address, 1));
+}
+
+static void open_and_close(void)
+{
+    void *library = dlopen(VICTIM_LOADING_LIBRARY, RTLD_NOW);
+    CHECK(library);
+    CHECK(!dlclose(library));
+}
+
+static int constructor_awaits_first_calls(void)
+{
+    warm_up();
+    at("VICTIM_MOMENT", start_and_await_worker);
+    open_and_close();
+    return 71;
+}
+
+static int destructor_awaits_first_calls(void)
+{
+    warm_up();
+    at("VICTIM_LAST_MOMENT", start_and_await_worker);
+    open_and_close();
+    return 72;
+}
+
+static int constructor_awaits_calls_after_another(void)
+{
+    void *p;
+    warm_up();
+    OK(cudaMalloc(&p, MIB));
+    tally_alloc(VT_DEVICE, MIB);
+    hire();
+    at("VICTIM_MOMENT", await_worker);
+    open_and_close();
+    OK(cudaFree(p));
+    tally_free(VT_DEVICE);
+    return 73;
+}
+
+VICTIM("threads")
+CASE(constructor_awaits_first_calls, "a constructor awaits a thread that calls CUDA", 0)
+CASE(destructor_awaits_first_calls, "a destructor of a closed library awaits such a thread", 0)
+CASE(constructor_awaits_calls_after_another, "a constructor awaits one that was there before", 0)
+END_VICTIM
