@@ -123,11 +123,14 @@ static inline void vs_block_occupy(struct vs_block *block, uint64_t requested, u
     vs_block_set_state(block, VS_BLOCK_LIVE);
     vs_block_set_used(block, requested, serial);
     vs_block_mark_start(block, true);
-    *out = (struct vs_allocation){.addr = block->addr,
-                                  .requested = requested,
-                                  .size = block->size,
-                                  .segment = block->segment->addr,
-                                  .serial = serial};
+    /* one by one: of an initialiser gcc makes a `rep stos`, which takes as long as a lock */
+    out->addr = block->addr;
+    out->requested = requested;
+    out->size = block->size;
+    out->segment = block->segment->addr;
+    out->serial = serial;
+    out->mapped = false;
+    out->marks = 0;
 }
 
 /* What vs_allocator_find says of a block. */
