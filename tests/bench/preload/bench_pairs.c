@@ -3,7 +3,7 @@
  * Times allocate-and-free pairs of a driver program and prints two figures in ns: the
  * best of many short rounds, and their median. Knows nothing of vramscope;
  * bench_preload.sh runs it without and with the library in front.
- * Usage: bench_pairs HOW [DEPTH [THREADS [BYTES [BLOCKS]]]]
+ * Usage: bench_pairs HOW [DEPTH [THREADS [BYTES [BLOCKS [ROUNDS]]]]]
  *   malloc   the C library's pair of 512 bytes: a floor
  *   calls    the chain of calls alone
  *   resync   one block, freed and asked for again at once: with a cache, every pair
@@ -13,7 +13,8 @@
  *   entry    the same through vramscope_torch_alloc and _free, on a stream of its own
  *            for each thread; only where the library is preloaded
  * DEPTH: frames between the allocation and its thread's start, which go through one
- * of eight call sites in no fixed order. More threads: wall time over all pairs. */
+ * of eight call sites in no fixed order. More threads: wall time over all pairs. ROUNDS:
+ * for who counts instructions (scripts/bench-instructions) or looks where time goes. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
@@ -24,7 +25,8 @@
 #include <string.h>
 #include <time.h>
 
-#define ROUNDS 400
+#define ROUNDS 400 /* unless told */
+#define ROUNDS_MAX 100000
 #define BLOCKS_MAX 1024
 #define REPEATS 4 /* of the set in a round of `malloc` */
 #define THREADS_MAX 16
@@ -35,9 +37,10 @@ static enum how how;
 static size_t bytes = (size_t)20 << 20;
 static int depth = 1, threads = 1;
 static unsigned blocks = 64; /* of each thread */
+static int rounds = ROUNDS;
 static CUcontext context;
 static pthread_barrier_t barrier;
-static double times[ROUNDS]; /* written by the first thread */
+static double times[ROUNDS_MAX]; /* written by the first thread */
 static _Atomic bool failed;
 static void *(*entry_alloc)(size_t, int, void *);
 static void (*entry_free)(void *, size_t, int, void *);
@@ -132,7 +135,7 @@ static void *work(void *arg)
         (how == HOW_ENTRY && cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)))
         failed = true;
     run_round(set); /* fills the cache */
-    for (int r = 0; r < ROUNDS && !failed; r++) {
+    for (int r = 0; r < rounds && !failed; r++) {
         if (threads > 1)
             pthread_barrier_wait(&barrier);
         if (!self && cuCtxSynchronize())
@@ -163,11 +166,13 @@ static bool parse(int argc, char **argv)
     threads = argc > 3 ? atoi(argv[3]) : threads;
     bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
     blocks = argc > 5 ? (unsigned)atoi(argv[5]) : blocks;
+    rounds = argc > 6 ? atoi(argv[6]) : rounds;
     *(void **)&entry_alloc = dlsym(RTLD_DEFAULT, "vramscope_torch_alloc");
     *(void **)&entry_free = dlsym(RTLD_DEFAULT, "vramscope_torch_free");
     if (how == HOW_ENTRY && (!entry_alloc || !entry_free))
         return false;
-    return known && blocks >= 1 && blocks <= BLOCKS_MAX && threads >= 1 && threads <= THREADS_MAX;
+    return known && blocks >= 1 && blocks <= BLOCKS_MAX && threads >= 1 &&
+           threads <= THREADS_MAX && rounds >= 1 && rounds <= ROUNDS_MAX;
 }
 
 int main(int argc, char **argv)
@@ -177,11 +182,14 @@ int main(int argc, char **argv)
     int numbers[THREADS_MAX];
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: bench_pairs malloc|calls|resync|hit|entry "
-                        "[DEPTH [THREADS [BYTES [BLOCKS]]]]\n");
+                        "[DEPTH [THREADS [BYTES [BLOCKS [ROUNDS]]]]]\n");
         return 2;
     }
-    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
+    CUresult r = cuInit(0);
+    if (r || (r = cuDeviceGet(&device, 0)) || (r = cuDevicePrimaryCtxRetain(&context, device))) {
+        fprintf(stderr, "bench_pairs: no context: error %d of the driver\n", (int)r);
         return 1;
+    }
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
     for (int i = 0; i < threads; i++) {
         numbers[i] = i;
@@ -191,9 +199,11 @@ int main(int argc, char **argv)
     work(&numbers[0]);
     for (int i = 1; i < threads; i++)
         pthread_join(ids[i], NULL);
-    if (failed)
+    if (failed) {
+        fprintf(stderr, "bench_pairs: a call of the driver failed\n");
         return 1;
-    qsort(times, ROUNDS, sizeof *times, by_value);
-    printf("%.1f %.1f\n", times[0], times[ROUNDS / 2]);
+    }
+    qsort(times, (size_t)rounds, sizeof *times, by_value);
+    printf("%.1f %.1f\n", times[0], times[rounds / 2]);
     return 0;
 }
