@@ -120,49 +120,72 @@ static struct vs_event segment_event(const struct vs_context *context,
     }
 }
 
-static struct vs_change block_change(const struct vs_context *context,
-                                     const struct vs_allocator_event *e, bool alloc)
+/* Where something is left out: whether this is. Apart, as nearly nowhere anything is. */
+static __attribute__((noinline, cold)) bool keeps_locked(struct vs_recorder *recorder,
+                                                         const struct vs_context *context,
+                                                         const struct vs_allocator_event *e,
+                                                         struct vs_event *event)
 {
-    return (struct vs_change){.level = VS_LEVEL_BLOCK,
-                              .family = VS_FAMILY_DEVICE,
-                              .device = context->device,
-                              .alloc = alloc,
-                              .selected = call.selected,
-                              .addr = e->addr,
-                              .requested = e->requested,
-                              .size = e->size};
+    struct vs_change change = {.level = VS_LEVEL_BLOCK,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = context->device,
+                               .alloc = event->kind == VS_EVENT_alloc,
+                               .selected = call.selected,
+                               .addr = e->addr,
+                               .requested = e->requested,
+                               .size = e->size};
+    return vs_selection_keeps_locked(recorder, &change, event);
 }
+
+/* Apart, so that what chooses between them needs no frame of its own. */
+#define APART __attribute__((noinline))
 
 /* Without a recording (record=off, or its file could not be written) memory is
  * counted alone. */
-static void on_alloc(const struct vs_context *context, const struct vs_allocator_event *e)
+static APART void count_alone(const struct vs_context *context, const struct vs_allocator_event *e)
 {
-    struct vs_recorder *recorder = vs_process_recorder();
-    struct vs_event event;
-    if (recorder)
-        fill_alloc(&event, context, e);
-    struct vs_change change = block_change(context, e, true);
-    vs_recorder_acquire(recorder);
-    vs_track_count_alloc_locked(context->device, e->size, e->requested);
-    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
-        vs_recorder_event_locked(recorder, &event);
-    vs_recorder_release(recorder);
-    if (recorder)
-        call.time_ns = event.time_ns;
+    vs_recorder_acquire(NULL);
+    if (e->kind == VS_ALLOCATOR_ALLOC)
+        vs_track_count_alloc_locked(context->device, e->size, e->requested);
+    else
+        vs_track_count_free_locked(context->device, e->size, e->requested);
+    vs_recorder_release(NULL);
 }
 
-static void on_free(const struct vs_context *context, const struct vs_allocator_event *e)
+static APART void record_alloc(struct vs_recorder *recorder, const struct vs_context *context,
+                               const struct vs_allocator_event *e)
 {
-    struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
-    if (recorder)
-        fill_free(&event, context, e);
-    struct vs_change change = block_change(context, e, false);
+    fill_alloc(&event, context, e);
     vs_recorder_acquire(recorder);
-    vs_track_count_free_locked(context->device, e->size, e->requested);
-    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
+    vs_track_count_alloc_locked(context->device, e->size, e->requested);
+    if (!vs_selection_on || keeps_locked(recorder, context, e, &event))
         vs_recorder_event_locked(recorder, &event);
     vs_recorder_release(recorder);
+    call.time_ns = event.time_ns;
+}
+
+static APART void record_free(struct vs_recorder *recorder, const struct vs_context *context,
+                              const struct vs_allocator_event *e)
+{
+    struct vs_event event;
+    fill_free(&event, context, e);
+    vs_recorder_acquire(recorder);
+    vs_track_count_free_locked(context->device, e->size, e->requested);
+    if (!vs_selection_on || keeps_locked(recorder, context, e, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+}
+
+static void on_block(const struct vs_context *context, const struct vs_allocator_event *e)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    if (!recorder)
+        count_alone(context, e);
+    else if (e->kind == VS_ALLOCATOR_ALLOC)
+        record_alloc(recorder, context, e);
+    else
+        record_free(recorder, context, e);
 }
 
 /* Whose segment was last put at an address, by address / 2 MiB: a hint, for frees where
@@ -186,7 +209,7 @@ struct vs_context *vs_caching_likely_owner(uint64_t addr)
 }
 
 /* e->requested: the bytes that were taken from the device, or given back to it. */
-static void on_segment(struct vs_context *context, const struct vs_allocator_event *e,
+static APART void on_segment(struct vs_context *context, const struct vs_allocator_event *e,
                        enum vs_allocator_event_kind kind)
 {
     struct vs_recorder *recorder = vs_process_recorder();
@@ -215,10 +238,8 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
     struct vs_context *context = arg;
     switch (e->kind) {
     case VS_ALLOCATOR_ALLOC:
-        on_alloc(context, e);
-        break;
     case VS_ALLOCATOR_FREE:
-        on_free(context, e);
+        on_block(context, e);
         break;
     case VS_ALLOCATOR_SEGMENT_ALLOC:
     case VS_ALLOCATOR_SEGMENT_FREE:
@@ -332,9 +353,11 @@ static void drop(void *arg, const struct vs_segment_info *segment,
     if (!block)
         return;
     if (block->state == VS_BLOCK_LIVE) {
-        e = (struct vs_allocator_event){
-            .addr = block->addr, .size = block->size, .requested = block->requested};
-        on_free(context, &e);
+        e = (struct vs_allocator_event){.kind = VS_ALLOCATOR_FREE,
+                                        .addr = block->addr,
+                                        .size = block->size,
+                                        .requested = block->requested};
+        on_block(context, &e);
     }
     if (block->addr + block->size == segment->addr + segment->size) {
         bool mapped = segment->expandable || segment->view;

@@ -71,21 +71,21 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
     struct vs_event event;
     if (change.alloc) {
         change.selected = vs_selection_takes(recorder, VS_LEVEL_FRAMEWORK, size);
-        event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
-                                  .framework_alloc = {
-                                      .addr = addr,
-                                      .size = size,
-                                      .device = index,
-                                      .total_allocated = allocated,
-                                      .total_reserved = reserved,
-                                      .stack = change.selected ? vs_process_stack() : 0}};
+        vs_event_begin(&event, VS_EVENT_framework_alloc);
+        event.framework_alloc = (struct vs_event_framework_alloc){
+            .addr = addr,
+            .size = size,
+            .device = index,
+            .total_allocated = allocated,
+            .total_reserved = reserved,
+            .stack = change.selected ? vs_process_stack() : 0};
     } else {
-        event = (struct vs_event){.kind = VS_EVENT_framework_free,
-                                  .framework_free = {.addr = addr,
-                                                     .size = size,
-                                                     .device = index,
-                                                     .total_allocated = allocated,
-                                                     .total_reserved = reserved}};
+        vs_event_begin(&event, VS_EVENT_framework_free);
+        event.framework_free = (struct vs_event_framework_free){.addr = addr,
+                                                                .size = size,
+                                                                .device = index,
+                                                                .total_allocated = allocated,
+                                                                .total_reserved = reserved};
     }
     vs_recorder_acquire(recorder);
     if (vs_selection_keeps_locked(recorder, &change, &event))

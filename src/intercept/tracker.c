@@ -51,7 +51,8 @@ static inline void raise(_Atomic uint64_t *figure, _Atomic uint64_t *peak, uint6
         atomic_store_explicit(peak, now, memory_order_relaxed);
 }
 
-void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t requested)
+/* inline: see vs_recorder_acquire */
+inline void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t requested)
 {
     if (device >= VS_DEVICES_MAX)
         return;
@@ -61,7 +62,7 @@ void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t reques
     change(&c->allocations, 1);
 }
 
-void vs_track_count_free_locked(uint32_t device, uint64_t size, uint64_t requested)
+inline void vs_track_count_free_locked(uint32_t device, uint64_t size, uint64_t requested)
 {
     if (device >= VS_DEVICES_MAX)
         return;
@@ -176,17 +177,28 @@ static int64_t graphs_counted(uint32_t device)
     return device < VS_DEVICES_MAX ? (int64_t)graphs[device].counted : 0;
 }
 
-/* The figures and the event of one allocation or free, as one step. */
-static void record(const struct vs_live *live, struct vs_event *event, bool selected)
+/* Where something is left out: whether this is. Apart, as nearly nowhere anything is. */
+static __attribute__((noinline, cold)) bool keeps_locked(struct vs_recorder *recorder,
+                                                         const struct vs_live *live,
+                                                         struct vs_event *event, bool selected,
+                                                         int64_t graphs_held)
 {
-    struct vs_recorder *recorder = vs_process_recorder();
     bool alloc = event->kind == VS_EVENT_alloc;
+    struct vs_change change = change_of(live, alloc, selected, graphs_held);
+    return vs_selection_keeps_locked(recorder, &change, event);
+}
+
+/* The figures and the event of one allocation or free, as one step. *event*: without a
+ * recorder only its kind is looked at. */
+static void record(struct vs_recorder *recorder, const struct vs_live *live,
+                   struct vs_event *event, bool selected)
+{
     vs_recorder_acquire(recorder);
     int64_t held = 0 - graphs_counted(live->device);
-    count_locked(live, alloc);
+    count_locked(live, event->kind == VS_EVENT_alloc);
     held += graphs_counted(live->device);
-    struct vs_change change = change_of(live, alloc, selected, held);
-    if (vs_selection_keeps_locked(recorder, &change, event))
+    if (recorder &&
+        (!vs_selection_on || keeps_locked(recorder, live, event, selected, held)))
         vs_recorder_event_locked(recorder, event);
     vs_recorder_release(recorder);
 }
@@ -203,9 +215,12 @@ static void fill_free(struct vs_event *event, const struct vs_live *was, uint64_
 
 static void record_free_locked(const struct vs_live *was, uint64_t stream, const char *api)
 {
+    struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;
-    fill_free(&event, was, stream, api);
-    record(was, &event, false);
+    vs_event_begin(&event, VS_EVENT_free);
+    if (recorder)
+        fill_free(&event, was, stream, api);
+    record(recorder, was, &event, false);
 }
 
 /* *was* was freed where we could not see it. With all events in the trace a reader finds
@@ -245,20 +260,22 @@ static void enter_locked(const struct vs_live *live)
 uint64_t vs_track_alloc(const struct vs_live *live, uint64_t stream, const char *api)
 {
     struct vs_event event;
-    bool selected = vs_selection_takes(vs_process_recorder(), VS_LEVEL_DEVICE, live->requested);
+    struct vs_recorder *recorder = vs_process_recorder();
+    bool selected = recorder && vs_selection_takes(recorder, VS_LEVEL_DEVICE, live->requested);
     vs_event_begin(&event, VS_EVENT_alloc);
-    event.alloc = (struct vs_event_alloc){.addr = live->addr,
-                                          .requested = live->requested,
-                                          .size = live->size,
-                                          .family = live->family,
-                                          .device = live->device,
-                                          .context = live->context,
-                                          .stream = stream,
-                                          .api = vs_process_api(api),
-                                          .stack = selected ? vs_process_stack() : 0};
+    if (recorder)
+        event.alloc = (struct vs_event_alloc){.addr = live->addr,
+                                              .requested = live->requested,
+                                              .size = live->size,
+                                              .family = live->family,
+                                              .device = live->device,
+                                              .context = live->context,
+                                              .stream = stream,
+                                              .api = vs_process_api(api),
+                                              .stack = selected ? vs_process_stack() : 0};
     vs_lock_acquire(&lock);
     enter_locked(live);
-    record(live, &event, selected);
+    record(recorder, live, &event, selected);
     vs_lock_release(&lock);
     return event.time_ns;
 }
