@@ -84,19 +84,22 @@ static inline void put_STK(struct encoding *e, uint64_t value)
 #undef VS_EVENT
 #undef F
 
-static void encode_by_table(struct encoding *e, const struct vs_event *event,
-                            const struct vs_event_info *info)
+/* By value to and fro, so that what the frequent kinds need may stay in registers. */
+static __attribute__((noinline)) struct encoding encode_by_table(struct encoding e,
+                                                                 const struct vs_event *event)
 {
+    const struct vs_event_info *info = vs_event_describe(event->kind);
     static void (*const put[])(struct encoding *, uint64_t) = {
         [VS_CODEC_U] = put_U, [VS_CODEC_S] = put_S,     [VS_CODEC_A] = put_A,
         [VS_CODEC_T] = put_T, [VS_CODEC_STR] = put_STR, [VS_CODEC_STK] = put_STK,
     };
     for (unsigned i = 0; i < info->field_count; i++)
-        put[info->fields[i].codec](e, event->fields[i]);
+        put[info->fields[i].codec](&e, event->fields[i]);
+    return e;
 }
 
 static inline void encode_fields(struct vs_recorder *r, struct encoding *e,
-                                 const struct vs_event *event, const struct vs_event_info *info)
+                                 const struct vs_event *event)
 {
     switch (event->kind) {
     case VS_EVENT_alloc:
@@ -113,10 +116,10 @@ static inline void encode_fields(struct vs_recorder *r, struct encoding *e,
         break;
     case VS_EVENT_module: /* defines what stacks refer to */
         r->active->definitions++;
-        encode_by_table(e, event, info);
+        *e = encode_by_table(*e, event);
         break;
     default:
-        encode_by_table(e, event, info);
+        *e = encode_by_table(*e, event);
     }
 }
 
@@ -140,8 +143,7 @@ static inline unsigned char encode_head(struct vs_recorder *r, struct encoding *
 
 void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
 {
-    const struct vs_event_info *info = vs_event_describe(event->kind);
-    if (!r || !info)
+    if (!r || !vs_event_describe(event->kind))
         return;
     if (__builtin_expect(r->selection.heed >> event->kind & 1, 0) &&
         !vs_selection_before_locked(r, event))
@@ -158,7 +160,7 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
     unsigned char *first = r->cursor;
     struct encoding e = {first, r->last_address, r->last_t, r->strings, r->stack_nodes};
     *first = encode_head(r, &e, event);
-    encode_fields(r, &e, event, info);
+    encode_fields(r, &e, event);
     r->last_address = e.last_address;
     r->last_t = e.last_t;
     r->active->events++;

@@ -172,9 +172,14 @@ static inline uint64_t vs_unzigzag(uint64_t coded)
  * byte after it. What follows in the room may be overwritten. */
 static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
 {
-    if (value < 0x80) {
+    if (__builtin_expect(value < 0x80, 1)) {
         *p = (unsigned char)value;
         return p + 1;
+    }
+    if (value < 0x4000) { /* most times and stacks */
+        uint16_t w = (uint16_t)(0x80 | (value & 0x7f) | (value & 0x3f80) << 1);
+        memcpy(p, &w, sizeof w);
+        return p + 2;
     }
     if (value < UINT64_C(1) << 56) {
         /* seven bits to each byte of a word: halves, then quarters, then eighths */
@@ -182,8 +187,9 @@ static inline unsigned char *vs_put_varint(unsigned char *p, uint64_t value)
                      (value & UINT64_C(0x00fffffff0000000)) << 4;
         w = (w & UINT64_C(0x00003fff00003fff)) | (w & UINT64_C(0x0fffc0000fffc000)) << 2;
         w = (w & UINT64_C(0x007f007f007f007f)) | (w & UINT64_C(0x3f803f803f803f80)) << 1;
-        unsigned last = (63 - (unsigned)__builtin_clzll(value)) / 7;
-        w |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * last) - 1);
+        /* the last byte's number: a seventh of the highest bit's, up to 63 of those */
+        unsigned last = ((63 ^ (unsigned)__builtin_clzll(value)) * 9 + 9) / 64;
+        w |= UINT64_C(0x0080808080808080) >> (56 - 8 * last);
         memcpy(p, &w, sizeof w);
         return p + last + 1;
     }
