@@ -81,29 +81,37 @@ uint64_t vs_process_string(const char *text)
 
 #define API_SLOTS 64
 
-uint64_t vs_process_api(const char *name)
+struct api_slot {
+    _Atomic(const char *) name; /* release pairs with acquire: id was stored before */
+    _Atomic uint64_t id;
+};
+static struct api_slot api_slots[API_SLOTS];
+
+/* A name that its slot does not hold. */
+static __attribute__((noinline)) uint64_t find_api(struct api_slot *slot, const char *name)
 {
-    /* the names are literals: their address stands for them */
-    static struct {
-        _Atomic(const char *) name; /* release pairs with acquire: id was stored before */
-        _Atomic uint64_t id;
-    } slots[API_SLOTS];
-    size_t i = ((uintptr_t)name >> 3 ^ (uintptr_t)name >> 9) % API_SLOTS;
-    if (atomic_load_explicit(&slots[i].name, memory_order_acquire) == name)
-        return atomic_load_explicit(&slots[i].id, memory_order_relaxed);
     uint64_t id = vs_process_string(name);
     /* a slot is taken once and for all, so that name and id always belong together */
-    if (atomic_load_explicit(&slots[i].name, memory_order_relaxed) == NULL) {
+    if (atomic_load_explicit(&slot->name, memory_order_relaxed) == NULL) {
         static atomic_flag filling = ATOMIC_FLAG_INIT;
         if (!atomic_flag_test_and_set_explicit(&filling, memory_order_acquire)) {
-            if (atomic_load_explicit(&slots[i].name, memory_order_relaxed) == NULL) {
-                atomic_store_explicit(&slots[i].id, id, memory_order_relaxed);
-                atomic_store_explicit(&slots[i].name, name, memory_order_release);
+            if (atomic_load_explicit(&slot->name, memory_order_relaxed) == NULL) {
+                atomic_store_explicit(&slot->id, id, memory_order_relaxed);
+                atomic_store_explicit(&slot->name, name, memory_order_release);
             }
             atomic_flag_clear_explicit(&filling, memory_order_release);
         }
     }
     return id;
+}
+
+inline uint64_t vs_process_api(const char *name) /* inline: see vs_recorder_acquire */
+{
+    /* the names are literals: their address stands for them */
+    struct api_slot *slot = &api_slots[((uintptr_t)name >> 3 ^ (uintptr_t)name >> 9) % API_SLOTS];
+    if (atomic_load_explicit(&slot->name, memory_order_acquire) == name)
+        return atomic_load_explicit(&slot->id, memory_order_relaxed);
+    return find_api(slot, name);
 }
 
 uint64_t vs_process_stack(void)
@@ -429,7 +437,7 @@ static __attribute__((noinline)) void begin(void)
     errno = saved_errno;
 }
 
-bool vs_process_begin(void)
+inline bool vs_process_begin(void) /* inline: see vs_recorder_acquire */
 {
     enum vs_process_state now = vs_process_state();
     if (__builtin_expect(now == VS_PROCESS_IDLE, 0)) {
@@ -445,7 +453,7 @@ void vs_process_abandon(void)
     vs_recorder_abandon_in_child(recorder);
 }
 
-bool vs_hook_active_for(const void *caller)
+inline bool vs_hook_active_for(const void *caller)
 {
     if (vs_thread.inside)
         return false;

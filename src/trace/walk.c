@@ -246,6 +246,7 @@ NOT_CHECKED static inline bool leads_here(const struct vs_trail *t, struct vs_wa
         return false;
     const char *base = (const char *)(uintptr_t)start->sp;
     /* in order: only a word that matched says that the next may be read */
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < t->words; i++) {
         if (*(const volatile uint64_t *)(const void *)(base + t->offset[i]) != t->value[i])
             return false;
