@@ -109,6 +109,7 @@ struct vs_allocator_event {
  * not keep the pointer. */
 struct vs_event_sink {
     void (*event)(void *ctx, const struct vs_allocator_event *event);
+    uint32_t ignored; /* a bit for each kind (1 << kind) that need not be told */
 };
 
 /* When may a freed block be handed out again? */

@@ -461,7 +461,7 @@ static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
                                             enum vs_pool_kind pool, uint64_t addr,
                                             uint64_t requested, uint64_t size, uint64_t stream)
 {
-    if (!allocator->sink.event)
+    if (!allocator->sink.event || allocator->sink.ignored >> kind & 1)
         return;
     struct vs_allocator_event event = {kind, pool, addr, requested, size, stream};
     allocator->sink.event(allocator->sink_ctx, &event);

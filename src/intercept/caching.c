@@ -247,12 +247,13 @@ static void on_event(void *arg, const struct vs_allocator_event *e)
     case VS_ALLOCATOR_SEGMENT_UNMAP:
         on_segment(context, e, e->kind);
         break;
-    default: /* free completed and out of memory: recorded by the caller where it matters */
+    default: /* out of memory: recorded by the caller where it matters */
         break;
     }
 }
 
-static const struct vs_event_sink event_sink = {.event = on_event};
+static const struct vs_event_sink event_sink = {.event = on_event,
+                                                .ignored = 1u << VS_ALLOCATOR_FREE_COMPLETED};
 
 struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse)
 {

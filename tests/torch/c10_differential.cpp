@@ -516,7 +516,7 @@ static struct vs_allocator *our_allocator()
         return nullptr;
     conf.config.total_memory = properties.totalGlobalMem;
     range_bytes = (conf.config.total_memory + conf.config.total_memory / 8) & ~UINT64_C(0x1fffff);
-    static const struct vs_event_sink sink = {note_ours};
+    static const struct vs_event_sink sink = {note_ours, 0};
     const struct vs_device_ops ops = device_ops();
     struct vs_allocator *allocator;
     return vs_allocator_create(&conf.config, &ops, nullptr, &sink, nullptr, &allocator) ? nullptr

@@ -38,7 +38,7 @@ static inline void fixture_log(void *ctx, const struct vs_allocator_event *event
 static inline void fixture_start(struct fixture *f, const struct vs_allocator_config *config,
                                  uint64_t capacity)
 {
-    static const struct vs_event_sink sink = {fixture_log};
+    static const struct vs_event_sink sink = {.event = fixture_log};
     memset(f, 0, sizeof *f);
     fake_device_init(&f->device, capacity);
     assert_int_equal(

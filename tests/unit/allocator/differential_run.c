@@ -72,7 +72,7 @@ static bool free_the_same(void *ctx)
 
 void diff_start(struct diff_run *r, const struct diff_config *config)
 {
-    static const struct vs_event_sink sink = {on_event};
+    static const struct vs_event_sink sink = {.event = on_event};
     memset(r, 0, sizeof *r);
     r->config = config;
     fake_device_init(&r->device, config->capacity);

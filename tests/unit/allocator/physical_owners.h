@@ -92,7 +92,7 @@ static inline void physical_event(void *ctx, const struct vs_allocator_event *e)
     }
 }
 
-static const struct vs_event_sink physical_sink = {physical_event};
+static const struct vs_event_sink physical_sink = {.event = physical_event};
 
 static inline void physical_free(struct physical_owners *o)
 {

@@ -356,6 +356,26 @@ static void events_tell_every_step_in_order(void **state)
     fixture_stop(&f);
 }
 
+static void kinds_that_a_sink_ignores_are_not_told(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    const struct vs_event_sink sink = {.event = fixture_log,
+                                       .ignored = 1u << VS_ALLOCATOR_FREE_COMPLETED};
+    fake_device_init(&f.device, GIB);
+    assert_int_equal(vs_allocator_create(&pytorch_config, &fake_device_ops, &f.device, &sink, &f,
+                                         &f.allocator), VS_OK);
+    for (int i = 0; i < 2; i++) /* by the slow way, then by the fast one */
+        give(&f, take_on(&f, 3000, 4).addr);
+    static const enum vs_allocator_event_kind kinds[] = {VS_ALLOCATOR_SEGMENT_ALLOC,
+                                                         VS_ALLOCATOR_ALLOC, VS_ALLOCATOR_FREE,
+                                                         VS_ALLOCATOR_ALLOC, VS_ALLOCATOR_FREE};
+    assert_int_equal(f.event_count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(f.events[i].kind, kinds[i]);
+    fixture_stop(&f);
+}
+
 static void abandon_forgets_everything_without_touching_the_device(void **state)
 {
     (void)state;
@@ -510,6 +530,7 @@ int main(void)
         cmocka_unit_test(statistics_of_a_split_and_a_merge_are_pytorchs),
         cmocka_unit_test(resets_touch_peaks_or_sums_and_not_levels),
         cmocka_unit_test(events_tell_every_step_in_order),
+        cmocka_unit_test(kinds_that_a_sink_ignores_are_not_told),
         cmocka_unit_test(abandon_forgets_everything_without_touching_the_device),
         cmocka_unit_test(the_child_of_a_fork_starts_empty_even_with_the_lock_held),
         cmocka_unit_test(the_snapshot_shows_every_byte_once),
