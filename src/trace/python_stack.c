@@ -12,13 +12,12 @@
  *
  * In a list of frames a Python frame is vs_python_step_key, which no address can be. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/vs_cancel.h"
 #include "base/vs_log.h"
+#include "trace/new_stack.h"
 #include "trace/python.h"
 #include "trace/recorder_internal.h"
 
@@ -129,25 +128,26 @@ static void leave_out_bottom(struct merge *m)
 /* --- one stack --- */
 
 struct stack {
+    struct vs_new_stack stack; /* first: one is made of the other */
     struct vs_walk_owner owner;
     const struct vs_walk_start *start;
     const struct vs_python *python;
     const struct vs_python_step *steps;
     size_t count;
-    struct vs_trail *trail;
     void *frames[VS_STACK_FRAMES_MAX + 1]; /* and a mark */
-    size_t frame_count;
 };
 
-static void capture(struct vs_recorder *r, struct stack *s)
+static void capture(struct vs_recorder *r, struct vs_new_stack *stack)
 {
+    struct stack *s = (struct stack *)stack;
     void *pcs[NATIVE_MAX];
     uint64_t sps[NATIVE_MAX];
     enum vs_walk_end end = VS_WALK_BOTTOM;
     struct merge m = {r, s->python, s->steps, 0, s->count, s->frames, 0, 0, false};
     if (r->native) {
         size_t from = 0;
-        size_t walked = vs_walk_stack(s->owner, s->start, pcs, sps, NATIVE_MAX, &end, &s->trail);
+        size_t walked = vs_walk_stack(s->owner, s->start, pcs, sps, NATIVE_MAX, &end,
+                                      &stack->trail);
         size_t count = walked;
         if (!walked)
             count = vs_walk_check(pcs, vs_unwind_capture(pcs, NATIVE_MAX), &end);
@@ -157,7 +157,7 @@ static void capture(struct vs_recorder *r, struct stack *s)
             from = 0;
         merge_native(&m, pcs, walked ? sps : NULL, count, from, s->owner.skip);
     } else {
-        s->trail = vs_walk_nothing(s->owner, s->start);
+        stack->trail = vs_walk_nothing(s->owner, s->start);
     }
     while (m.next < m.count && m.n < r->depth_max)
         put_run(&m);
@@ -166,7 +166,8 @@ static void capture(struct vs_recorder *r, struct stack *s)
     leave_out_bottom(&m);
     if (m.n && m.n == before && (m.more || end == VS_WALK_LOST))
         m.out[m.n++] = vs_walk_mark(m.more ? VS_STACK_MORE : VS_STACK_LOST);
-    s->frame_count = m.n;
+    stack->frames = s->frames;
+    stack->count = m.n;
 }
 
 /* --- names --- */
@@ -247,8 +248,9 @@ static void name_frames(struct vs_recorder *r, const struct stack *s)
 
 /* With the lock held at the end: they are known together, and there is room for the stack;
  * who waited for that would let go of the lock, and others could drop what is known. */
-static void name_all_and_lock(struct vs_recorder *r, const struct stack *s)
+static void name_all_and_acquire(struct vs_recorder *r, const struct vs_new_stack *stack)
 {
+    const struct stack *s = (const struct stack *)stack;
     uint32_t dropped;
     vs_lock_acquire(&r->lock);
     do {
@@ -256,39 +258,26 @@ static void name_all_and_lock(struct vs_recorder *r, const struct stack *s)
         vs_recorder_release(r);
         name_frames(r, s);
         vs_lock_acquire(&r->lock);
-    } while (vs_window_reserve_locked(r, s->frame_count * VS_STACK_NODE_BYTES_MAX) &&
+    } while (vs_window_reserve_locked(r, stack->count * VS_STACK_NODE_BYTES_MAX) &&
              dropped != r->python_places_dropped);
 }
 
-static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r, struct stack *s)
+/* Apart: the frames need room that known stacks do not. */
+static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
+                                                    const struct vs_python *python,
+                                                    struct vs_walk_owner owner,
+                                                    const struct vs_walk_start *start,
+                                                    const struct vs_python_step *steps,
+                                                    size_t count)
 {
-    int saved_errno = errno, cancel = vs_cancel_hold();
-    if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
-        vs_module_list_refresh(r);
-    capture(r, s);
-    uint64_t hash = vs_intern_stack_hash(s->frames, s->frame_count), id = 0;
-    if (s->frame_count) {
-        vs_lock_acquire(&r->lock);
-        id = vs_intern_stack_find_locked(r, hash);
-        vs_recorder_release(r);
-    }
-    if (id == VS_STACK_MISS && vs_selection_stacks_stopped(&r->selection))
-        id = 0;
-    if (id == VS_STACK_MISS) {
-        uint32_t epoch = vs_walk_epoch();
-        vs_module_list_refresh(r);
-        if (vs_walk_epoch() != epoch) { /* the rules may have been those of other code */
-            capture(r, s);
-            hash = vs_intern_stack_hash(s->frames, s->frame_count);
-        }
-        name_all_and_lock(r, s);
-        id = s->frame_count ? vs_intern_stack_add_locked(r, hash, s->frames, s->frame_count) : 0;
-        vs_recorder_release(r);
-    }
-    vs_walk_keep(s->trail, id);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
-    return id;
+    static const struct vs_stack_way way = {capture, name_all_and_acquire};
+    struct stack s;
+    s.owner = owner;
+    s.start = start;
+    s.python = python;
+    s.steps = steps;
+    s.count = count;
+    return vs_new_stack_id(r, &s.stack, &way);
 }
 
 __attribute__((noinline)) bool vs_python_stack(struct vs_recorder *r,
@@ -307,9 +296,7 @@ __attribute__((noinline)) bool vs_python_stack(struct vs_recorder *r,
         *start = (struct vs_walk_start){0};
     start->python = vs_python_key(steps, count);
     *id = vs_walk_known(owner, start);
-    if (!*id) {
-        struct stack s = {owner, start, python, steps, count, NULL, {0}, 0};
-        *id = new_stack(r, &s);
-    }
+    if (!*id)
+        *id = new_stack(r, python, owner, start, steps, count);
     return true;
 }

@@ -18,12 +18,9 @@
 #include "trace/python.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
-#include "trace/walk.h"
 
 /* and for the lock: exit() may be called by a handler that interrupted us */
 #define CLOSE_LOCK_NS UINT64_C(2000000000)
-/* frames between the caller and libunwind, over what is kept */
-#define UNWIND_SLACK 8u
 
 static bool is_stopped(const struct vs_recorder *r)
 {
@@ -196,126 +193,6 @@ uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t leng
     uint64_t id = vs_intern_string_locked(r, text, length);
     vs_recorder_release(r);
     errno = saved_errno;
-    return id;
-}
-
-/* A stack as it is recorded: its pcs, a mark in place of what is missing at its end. */
-struct capture {
-    void *pcs[VS_STACK_FRAMES_MAX + 4 * UNWIND_SLACK];
-    size_t count;
-    struct vs_trail *trail;
-};
-
-/* Keep what belongs to the program: drop everything inside *caller*'s callee, then
- * *skip* frames, then frames of our own library. */
-static void keep_program_frames(const struct vs_recorder *r, struct capture *c, const void *caller,
-                                unsigned skip, enum vs_walk_end end)
-{
-    size_t from = 0, kept = 0, i;
-    while (from < c->count && c->pcs[from] != caller)
-        from++;
-    if (from == c->count)
-        from = 0; /* unwound by other rules than ours; our own library is dropped below */
-    for (i = from; i < c->count && kept < r->depth_max; i++) {
-        uint64_t pc = (uint64_t)(uintptr_t)c->pcs[i];
-        if (i - from < skip || !pc || (pc >= r->own_start && pc < r->own_end))
-            continue;
-        c->pcs[kept++] = c->pcs[i];
-    }
-    if (kept && (i < c->count || end == VS_WALK_MORE))
-        c->pcs[kept++] = vs_walk_mark(VS_STACK_MORE);
-    else if (kept && end == VS_WALK_LOST)
-        c->pcs[kept++] = vs_walk_mark(VS_STACK_LOST);
-    c->count = kept;
-}
-
-/* The frames of the stack that begins at *start*, by rules where they cover it. */
-static void capture(struct vs_recorder *r, struct vs_walk_owner owner,
-                    const struct vs_walk_start *start, struct capture *c)
-{
-    size_t max = r->depth_max + owner.skip + UNWIND_SLACK + (r->own_end ? UNWIND_SLACK : 0);
-    enum vs_walk_end end = VS_WALK_BOTTOM;
-    if (max > sizeof c->pcs / sizeof *c->pcs - 1)
-        max = sizeof c->pcs / sizeof *c->pcs - 1;
-    c->count = vs_walk_stack(owner, start, c->pcs, NULL, max, &end, &c->trail);
-    if (!c->count) {
-        size_t count = vs_unwind_capture(c->pcs, max);
-        c->count = vs_walk_check(c->pcs, count, &end);
-        if (c->count == max && end != VS_WALK_BOTTOM)
-            end = VS_WALK_MORE;
-    }
-    keep_program_frames(r, c, (const void *)(uintptr_t)start->pc, owner.skip, end);
-}
-
-/* A stack that this thread has not seen lately. */
-static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
-                                                    struct vs_walk_owner owner,
-                                                    const struct vs_walk_start *start)
-{
-    struct capture c;
-    int saved_errno = errno, cancel = vs_cancel_hold();
-    if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
-        vs_module_list_refresh(r);
-    capture(r, owner, start, &c);
-    uint64_t hash = vs_intern_stack_hash(c.pcs, c.count), id = 0;
-    if (c.count) {
-        vs_lock_acquire(&r->lock);
-        id = vs_intern_stack_find_locked(r, hash);
-        vs_recorder_release(r);
-    }
-    if (id == VS_STACK_MISS && vs_selection_stacks_stopped(&r->selection))
-        id = 0;
-    if (id == VS_STACK_MISS) {
-        uint32_t epoch = vs_walk_epoch();
-        vs_module_list_refresh(r);
-        if (vs_walk_epoch() != epoch) { /* the rules may have been those of other code */
-            capture(r, owner, start, &c);
-            hash = vs_intern_stack_hash(c.pcs, c.count);
-        }
-        vs_lock_acquire(&r->lock);
-        id = c.count ? vs_intern_stack_add_locked(r, hash, c.pcs, c.count) : 0;
-        vs_recorder_release(r);
-    }
-    vs_walk_keep(c.trail, id);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
-    return id;
-}
-
-/* Without native stacks there is no new one to tell that something was loaded. */
-static __attribute__((noinline)) const struct vs_python *python_by_now(struct vs_recorder *r)
-{
-    int saved_errno = errno, cancel = vs_cancel_hold();
-    vs_module_list_refresh(r);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
-    return vs_python_get();
-}
-
-__attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsigned skip)
-{
-    if (is_stopped(r) || !r->depth_max)
-        return 0;
-    const uint64_t *frame = __builtin_frame_address(0);
-    struct vs_walk_start start = {.pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
-                                  .sp = (uint64_t)(uintptr_t)(frame + 2),
-                                  .fp = frame[0]};
-    struct vs_walk_owner owner = {r->number, skip};
-    const struct vs_python *python = vs_python_get();
-    uint64_t id;
-    if (!python && r->python && !r->native)
-        python = python_by_now(r);
-    if (python && r->python && vs_python_stack(r, python, owner, &start, &id))
-        return id;
-    if (!r->native)
-        return 0;
-    id = vs_walk_known(owner, &start);
-    if (id)
-        return id;
-    id = new_stack(r, owner, &start);
-    /* it may have found Python just now, and this is the first stack with it */
-    if (!python && (python = vs_python_get()) && r->python)
-        vs_python_stack(r, python, owner, &start, &id);
     return id;
 }
 
