@@ -69,15 +69,29 @@ struct walk {
 /* Of the bytes of an object. Of a long one not all of them, but its length and ends. */
 NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
 {
-    uint64_t mark = bytes;
+    enum { WORD = sizeof(uint64_t), HALF = sizeof(uint32_t) };
+    uint64_t mark = bytes, other = ~bytes;
     if (bytes > MARKED_MAX) {
-        mark = mix(bytes, word(at + bytes - 2 * sizeof(uint64_t), 0));
+        mark = mix(bytes, word(at + bytes - 2 * WORD, 0));
         bytes = MARKED_MAX;
     }
-    for (; bytes >= 2 * sizeof(uint64_t); bytes -= 2 * sizeof(uint64_t), at += 2 * sizeof(uint64_t))
-        mark = mix(mark ^ word(at, 0), word(at, sizeof(uint64_t)));
-    for (; bytes; bytes--, at++)
-        mark = mark << 8 ^ mark >> 56 ^ byte(at, 0);
+    uint64_t end = at + bytes;
+    for (; end - at >= 4 * WORD; at += 4 * WORD) { /* neither product waits for the other */
+        mark = mix(mark ^ word(at, 0), word(at, WORD));
+        other = mix(other ^ word(at, 2 * WORD), word(at, 3 * WORD));
+    }
+    mark ^= other << 32 ^ other >> 32;
+    if (end - at >= 2 * WORD) {
+        mark = mix(mark ^ word(at, 0), word(at, WORD));
+        at += 2 * WORD;
+    }
+    /* the rest: its beginning and its end, which may overlap */
+    if (end - at >= WORD)
+        return mix(mark ^ word(at, 0), word(end - WORD, 0));
+    if (end - at >= HALF)
+        return mix(mark ^ half(at, 0), half(end - HALF, 0));
+    for (; at < end; at++)
+        mark = mix(mark, byte(at, 0));
     return mark;
 }
 
@@ -233,8 +247,8 @@ uint64_t vs_python_step_key(const struct vs_python_step *step)
 uint64_t vs_python_key(const struct vs_python_step *steps, size_t count)
 {
     uint64_t key = count;
-    for (size_t i = 0; i < count; i++)
-        key = mix(key ^ steps[i].code ^ steps[i].mark << 17, steps[i].instr + i);
+    for (size_t i = 0; i < count; i++) /* no product waits for the one before */
+        key = (key << 7 | key >> 57) + mix(steps[i].code ^ steps[i].mark << 17, steps[i].instr + i);
     return key ? key : 1;
 }
 
