@@ -118,6 +118,38 @@ static size_t split(size_t bytes, const unsigned char **columns)
     return total;
 }
 
+/* Byte for byte: the shortest, and nothing before it is touched. */
+static void check_varint(uint64_t value)
+{
+    unsigned char expected[VS_VARINT_MAX], got[1 + VS_VARINT_MAX] = {0x5a};
+    size_t n = 0;
+    uint64_t rest = value, back = 0;
+    for (; rest >= 0x80; rest >>= 7)
+        expected[n++] = (unsigned char)(rest | 0x80);
+    expected[n++] = (unsigned char)rest;
+    const unsigned char *p = got + 1;
+    assert_ptr_equal(vs_put_varint(got + 1, value), got + 1 + n);
+    assert_memory_equal(got + 1, expected, n);
+    assert_int_equal(got[0], 0x5a);
+    assert_true(vs_get_varint(&p, got + sizeof got, &back));
+    assert_true(back == value && p == got + 1 + n);
+}
+
+static void varints_of_all_lengths_are_the_shortest(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (uint64_t value = 0; value < 70000; value++)
+        check_varint(value);
+    for (unsigned bit = 0; bit < 64; bit++) {
+        check_varint((UINT64_C(1) << bit) - 1);
+        check_varint(UINT64_C(1) << bit);
+        check_varint(UINT64_MAX >> bit);
+        for (int i = 0; i < 100; i++)
+            check_varint(UINT64_C(1) << bit | random_next(&seed) >> (63 - bit));
+    }
+}
+
 static void joining_gives_the_rows_that_were_split(void **state)
 {
     (void)state;
@@ -244,6 +276,7 @@ static void frames_of_columns_read_as_stored_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(varints_of_all_lengths_are_the_shortest),
         cmocka_unit_test(joining_gives_the_rows_that_were_split),
         cmocka_unit_test(rows_that_cannot_be_followed_are_left_alone),
         cmocka_unit_test(damaged_columns_are_refused),
