@@ -19,90 +19,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "trace/object_symbols.h"
 #include "trace/python.h"
-
-/* --- symbols of one object --- */
-
-struct tables {
-    uint64_t base;
-    const ElfW(Sym) *symbols;
-    const char *strings;
-    const uint32_t *gnu_hash, *hash;
-};
-
-/* The loader relocates these addresses in some objects and not in others. */
-static const void *address(uint64_t base, uint64_t value)
-{
-    return (const void *)(uintptr_t)(value < base ? base + value : value);
-}
-
-static bool read_tables(const struct dl_phdr_info *info, struct tables *t)
-{
-    const ElfW(Dyn) *dynamic = NULL;
-    *t = (struct tables){.base = info->dlpi_addr};
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    }
-    for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
-        const void *at = address(t->base, d->d_un.d_ptr);
-        if (d->d_tag == DT_SYMTAB)
-            t->symbols = at;
-        else if (d->d_tag == DT_STRTAB)
-            t->strings = at;
-        else if (d->d_tag == DT_GNU_HASH)
-            t->gnu_hash = at;
-        else if (d->d_tag == DT_HASH)
-            t->hash = at;
-    }
-    return t->symbols && t->strings && (t->gnu_hash || t->hash);
-}
-
-static bool is(const struct tables *t, uint32_t i, const char *name)
-{
-    return t->symbols[i].st_shndx != SHN_UNDEF &&
-           strcmp(t->strings + t->symbols[i].st_name, name) == 0;
-}
-
-static const ElfW(Sym) *find_by_gnu_hash(const struct tables *t, const char *name)
-{
-    const uint32_t buckets = t->gnu_hash[0], first = t->gnu_hash[1], words = t->gnu_hash[2];
-    const uint64_t *bloom = (const uint64_t *)(const void *)(t->gnu_hash + 4);
-    const uint32_t *bucket = (const uint32_t *)(const void *)(bloom + words);
-    const uint32_t *chain = bucket + buckets;
-    uint32_t hash = 5381;
-    for (const char *c = name; *c; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    if (!buckets || !words)
-        return NULL;
-    uint64_t bits = bloom[hash / 64 % words];
-    if (!(bits >> hash % 64 & bits >> (hash >> t->gnu_hash[3]) % 64 & 1))
-        return NULL;
-    for (uint32_t i = bucket[hash % buckets]; i >= first; i++) {
-        if ((chain[i - first] | 1) == (hash | 1) && is(t, i, name))
-            return &t->symbols[i];
-        if (chain[i - first] & 1)
-            break;
-    }
-    return NULL;
-}
-
-static const ElfW(Sym) *find_symbol(const struct tables *t, const char *name)
-{
-    if (t->gnu_hash)
-        return find_by_gnu_hash(t, name);
-    for (uint32_t i = 1; i < t->hash[1]; i++) {
-        if (is(t, i, name))
-            return &t->symbols[i];
-    }
-    return NULL;
-}
-
-static uint64_t find_address(const struct tables *t, const char *name)
-{
-    const ElfW(Sym) *symbol = find_symbol(t, name);
-    return symbol ? t->base + symbol->st_value : 0;
-}
 
 /* --- the interpreter --- */
 
@@ -118,10 +36,10 @@ struct candidate {
     bool found;
 };
 
-static uint64_t function_of(const struct tables *t, const char *name, const char *other)
+static uint64_t function_of(const struct vs_object_symbols *t, const char *name, const char *other)
 {
-    uint64_t at = find_address(t, name);
-    return at ? at : find_address(t, other);
+    uint64_t at = vs_object_symbols_address(t, name);
+    return at ? at : vs_object_symbols_address(t, other);
 }
 
 static void set_range(const struct dl_phdr_info *info, struct vs_python *python)
@@ -178,31 +96,31 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct candidate *c = arg;
     struct vs_python *python = &c->python;
-    struct tables t;
+    struct vs_object_symbols t;
     (void)size;
     if (c->found) { /* the loader itself stands last among what came with the program */
         python->at_start |= info->dlpi_addr == _r_debug.r_ldbase;
         return python->at_start;
     }
-    if (!read_tables(info, &t))
+    if (!vs_object_symbols_read(info, &t))
         return 0;
-    python->runtime = (const char *)(uintptr_t)find_address(&t, "_PyRuntime");
+    python->runtime = (const char *)(uintptr_t)vs_object_symbols_address(&t, "_PyRuntime");
     if (!python->runtime)
         return 0;
     python->this_thread =
-        (void *(*)(void))(uintptr_t)find_address(&t, "PyGILState_GetThisThreadState");
+        (void *(*)(void))(uintptr_t)vs_object_symbols_address(&t, "PyGILState_GetThisThreadState");
     python->current = (void *(*)(void))(uintptr_t)function_of(&t, "PyThreadState_GetUnchecked",
                                                               "_PyThreadState_UncheckedGet");
-    python->initialized = (int (*)(void))(uintptr_t)find_address(&t, "Py_IsInitialized");
-    python->code_type = find_address(&t, "PyCode_Type");
-    python->text_type = find_address(&t, "PyUnicode_Type");
-    const ElfW(Sym) *eval = find_symbol(&t, "_PyEval_EvalFrameDefault");
+    python->initialized = (int (*)(void))(uintptr_t)vs_object_symbols_address(&t, "Py_IsInitialized");
+    python->code_type = vs_object_symbols_address(&t, "PyCode_Type");
+    python->text_type = vs_object_symbols_address(&t, "PyUnicode_Type");
+    const ElfW(Sym) *eval = vs_object_symbols_find(&t, "_PyEval_EvalFrameDefault");
     if (eval && eval->st_size) {
         python->eval_start = t.base + eval->st_value;
         python->eval_end = python->eval_start + eval->st_size;
     }
-    c->version = find_address(&t, "Py_Version");
-    c->get_version = find_address(&t, "Py_GetVersion");
+    c->version = vs_object_symbols_address(&t, "Py_Version");
+    c->get_version = vs_object_symbols_address(&t, "Py_GetVersion");
     c->begun = begun_of(c);
     c->has_begun = !c->begun || *(const volatile uint64_t *)(uintptr_t)c->begun;
     if (strlen(info->dlpi_name ? info->dlpi_name : "") < sizeof c->name)

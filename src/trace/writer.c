@@ -30,6 +30,7 @@
 #include "trace/priority.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
+#include "trace/thread_start.h"
 
 #define FD_MIN 100 /* out of the way of programs that expect low numbers */
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
@@ -485,16 +486,10 @@ static void *writer_main(void *arg)
 void vs_writer_start(struct vs_recorder *r)
 {
     sigset_t all, before;
-    pthread_attr_t attr;
     sigfillset(&all);
     sigdelset(&all, SIGSYS); /* blocked, a sandbox that serves system calls by it would kill */
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers are not ours to run */
-    int rc = pthread_attr_init(&attr);
-    if (!rc) {
-        pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
-        rc = pthread_create(&r->thread, &attr, writer_main, r);
-        pthread_attr_destroy(&attr);
-    }
+    int rc = vs_thread_start(&r->thread, THREAD_STACK_BYTES, writer_main, r);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     r->has_thread = !rc;
     if (rc) {
