@@ -34,6 +34,7 @@
 #include "intercept/nvtx_pending.h"
 #include "intercept/process_internal.h"
 #include "intercept/sharing.h"
+#include "intercept/trace_name.h"
 #include "vramscope.h"
 
 static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
@@ -157,45 +158,11 @@ static void apply_log_level(void)
     vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
 }
 
-#define NAMES_MAX 100
-
 /* Too large for the stacks of some threads; guarded by process_lock. */
 static struct {
     char path[PATH_MAX], exe[PATH_MAX], command[4096];
     struct vs_lineage lineage;
 } scratch;
-
-/* The pattern filled in, absolute: the program may change its folder. */
-static enum vs_err expand_output(char *path)
-{
-    const char *pattern = options.text[VS_OPT_output];
-    size_t n = 0;
-    if (*pattern != '/' && getcwd(path, PATH_MAX)) {
-        n = strlen(path);
-        path[n++] = '/';
-    }
-    if (n >= PATH_MAX)
-        return VS_ERR_LIMIT;
-    return vs_output_expand(pattern, program_invocation_short_name, (long)getpid(), path + n,
-                            PATH_MAX - n);
-}
-
-/* The trace's name: the pattern at first; then NAME.PID.vst, NAME.PID.2.vst, … beside
- * it, as other processes, or this one before an exec, may write there. */
-static enum vs_err trace_path(char *path, unsigned attempt)
-{
-    enum vs_err err = expand_output(path);
-    if (err || !attempt)
-        return err;
-    char *slash = strrchr(path, '/'), *dot = strrchr(path, '.'), number[16] = "";
-    if (dot && (!slash || dot > slash + 1) && strcmp(dot, ".vst") == 0)
-        *dot = 0;
-    if (attempt > 1)
-        snprintf(number, sizeof number, ".%u", attempt);
-    size_t n = strlen(path);
-    int m = snprintf(path + n, PATH_MAX - n, ".%ld%s.vst", (long)getpid(), number);
-    return m < 0 || (size_t)m >= PATH_MAX - n ? VS_ERR_LIMIT : VS_OK;
-}
 
 /* Whether our dlclose stands in front of the program's. */
 static bool in_front(void)
@@ -228,8 +195,8 @@ static enum vs_err open_recorder(char *path)
         .limit_bytes = options.number[VS_OPT_max_trace_size]};
     enum vs_err err = VS_ERR_IO;
     errno = EEXIST;
-    for (unsigned i = 0; err == VS_ERR_IO && errno == EEXIST && i < NAMES_MAX; i++) {
-        err = trace_path(path, i);
+    for (unsigned i = 0; err == VS_ERR_IO && errno == EEXIST && i < VS_TRACE_NAME_TRIES; i++) {
+        err = vs_trace_name(options.text[VS_OPT_output], i, path);
         if (!err)
             err = vs_recorder_open(&config, &recorder);
     }

@@ -15,6 +15,7 @@
 #include "base/vs_log.h"
 #include "base/vs_quick_lock.h"
 #include "trace/compress.h"
+#include "trace/own_file.h"
 #include "trace/python.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
@@ -135,7 +136,7 @@ fail:;
     int saved_errno = errno;
     vs_window_close(r, false);
     if (r->writer.regular && r->writer.offset)
-        unlink(r->path); /* ours, and empty */
+        vs_own_file_remove(r->path, r->writer.device, r->writer.inode); /* empty */
     vs_writer_close(r);
     vs_arena_free_all(&r->arena);
     vs_pages_unmap(r, sizeof *r);

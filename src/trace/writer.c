@@ -27,6 +27,7 @@
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
+#include "trace/own_file.h"
 #include "trace/priority.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
@@ -39,31 +40,6 @@
 static size_t index_bytes_max(void)
 {
     return sizeof(struct vs_index_header) + VS_INDEX_ENTRIES_MAX * sizeof(struct vs_index_entry);
-}
-
-/* Create the file. A plain file that is there is replaced, not overwritten: the
- * old one may still be open in a reader or in another recording process. */
-static int create_file(const char *path, bool keep_existing)
-{
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    int fd = open(path, flags, 0600);
-    struct stat st;
-    if (fd < 0 && errno == EEXIST && !lstat(path, &st)) {
-        if (S_ISREG(st.st_mode)) {
-            if (keep_existing) {
-                errno = EEXIST;
-                return -1;
-            }
-            if (unlink(path))
-                return -1;
-            fd = open(path, flags, 0600);
-        } else {
-            fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
-            if (fd >= 0)
-                fcntl(fd, F_SETFL, 0); /* non-blocking only to refuse a pipe nobody reads */
-        }
-    }
-    return fd;
 }
 
 /* Out of the way of programs that expect low numbers; never one of the standard three,
@@ -167,6 +143,15 @@ static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
     return err;
 }
 
+/* Keeps errno. */
+static void remove_own(const struct vs_writer *w, const char *path)
+{
+    int saved_errno = errno;
+    if (w->regular)
+        vs_own_file_remove(path, w->device, w->inode);
+    errno = saved_errno;
+}
+
 enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool keep_existing)
 {
     struct vs_writer *w = &r->writer;
@@ -177,16 +162,20 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
     w->index = vs_pages_map(index_bytes_max());
     if (!w->buffer || !w->index)
         return VS_ERR_NOMEM;
-    w->fd = create_file(r->path, keep_existing);
+    w->fd = vs_own_file_create(r->path, keep_existing);
     if (w->fd < 0)
         return VS_ERR_IO;
     struct stat st;
-    w->fd = move_high(w->fd);
-    if (w->fd < 0 || fstat(w->fd, &st))
+    if (fstat(w->fd, &st))
         return VS_ERR_IO;
     w->device = (uint64_t)st.st_dev;
     w->inode = (uint64_t)st.st_ino;
     w->regular = S_ISREG(st.st_mode);
+    w->fd = move_high(w->fd);
+    if (w->fd < 0) {
+        remove_own(w, r->path);
+        return VS_ERR_IO;
+    }
     if (w->regular)
         claim_file(w->fd);
     if (w->regular && !(st.st_mode & S_IRUSR) && fchmod(w->fd, 0600)) /* a strict umask */
@@ -206,12 +195,8 @@ enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool kee
     header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
     r->last_ns = header.created_ns;
     enum vs_err err = append(r, &header, sizeof header);
-    if (err) {
-        int saved_errno = errno;
-        if (w->regular)
-            unlink(r->path);
-        errno = saved_errno;
-    }
+    if (err)
+        remove_own(w, r->path);
     return err;
 }
 

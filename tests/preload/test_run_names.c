@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The names of traces: whatever is there already, behind a link or beside as FILE.live, is a
+ * user's file or another recording's evidence and stays. */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "support/shell_folder.h"
+
+/* Runs *script* by bash in the test's folder; $V is the command, $P the program, "alone FILE
+ * PROGRAM…" records without the command. Gives its exit status, output and errors. */
+static int bash(const char *script)
+{
+    static const char before[] =
+        "export TMPDIR=$PWD/tmp V='" VS_COMMAND "' P='" VS_VICTIM "' S='--simulate t4-16g'\n"
+        "mkdir -p tmp\n"
+        "alone() { local o=$1; shift; VRAMSCOPE_SIMULATE=t4-16g VRAMSCOPE_OUTPUT=$o "
+        "LD_LIBRARY_PATH=" VS_SIMULATOR_PATH " LD_PRELOAD=" VS_LIBRARY " \"$@\"; }\n"
+        "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
+        "sleep 0.05; done; }";
+    return run_script(before, script);
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void a_file_behind_a_link_is_not_written_to(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir a; cd a; echo thesis >precious; ln -s precious t.vst\n"
+                          "alone $PWD/t.vst $P device >/dev/null; cat precious; test -L t.vst; "
+                          "$V report t.*.vst >/dev/null && ls | wc -l"), 0);
+    assert_string_equal(out, "thesis\n3\n");
+    assert_string_equal(err, "");
+}
+
+static void a_link_leads_to_where_the_trace_is_made(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir -p b/disk; cd b; ln -s disk/x.vst t.vst\n"
+                          "alone t.vst $P device >/dev/null; test -L t.vst && test -s disk/x.vst && "
+                          "test ! -e disk/x.vst.live && $V report t.vst >/dev/null && ls . disk"), 0);
+    assert_string_equal(out, ".:\ndisk\nt.vst\n\ndisk:\nx.vst\n");
+    assert_int_equal(bash("cd b; ln -s ../nowhere/x.vst lost; alone lost $P device"), 0);
+    assert_says(err, "cannot write the trace ");
+    assert_int_equal(bash("cd b; ln -s loop loop; alone loop $P device >/dev/null; ls loop.*.vst | "
+                          "wc -l"), 0);
+    assert_string_equal(out, "1\n");
+}
+
+static void devices_and_pipes_are_written_to(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir c; cd c; alone /dev/null $P device >/dev/null; mkfifo pipe; "
+                          "exec 3<>pipe; cat <pipe >copy 3>&- & alone pipe $P device >/dev/null 3>&-; "
+                          "exec 3>&-; wait; "
+                          "$V report --partial copy >/dev/null; ls; ls /dev/null*"), 0);
+    assert_string_equal(out, "copy\npipe\n/dev/null\n");
+    assert_string_equal(err, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_behind_a_link_is_not_written_to),
+        cmocka_unit_test(a_link_leads_to_where_the_trace_is_made),
+        cmocka_unit_test(devices_and_pipes_are_written_to),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
