@@ -12,8 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vs_clock.h"
 #include "base/vs_link.h"
 #include "base/vs_option.h"
+
+#define NUMBERS_MAX 100u
 
 /* The pattern filled in, absolute: the program may change its folder. */
 static enum vs_err expand(const char *pattern, char *path)
@@ -44,7 +47,9 @@ enum vs_err vs_trace_name(const char *pattern, unsigned attempt, char *path)
     char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (dot && (!slash || dot > slash + 1) && strcmp(dot, ".vst") == 0)
         *dot = 0;
-    if (attempt > 1)
+    if (attempt >= NUMBERS_MAX)
+        snprintf(number, sizeof number, ".%llu", (unsigned long long)vs_clock_realtime_ns());
+    else if (attempt > 1)
         snprintf(number, sizeof number, ".%u", attempt);
     size_t n = strlen(path);
     int m = snprintf(path + n, PATH_MAX - n, ".%ld%s.vst", (long)getpid(), number);

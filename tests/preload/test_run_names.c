@@ -62,12 +62,23 @@ static void devices_and_pipes_are_written_to(void **state)
     assert_string_equal(err, "");
 }
 
+/* As in a container, whose programs all have the same number. */
+static void names_do_not_run_out(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir d; cd d; alone t.vst bash -c 'touch t.vst t.$$.vst t.$$.{2..99}.vst; "
+                          "exec $P device' >/dev/null; find . -type f -size +0 | wc -l; ls | wc -l"), 0);
+    assert_string_equal(out, "1\n101\n");
+    assert_string_equal(err, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_behind_a_link_is_not_written_to),
         cmocka_unit_test(a_link_leads_to_where_the_trace_is_made),
         cmocka_unit_test(devices_and_pipes_are_written_to),
+        cmocka_unit_test(names_do_not_run_out),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
