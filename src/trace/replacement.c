@@ -90,17 +90,21 @@ int vs_replacement_make(const char *target, char **path)
     if (slash)
         *slash = 0;
     const char *where = !slash ? "." : *folder ? folder : "/";
+    sigset_t all, before;
     remove_stale(where, prefix);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* no signal sees the file before it is noted */
     int fd = create(where, prefix, path);
-    free(folder);
-    if (fd < 0)
-        return -1;
-    int unlocked = flock(fd, LOCK_EX | LOCK_NB); /* no locks here: the number has to do */
-    (void)unlocked;
-    if (strlen(*path) < sizeof pending_path && !pending) {
+    if (fd >= 0 && strlen(*path) < sizeof pending_path && !pending) {
         memcpy(pending_path, *path, strlen(*path) + 1);
         pending = 1;
     }
+    int saved_errno = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(folder);
+    int unlocked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) : 0; /* no locks: the number has to do */
+    (void)unlocked;
+    errno = saved_errno;
     return fd;
 }
 
