@@ -79,7 +79,8 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
         output->aside[0] = 0;
         return false;
     }
-    output->live = !rename(from, to); /* of a program that was killed: the trace's last part */
+    /* of a program that was killed: the trace's last part */
+    output->live = vs_reader_owns_live(output->aside, from) && !rename(from, to);
     if (vs_reader_recorded_by(output->aside)) { /* began after it was last looked at */
         vs_run_output_settle(output);
         errno = EBUSY;

@@ -124,7 +124,7 @@ static void unlink_live_locked(struct vs_recorder *r)
 {
     r->ending.live = r->live_on_disk;
     if (r->live_on_disk)
-        unlink(r->live_path);
+        vs_window_unlink(r);
     r->live_on_disk = false;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "trace/format.h"
+#include "trace/live_look.h"
 #include "trace/reader_internal.h"
 
 /* Of a process whose mappings may not be read nothing better is known than that it is there. */
@@ -93,4 +94,18 @@ bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint
                 (ssize_t)sizeof told;
     close(fd);
     return done;
+}
+
+bool vs_reader_owns_live(const char *path, const char *live)
+{
+    struct vs_file_header header;
+    uint8_t uuid[sizeof header.uuid];
+    enum vs_live_look look = vs_live_look(live, uuid);
+    if (look != VS_LIVE_HOLDS)
+        return look == VS_LIVE_EMPTY;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool read = fd >= 0 && pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+    if (fd >= 0)
+        close(fd);
+    return read && !memcmp(header.uuid, uuid, sizeof uuid);
 }

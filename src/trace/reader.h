@@ -124,6 +124,10 @@ struct vs_reader_fate vs_reader_fate(const struct vs_reader *reader);
  * has no end: *fate* EXITED or KILLED. false when there is no such FILE.live. */
 bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint32_t status);
 
+/* vs_reader_owns_live: is the file at *live* a FILE.live of the trace at *path*, or one without
+ * events? What is of another trace may be all there is of its end. */
+bool vs_reader_owns_live(const char *path, const char *live);
+
 void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
 
 /* vs_trace_uuid: the number that the trace at *path* has from its birth on, and its copies

@@ -165,6 +165,8 @@ struct vs_recorder {
 /* vs_window_open: make FILE.live and map it, or anonymous windows where that
  * cannot be. VS_ERR_NOMEM. */
 enum vs_err vs_window_open(struct vs_recorder *r) VS_MUST_CHECK;
+/* vs_window_unlink: remove FILE.live, unless another's has the name by now. */
+void vs_window_unlink(const struct vs_recorder *r);
 /* vs_window_look_locked: lets go of the lock and looks whether FILE.live is still there; made
  * anew where somebody removed it. By the background thread. */
 void vs_window_look_locked(struct vs_recorder *r);

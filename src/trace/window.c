@@ -11,6 +11,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,6 +22,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
+#include "trace/live_look.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
@@ -78,13 +81,43 @@ static int reserve_windows(struct vs_recorder *r, int fd)
     return failure;
 }
 
+/* Another trace's FILE.live, which was killed and its file moved away without this one, or is
+ * being recorded under another name now: it stays, by the first bytes of that trace's UUID. */
+static bool set_aside(const struct vs_recorder *r, const uint8_t *uuid)
+{
+    char kept[PATH_MAX];
+    struct stat st;
+    int n = snprintf(kept, sizeof kept, "%s.%02x%02x%02x%02x", r->live_path, uuid[0], uuid[1],
+                     uuid[2], uuid[3]);
+    if (n >= (int)sizeof kept || !lstat(kept, &st) || rename(r->live_path, kept))
+        return false;
+    vs_log(VS_LOG_WARN, "%s is of another trace and may hold the last part of it: kept as %s",
+           r->live_path, kept);
+    return true;
+}
+
+/* false with errno: what has the name is not ours to remove. */
+static bool make_way(const struct vs_recorder *r)
+{
+    uint8_t uuid[sizeof r->uuid];
+    enum vs_live_look look = vs_live_look(r->live_path, uuid);
+    bool own = look == VS_LIVE_EMPTY ||
+               (look == VS_LIVE_HOLDS && memcmp(uuid, r->uuid, sizeof uuid) == 0);
+    if (look == VS_LIVE_NONE)
+        return true;
+    if (own ? !unlink(r->live_path) : look == VS_LIVE_HOLDS && set_aside(r, uuid))
+        return true;
+    errno = EEXIST;
+    return false;
+}
+
 /* A mapping of a new FILE.live whose blocks are all reserved: a store into a
  * mapped hole on a full disk would be a SIGBUS in somebody's program. */
 static void *map_file(struct vs_recorder *r)
 {
     size_t wanted = r->window_bytes;
     int fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 && errno == EEXIST && !unlink(r->live_path))
+    if (fd < 0 && errno == EEXIST && make_way(r))
         fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return NULL;
@@ -147,6 +180,21 @@ enum vs_err vs_window_open(struct vs_recorder *r)
     return VS_OK;
 }
 
+static bool has_inode(const char *path, uint64_t inode)
+{
+    struct stat st;
+    return !lstat(path, &st) && (uint64_t)st.st_ino == inode;
+}
+
+/* Under a number that the file system gave it anew, it is known by what is in it. */
+void vs_window_unlink(const struct vs_recorder *r)
+{
+    uint8_t uuid[sizeof r->uuid];
+    if (has_inode(r->live_path, r->live_inode) ||
+        (vs_live_look(r->live_path, uuid) == VS_LIVE_HOLDS && !memcmp(uuid, r->uuid, sizeof uuid)))
+        unlink(r->live_path);
+}
+
 void vs_window_close(struct vs_recorder *r, bool keep)
 {
     if (r->live_map)
@@ -155,13 +203,7 @@ void vs_window_close(struct vs_recorder *r, bool keep)
     r->active = NULL;
     r->cursor = r->limit = NULL;
     if (r->live_on_disk && !keep)
-        unlink(r->live_path);
-}
-
-static bool has_inode(const char *path, uint64_t inode)
-{
-    struct stat st;
-    return !lstat(path, &st) && (uint64_t)st.st_ino == inode;
+        vs_window_unlink(r);
 }
 
 void vs_window_look_locked(struct vs_recorder *r)

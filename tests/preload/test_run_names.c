@@ -72,6 +72,43 @@ static void names_do_not_run_out(void **state)
     assert_string_equal(err, "");
 }
 
+/* After a kill only the trace was moved away; its last events are in FILE.live. */
+static void a_live_window_left_behind_survives_the_next_recording(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir e; cd e; for how in '$V run -q $S -o t.vst --' 'alone t.vst'; do\n"
+                          "$V run -q $S -o t.vst -- $P sigkill >/dev/null; "
+                          "$V recover -o whole.vst t.vst >/dev/null; mv t.vst crash.vst; "
+                          "eval $how $P device >/dev/null; test ! -e t.vst.live && "
+                          "mv t.vst.live.???????? crash.vst.live && $V recover crash.vst >/dev/null && "
+                          "cmp crash.vst whole.vst && rm *.vst && ls; done"), 0);
+    assert_string_equal(out, "");
+    char *said = strstr(err, "t.vst.live is of another trace");
+    assert_non_null(said);
+    assert_non_null(strstr(said + 1, "t.vst.live is of another trace"));
+}
+
+/* Moved while it is recorded: neither recording takes the other's window away. */
+static void two_recordings_that_had_the_same_name_keep_their_windows(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkdir f; cd f; mkfifo hold hold2; alone t.vst $P wait <hold & exec 8>hold; recorded t.vst; "
+             "mv t.vst first.vst; alone t.vst $P wait <hold2 & exec 9>hold2; recorded t.vst\n"
+             "echo >&8; wait %1; test -e t.vst.live && echo there; echo >&9; wait; "
+             "test ! -e t.vst.live && $V report first.vst t.vst >/dev/null && echo whole"), 0);
+    assert_string_equal(out, "there\nwhole\n");
+}
+
+static void a_file_of_that_name_that_is_no_window_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir g; cd g; echo mine >t.vst.live; alone t.vst $P device >/dev/null; "
+                          "cat t.vst.live; $V report t.vst >/dev/null && ls | wc -l"), 0);
+    assert_string_equal(out, "mine\n2\n");
+    assert_says(err, "cannot map ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +116,9 @@ int main(void)
         cmocka_unit_test(a_link_leads_to_where_the_trace_is_made),
         cmocka_unit_test(devices_and_pipes_are_written_to),
         cmocka_unit_test(names_do_not_run_out),
+        cmocka_unit_test(a_live_window_left_behind_survives_the_next_recording),
+        cmocka_unit_test(two_recordings_that_had_the_same_name_keep_their_windows),
+        cmocka_unit_test(a_file_of_that_name_that_is_no_window_stays),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

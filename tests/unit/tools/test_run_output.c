@@ -79,11 +79,39 @@ static void one_that_is_being_recorded_stays(void **state)
     vs_run_output_settle(&output);
 }
 
+/* The live window beside it is another trace's, whose file was moved away without it. */
+static void anothers_live_window_is_not_lost(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    struct vs_run_output output = {0};
+    const char *path = scratch("mine.vst"), *killed = scratch("killed.vst"),
+               *live = scratch("mine.vst.live");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct vs_event e = {.kind = VS_EVENT_mark};
+        vs_recorder_event(open_recorder(killed, 1, 0), &e);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    make_trace(path);
+    assert_int_equal(rename(scratch("killed.vst.live"), live), 0);
+    assert_false(vs_reader_owns_live(path, live));
+    assert_true(vs_reader_owns_live(killed, live));
+    assert_true(vs_run_output_set_aside(&output, path));
+    assert_int_equal(access(live, F_OK), 0);
+    make_trace(path);
+    vs_run_output_settle(&output);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_older_trace_is_lost_only_to_a_new_one),
         cmocka_unit_test(one_that_is_being_recorded_stays),
+        cmocka_unit_test(anothers_live_window_is_not_lost),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
