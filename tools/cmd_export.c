@@ -136,6 +136,10 @@ static int export_main(int argc, char **argv)
         code = vs_tool_fail(argv[0], "%s: is the trace itself; give another output", args.output);
         goto out;
     }
+    if (args.output && !vs_tool_may_overwrite(argv[0], args.output)) {
+        code = VS_EXIT_UNUSABLE;
+        goto out;
+    }
     if (args.output)
         out = fopen(args.output, "w");
     if (!out) {

@@ -76,6 +76,10 @@ bool vs_tool_count(const char *text, unsigned long long min, unsigned long long 
  * trace. */
 bool vs_tool_output(const char *who, const char *path, const char **output);
 
+/* vs_tool_may_overwrite: false, said, when *output* is a trace or a FILE.live, which a program may
+ * have mapped: only what is no trace may be written over it. */
+bool vs_tool_may_overwrite(const char *who, const char *output);
+
 /* vs_tool_discard_on_signals: an interrupt from here on removes the half written new trace before
  * it ends the process. */
 void vs_tool_discard_on_signals(void);

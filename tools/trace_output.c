@@ -25,6 +25,22 @@ static const char *refuse(const char *output, const struct stat *st)
     return st->st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
 }
 
+/* What a trace holds that is recorded, or was until its program was killed, is nowhere else. */
+static bool is_spare(const char *who, const char *output)
+{
+    char text[VS_RECORDER_TEXT_MAX];
+    uint64_t recorder = vs_reader_recorded_by(output);
+    if (recorder)
+        vs_tool_fail(who, "%s is being recorded by %s; it is left alone", output,
+                     vs_reader_recorder_text(text, recorder));
+    else if (vs_reader_needs_live(output))
+        vs_tool_fail(who, "%s has no end, and its last events are in %s.live; it is left alone: "
+                          "recover it first, or give another name", output, output);
+    else
+        return true;
+    return false;
+}
+
 bool vs_tool_output(const char *who, const char *path, const char **output)
 {
     struct stat from, to;
@@ -37,7 +53,17 @@ bool vs_tool_output(const char *who, const char *path, const char **output)
     const char *refusal = refuse(*output, &to);
     if (refusal)
         vs_tool_fail(who, "%s %s; it is left alone", *output, refusal);
-    return !refusal;
+    return !refusal && is_spare(who, *output);
+}
+
+bool vs_tool_may_overwrite(const char *who, const char *output)
+{
+    struct stat st;
+    if (stat(output, &st) || !S_ISREG(st.st_mode) || !vs_reader_is_part(output))
+        return true;
+    vs_tool_fail(who, "%s is a trace or its live window; it is left alone: give another output",
+                 output);
+    return false;
 }
 
 void vs_tool_over_limit(const char *who, const char *path)

@@ -109,3 +109,24 @@ bool vs_reader_owns_live(const char *path, const char *live)
         close(fd);
     return read && !memcmp(header.uuid, uuid, sizeof uuid);
 }
+
+bool vs_reader_needs_live(const char *path)
+{
+    struct vs_reader *reader;
+    if (vs_reader_open(path, &reader, NULL))
+        return false;
+    bool needs = vs_recovery_newest(&reader->recovery) != 0;
+    vs_reader_close(reader);
+    return needs;
+}
+
+bool vs_reader_is_part(const char *path)
+{
+    char magic[VS_MAGIC_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool read = fd >= 0 && pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic;
+    if (fd >= 0)
+        close(fd);
+    return read && (!memcmp(magic, VS_FILE_MAGIC, sizeof magic) ||
+                    !memcmp(magic, VS_LIVE_MAGIC, sizeof magic));
+}

@@ -128,6 +128,12 @@ bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint
  * events? What is of another trace may be all there is of its end. */
 bool vs_reader_owns_live(const char *path, const char *live);
 
+/* vs_reader_needs_live: has the trace at *path* no end, and events in its FILE.live? */
+bool vs_reader_needs_live(const char *path);
+
+/* vs_reader_is_part: does the file at *path* begin as a trace or a FILE.live? */
+bool vs_reader_is_part(const char *path);
+
 void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
 
 /* vs_trace_uuid: the number that the trace at *path* has from its birth on, and its copies

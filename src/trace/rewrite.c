@@ -8,6 +8,7 @@
 #include "trace/rewrite.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/vs_link.h"
 #include "trace/reader_internal.h"
 #include "trace/replacement.h"
 
@@ -27,6 +29,7 @@
 struct vs_rewrite {
     struct vs_reader *reader;
     char *target, *temporary; /* owned */
+    struct stat before; /* what is at *target*, when it is not the trace; no inode: nothing */
     bool in_place, keep_live; /* keep_live: FILE.live is not all in the new file */
     int fd;
     uint64_t offset;
@@ -525,6 +528,18 @@ static bool is_same(const char *path, const char *to)
     return !stat(path, &a) && !stat(to, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* Where links lead. */
+static char *choose_target(const char *path, const char *to, bool in_place)
+{
+    char *target = in_place ? realpath(path, NULL) : malloc(PATH_MAX);
+    if (target && !in_place &&
+        (snprintf(target, PATH_MAX, "%s", to) >= PATH_MAX || !vs_link_follow(target, PATH_MAX))) {
+        free(target);
+        target = strdup(to);
+    }
+    return target;
+}
+
 /* Says by whom *path* is being recorded; false when by nobody. */
 static bool is_recorded(const char *path, char *why)
 {
@@ -549,7 +564,9 @@ enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out
         return VS_ERR_NOMEM;
     w->fd = -1;
     w->in_place = !to || is_same(path, to);
-    w->target = w->in_place ? realpath(path, NULL) : strdup(to); /* where links lead */
+    w->target = choose_target(path, to, w->in_place);
+    if (!w->target || lstat(w->target, &w->before))
+        w->before.st_ino = 0;
     enum vs_err err = vs_reader_open(path, &w->reader, why);
     if (!err)
         err = begin(w, leave_out, why);
@@ -603,12 +620,23 @@ static void remove_live(const struct vs_rewrite *w)
         unlink(w->reader->live_path);
 }
 
+/* What is at *target*, which is not the trace, is what was there when this began. */
+static bool is_as_before(const struct vs_rewrite *w)
+{
+    struct stat now;
+    if (lstat(w->target, &now))
+        return errno == ENOENT;
+    return now.st_ino == w->before.st_ino && now.st_dev == w->before.st_dev &&
+           now.st_size == w->before.st_size;
+}
+
 /* The rename must not cost what came to be there meanwhile. */
 static void check_unchanged(struct vs_rewrite *w, char *why)
 {
+    bool same = w->in_place ? vs_replacement_same(w->target, &w->reader->file) : is_as_before(w);
     if (is_recorded(w->target, why)) {
         fail(w, VS_ERR_STATE);
-    } else if (!vs_replacement_same(w->target, &w->reader->file)) {
+    } else if (!same) {
         snprintf(why, VS_READER_WHY_MAX,
                  "%.400s: was changed or replaced meanwhile; it is left as it is now", w->target);
         fail(w, VS_ERR_STATE);
@@ -621,7 +649,7 @@ enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
     put_tail(w);
     if (!w->err && fsync(w->fd) && errno != EINVAL)
         fail(w, VS_ERR_IO);
-    if (!w->err && w->in_place)
+    if (!w->err)
         check_unchanged(w, said);
     if (!w->err && rename(w->temporary, w->target))
         fail(w, VS_ERR_IO);

@@ -109,6 +109,40 @@ static void a_file_of_that_name_that_is_no_window_stays(void **state)
     assert_says(err, "cannot map ");
 }
 
+static void no_command_writes_over_what_is_recorded_or_not_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkdir h; cd h; $V run -q $S -o a.vst -- $P device >/dev/null; "
+             "$V run -q $S -o k.vst -- $P sigkill >/dev/null; ln -s k.vst.live window; "
+             "sum=$(cat k.vst k.vst.live | cksum); cp a.vst other.vst; "
+             "mkfifo hold; alone t.vst $P wait <hold & exec 9>hold; recorded t.vst\n"
+             "for f in t.vst k.vst; do for v in recover symbolize; do $V $v -o $f a.vst; echo $?; done; "
+             "done; for f in other.vst t.vst t.vst.live k.vst.live window; do "
+             "$V export -f chrome -o $f a.vst; echo $?; done; echo >&9; wait\n"
+             "cmp a.vst other.vst && [ \"$sum\" = \"$(cat k.vst k.vst.live | cksum)\" ] && "
+             "$V report t.vst >/dev/null && $V recover k.vst >/dev/null && "
+             "$V symbolize -o k.vst a.vst >/dev/null && $V report k.vst >/dev/null"), 0);
+    assert_string_equal(out, "2\n2\n2\n2\n2\n2\n2\n2\n2\n");
+    assert_says(err, "t.vst is being recorded by process ");
+    assert_says(err, "k.vst has no end, and its last events are in k.vst.live");
+    assert_says(err, "other.vst is a trace or its live window");
+}
+
+static void a_link_given_to_a_command_leads_to_its_file(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkdir -p i/disk; cd i; ln -s disk/x.vst t.vst; for i in 1 2; do "
+             "$V run -q $S -o t.vst -- $P atexit >/dev/null; done; ls; ls -A disk\n"
+             "ln -s disk/w.vst w.vst; $V symbolize -o w.vst t.vst >/dev/null; ls disk; test -L w.vst && "
+             "test -L t.vst && ln -s nowhere/x.vst n.vst; $V run -o n.vst -- touch ran; echo $?\n"
+             "mkdir 1%; ln -s 1%/x.vst p.vst; $V run -o p.vst -- touch ran; echo $?; test ! -e ran"), 0);
+    assert_string_equal(out, "disk\nt.vst\nx.vst\nw.vst\nx.vst\n125\n125\n");
+    assert_says(err, "cannot write the trace in ");
+    assert_says(err, "percent sign");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +153,8 @@ int main(void)
         cmocka_unit_test(a_live_window_left_behind_survives_the_next_recording),
         cmocka_unit_test(two_recordings_that_had_the_same_name_keep_their_windows),
         cmocka_unit_test(a_file_of_that_name_that_is_no_window_stays),
+        cmocka_unit_test(no_command_writes_over_what_is_recorded_or_not_whole),
+        cmocka_unit_test(a_link_given_to_a_command_leads_to_its_file),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
