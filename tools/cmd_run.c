@@ -23,6 +23,7 @@
 
 #include "allocator/alloc_conf.h"
 #include "allocator/plan.h"
+#include "base/vs_link.h"
 #include "base/vs_option.h"
 #include "command.h"
 #include "own_state.h"
@@ -247,6 +248,21 @@ static int check_folder(const char *text)
     return EXIT_OWN_FAILURE;
 }
 
+/* The trace goes where a link leads, and an older one is replaced there: the link stays. */
+static int follow_links(struct run *run, char *text)
+{
+    struct stat st;
+    if (lstat(text, &st) || !S_ISLNK(st.st_mode))
+        return 0;
+    if (!vs_link_follow(text, VS_OPTION_TEXT_MAX)) /* EPERM: another user's */
+        return fail("the link %s is not followed: %s; give the trace another name with -o", text,
+                    strerror(errno));
+    if (strchr(text, '%'))
+        return fail("-o is a link to %s; a percent sign cannot be in that name", text);
+    run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
+    return 0;
+}
+
 /* The trace's folder must exist and the file, where its name is fixed, must be
  * ours to replace: a slip of the keyboard must not cost a file. */
 static int prepare_output(struct run *run)
@@ -267,6 +283,9 @@ static int prepare_output(struct run *run)
     struct stat st;
     if (stat(text, &st) == 0 && !S_ISREG(st.st_mode))
         return fail("%s is not a regular file; give the trace another name with -o", text);
+    int status = follow_links(run, text);
+    if (status)
+        return status;
     if (stat(text, &st) == 0) {
         char magic[8] = "";
         FILE *f = fopen(text, "rb");
