@@ -50,7 +50,8 @@ static const char usage[] =
     "\n"
     "  -o FILE             the trace; %n program, %p pid, %h host, %r rank\n"
     "                      (default vramscope.%n.%p.vst; an older trace is replaced\n"
-    "                      once there is a new one)\n"
+    "                      once there is a new one; where its name cannot be known\n"
+    "                      before, it stays, and the new one is NAME.PID.vst)\n"
     "  --allocator=HOW     auto, caching or observe: serve device memory from a cache with\n"
     "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
     "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
@@ -532,16 +533,40 @@ static int fail_replacing(const char *trace)
     return fail("%s cannot be replaced: %s", trace, strerror(errno));
 }
 
+static bool is_old_trace(const char *path, const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && (!st->st_size || is_trace(path)) && !vs_reader_recorded_by(path);
+}
+
+/* An older trace of that name gives way, also of a name by a pattern where that can be known.
+ * What stays there nevertheless must not be taken for what is recorded now. */
+static bool make_way(const struct run *run, struct vs_run_output *older)
+{
+    const char *output = run->options.text[VS_OPT_output];
+    char path[PATH_MAX];
+    struct stat st;
+    if (!run->options.number[VS_OPT_record])
+        return true;
+    if (!strchr(output, '%'))
+        return vs_run_output_set_aside(older, output);
+    bool known = vs_run_output_known(output, run->program[0], path);
+    bool there = *path && !lstat(path, &st);
+    if (known && (!there || is_old_trace(path, &st)) && vs_run_output_set_aside(older, path))
+        return true;
+    if (there)
+        vs_tool_fail("vramscope run", "%s is there already and stays; what is recorded now gets "
+                     "another name, with the process number in it", path);
+    return true;
+}
+
 static int execute(struct run *run, int *status)
 {
-    const struct vs_options *o = &run->options;
-    const char *trace = o->text[VS_OPT_output];
-    bool fixed = o->number[VS_OPT_record] && !strchr(trace, '%');
+    const char *trace = run->options.text[VS_OPT_output];
     struct vs_run_output older = {0};
     sigset_t all, mask;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
-    bool ready = !fixed || vs_run_output_set_aside(&older, trace);
+    bool ready = make_way(run, &older);
     int result = ready ? start(run, &mask, status) : fail_replacing(trace);
     vs_run_output_settle(&older);
     sigprocmask(SIG_SETMASK, &all, NULL);

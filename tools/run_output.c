@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vs_option.h"
 #include "trace/reader.h"
 
 #define LIVE ".live"
@@ -55,6 +56,24 @@ static void settle_left(struct vs_run_output *left, const char *path, const char
     }
     if (dir)
         closedir(dir);
+}
+
+static bool has(const char *pattern, char letter)
+{
+    const char *p = strchr(pattern, '%');
+    while (p && p[1] && p[1] != letter)
+        p = strchr(p + 2, '%');
+    return p && p[1];
+}
+
+bool vs_run_output_known(const char *pattern, const char *program, char path[PATH_MAX])
+{
+    const char *slash = strrchr(program, '/');
+    *path = 0;
+    if (has(pattern, 'p') ||
+        vs_output_expand(pattern, slash ? slash + 1 : program, 0, path, PATH_MAX))
+        return false;
+    return has(pattern, 'r') == vs_output_is_ranked();
 }
 
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)

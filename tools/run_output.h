@@ -14,6 +14,11 @@ struct vs_run_output {
     bool live;            /* its live window waits there too */
 };
 
+/* vs_run_output_known: the name by *pattern* of the trace of *program*, which is about to start.
+ * Empty when only its process knows (%p). True when it is for this run alone: false where
+ * processes that it starts may have ranks of their own, or runs of other ranks the same name. */
+bool vs_run_output_known(const char *pattern, const char *program, char path[PATH_MAX]);
+
 /* vs_run_output_set_aside: move what is at *path* to a hidden name beside it. Nothing there
  * is success; false with errno when it cannot be moved, EBUSY when it is being recorded. */
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path);

@@ -234,6 +234,7 @@ const char *vs_environment(const char *name)
     return getenv(name);
 }
 
+/* NULL when none is set. */
 static const char *rank_text(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"};
@@ -242,7 +243,12 @@ static const char *rank_text(void)
         if (v && *v && strspn(v, "0123456789") == strlen(v))
             return v;
     }
-    return "0";
+    return NULL;
+}
+
+bool vs_output_is_ranked(void)
+{
+    return rank_text() != NULL;
 }
 
 enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
@@ -267,7 +273,7 @@ enum vs_err vs_output_expand(const char *pattern, const char *program, long pid,
                 piece = host;
                 break;
             case 'r':
-                piece = rank_text();
+                piece = rank_text() ? rank_text() : "0";
                 break;
             case '%':
                 break;

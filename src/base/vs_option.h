@@ -86,4 +86,7 @@ const char *vs_environment(const char *name);
 enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
                              size_t out_max) VS_MUST_CHECK;
 
+/* vs_output_is_ranked: is a rank variable set, so that this may be one of many processes? */
+bool vs_output_is_ranked(void);
+
 #endif

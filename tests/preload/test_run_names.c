@@ -143,6 +143,41 @@ static void a_link_given_to_a_command_leads_to_its_file(void **state)
     assert_says(err, "percent sign");
 }
 
+static void an_older_trace_gives_way_where_its_name_is_known(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir j; cd j; unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK\n"
+                          "for m in device atexit; do RANK=3 $V run $S -o t%r.vst -- $P $m; "
+                          "$V run $S -o %n-%h.vst -- $P $m; done >/dev/null; ls | wc -l; "
+                          "$V report t3.vst | grep -c ' atexit'; "
+                          "RANK=3 $V run -o t%r.vst -- true; ls -A t3.vst"), 0);
+    assert_string_equal(out, "2\n1\nt3.vst\n");
+    assert_null(strstr(err, "stays"));
+    assert_null(strstr(err, "not of this run"));
+}
+
+static void or_it_is_said_that_it_stays(void **state)
+{
+    (void)state;
+    static const char begin[] = "unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK; cd k; ";
+    char script[1024];
+    snprintf(script, sizeof script, "mkdir k; %s for i in 1 2; do "
+             "$V run $S -o t%%r.vst -- $P device; done >/dev/null; ls | wc -l", begin);
+    assert_int_equal(bash(script), 0);
+    assert_string_equal(out, "2\n");
+    assert_says(err, "t0.vst is there already and stays");
+    assert_says(err, "t0.vst is not of this run; see ");
+    snprintf(script, sizeof script, "%s echo mine >x5.vst; RANK=5 $V run $S -o x%%r.vst -- $P device "
+             ">/dev/null; cat x5.vst; ls x5.*.vst | wc -l", begin);
+    assert_int_equal(bash(script), 0);
+    assert_string_equal(out, "mine\n1\n");
+    assert_says(err, "x5.vst is there already and stays");
+    snprintf(script, sizeof script, "%s for RANK in 1 2; do export RANK; $V run -q $S -o %%n.vst -- "
+             "$P device; done >/dev/null; ls victim* | wc -l", begin); /* other ranks' name, too */
+    assert_int_equal(bash(script), 0);
+    assert_string_equal(out, "2\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +190,8 @@ int main(void)
         cmocka_unit_test(a_file_of_that_name_that_is_no_window_stays),
         cmocka_unit_test(no_command_writes_over_what_is_recorded_or_not_whole),
         cmocka_unit_test(a_link_given_to_a_command_leads_to_its_file),
+        cmocka_unit_test(an_older_trace_gives_way_where_its_name_is_known),
+        cmocka_unit_test(or_it_is_said_that_it_stays),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
