@@ -102,18 +102,23 @@ static int index_one(const char *who, const char *path, const struct arguments *
     if (count < 0)
         return VS_EXIT_UNUSABLE;
     if (count && !args->again) {
-        vs_tool_say("%s: has %ld checkpoints already; --again makes them anew", path, count);
+        vs_tool_say("%s: has %ld checkpoint%s already; --again makes %s anew", path, count,
+                    count == 1 ? "" : "s", count == 1 ? "it" : "them");
         return VS_EXIT_OK;
     }
+    bool killed = vs_reader_needs_live(path);
     if (!vs_tool_index(who, path, &args->options, &result))
         return VS_EXIT_UNUSABLE;
+    if (killed)
+        vs_tool_say("%s is whole now: what was in its FILE.live is in it", path);
     uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
     if (!result.count && result.events <= every)
         vs_tool_say("%s: %s events, no more than --every %s: opens quickly without checkpoints", path,
                     vs_count_format(events, result.events), vs_count_format(number, every));
     else
-        vs_tool_say("%s: %s checkpoints (%s) for %s events, in %s", path,
-                    vs_count_format(number, result.count), vs_size_format(bytes, result.bytes),
+        vs_tool_say("%s: %s checkpoint%s (%s) for %s events, in %s", path,
+                    vs_count_format(number, result.count), result.count == 1 ? "" : "s",
+                    vs_size_format(bytes, result.bytes),
                     vs_count_format(events, result.events),
                     vs_time_format(time, vs_clock_ns() - begun));
     vs_tool_over_limit(NULL, path);

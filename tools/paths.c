@@ -5,19 +5,33 @@
 #include "paths.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+
+/* Where there is no /proc, as it was started. */
+static bool own_path(char *out, size_t max)
+{
+    char given[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", given, sizeof given);
+    if (n > 0 && (size_t)n < max) {
+        memcpy(out, given, (size_t)n);
+        out[n] = 0;
+        return true;
+    }
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    return started && max >= PATH_MAX && realpath(started, out);
+}
 
 static enum vs_err find(const char *name, char *out, size_t max)
 {
     static const char *const folders[] = {"lib", VS_INSTALL_LIBDIR};
     char exe[PATH_MAX], path[2 * PATH_MAX], resolved[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n <= 0)
+    if (!own_path(exe, sizeof exe))
         return VS_ERR_NOT_FOUND;
-    exe[n] = 0;
     char *slash = strrchr(exe, '/');
     if (!slash)
         return VS_ERR_NOT_FOUND;

@@ -71,13 +71,13 @@ static void define_names_locked(struct vs_recorder *r)
 static void say(const struct vs_recorder *r, enum vs_recording stage)
 {
     static const char *const stops[] = {
-        [VS_RECORDING_NO_ACTIVITY] = "half full: kernels and copies are",
-        [VS_RECORDING_NO_STACKS] = "three quarters full: new call stacks are",
-        [VS_RECORDING_TOTALS] = "nearly full: all but totals, peaks and failures is",
+        [VS_RECORDING_NO_ACTIVITY] = "half full: kernels and copies are no longer recorded",
+        [VS_RECORDING_NO_STACKS] = "three quarters full: new call stacks are no longer recorded",
+        [VS_RECORDING_TOTALS] = "nearly full: only totals, peaks and failures are recorded now",
     };
     char limit[VS_SIZE_TEXT_MAX];
     vs_log(stage == VS_RECORDING_TOTALS ? VS_LOG_WARN : VS_LOG_INFO,
-           "%s, limited to %s, is %s no longer recorded", r->path,
+           "%s, limited to %s, is %s", r->path,
            vs_size_format(limit, r->selection.limit_bytes), stops[stage]);
 }
 

@@ -178,6 +178,29 @@ static void or_it_is_said_that_it_stays(void **state)
     assert_string_equal(out, "2\n");
 }
 
+static void index_says_that_a_killed_trace_is_whole_now(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("$V run -q $S -o killed.vst -- $P sigkill >/dev/null; $V index killed.vst; "
+                          "$V index --every 1 killed.vst; test ! -e killed.vst.live"), 0);
+    assert_says(out, "killed.vst is whole now");
+    char *again = strstr(out, "whole now");
+    assert_null(strstr(again + 1, "whole now"));
+}
+
+static void the_library_is_found_without_proc(void **state)
+{
+    (void)state;
+    if (bash("unshare --mount umount -l /proc")) {
+        print_message("not allowed to take /proc away here\n");
+        skip();
+    }
+    assert_int_equal(bash("unshare --mount sh -c \"umount -l /proc; exec $V run -q $S -o p.vst -- $P "
+                          "atexit\""), 5);
+    assert_null(strstr(err, "not part of this installation"));
+    assert_int_equal(bash("$V report p.vst >/dev/null"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +215,8 @@ int main(void)
         cmocka_unit_test(a_link_given_to_a_command_leads_to_its_file),
         cmocka_unit_test(an_older_trace_gives_way_where_its_name_is_known),
         cmocka_unit_test(or_it_is_said_that_it_stays),
+        cmocka_unit_test(index_says_that_a_killed_trace_is_whole_now),
+        cmocka_unit_test(the_library_is_found_without_proc),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
