@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "intercept/collector.h"
+#include "intercept/definitions.h"
 #include "intercept/cupti_library.h"
 #include "intercept/hook.h"
 #include "intercept/route.h"
@@ -59,7 +60,7 @@ static void *find(_Atomic(void *) *real, const char *name, void *handler)
     void *fn = atomic_load_explicit(real, memory_order_acquire);
     if (fn)
         return fn;
-    fn = vs_route_symbol(RTLD_NEXT, name);
+    fn = vs_next_symbol_of("libcupti.so", name);
     if (!fn || fn == handler)
         fn = vs_cupti_symbol(name); /* loaded into a local scope */
     if (fn == handler)

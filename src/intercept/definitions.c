@@ -78,6 +78,18 @@ void *vs_next_symbol(const char *name)
     return vs_libc_dlsym()(RTLD_NEXT, name);
 }
 
+void *vs_next_symbol_of(const char *prefix, const char *name)
+{
+    struct vs_definitions found;
+    vs_definitions_find(name, &found);
+    if (found.start.fn || !found.later_count)
+        return found.start.fn;
+    if (found.later_count == 1 && vs_loaded_is(&found.later[0].object, prefix))
+        return found.later[0].fn;
+    void *fn = vs_libc_dlsym()(RTLD_NEXT, name);
+    return fn ? fn : vs_definition_in(prefix, name);
+}
+
 struct wanted {
     const char *prefix, *name;
     void *fn;

@@ -33,6 +33,10 @@ void vs_definitions_find(const char *name, struct vs_definitions *found);
  * defines that came with the program. */
 void *vs_next_symbol(const char *name);
 
+/* vs_next_symbol_of: likewise, of a library that is called *prefix*, which may lie in a scope
+ * that RTLD_NEXT does not search. */
+void *vs_next_symbol_of(const char *prefix, const char *name);
+
 /* vs_definition_in: *name* in the first object that vs_loaded_is *prefix*; NULL when there
  * is none or it has no such name. */
 void *vs_definition_in(const char *prefix, const char *name);

@@ -6,14 +6,13 @@
  * These events form a second level and are never added to the device's. The
  * contract is weak: forward always, assume nothing. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "intercept/definitions.h"
 #include "intercept/hook.h"
-#include "intercept/loaded.h"
 #include "intercept/process.h"
 #include "trace/selection.h"
 
@@ -30,16 +29,12 @@ struct c10_device {
 typedef void (*usage_fn)(void *, int64_t, size_t, size_t, struct c10_device);
 typedef void (*oom_fn)(int64_t, size_t, size_t, struct c10_device);
 
-/* libc10 may be loaded into a local scope, where RTLD_NEXT does not look. */
 static void *next_symbol(_Atomic(void *) *slot, const char *name)
 {
     void *fn = atomic_load_explicit(slot, memory_order_acquire);
     if (fn)
         return fn;
-    fn = dlsym(RTLD_NEXT, name);
-    void *library = fn ? NULL : vs_loaded_open("libc10.so");
-    if (library)
-        fn = dlsym(library, name);
+    fn = vs_next_symbol_of("libc10.so", name);
     atomic_store_explicit(slot, fn, memory_order_release);
     return fn;
 }

@@ -10,7 +10,6 @@
  * user of a recording that ends by it is told so; elsewhere the manifest of `vramscope
  * run` gets a line, for a summary that has nothing else to show. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +21,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/collector.h"
+#include "intercept/definitions.h"
 #include "intercept/hook.h"
 #include "intercept/manifest.h"
 #include "intercept/process_internal.h"
@@ -35,7 +35,7 @@ static void *real(enum exec_function which)
                                         "execvpe", "fexecve", "execveat"};
     void *fn = atomic_load_explicit(&functions[which], memory_order_relaxed);
     if (!fn) {
-        fn = dlsym(RTLD_NEXT, names[which]);
+        fn = vs_next_symbol(names[which]);
         atomic_store_explicit(&functions[which], fn, memory_order_relaxed);
     }
     return fn;

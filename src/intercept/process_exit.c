@@ -21,6 +21,7 @@
 #include "base/vs_lock.h"
 #include "intercept/bypass.h"
 #include "intercept/collector.h"
+#include "intercept/definitions.h"
 #include "intercept/hook.h"
 #include "intercept/planned.h"
 #include "intercept/process_internal.h"
@@ -64,7 +65,7 @@ static void *next_function(_Atomic(void *) *slot, const char *name)
 {
     void *fn = atomic_load_explicit(slot, memory_order_relaxed);
     if (!fn) {
-        fn = dlsym(RTLD_NEXT, name);
+        fn = vs_next_symbol(name);
         atomic_store_explicit(slot, fn, memory_order_relaxed);
     }
     return fn;

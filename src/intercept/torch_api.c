@@ -5,7 +5,6 @@
  * both are recorded, counted and given back alike. The library may be in front of CUDA
  * or merely be opened by the program: nothing here relies on hooks. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "base/vs_log.h"
 #include "intercept/api.h"
 #include "intercept/caching.h"
+#include "intercept/definitions.h"
 #include "intercept/device_ops.h"
 #include "intercept/event_ops.h"
 #include "intercept/hook.h"
@@ -33,12 +33,7 @@ static void *no_memory(void)
     void (*throw_bad_alloc)(void) = NULL;
     if (!vs_loaded_find("libc10.so", NULL))
         return NULL;
-    *(void **)&throw_bad_alloc = dlsym(RTLD_DEFAULT, "_ZSt17__throw_bad_allocv");
-    if (!throw_bad_alloc) {
-        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-        if (library)
-            *(void **)&throw_bad_alloc = dlsym(library, "_ZSt17__throw_bad_allocv");
-    }
+    *(void **)&throw_bad_alloc = vs_next_symbol_of("libstdc++.so.6", "_ZSt17__throw_bad_allocv");
     if (throw_bad_alloc)
         throw_bad_alloc();
     return NULL;

@@ -257,8 +257,30 @@ static int constructor_awaits_calls_after_another(void)
     return 73;
 }
 
+static void *make_child(void *arg)
+{
+    become_another();
+    return arg;
+}
+
+static void start_and_await_child(void)
+{
+    CHECK(!sem_init(&wanted, 0, 0));
+    CHECK(!pthread_create(&worker, NULL, make_child, NULL));
+    await_worker();
+}
+
+static int constructor_awaits_first_exec(void)
+{
+    alarm(HANG_SECONDS);
+    at("VICTIM_MOMENT", start_and_await_child);
+    open_and_close();
+    return 75;
+}
+
 VICTIM("threads")
 CASE(constructor_awaits_first_calls, "a constructor awaits a thread that calls CUDA", 0)
 CASE(destructor_awaits_first_calls, "a destructor of a closed library awaits such a thread", 0)
 CASE(constructor_awaits_calls_after_another, "a constructor awaits one that was there before", 0)
+CASE(constructor_awaits_first_exec, "a constructor awaits a thread that starts a program", VF_NO_TRACE)
 END_VICTIM
