@@ -79,8 +79,6 @@ enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc,
  * event with one that is neither known nor the next changes nothing. */
 enum vs_err vs_reader_table_set_module(struct vs_reader_table *table,
                                        const struct vs_event *event) VS_MUST_CHECK;
-/* vs_reader_utf8_length: bytes of the UTF-8 character at *p*, 0 when it is none (or NUL). */
-size_t vs_reader_utf8_length(const unsigned char *p, size_t left);
 const char *vs_reader_table_string(const struct vs_reader_table *table, uint64_t id);
 void vs_reader_table_free(struct vs_reader_table *table);
 

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_utf8.h"
 #include "trace/reader_internal.h"
-
-static const char replacement[3] = {'\xef', '\xbf', '\xbd'}; /* U+FFFD */
 
 static enum vs_err spend(struct vs_reader_table *table, uint64_t bytes)
 {
@@ -34,35 +33,15 @@ static enum vs_err grow(void **array, size_t *capacity, size_t count, size_t ele
     return VS_OK;
 }
 
-/* Length of the valid UTF-8 character at *p*, 0 when there is none. NUL is not
- * taken: texts are C strings from here on. */
-size_t vs_reader_utf8_length(const unsigned char *p, size_t left)
-{
-    unsigned char c = p[0];
-    if (c && c < 0x80)
-        return 1;
-    size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-    if (!n || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) || (c == 0xf0 && p[1] < 0x90) ||
-        (c == 0xf4 && p[1] > 0x8f))
-        return 0; /* overlong, surrogate, beyond U+10FFFF */
-    return n;
-}
-
 /* Copy as valid UTF-8; with *out* NULL only count. Returns the bytes without NUL. */
 static size_t utf8_copy(char *out, const unsigned char *text, size_t length)
 {
     size_t n = 0;
     for (size_t i = 0; i < length;) {
-        size_t step = vs_reader_utf8_length(text + i, length - i);
-        size_t bytes = step ? step : sizeof replacement;
+        size_t step = vs_utf8_length(text + i, length - i);
+        size_t bytes = step ? step : strlen(VS_UTF8_REPLACEMENT);
         if (out)
-            memcpy(out + n, step ? (const char *)text + i : replacement, bytes);
+            memcpy(out + n, step ? (const char *)text + i : VS_UTF8_REPLACEMENT, bytes);
         n += bytes;
         i += step ? step : 1;
     }

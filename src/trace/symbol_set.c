@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/vs_utf8.h"
 #include "trace/reader_internal.h"
 
 /* A module's record head; others are the number of symbols + 1. */
@@ -301,7 +302,7 @@ static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char
         return NULL;
     }
     for (size_t i = 0; i < length;) {
-        size_t n = vs_reader_utf8_length(text + i, length - i);
+        size_t n = vs_utf8_length(text + i, length - i);
         if (n == 0 || text[i] < 0x20 || text[i] == 0x7f)
             clean[i++] = '?';
         else

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
+#include "base/vs_utf8.h"
 #include "viewer/report_json.h"
 
 #define LINE_MAX_BYTES 512
@@ -116,18 +117,23 @@ void vs_budget_json(const struct vs_budget_result *result, struct vs_json *json)
     vs_json_end_object(json);
 }
 
+/* Only what XML 1.0 allows: a reader of it gives up at anything else. */
 static void xml_text(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        switch (*text) {
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        size_t n = vs_utf8_length(p, SIZE_MAX);
+        switch (*p) {
         case '&': fputs("&amp;", out); break;
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
         default:
-            if ((unsigned char)*text >= 0x20 || *text == '\n' || *text == '\t')
-                fputc(*text, out);
+            if (!n || (n == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe)) /* U+FFFE, U+FFFF */
+                fputs(VS_UTF8_REPLACEMENT, out);
+            else if (*p >= 0x20 || *p == '\n' || *p == '\t')
+                fwrite(p, 1, n, out);
         }
+        p += n ? n : 1;
     }
 }
 

@@ -7,44 +7,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at *p*, 0 when there is none (overlong
- * forms, surrogates and values above U+10FFFF are not valid). */
-static size_t sequence_length(const unsigned char *p)
-{
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] >= 0xc2 && p[0] <= 0xdf)
-        return (p[1] & 0xc0) == 0x80 ? 2 : 0;
-    if (p[0] >= 0xe0 && p[0] <= 0xef) {
-        if ((p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80)
-            return 0;
-        if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))
-            return 0;
-        return 3;
-    }
-    if (p[0] >= 0xf0 && p[0] <= 0xf4) {
-        if ((p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80 || (p[3] & 0xc0) != 0x80)
-            return 0;
-        if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-            return 0;
-        return 4;
-    }
-    return 0;
-}
+#include "base/vs_utf8.h"
 
 void vs_json_text(FILE *out, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text, *plain = p;
     putc('"', out);
     while (*p) {
-        size_t n = sequence_length(p);
+        size_t n = vs_utf8_length(p, SIZE_MAX);
         if (n > 0 && *p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f) {
             p += n;
             continue;
         }
         fwrite(plain, 1, (size_t)(p - plain), out);
         if (n == 0)
-            fputs("\xef\xbf\xbd", out);
+            fputs(VS_UTF8_REPLACEMENT, out);
         else if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
         else
