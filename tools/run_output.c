@@ -25,7 +25,7 @@ static bool with_live(char out[PATH_MAX], const char *path)
 }
 
 /* The process in ".NAME.PID.before", whose `vramscope run` ended without settling: it was
- * killed. 0 when *entry* is no such name. */
+ * killed. Our own number is from an earlier container: nothing is set aside by us yet. 0 when *entry* is no such name. */
 static pid_t left_by(const char *entry, const char *name)
 {
     char expected[NAME_MAX + 1], *end;
@@ -34,7 +34,8 @@ static pid_t left_by(const char *entry, const char *name)
         return 0;
     long pid = strtol(entry + n, &end, 10);
     bool whole = end > entry + n && strcmp(end, BEFORE) == 0 && pid > 0 && pid <= INT_MAX;
-    return whole && kill((pid_t)pid, 0) && errno == ESRCH ? (pid_t)pid : 0;
+    bool gone = whole && (pid == (long)getpid() || (kill((pid_t)pid, 0) && errno == ESRCH));
+    return gone ? (pid_t)pid : 0;
 }
 
 /* What a killed run left set aside is settled now. */

@@ -106,12 +106,28 @@ static void anothers_live_window_is_not_lost(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
+/* Every container numbers its processes from 1. */
+static void what_a_killed_run_of_the_same_number_left_comes_back(void **state)
+{
+    (void)state;
+    struct vs_run_output output = {0};
+    char name[64];
+    const char *path = scratch("again.vst");
+    snprintf(name, sizeof name, ".again.vst.%ld.before", (long)getpid());
+    make_trace(scratch(name));
+    assert_true(vs_run_output_set_aside(&output, path));
+    vs_run_output_settle(&output);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(access(scratch(name), F_OK), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_older_trace_is_lost_only_to_a_new_one),
         cmocka_unit_test(one_that_is_being_recorded_stays),
         cmocka_unit_test(anothers_live_window_is_not_lost),
+        cmocka_unit_test(what_a_killed_run_of_the_same_number_left_comes_back),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }
