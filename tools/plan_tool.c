@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "allocator/plan_format.h"
+#include "base/vs_link.h"
 #include "command.h"
 #include "viewer/recording_text.h"
 
@@ -128,7 +129,10 @@ static bool may_replace(const char *path)
 
 bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_result *plan)
 {
-    char beside[PATH_MAX];
+    char beside[PATH_MAX], target[PATH_MAX];
+    if (snprintf(target, sizeof target, "%s", path) < (int)sizeof target &&
+        vs_link_follow(target, sizeof target))
+        path = target; /* the link stays */
     if (!may_replace(path)) {
         vs_tool_fail(who, "%s exists and is not a plan; it is left alone", path);
         return false;

@@ -232,10 +232,17 @@ static int oldest_first(const void *a, const void *b)
     return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* A file that a writer left behind when it was killed. */
+/* A file that a writer left behind when it was killed: .BUILD-ID.XXXXXX, and no other. */
 static bool is_left_over(const char *name, const struct stat *st)
 {
-    return name[0] == '.' && time(NULL) - st->st_mtim.tv_sec > FRESH_SECONDS;
+    char id[VS_BUILD_ID_HEX_MAX];
+    const char *dot = *name == '.' ? strchr(name + 1, '.') : NULL;
+    size_t n = dot ? (size_t)(dot - name) - 1 : sizeof id;
+    if (n >= sizeof id || strlen(dot) != strlen(".XXXXXX"))
+        return false;
+    memcpy(id, name + 1, n);
+    id[n] = 0;
+    return vs_debug_files_is_build_id(id) && time(NULL) - st->st_mtim.tv_sec > FRESH_SECONDS;
 }
 
 static size_t list_files(DIR *dir, struct kept_file *files, uint64_t *total)
