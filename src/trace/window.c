@@ -23,6 +23,7 @@
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "trace/live_look.h"
+#include "trace/own_file.h"
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
@@ -121,7 +122,7 @@ static void *map_file(struct vs_recorder *r)
         fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return NULL;
-    struct stat st;
+    struct stat st = {0};
     int failure = fstat(fd, &st) ? errno : reserve_windows(r, fd);
     void *map = MAP_FAILED;
     if (!failure) {
@@ -134,7 +135,7 @@ static void *map_file(struct vs_recorder *r)
         return map;
     }
     r->window_bytes = wanted;
-    unlink(r->live_path);
+    vs_own_file_remove(r->live_path, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
     errno = failure;
     return NULL;
 }

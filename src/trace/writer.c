@@ -131,7 +131,7 @@ static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
     }
     if (done < bytes) {
         int saved_errno = errno;
-        if (w->regular && done && ftruncate(w->fd, (off_t)w->offset))
+        if (w->regular && done && same_file(w, w->fd) && ftruncate(w->fd, (off_t)w->offset))
             vs_log(VS_LOG_WARN, "cannot cut %s back to its last whole frame: %s", r->path,
                    strerror(errno));
         errno = saved_errno;

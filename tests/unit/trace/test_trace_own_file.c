@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files that a recording makes: whatever has the name stays what it is. */
+#include "unit/trace/trace_test.h"
+
+#include <errno.h>
+
+#include "base/vs_link.h"
+#include "trace/own_file.h"
+
+static void assert_holds(const char *path, const char *text)
+{
+    size_t bytes;
+    unsigned char *data = slurp(path, &bytes);
+    assert_int_equal(bytes, strlen(text));
+    assert_memory_equal(data, text, bytes);
+    free(data);
+}
+
+static void what_is_behind_a_link_stays(void **state)
+{
+    (void)state;
+    const char *file = scratch("file"), *link = scratch("link");
+    spit(file, "thesis", 6);
+    assert_int_equal(symlink(file, link), 0);
+    assert_int_equal(vs_own_file_create(link, true), -1);
+    assert_int_equal(errno, EEXIST);
+    int fd = vs_own_file_create(link, false); /* the link's name is taken, not its file */
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "new", 3), 3);
+    close(fd);
+    assert_holds(file, "thesis");
+    assert_holds(link, "new");
+    assert_int_equal(vs_own_file_create(file, true), -1);
+    assert_int_equal(vs_own_file_create(scratch_dir, true), -1);
+    assert_holds(file, "thesis");
+}
+
+static void a_pipe_that_nobody_reads_is_refused(void **state)
+{
+    (void)state;
+    const char *pipe_path = scratch("pipe"), *link = scratch("to-pipe");
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(symlink(pipe_path, link), 0);
+    assert_int_equal(vs_own_file_create(link, true), -1);
+    assert_int_equal(errno, ENXIO);
+    int reader = open(pipe_path, O_RDONLY | O_NONBLOCK), fd = vs_own_file_create(link, true);
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+    close(reader);
+    close(fd);
+}
+
+static void only_that_file_is_removed(void **state)
+{
+    (void)state;
+    const char *path = scratch("ours");
+    struct stat st;
+    spit(path, "1", 1);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(rename(path, scratch("moved")), 0);
+    spit(path, "theirs", 6);
+    vs_own_file_remove(path, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+    assert_holds(path, "theirs");
+    vs_own_file_remove(scratch("moved"), (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+    assert_int_equal(access(scratch("moved"), F_OK), -1);
+}
+
+static void links_are_followed_to_what_is_not_there_yet(void **state)
+{
+    (void)state;
+    char path[600], expected[600];
+    assert_int_equal(symlink("b", scratch("a")), 0);
+    assert_int_equal(symlink("new.vst", scratch("b")), 0);
+    snprintf(path, sizeof path, "%s/a", scratch_dir);
+    snprintf(expected, sizeof expected, "%s/new.vst", scratch_dir);
+    assert_true(vs_link_follow(path, sizeof path));
+    assert_string_equal(path, expected);
+    assert_int_equal(symlink("loop", scratch("loop")), 0);
+    snprintf(path, sizeof path, "%s/loop", scratch_dir);
+    assert_false(vs_link_follow(path, sizeof path));
+    assert_int_equal(errno, ELOOP);
+    snprintf(path, sizeof path, "%s/a", scratch_dir);
+    assert_false(vs_link_follow(path, strlen(path) + 1)); /* no room for what it says */
+    assert_int_equal(errno, ENAMETOOLONG);
+    if (geteuid() == 0 && !lchown(scratch("b"), 65534, 65534)) {
+        snprintf(path, sizeof path, "%s/a", scratch_dir);
+        assert_false(vs_link_follow(path, sizeof path));
+        assert_int_equal(errno, EPERM);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_behind_a_link_stays),
+        cmocka_unit_test(a_pipe_that_nobody_reads_is_refused),
+        cmocka_unit_test(only_that_file_is_removed),
+        cmocka_unit_test(links_are_followed_to_what_is_not_there_yet),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
