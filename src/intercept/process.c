@@ -30,6 +30,7 @@
 #include "intercept/hook.h"
 #include "intercept/lineage.h"
 #include "intercept/loaded.h"
+#include "intercept/loader_wait.h"
 #include "intercept/manifest.h"
 #include "intercept/nvtx_pending.h"
 #include "intercept/process_internal.h"
@@ -42,6 +43,7 @@ static struct vs_recorder *recorder; /* written under process_lock before state 
 static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
 static bool with_stacks, with_native; /* likewise */
+static bool no_libraries;             /* likewise: another thread loads one, and awaits us */
 
 struct vs_recorder *vs_process_recorder(void)
 {
@@ -178,7 +180,7 @@ static bool in_front(void)
 static enum vs_err open_recorder(char *path)
 {
     with_stacks = !vs_option_is(&options, VS_OPT_stacks, "none");
-    with_native = with_stacks && !vs_option_is(&options, VS_OPT_stacks, "python");
+    with_native = with_stacks && !no_libraries && !vs_option_is(&options, VS_OPT_stacks, "python");
     struct vs_recorder_config config = {
         .path = path,
         .keep_existing = true,
@@ -281,6 +283,25 @@ static bool settle_injected(void)
     return leave_kernels;
 }
 
+#define LOADER_WAITS                                                                          \
+    "the program's first call of CUDA is awaited by a library that is being loaded, and no "    \
+    "other can be: no kernels, no native call stacks, and the trace is stored uncompressed"
+
+/* All of ours that needs another library goes without. */
+static void do_without_libraries(void)
+{
+    char why[VS_OPTION_TEXT_MAX];
+    static const struct {
+        int option;
+        const char *value;
+    } without[] = {{VS_OPT_kernels, "off"}, {VS_OPT_nvml, "off"}, {VS_OPT_compression, "0"}};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        if (vs_options_set(&options, without[i].option, without[i].value, VS_FROM_DEFAULT, why))
+            vs_log(VS_LOG_DEBUG, "%s", why);
+    }
+    vs_log(VS_LOG_WARN, "%s", LOADER_WAITS);
+}
+
 static void begin_locked(void)
 {
     bool kernels_left;
@@ -290,16 +311,21 @@ static void begin_locked(void)
     apply_log_level();
     choose_policy();
     kernels_left = injected && settle_injected();
+    no_libraries = options.number[VS_OPT_record] && vs_loader_waits();
+    if (no_libraries)
+        do_without_libraries();
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
         vs_sharing_begin();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
         vs_process_set_state(VS_PROCESS_SILENT);
         return;
     }
-    vs_process_exit_prepare();
+    vs_process_exit_prepare(!no_libraries);
     if (recorder)
         vs_nvtx_pending_replay();
     vs_process_set_state(VS_PROCESS_ACTIVE);
+    if (recorder && no_libraries)
+        vs_process_note(VS_LOG_WARN, LOADER_WAITS);
     if (recorder && kernels_left)
         vs_process_note(VS_LOG_INFO, "kernels and copies are not recorded with injection, in case "
                                      "the program profiles itself; --kernels=on records them");

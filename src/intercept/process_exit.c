@@ -125,9 +125,10 @@ __attribute__((destructor)) static void at_unload(void)
         vs_bypass_report();
 }
 
-void vs_process_exit_prepare(void)
+void vs_process_exit_prepare(bool libraries)
 {
-    load_unwinder();
+    if (libraries)
+        load_unwinder();
     vs_process_exec_prepare();
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_of_program);

@@ -39,8 +39,9 @@ void vs_process_goes_on(void);
 
 /* --- process_exit.c --- */
 
-/* vs_process_exit_prepare: at begin, with vs_thread.inside > 0: be called at the end. */
-void vs_process_exit_prepare(void);
+/* vs_process_exit_prepare: at begin, with vs_thread.inside > 0: be called at the end. *libraries*:
+ * other libraries may be opened for it. */
+void vs_process_exit_prepare(bool libraries);
 
 /* vs_process_quiet_moment: may CUPTI and the driver be called now? Not while a signal
  * handler runs: it may have interrupted them. */

@@ -170,14 +170,19 @@ static void become_another(void)
     CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
+static void use_device(void)
+{
+    OK(cudaSetDevice(0));
+}
+
 static sem_t wanted;
 
 static void *work(void *arg)
 {
-    (void)arg;
+    void (*first)(void) = (void (*)(void))(uintptr_t)arg;
     while (sem_wait(&wanted) && errno == EINTR)
         ;
-    OK(cudaSetDevice(0));
+    first();
     runtime_calls();
     driver_calls();
     looked_up_calls();
@@ -187,10 +192,10 @@ static void *work(void *arg)
 
 static pthread_t worker;
 
-static void hire(void)
+static void hire(void (*first)(void))
 {
     CHECK(!sem_init(&wanted, 0, 0));
-    CHECK(!pthread_create(&worker, NULL, work, NULL));
+    CHECK(!pthread_create(&worker, NULL, work, (void *)(uintptr_t)first));
 }
 
 /* With the loader's lock held. */
@@ -209,7 +214,7 @@ static void await_worker(void)
 
 static void start_and_await_worker(void)
 {
-    hire();
+    hire(use_device);
     await_worker();
 }
 
@@ -249,12 +254,62 @@ static int constructor_awaits_calls_after_another(void)
     warm_up();
     OK(cudaMalloc(&p, MIB));
     tally_alloc(VT_DEVICE, MIB);
-    hire();
+    hire(use_device);
     at("VICTIM_MOMENT", await_worker);
     open_and_close();
     OK(cudaFree(p));
     tally_free(VT_DEVICE);
     return 73;
+}
+
+static void make_context(void)
+{
+    CUcontext context;
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+}
+
+/* The driver alone, ready by nothing but its initialization. */
+static int constructor_awaits_first_context(void)
+{
+    int count;
+    alarm(HANG_SECONDS);
+    OK(cuInit(0));
+    OK(cudaGetDeviceCount(&count));
+    hire(make_context);
+    at("VICTIM_MOMENT", await_worker);
+    open_and_close();
+    return 74;
+}
+
+static void call_here(void)
+{
+    use_device();
+    runtime_calls();
+}
+
+/* The lock is its own: nothing waits, whoever else is there. */
+static int calls_first(const char *variable)
+{
+    int count;
+    alarm(HANG_SECONDS);
+    OK(cuInit(0));
+    OK(cudaGetDeviceCount(&count));
+    hire(use_device);
+    at(variable, call_here);
+    open_and_close();
+    await_worker();
+    return 76;
+}
+
+static int constructor_calls_first(void)
+{
+    return calls_first("VICTIM_MOMENT");
+}
+
+static int destructor_calls_first(void)
+{
+    return calls_first("VICTIM_LAST_MOMENT");
 }
 
 static void *make_child(void *arg)
@@ -282,5 +337,9 @@ VICTIM("threads")
 CASE(constructor_awaits_first_calls, "a constructor awaits a thread that calls CUDA", 0)
 CASE(destructor_awaits_first_calls, "a destructor of a closed library awaits such a thread", 0)
 CASE(constructor_awaits_calls_after_another, "a constructor awaits one that was there before", 0)
+CASE(constructor_awaits_first_context, "a constructor awaits a thread that makes the context", 0)
+STDERR_HAS(constructor_awaits_first_context, "no kernels, no native call stacks")
+CASE(constructor_calls_first, "a constructor makes the first call, beside another thread", 0)
+CASE(destructor_calls_first, "a destructor of a closed library makes it", 0)
 CASE(constructor_awaits_first_exec, "a constructor awaits a thread that starts a program", VF_NO_TRACE)
 END_VICTIM
