@@ -108,6 +108,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     r->live_path = copy_text(r, config->path, ".live");
     if (!r->path || !r->live_path)
         goto fail;
+    r->replaces = !config->keep_existing;
     err = vs_writer_open(r, config->compression, config->keep_existing);
     if (err)
         goto fail;

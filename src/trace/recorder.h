@@ -24,8 +24,10 @@
 struct vs_recorder;
 
 struct vs_recorder_config {
-    const char *path;          /* created with mode 0600; an existing file is replaced */
-    bool keep_existing;        /* a plain file is not: VS_ERR_IO with errno EEXIST */
+    const char *path;          /* created with mode 0600; an existing file is replaced, its
+                                * FILE.live too */
+    bool keep_existing;        /* a plain file is not: VS_ERR_IO with errno EEXIST; nor another
+                                * trace's FILE.live, which is renamed */
     unsigned compression;      /* zstd level; 0 = store */
     unsigned stack_depth_max;  /* frames kept, 1..128; 0 = no stacks */
     bool no_native;            /* of threads that run Python its frames alone; others none */

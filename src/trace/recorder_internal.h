@@ -143,6 +143,7 @@ struct vs_recorder {
     bool tight;         /* room is short: each frame leaves room for the end */
     uint64_t own_start, own_end; /* pcs of the library that contains us; 0,0 = the program */
     pid_t pid;
+    bool replaces;     /* what has the names of our files goes */
     bool live_on_disk; /* FILE.live exists */
     uint64_t live_inode, looked_ns; /* looked: when it was last seen there */
     bool has_thread;

@@ -103,7 +103,7 @@ static bool make_way(const struct vs_recorder *r)
     uint8_t uuid[sizeof r->uuid];
     enum vs_live_look look = vs_live_look(r->live_path, uuid);
     bool own = look == VS_LIVE_EMPTY ||
-               (look == VS_LIVE_HOLDS && memcmp(uuid, r->uuid, sizeof uuid) == 0);
+               (look == VS_LIVE_HOLDS && (r->replaces || !memcmp(uuid, r->uuid, sizeof uuid)));
     if (look == VS_LIVE_NONE)
         return true;
     if (own ? !unlink(r->live_path) : look == VS_LIVE_HOLDS && set_aside(r, uuid))
