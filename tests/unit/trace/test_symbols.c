@@ -566,11 +566,11 @@ static void the_cache_stays_below_its_size(void **state)
 {
     (void)state;
     shell("mkdir full && cd full && for i in 1 2 3 4; do head -c 1000 /dev/zero > aaaa$i$i; "
-          "touch -d \"-$i hours\" aaaa$i$i; done && echo > unrelated && echo > .aaaa11.x && "
-          "touch -d '-1 day' .aaaa11.x");
+          "touch -d \"-$i hours\" aaaa$i$i; done && echo > unrelated && echo > .aaaa11.x1Y2z3 && "
+          "echo > .profile && touch -d '-1 day' .aaaa11.x1Y2z3 .profile");
     vs_symbol_cache_trim(scratch("full"), 2500);
     shell("cd full && test -e aaaa11 -a -e aaaa22 -a ! -e aaaa33 -a ! -e aaaa44 -a -e unrelated "
-          "-a ! -e .aaaa11.x");
+          "-a ! -e .aaaa11.x1Y2z3 -a -e .profile");
 }
 
 static void several_processes_share_the_cache(void **state)
