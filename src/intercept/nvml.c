@@ -40,9 +40,10 @@ static struct {
     int (*by_bus)(const char *, void **);
     int (*memory)(void *, struct memory *);
     list_fn compute, graphics; /* graphics may be NULL */
-} nvml; /* written once, by the thread that takes `loading`; release by `loaded` */
+    int (*init)(unsigned);     /* one of the two may be NULL */
+    int (*init_plain)(void);
+} nvml; /* written at begin, by vs_nvml_open; immutable then */
 
-static atomic_flag loading = ATOMIC_FLAG_INIT; /* never cleared: one attempt */
 static _Atomic bool loaded;
 static atomic_flag asking = ATOMIC_FLAG_INIT;
 
@@ -57,6 +58,8 @@ static struct device {
 
 static bool bind(void *library)
 {
+    *(void **)&nvml.init = dlsym(library, "nvmlInitWithFlags");
+    *(void **)&nvml.init_plain = dlsym(library, "nvmlInit_v2");
     *(void **)&nvml.by_uuid = dlsym(library, "nvmlDeviceGetHandleByUUID");
     *(void **)&nvml.by_bus = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
     *(void **)&nvml.memory = dlsym(library, "nvmlDeviceGetMemoryInfo");
@@ -68,20 +71,19 @@ static bool bind(void *library)
 }
 
 /* The simulated driver has an NVML of its own beside it, found by the same path. */
-static void load(void)
+void vs_nvml_open(void)
 {
-    int (*init)(unsigned), (*init_plain)(void);
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    *(void **)&init = dlsym(library, "nvmlInitWithFlags");
-    *(void **)&init_plain = dlsym(library, "nvmlInit_v2");
-    int r = init ? init(NVML_NO_ATTACH) : init_plain ? init_plain() : -1;
-    if (r != 0 || !bind(library)) {
+    bool complete = library && bind(library);
+    int r = -1;
+    if (nvml.init)
+        r = nvml.init(NVML_NO_ATTACH);
+    else if (nvml.init_plain)
+        r = nvml.init_plain();
+    if (r == 0 && complete)
+        atomic_store_explicit(&loaded, true, memory_order_release);
+    else if (library)
         vs_log(VS_LOG_DEBUG, "NVML does not answer (%d): other processes are not told apart", r);
-        return;
-    }
-    atomic_store_explicit(&loaded, true, memory_order_release);
 }
 
 static void uuid_text(char text[48], const char *prefix, const CUuuid *id)
@@ -143,8 +145,6 @@ static struct device *device_of(uint32_t ordinal)
 
 void vs_nvml_load(uint32_t ordinal)
 {
-    if (!atomic_flag_test_and_set(&loading))
-        load();
     if (!atomic_load_explicit(&loaded, memory_order_acquire) || ordinal >= VS_DEVICES_MAX ||
         atomic_load(&devices[ordinal].state) != UNKNOWN || atomic_flag_test_and_set(&asking))
         return;

@@ -23,9 +23,13 @@ struct vs_nvml_usage {
     struct vs_nvml_process other[VS_NVML_SHOWN]; /* largest first */
 };
 
-/* vs_nvml_load: open the library and the device, unless that was done or failed before.
- * May take some ms: call where a context is made. Call with vs_thread.inside > 0; not
- * while a lock of ours is held, since the loader's is taken. */
+/* vs_nvml_open: at begin: open the library and have it prepare itself, for which the loader's
+ * lock is taken: a thread that makes a context later may be one that is awaited by whoever
+ * holds it. Some ms. */
+void vs_nvml_open(void);
+
+/* vs_nvml_load: find the device, unless that was done or failed before. May take some ms: call where a context is made. Call with
+ * vs_thread.inside > 0; not while a lock of ours is held. */
 void vs_nvml_load(uint32_t device);
 
 /* vs_nvml_note_others: who uses *device* before this process does: whoever comes next

@@ -32,6 +32,7 @@
 #include "intercept/loaded.h"
 #include "intercept/loader_wait.h"
 #include "intercept/manifest.h"
+#include "intercept/nvml.h"
 #include "intercept/nvtx_pending.h"
 #include "intercept/process_internal.h"
 #include "intercept/sharing.h"
@@ -321,6 +322,8 @@ static void begin_locked(void)
         return;
     }
     vs_process_exit_prepare(!no_libraries);
+    if (recorder && options.number[VS_OPT_nvml])
+        vs_nvml_open();
     if (recorder)
         vs_nvtx_pending_replay();
     vs_process_set_state(VS_PROCESS_ACTIVE);

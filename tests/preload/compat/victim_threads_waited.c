@@ -282,6 +282,20 @@ static int constructor_awaits_first_context(void)
     return 74;
 }
 
+/* The recording has begun, by a call that comes to nothing; the first context is the worker's. */
+static int constructor_awaits_context_after_a_call(void)
+{
+    int count;
+    alarm(HANG_SECONDS);
+    OK(cuInit(0));
+    OK(cudaGetDeviceCount(&count));
+    (void)cuMemFree(0);
+    hire(make_context);
+    at("VICTIM_MOMENT", await_worker);
+    open_and_close();
+    return 77;
+}
+
 static void call_here(void)
 {
     use_device();
@@ -339,6 +353,7 @@ CASE(destructor_awaits_first_calls, "a destructor of a closed library awaits suc
 CASE(constructor_awaits_calls_after_another, "a constructor awaits one that was there before", 0)
 CASE(constructor_awaits_first_context, "a constructor awaits a thread that makes the context", 0)
 STDERR_HAS(constructor_awaits_first_context, "no kernels, no native call stacks")
+CASE(constructor_awaits_context_after_a_call, "the same after a call without a context", 0)
 CASE(constructor_calls_first, "a constructor makes the first call, beside another thread", 0)
 CASE(destructor_calls_first, "a destructor of a closed library makes it", 0)
 CASE(constructor_awaits_first_exec, "a constructor awaits a thread that starts a program", VF_NO_TRACE)
