@@ -69,9 +69,29 @@ void vs_definitions_find(const char *name, struct vs_definitions *found)
     vs_loaded_each(came_with_program() ? look_behind_us : look_at, &search);
 }
 
+/* The list of what came with the program never changes, and the loader ends it: it is walked
+ * without any lock, as in the child of a fork one may be held for ever by a thread that is not
+ * there. */
+static void *next_at_start(const char *name)
+{
+    const struct link_map *map = came_with_program() ? vs_loaded_self() : NULL;
+    bool last = !map;
+    while (!last && (map = map->l_next)) {
+        struct vs_loaded object = vs_loaded_from(map);
+        void *fn = vs_loaded_symbol(&object, name, VS_LOADED_DEFAULT);
+        if (fn)
+            return fn;
+        last = object.base == _r_debug.r_ldbase;
+    }
+    return NULL;
+}
+
 void *vs_next_symbol(const char *name)
 {
     struct vs_definitions found;
+    void *fn = next_at_start(name);
+    if (fn)
+        return fn;
     vs_definitions_find(name, &found);
     if (found.start.fn || !found.later_count)
         return found.start.fn;

@@ -57,6 +57,11 @@ __attribute__((constructor)) static void note_forks(void)
     pthread_atfork(before_fork, NULL, in_child);
 }
 
+bool vs_lineage_forked(void)
+{
+    return forks[0].pid != 0;
+}
+
 /* Parent and birth of a process; false when /proc does not tell. */
 static bool look_up(pid_t pid, pid_t *parent, uint64_t *born_ns)
 {

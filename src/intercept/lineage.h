@@ -6,6 +6,7 @@
 #ifndef VS_LINEAGE_H
 #define VS_LINEAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,5 +23,8 @@ struct vs_lineage {
 
 /* vs_lineage_tell: of the calling process, now. Reads /proc; no malloc. Any thread. */
 void vs_lineage_tell(struct vs_lineage *out);
+
+/* vs_lineage_forked: was this memory another process's, up to a fork by the C library? */
+bool vs_lineage_forked(void);
 
 #endif

@@ -23,6 +23,7 @@
 #include "intercept/collector.h"
 #include "intercept/definitions.h"
 #include "intercept/hook.h"
+#include "intercept/lineage.h"
 #include "intercept/planned.h"
 #include "intercept/process_internal.h"
 
@@ -121,7 +122,9 @@ __attribute__((destructor)) static void at_unload(void)
     vs_process_await_begin();
     begin_end();
     finish();
-    if (vs_process_state() == VS_PROCESS_IDLE) /* CUDA may have been used all the same */
+    /* CUDA may have been used all the same; the child of a fork cannot look: the lock of the
+     * loader's list may be held there for ever */
+    if (vs_process_state() == VS_PROCESS_IDLE && !vs_lineage_forked())
         vs_bypass_report();
 }
 

@@ -5,9 +5,11 @@
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
+#include <link.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -77,6 +79,54 @@ static int nested_forks(void)
     }
     printf("child %d\n", status_of(pid));
     give(p);
+    return 0;
+}
+
+/* --- children in which the lock of the loader's list stays taken --- */
+
+static sem_t walking, walked;
+
+static int stand_still(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)info, (void)size, (void)arg;
+    sem_post(&walking);
+    while (sem_wait(&walked) && errno == EINTR)
+        ;
+    return 1;
+}
+
+static void *walk_libraries(void *arg)
+{
+    dl_iterate_phdr(stand_still, arg);
+    return NULL;
+}
+
+/* as at an exception in another thread; before the first CUDA call */
+static int forks_while_libraries_are_walked(void)
+{
+    pthread_t walker;
+    CHECK(!sem_init(&walking, 0, 0) && !sem_init(&walked, 0, 0));
+    CHECK(!pthread_create(&walker, NULL, walk_libraries, NULL));
+    while (sem_wait(&walking) && errno == EINTR)
+        ;
+    for (int how = 0; how < 4; how++) {
+        fflush(stdout);
+        pid_t pid = fork();
+        if (!pid) {
+            alarm(30);
+            if (how == 0)
+                exit(7);
+            if (how == 1)
+                execl("/bin/true", "true", (char *)NULL);
+            else if (how == 2)
+                execvp("true", (char *[]){(char *)"true", NULL});
+            _exit(9);
+        }
+        printf("child %d\n", status_of(pid));
+    }
+    sem_post(&walked);
+    pthread_join(walker, NULL);
+    give(take(KIB));
     return 0;
 }
 
@@ -461,6 +511,7 @@ CASE(child_of_fork, "fork; the child exits, the parent goes on", 0)
 CASE(nested_forks, "a child of a child of a child", 0)
 CASE(fork_from_a_thread_while_others_allocate, "forks from a thread while others allocate", 0)
 CASE(fork_during_the_first_call, "forks while the first CUDA call runs", 0)
+CASE(forks_while_libraries_are_walked, "forks while another thread walks the list of libraries", 0)
 CASE(raw_clone_child_exits, "a child of the system call clone exits", 0)
 CASE(cuda_in_a_forked_child, "CUDA in a child after fork fails as without us", 0)
 CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the system call clone", 0)
