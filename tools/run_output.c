@@ -25,7 +25,8 @@ static bool with_live(char out[PATH_MAX], const char *path)
 }
 
 /* The process in ".NAME.PID.before", whose `vramscope run` ended without settling: it was
- * killed. Our own number is from an earlier container: nothing is set aside by us yet. 0 when *entry* is no such name. */
+ * killed. Our own number is from an earlier container: nothing is set aside by us yet. 0 when
+ * *entry* is no such name. */
 static pid_t left_by(const char *entry, const char *name)
 {
     char expected[NAME_MAX + 1], *end;

@@ -210,7 +210,7 @@ struct vs_context *vs_caching_likely_owner(uint64_t addr)
 
 /* e->requested: the bytes that were taken from the device, or given back to it. */
 static APART void on_segment(struct vs_context *context, const struct vs_allocator_event *e,
-                       enum vs_allocator_event_kind kind)
+                             enum vs_allocator_event_kind kind)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     struct vs_event event;

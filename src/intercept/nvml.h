@@ -28,8 +28,8 @@ struct vs_nvml_usage {
  * holds it. Some ms. */
 void vs_nvml_open(void);
 
-/* vs_nvml_load: find the device, unless that was done or failed before. May take some ms: call where a context is made. Call with
- * vs_thread.inside > 0; not while a lock of ours is held. */
+/* vs_nvml_load: find the device, unless that was done or failed before. May take some ms: call
+ * where a context is made. Call with vs_thread.inside > 0; not while a lock of ours is held. */
 void vs_nvml_load(uint32_t device);
 
 /* vs_nvml_note_others: who uses *device* before this process does: whoever comes next

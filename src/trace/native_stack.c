@@ -119,4 +119,3 @@ __attribute__((noinline)) uint64_t vs_recorder_stack(struct vs_recorder *r, unsi
         vs_python_stack(r, python, owner, &start, &id);
     return id;
 }
-

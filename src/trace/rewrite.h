@@ -23,9 +23,8 @@ struct vs_source;
 /* vs_rewrite_open: copy the good event frames of the trace at *path* (those recovered from
  * FILE.live included, compressed) into a hidden file beside *to* (NULL: *path*), and those
  * added after recording except types in *leave_out* (bits 1u << type; of a trace without an end,
- * none). A trace without
- * an end gets an `end` event, reason VS_END_KILLED. On failure *why* (VS_READER_WHY_MAX
- * bytes) holds one line: as vs_reader_open; VS_ERR_STATE when a process records it now;
+ * none). A trace without an end gets an `end` event, reason VS_END_KILLED, or VS_END_SIGNAL where
+ * FILE.live tells it. On failure *why* (VS_READER_WHY_MAX bytes) holds one line: as vs_reader_open; VS_ERR_STATE when a process records it now;
  * VS_ERR_CORRUPT when it is damaged or cut off, or FILE.live holds what cannot be taken, and it
  * would be replaced (*to* NULL or the same file); VS_ERR_STATE, too, when it would be replaced
  * and its owner cannot be kept; VS_ERR_IO when the new file cannot be written. The caller

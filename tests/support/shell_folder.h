@@ -45,7 +45,7 @@ static int run_script(const char *before, const char *script)
     assert_true(status >= 0);
     slurp("out.txt", out, sizeof out);
     slurp("err.txt", err, sizeof err);
-    return WEXITSTATUS(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Group setup and teardown of cmocka. */
