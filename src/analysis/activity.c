@@ -28,9 +28,49 @@ static enum vs_err device_row(struct vs_activity *activity, uint64_t device,
     return VS_OK;
 }
 
-static uint64_t length_of(uint64_t start_ns, uint64_t end_ns)
+/* When it ran; where that is not known, when it was told of. */
+static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t *end_ns)
 {
-    return end_ns > start_ns ? end_ns - start_ns : 0;
+    switch (event->kind) {
+    case VS_EVENT_kernel:
+        *start_ns = event->kernel.start_ns, *end_ns = event->kernel.end_ns;
+        break;
+    case VS_EVENT_memcpy:
+        *start_ns = event->memcpy.start_ns, *end_ns = event->memcpy.end_ns;
+        break;
+    case VS_EVENT_memset:
+        *start_ns = event->memset.start_ns, *end_ns = event->memset.end_ns;
+        break;
+    default:
+        *start_ns = event->sync.start_ns, *end_ns = event->sync.end_ns;
+        break;
+    }
+    if (!*start_ns)
+        *start_ns = *end_ns = event->time_ns;
+    if (*end_ns < *start_ns)
+        *end_ns = *start_ns;
+}
+
+static uint64_t device_of(const struct vs_event *event)
+{
+    switch (event->kind) {
+    case VS_EVENT_kernel: return event->kernel.device;
+    case VS_EVENT_memcpy: return event->memcpy.device;
+    case VS_EVENT_memset: return event->memset.device;
+    default: return event->sync.device;
+    }
+}
+
+/* What of *length_ns* lies in a span, and the share of bytes moved in it. */
+struct share {
+    uint64_t inside_ns, length_ns;
+};
+
+static uint64_t bytes_of(struct share share, uint64_t bytes)
+{
+    if (share.inside_ns == share.length_ns)
+        return bytes;
+    return (uint64_t)((double)bytes * ((double)share.inside_ns / (double)share.length_ns));
 }
 
 static void add(struct vs_tally *tally, uint64_t bytes, uint64_t time_ns)
@@ -41,8 +81,9 @@ static void add(struct vs_tally *tally, uint64_t bytes, uint64_t time_ns)
 }
 
 static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_event *event,
-                                uint64_t length_ns)
+                                struct share share)
 {
+    uint64_t length_ns = share.length_ns;
     uint64_t key = (event->kernel.name << 8 | (event->kernel.device & 255)) + 1;
     const uint64_t *found = vs_map_get(&activity->by_kernel, key);
     size_t at;
@@ -61,7 +102,7 @@ static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_ev
     }
     struct vs_kernel_row *row = &activity->kernels[at];
     row->count++;
-    row->time_ns += length_ns;
+    row->time_ns += share.inside_ns;
     if (length_ns < row->shortest_ns)
         row->shortest_ns = length_ns;
     if (length_ns > row->longest_ns)
@@ -69,46 +110,56 @@ static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_ev
     return VS_OK;
 }
 
-enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
+bool vs_activity_is(const struct vs_event *event)
 {
-    uint64_t device, start_ns, end_ns;
-    switch (event->kind) {
-    case VS_EVENT_kernel:
-        device = event->kernel.device, start_ns = event->kernel.start_ns, end_ns = event->kernel.end_ns;
-        break;
-    case VS_EVENT_memcpy:
-        device = event->memcpy.device, start_ns = event->memcpy.start_ns, end_ns = event->memcpy.end_ns;
-        break;
-    case VS_EVENT_memset:
-        device = event->memset.device, start_ns = event->memset.start_ns, end_ns = event->memset.end_ns;
-        break;
-    case VS_EVENT_sync:
-        device = event->sync.device, start_ns = event->sync.start_ns, end_ns = event->sync.end_ns;
-        break;
-    default:
-        return VS_OK;
-    }
+    return event->kind == VS_EVENT_kernel || event->kind == VS_EVENT_memcpy ||
+           event->kind == VS_EVENT_memset || event->kind == VS_EVENT_sync;
+}
+
+static enum vs_err count(struct vs_activity *activity, const struct vs_event *event,
+                         struct share share)
+{
     struct vs_device_activity *row;
-    enum vs_err err = device_row(activity, device, &row);
+    enum vs_err err = device_row(activity, device_of(event), &row);
     if (err || !row)
         return err;
-    uint64_t length_ns = length_of(start_ns, end_ns);
-    if (end_ns > activity->last_ns)
-        activity->last_ns = end_ns;
     if (event->kind == VS_EVENT_kernel) {
-        add(&row->kernels, 0, length_ns);
-        return count_kernel(activity, event, length_ns);
+        add(&row->kernels, 0, share.inside_ns);
+        return count_kernel(activity, event, share);
     }
     if (event->kind == VS_EVENT_memcpy) {
         uint64_t kind = event->memcpy.copy_kind;
-        add(&row->copies[kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN], event->memcpy.bytes,
-            length_ns);
+        add(&row->copies[kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN],
+            bytes_of(share, event->memcpy.bytes), share.inside_ns);
     } else if (event->kind == VS_EVENT_memset) {
-        add(&row->sets, event->memset.bytes, length_ns);
+        add(&row->sets, bytes_of(share, event->memset.bytes), share.inside_ns);
     } else {
-        add(&row->syncs, 0, length_ns);
+        add(&row->syncs, 0, share.inside_ns);
     }
     return VS_OK;
+}
+
+enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
+{
+    return vs_activity_event_within(activity, event, 0, UINT64_MAX);
+}
+
+enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
+                                     uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t start_ns, end_ns;
+    if (!vs_activity_is(event))
+        return VS_OK;
+    times_of(event, &start_ns, &end_ns);
+    if (event->kind != VS_EVENT_sync && end_ns > activity->known_ns)
+        activity->known_ns = end_ns;
+    if (start_ns > to_ns || end_ns < from_ns)
+        return VS_OK;
+    uint64_t first_ns = start_ns > from_ns ? start_ns : from_ns;
+    uint64_t last_ns = end_ns < to_ns ? end_ns : to_ns;
+    if (last_ns > activity->last_ns)
+        activity->last_ns = last_ns;
+    return count(activity, event, (struct share){last_ns - first_ns, end_ns - start_ns});
 }
 
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,

@@ -6,6 +6,7 @@
 #ifndef VS_ACTIVITY_H
 #define VS_ACTIVITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,13 +36,23 @@ struct vs_activity {
     struct vs_map by_kernel;
     struct vs_device_activity *devices;
     size_t device_count, device_capacity;
-    uint64_t last_ns; /* latest end of anything on a device */
+    uint64_t last_ns; /* latest end of anything on a device that was counted */
+    uint64_t known_ns; /* latest end of a kernel, copy or memset, counted or not; not in checkpoints */
 };
 
 /* vs_activity_event: count *event* when it is an activity; others are ignored.
  * VS_ERR_NOMEM. */
 enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
     VS_MUST_CHECK;
+
+/* vs_activity_event_within: likewise of what ran between *from_ns* and *to_ns*, both included:
+ * what overlaps them counts, with its time in them and that share of its bytes. The shortest
+ * and longest run of a kernel are whole. Events come after what they tell of. */
+enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
+                                     uint64_t from_ns, uint64_t to_ns) VS_MUST_CHECK;
+
+/* vs_activity_is: does *event* tell of something a device did, or of waiting for it? */
+bool vs_activity_is(const struct vs_event *event);
 
 /* vs_activity_device: the totals of the trace's device number, or NULL. */
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,

@@ -149,6 +149,10 @@ enum vs_err vs_moment_at_event(struct vs_reader *reader, uint64_t event, struct 
 
 enum vs_err vs_moment_window(struct vs_moment *moment, uint64_t time_ns)
 {
-    vs_activity_free(&moment->activity);
+    struct vs_activity *activity = &moment->activity;
+    uint64_t known_ns = activity->last_ns > activity->known_ns ? activity->last_ns
+                                                               : activity->known_ns;
+    vs_activity_free(activity);
+    activity->known_ns = known_ns;
     return vs_replay_window(moment->replay, time_ns);
 }

@@ -15,6 +15,8 @@
 #include "trace/seek.h"
 
 #define NEAR_EVENTS ((uint64_t)1 << 20) /* as far a replay goes on rather than from a checkpoint */
+#define LATE_NS UINT64_C(10000000000) /* as far past a part what ran in it is looked for: events
+                                       * of kernels come when they have ended, every second */
 #define LINES_MAX 100 /* notes, options, dropped kinds kept of each */
 
 struct lines {
@@ -49,6 +51,11 @@ struct pass {
     struct vs_report *report;
     const struct vs_window *window; /* NULL: the whole trace */
     struct vs_moment *moment;
+    uint64_t from_ns, to_ns; /* what ran between them counts */
+    bool ended;              /* read to the trace's end, which is what condition is about */
+    bool no_more;            /* of what devices did: all that the trace holds was read */
+    struct vs_event_end end; /* the trace's, where has_end: read in the part or after it */
+    bool has_end;
     struct lines notes, options, dropped;
 };
 
@@ -68,7 +75,8 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
         return add_line(pass->report, &pass->dropped,
                         vs_reader_string(reader, event->dropped.what), count, 0);
     default:
-        return vs_activity_event(&pass->moment->activity, event);
+        return vs_activity_event_within(&pass->moment->activity, event, pass->from_ns,
+                                        pass->to_ns);
     }
 }
 
@@ -94,6 +102,8 @@ static enum vs_err open_part(struct pass *pass)
         return err ? err : vs_reader_rewind(pass->reader);
     }
     part->window = pass->window->from.given;
+    if (part->window && pass->window->to.given && !pass->window->to.by_event)
+        pass->to_ns = pass->window->to.value;
     part->moment = !part->window;
     enum vs_err err = part->window
                           ? vs_span_open(pass->reader, pass->window, &pass->moment)
@@ -104,6 +114,7 @@ static enum vs_err open_part(struct pass *pass)
     part->from_ns = !part->window                    ? 0
                     : pass->window->from.by_event ? pass->moment->replay->now_ns
                                                   : pass->window->from.value;
+    pass->from_ns = part->from_ns;
     return note_past(pass);
 }
 
@@ -117,7 +128,41 @@ static void close_part(struct pass *pass)
     part->events = part->last_event + 1 - part->first_event;
     part->from_ns = part->from_ns > start ? part->from_ns - start : 0;
     part->to_ns = by_time ? pass->window->to.value : replay->now_ns;
+    pass->to_ns = part->to_ns;
     part->to_ns = part->to_ns > start ? part->to_ns - start : 0;
+}
+
+/* What ran in the part, and was told of only after it. */
+static enum vs_err read_late(struct pass *pass)
+{
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    uint64_t until_ns = pass->to_ns < UINT64_MAX - LATE_NS ? pass->to_ns + LATE_NS : UINT64_MAX;
+    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+        if (event.time_ns > until_ns)
+            return VS_OK;
+        if (event.kind == VS_EVENT_end) {
+            pass->has_end = true;
+            pass->end = event.end;
+        }
+        err = vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns,
+                                       pass->to_ns);
+    }
+    pass->no_more = err == VS_ERR_END;
+    return pass->no_more ? VS_OK : err;
+}
+
+/* Up to when kernels are known, where those after it were never told of. */
+static void known_until(struct pass *pass)
+{
+    const struct vs_activity *activity = &pass->moment->activity;
+    uint64_t known_ns = activity->known_ns, start_ns = vs_replay_start_ns(pass->moment->replay);
+    if (activity->last_ns > known_ns)
+        known_ns = activity->last_ns; /* of a checkpoint */
+    bool killed = !pass->has_end || pass->end.reason == VS_END_SIGNAL ||
+                  pass->end.reason == VS_END_KILLED;
+    if (pass->no_more && killed && known_ns < pass->to_ns && known_ns > start_ns)
+        pass->report->kernels_until_ns = known_ns - start_ns;
 }
 
 static enum vs_err first_pass(struct pass *pass)
@@ -129,8 +174,10 @@ static enum vs_err first_pass(struct pass *pass)
     struct vs_replay *replay = pass->moment->replay;
     bool all = pass->report->part.moment; /* read by then */
     while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
-        if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1))
+        if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
+            vs_reader_unread(pass->reader, &event);
             break;
+        }
         err = vs_replay_event(replay, &event);
         if (!err)
             err = note_event(pass, &event);
@@ -138,9 +185,15 @@ static enum vs_err first_pass(struct pass *pass)
     if (err && err != VS_ERR_END)
         return err;
     vs_replay_finish(replay);
+    pass->ended = pass->no_more = vs_reader_ended(pass->reader);
+    pass->has_end = replay->has_end;
+    pass->end = replay->end.end;
     if (pass->window)
         close_part(pass);
-    return VS_OK;
+    err = pass->ended ? VS_OK : read_late(pass);
+    if (!err)
+        known_until(pass);
+    return err;
 }
 
 /* Move *lines* into the report's arena; *pairs* or *notes* takes them. */
@@ -233,7 +286,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (err)
         return err;
     report->condition = VS_TRACE_COMPLETE;
-    if (vs_reader_ended(pass->reader))
+    if (pass->ended)
         report->condition = vs_reader_condition(pass->reader, why);
     report->fate = vs_reader_fate(pass->reader);
     report->condition_text = vs_summary_copy(&report->memory, why);
@@ -272,7 +325,8 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
 {
     static const struct vs_report_options defaults;
-    struct pass pass = {.reader = reader, .report = calloc(1, sizeof *pass.report)};
+    struct pass pass = {.reader = reader, .report = calloc(1, sizeof *pass.report),
+                        .to_ns = UINT64_MAX};
     if (!pass.report)
         return VS_ERR_NOMEM;
     if (!options)

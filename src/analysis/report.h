@@ -210,6 +210,8 @@ struct vs_report {
     enum vs_condition condition;
     struct vs_reader_fate fate; /* of a program whose trace has no end */
     const char *condition_text;
+    uint64_t kernels_until_ns; /* the end of the last kernel or copy known, where the program was
+                                * killed: what ran after it was not delivered; 0: nothing lacks */
     uint64_t unmatched_frees, unmatched_pops, ignored;
     struct vs_recording_state recording; /* what has events; since_ns as all times here */
     size_t missing_modules;      /* objects whose symbols could not be read */
@@ -245,7 +247,8 @@ struct vs_window; /* trace_span.h */
 
 /* vs_report_build: read the whole trace (from its start), or the part of it that the options
  * name, and work the report out. Of a part that ends before the trace does the condition is
- * complete.
+ * complete. Kernels, copies and memsets of a part are those that overlap it by when they ran,
+ * with their time in it; their events are looked for up to 10 s after it.
  * *path* is only shown. Returns VS_OK whatever the trace's condition (see
  * report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one pass,
  * and a second up to the last peak; of a part, with checkpoints, only what is near it. */

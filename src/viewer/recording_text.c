@@ -122,6 +122,16 @@ void vs_recording_cut_line(const struct vs_report *report, const struct vs_style
                 text);
 }
 
+void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    bool runs = !report->has_end && report->fate.fate == VS_FATE_RECORDING;
+    if (report->kernels_until_ns)
+        fprintf(style->out, "  kernels  known up to %s: what the GPU did after that %s\n",
+                vs_time_format(time, report->kernels_until_ns),
+                runs ? "is not delivered yet" : "was not delivered before the end");
+}
+
 char *vs_recording_sites_note(char *out, const struct vs_report *report,
                               const struct vs_report_sites *sites)
 {

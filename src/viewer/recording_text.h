@@ -24,6 +24,10 @@ const char *vs_recording_what(const char *kind);
 bool vs_recording_cut_text(char *out, const struct vs_report *report);
 void vs_recording_cut_line(const struct vs_report *report, const struct vs_style *style);
 
+/* vs_recording_kernels_line: up to when kernels are known of a program that was killed, or still
+ * runs; nothing where none lack, or none were recorded. */
+void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style);
+
 /* vs_recording_json: the object "recording", likewise. */
 void vs_recording_json(struct vs_json *json, const struct vs_report *report);
 

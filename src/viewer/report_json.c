@@ -298,6 +298,8 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     vs_json_string(json, "condition", condition_name(report->condition));
     vs_json_string(json, "condition_text", report->condition_text);
     vs_json_string(json, "cut_short", vs_recording_cut_text(cut, report) ? cut : NULL);
+    if (report->kernels_until_ns)
+        vs_json_uint(json, "kernels_until_ns", report->kernels_until_ns);
     vs_json_uint(json, "unmatched_frees", report->unmatched_frees);
     vs_json_uint(json, "unmatched_range_pops", report->unmatched_pops);
     vs_json_uint(json, "ignored_events", report->ignored);

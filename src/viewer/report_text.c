@@ -163,6 +163,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (report->condition != VS_TRACE_COMPLETE)
         warning(style, report->condition_text);
     vs_recording_cut_line(report, style);
+    vs_recording_kernels_line(report, style);
     dropped_lines(report, style);
     for (size_t i = 0; i < report->note_count; i++) {
         fprintf(out, "  note     ");

@@ -205,6 +205,95 @@ static void windows_are_what_counting_by_hand_says(void **state)
     remove_all(&b);
 }
 
+/* Kernels 1 ms long, one every 2 ms, told of half a second after they ran, and one copy of
+ * 100 ms; with a checkpoint at most every so many events. */
+#define MS UINT64_C(1000000)
+#define LATE_KERNELS 2000
+
+static void kernels_told_of_late(struct vs_builder *b, uint64_t until)
+{
+    vs_builder_open(b, "observe");
+    vs_builder_device(b, 0, "Demo GPU", UINT64_C(1) << 34);
+    for (uint64_t i = 0; i < LATE_KERNELS; i++) {
+        if (i % 250 == 0) {
+            b->now_ns = b->start_ns + (i + 250) * 2 * MS;
+            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 65536, 512, 512);
+        }
+        if (i < until)
+            vs_builder_kernel(b, 0, 7, "late", i * 2 * MS, MS);
+        if (i == 600)
+            vs_builder_memcpy(b, 0, 7, VS_COPY_HTOD, 100000, 950 * MS, 100 * MS);
+    }
+}
+
+static void window_kernels(struct vs_reader *reader, struct vs_window window, uint64_t count,
+                           uint64_t time_ns, uint64_t copied)
+{
+    struct vs_report *report = report_of(reader, &window);
+    const struct vs_report_device *device = &report->devices[0];
+    assert_int_equal(device->kernel_total.count, count);
+    assert_int_equal(device->kernel_total.time_ns, time_ns);
+    assert_int_equal(device->copies[VS_COPY_HTOD].bytes, copied);
+    if (count) {
+        assert_string_equal(device->kernels[0].name, "late");
+        assert_int_equal(device->kernels[0].shortest_ns, MS);
+        assert_int_equal(device->kernels[0].longest_ns, MS);
+    }
+    assert_int_equal(report->kernels_until_ns, 0);
+    vs_report_free(report);
+}
+
+static void kernels_of_a_part_are_those_that_ran_in_it(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    char why[VS_READER_WHY_MAX];
+    kernels_told_of_late(&b, LATE_KERNELS);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    struct vs_checkpoint_options often = {.interval = 100, .share = 100000};
+    assert_int_equal(vs_checkpoint_into_trace(b.path, &often, NULL, why), VS_OK);
+    for (int quick = 0; quick < 2; quick++) {
+        struct vs_reader *reader = open_trace(b.path);
+        if (quick)
+            assert_int_equal(vs_reader_attach(reader), VS_OK);
+        uint64_t s = b.start_ns, h = MS / 2;
+        struct vs_window a = {{true, false, s + 1000 * MS + h}, {true, false, s + 1200 * MS + h}};
+        window_kernels(reader, a, 101, 100 * MS, 49500);
+        struct vs_window c = {{true, false, s + 901 * MS + h}, {true, false, s + 1000 * MS - h}};
+        window_kernels(reader, c, 49, 49 * MS, 49500);
+        struct vs_window gap = {{true, false, s + 601 * MS + h}, {true, false, s + 602 * MS - h}};
+        window_kernels(reader, gap, 0, 0, 0);
+        struct vs_window at = {.to = {true, false, s + 3000 * MS + h}};
+        window_kernels(reader, at, 1501, 1500 * MS + h, 100000);
+        vs_reader_close(reader);
+    }
+    remove_all(&b);
+}
+
+static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    kernels_told_of_late(&b, 1500);
+    vs_builder_close(&b, VS_END_KILLED, 0);
+    struct vs_reader *reader = open_trace(b.path);
+    struct vs_report *report = report_of(reader, NULL);
+    assert_int_equal(report->kernels_until_ns, 2999 * MS);
+    vs_report_free(report);
+    struct vs_window last = {{true, false, b.start_ns + 3500 * MS},
+                             {true, false, b.start_ns + 3600 * MS}};
+    report = report_of(reader, &last);
+    assert_int_equal(report->kernels_until_ns, 2999 * MS);
+    vs_report_free(report);
+    struct vs_window early = {{true, false, b.start_ns + 500 * MS},
+                              {true, false, b.start_ns + 600 * MS}};
+    report = report_of(reader, &early);
+    assert_int_equal(report->kernels_until_ns, 0);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    remove_all(&b);
+}
+
 static void moments_are_understood(void **state)
 {
     (void)state;
@@ -271,6 +360,8 @@ int main(void)
         cmocka_unit_test(reports_by_checkpoints_are_those_of_a_full_read),
         cmocka_unit_test(the_state_at_the_end_is_the_report),
         cmocka_unit_test(windows_are_what_counting_by_hand_says),
+        cmocka_unit_test(kernels_of_a_part_are_those_that_ran_in_it),
+        cmocka_unit_test(a_killed_program_s_last_kernels_are_said_to_lack),
         cmocka_unit_test(moments_are_understood),
         cmocka_unit_test(what_lies_outside_is_said),
     };
