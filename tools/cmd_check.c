@@ -160,6 +160,9 @@ static int check_one(const char *who, const char *path, const struct arguments *
             code = vs_tool_fail(who, "%s: %s %s were not recorded, so the peak may be higher", path,
                                 report->dropped[i].value, report->dropped[i].name);
     }
+    if (!code && vs_recording_sums_old(report))
+        code = vs_tool_fail(who, "%s: the last sums are older than the program's end, so the peak may "
+                                 "be higher", path);
     if (!code && result.exceeded)
         code = VS_EXIT_NO;
     vs_report_free(report);

@@ -46,22 +46,6 @@ static int parse(int argc, char **argv, struct arguments *args)
     return VS_EXIT_OK;
 }
 
-/* How the trace ends; VS_EXIT_UNUSABLE when it cannot be read. */
-static int look(const char *who, const char *path, enum vs_condition *condition, char *why)
-{
-    struct vs_reader *reader;
-    struct vs_event event;
-    enum vs_err err;
-    if (!vs_tool_open(who, path, &reader))
-        return VS_EXIT_UNUSABLE;
-    while (!(err = vs_reader_next(reader, &event)))
-        ;
-    *condition = vs_reader_condition(reader, why);
-    vs_reader_close(reader);
-    return err == VS_ERR_END ? VS_EXIT_OK
-                             : vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
-}
-
 static int recover_main(int argc, char **argv)
 {
     struct arguments args = {0};
@@ -74,7 +58,7 @@ static int recover_main(int argc, char **argv)
         return code < 0 ? VS_EXIT_OK : code;
     if (!vs_tool_output(argv[0], args.path, &args.output))
         return VS_EXIT_UNUSABLE;
-    code = look(argv[0], args.path, &condition, text);
+    code = vs_tool_condition(argv[0], args.path, &condition, text);
     if (code)
         return code;
     if (condition == VS_TRACE_COMPLETE && !args.output) {

@@ -34,6 +34,10 @@ extern const struct vs_command vs_cmd_index;
  * become '?'. */
 void vs_tool_say(const char *format, ...) VS_PRINTF(1, 2);
 
+/* vs_tool_condition: how the trace at *path* ends, by reading all of it; *why* has
+ * VS_READER_WHY_MAX bytes. VS_EXIT_UNUSABLE, and says so, when it cannot be read. */
+int vs_tool_condition(const char *who, const char *path, enum vs_condition *condition, char *why);
+
 /* vs_tool_fail: one line "vramscope VERB: …" on standard error. *who* is argv[0].
  * Returns VS_EXIT_UNUSABLE. */
 int vs_tool_fail(const char *who, const char *format, ...) VS_PRINTF(2, 3);

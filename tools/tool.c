@@ -81,6 +81,22 @@ bool vs_tool_open(const char *who, const char *path, struct vs_reader **out)
     return false;
 }
 
+int vs_tool_condition(const char *who, const char *path,
+                      enum vs_condition *condition, char *why)
+{
+    struct vs_reader *reader;
+    struct vs_event event;
+    enum vs_err err;
+    if (!vs_tool_open(who, path, &reader))
+        return VS_EXIT_UNUSABLE;
+    while (!(err = vs_reader_next(reader, &event)))
+        ;
+    *condition = vs_reader_condition(reader, why);
+    vs_reader_close(reader);
+    return err == VS_ERR_END ? VS_EXIT_OK
+                             : vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+}
+
 bool vs_tool_usable(const char *who, const char *path, enum vs_condition condition,
                     const char *condition_text, bool partial, const char *flag)
 {

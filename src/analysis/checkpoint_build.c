@@ -197,6 +197,17 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
     return err;
 }
 
+/* Read to its end. */
+static bool is_whole(const struct vs_reader *reader, const char *path, char *why)
+{
+    char text[VS_READER_WHY_MAX];
+    enum vs_condition condition = vs_reader_condition(reader, text);
+    bool whole = condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE;
+    if (!whole)
+        snprintf(why, VS_READER_WHY_MAX, "%.200s: %.250s; it is left as it is", path, text);
+    return whole;
+}
+
 enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoint_options *options,
                                      struct vs_checkpoint_result *result, char *why)
 {
@@ -213,13 +224,15 @@ enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoin
         return err;
     }
     err = build(reader, &target, options, result);
+    if (!err && !is_whole(reader, path, why))
+        err = VS_ERR_CORRUPT;
     vs_reader_close(reader);
     if (!err && options->bytes_max && vs_rewrite_whole_bytes(target.rewrite) > options->bytes_max)
         err = VS_ERR_LIMIT;
     if (!err)
         return vs_rewrite_commit(target.rewrite, why);
     vs_rewrite_cancel(target.rewrite);
-    if (err != VS_ERR_STATE)
+    if (err != VS_ERR_STATE && !*why)
         snprintf(why, VS_READER_WHY_MAX, "%.400s: %s while checkpoints were made", path,
                  vs_err_text(err));
     return err;

@@ -214,6 +214,7 @@ struct vs_report {
                                 * killed: what ran after it was not delivered; 0: nothing lacks */
     uint64_t unmatched_frees, unmatched_pops, ignored;
     struct vs_recording_state recording; /* what has events; since_ns as all times here */
+    uint64_t totals_ns; /* when the last sums of what has no event were written; 0: never */
     size_t missing_modules;      /* objects whose symbols could not be read */
     const char *missing_module;  /* one of them, or NULL */
     const char *symbols_note;    /* what was not named and why; "" when nothing */

@@ -57,6 +57,7 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
         report->end_status = replay->end.end.status;
     }
     report->recording = replay->recording;
+    report->totals_ns = replay->totals_ns ? since_start(replay, replay->totals_ns) : 0;
     for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
         report->recording.since_ns[i] = since_start(replay, replay->recording.since_ns[i]);
     struct vs_event none = {0};

@@ -325,13 +325,13 @@ static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
     else if (w->left_out)
         snprintf(why, VS_READER_WHY_MAX,
                  "%.300s: is %s at byte %llu, and writing it anew would drop the %llu bytes from "
-                 "there on; write elsewhere with -o",
+                 "there on; to write elsewhere what can be read: vramscope recover -o FILE",
                  r->path, r->condition == VS_TRACE_DAMAGED ? "damaged" : "cut off",
                  (unsigned long long)r->offset, (unsigned long long)w->left_out);
     else
         snprintf(why, VS_READER_WHY_MAX,
                  "%.300s: lacks what lies before FILE.live, and writing it anew would drop what "
-                 "FILE.live holds; write elsewhere with -o", r->path);
+                 "FILE.live holds; to write elsewhere: vramscope recover -o FILE", r->path);
     return fail(w, VS_ERR_CORRUPT);
 }
 
@@ -488,8 +488,9 @@ static enum vs_err copy_finished(struct vs_rewrite *w, unsigned leave_out)
 static void say(const struct vs_rewrite *w, char *why)
 {
     if (w->err == VS_ERR_IO)
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written: %s", w->target,
-                 strerror(w->error));
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written: %s%s", w->target,
+                 strerror(w->error),
+                 w->error == ENOSPC ? "; make room there, or write elsewhere: vramscope recover -o FILE" : "");
     else
         snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written anew: %s", w->target,
                  vs_err_text(w->err));

@@ -39,7 +39,8 @@ struct rows {
 static void ending_of(const struct vs_tree_member *m, char *out)
 {
     struct vs_report report = {
-        .has_end = m->has_end, .end_reason = m->end_reason, .end_status = m->end_status};
+        .has_end = m->has_end, .end_reason = m->end_reason, .end_status = m->end_status,
+        .condition = m->condition};
     vs_report_ending(out, &report);
 }
 

@@ -27,6 +27,13 @@ char *vs_recording_partial_text(char *out, const struct vs_recording_state *stat
     return out;
 }
 
+bool vs_recording_sums_old(const struct vs_report *report)
+{
+    bool killed = report->has_end && (report->end_reason == VS_END_KILLED ||
+                                      report->end_reason == VS_END_SIGNAL);
+    return report->recording.stage == VS_RECORDING_TOTALS && (!report->has_end || killed);
+}
+
 /* What was reached between the sums before a span and the first ones in it has a moment only
  * when it was the highest of both sides. */
 static void exactness(FILE *out, bool window, const char *what)
@@ -35,9 +42,9 @@ static void exactness(FILE *out, bool window, const char *what)
                         : "; peaks and %s are exact", what);
 }
 
-static void limit_line(const struct vs_recording_state *state, const struct vs_style *style,
-                       bool window)
+static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
 {
+    const struct vs_recording_state *state = &report->recording;
     static const char *const what[] = {
         [VS_RECORDING_NO_ACTIVITY] = "no kernels and copies",
         [VS_RECORDING_NO_STACKS] = "no new call stacks",
@@ -55,6 +62,9 @@ static void limit_line(const struct vs_recording_state *state, const struct vs_s
         comma = ",";
     }
     exactness(style->out, window, "balances");
+    if (vs_recording_sums_old(report))
+        fprintf(style->out, " up to the last sums, at %s; what came after is not in them",
+                vs_time_format(time, report->totals_ns));
     fputc('\n', style->out);
 }
 
@@ -71,7 +81,7 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
                 state->sample > 1 ? ", figures by call site estimates" : "");
     }
     if (state->stage)
-        limit_line(state, style, window);
+        limit_line(report, style, window);
 }
 
 const char *vs_recording_what(const char *kind)

@@ -31,6 +31,10 @@ void vs_recording_kernels_line(const struct vs_report *report, const struct vs_s
 /* vs_recording_json: the object "recording", likewise. */
 void vs_recording_json(struct vs_json *json, const struct vs_report *report);
 
+/* vs_recording_sums_old: the program was killed, or goes on, and what it did since the last sums
+ * is not in them. */
+bool vs_recording_sums_old(const struct vs_report *report);
+
 /* vs_recording_partial_text: why allocations are missing: "only 1 in 16 allocations was
  * recorded". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
 char *vs_recording_partial_text(char *out, const struct vs_recording_state *state);

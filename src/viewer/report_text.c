@@ -42,7 +42,11 @@ static char *fate_text(char *out, const struct vs_report *report)
     case VS_FATE_KILLED: killed_text(out, status); break;
     case VS_FATE_EXITED: snprintf(out, ENDING_MAX, "exit %llu, without an end", status); break;
     case VS_FATE_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
-    default: snprintf(out, ENDING_MAX, "no end recorded (killed)"); break;
+    default:
+        if (report->condition == VS_TRACE_LIVE || report->condition == VS_TRACE_COMPLETE)
+            snprintf(out, ENDING_MAX, "no end recorded (killed)");
+        else
+            snprintf(out, ENDING_MAX, "its end is not in the trace");
     }
     return out;
 }

@@ -136,6 +136,13 @@ def killed(runs):
         whole, _ = runs.run("whole", base, "killed", "800", status=status)
         part, _ = runs.run("part", base + options, "killed", "800", status=status)
         same(runs.report(whole), runs.report(part), f"killed {options}")
+    # in the last stage of a limit the sums may be old, and nobody is told otherwise
+    trace, _ = runs.run("limited", ["--quiet", "--allocator=observe", "--max-trace-size=1MiB"],
+                        "killed", "300000", status=status)
+    text = runs.verb("report", trace).stdout
+    assert "only totals" in text and " up to the last sums, at " in text, text
+    checked = runs.verb("check", "--allow-partial", "--max-peak=1TiB", trace)
+    assert checked.returncode == 2 and "the peak may be higher" in checked.stderr, checked
 
 
 def verbs(runs):

@@ -87,9 +87,11 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     /* damaged in the first frame, with its end: it is not called whole, nor replaced */
     assert_int_equal(bash("cp whole.vst bad; printf '\\377\\376' | dd of=bad bs=1 seek=200 conv=notrunc "
                           "status=none; cp bad bad.before; $V recover bad 2>&1; echo $?; "
-                          "cmp bad bad.before"), 0);
+                          "$V index bad; echo index $?; $V report --partial bad; cmp bad bad.before"), 0);
+    assert_says(out, "index 2\n");
+    assert_says(out, "its end is not in the trace");
     assert_says(out, "damaged at byte");
-    assert_says(out, "-o\n2\n");
+    assert_says(out, "recover -o FILE\n2\n");
     assert_int_equal(bash("mkdir links; ln -s ../k.vst links/l.vst; $V report links/l.vst 2>&1"), 0);
     assert_says(out, "recovered from ");
     assert_int_equal(bash("mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live"), 0);
