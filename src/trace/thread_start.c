@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two things of the program come with a thread that one of its threads starts. Thread-local
+ * Three things of the program come with a thread that one of its threads starts. Thread-local
  * data of all libraries lies on each stack: without room of its own it takes ours, or more
- * than there is. And a thread of a real-time program would compress at the program's own
- * priority, before whatever it has to do. */
+ * than there is. A thread of a real-time program would compress at the program's own
+ * priority, before whatever it has to do. And signals that its starter has open would come
+ * to it: the program's handlers are not ours to run. */
 #define _GNU_SOURCE
 #include "trace/thread_start.h"
 
 #include <link.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -55,6 +57,17 @@ static void leave_real_time(pthread_attr_t *attr)
     pthread_attr_setschedparam(attr, &param);
 }
 
+static int start_deaf(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSYS); /* blocked, a sandbox that serves system calls by it would kill */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(thread, attr, fn, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
 int vs_thread_start(pthread_t *thread, size_t stack_bytes, void *(*fn)(void *), void *arg)
 {
     pthread_attr_t attr;
@@ -63,10 +76,10 @@ int vs_thread_start(pthread_t *thread, size_t stack_bytes, void *(*fn)(void *), 
         return rc;
     pthread_attr_setstacksize(&attr, stack_bytes + taken_by_libc(&attr));
     leave_real_time(&attr);
-    rc = pthread_create(thread, &attr, fn, arg);
+    rc = start_deaf(thread, &attr, fn, arg);
     if (rc) { /* some sandboxes forbid to change the policy */
         pthread_attr_setinheritsched(&attr, PTHREAD_INHERIT_SCHED);
-        rc = pthread_create(thread, &attr, fn, arg);
+        rc = start_deaf(thread, &attr, fn, arg);
     }
     pthread_attr_destroy(&attr);
     return rc;

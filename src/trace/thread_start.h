@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 /* vs_thread_start: pthread_create with *stack_bytes* for our own code, beside what the C
- * library puts on each stack, and without the caller's real-time policy. *Returns* 0 or
- * pthread_create's error. */
+ * library puts on each stack, without the caller's real-time policy, and with all signals blocked
+ * but SIGSYS. *Returns* 0 or pthread_create's error. */
 int vs_thread_start(pthread_t *thread, size_t stack_bytes, void *(*fn)(void *), void *arg);
 
 #endif

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -470,12 +469,7 @@ static void *writer_main(void *arg)
 
 void vs_writer_start(struct vs_recorder *r)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGSYS); /* blocked, a sandbox that serves system calls by it would kill */
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers are not ours to run */
     int rc = vs_thread_start(&r->thread, THREAD_STACK_BYTES, writer_main, r);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     r->has_thread = !rc;
     if (rc) {
         r->thread_done = true;
