@@ -1,79 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loader's lock belongs to a thread and tells nobody who has it, so a thread of its own
- * tries it. Where this very thread is inside the loader, the lock is its own and dlopen goes
- * on: in a constructor, which is seen by where its stack leads back to, or in dlclose, which
- * is ours. What an older constructor left on the stack may look so as well; then nobody is
- * asked, as if the process had one thread. */
+ * Whether another thread keeps the loader's lock is found out by a thread of its own that
+ * tries it. Where this thread has the lock itself, as in a constructor, a DT_INIT function,
+ * a resolver or dlclose, dlopen goes on and nobody is asked: that is read off the lock, a
+ * recursive mutex among the loader's variables, wherever a version of it has it. */
 #define _GNU_SOURCE
 #include "intercept/loader_wait.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
-#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "intercept/loaded.h"
+#include "base/vs_cancel.h"
+#include "trace/thread_start.h"
 
 #define WAIT_SECONDS 5 /* without anything loaded meanwhile */
 #define WAITS_MAX 12
+#define STACK_BYTES ((size_t)256 << 10)
 
-extern void *__libc_stack_end __attribute__((weak));      /* of the main thread */
 extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
+
+/* How a mutex of glibc begins. */
+struct mutex {
+    int lock;
+    unsigned count;
+    int owner;
+    unsigned users;
+    int kind;
+};
+
+/* Other threads change what is read here. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static bool
+holds_one_in(uintptr_t at, uintptr_t end, int tid)
+{
+    for (; at + sizeof(struct mutex) <= end; at += sizeof(void *)) {
+        const volatile struct mutex *m = (const volatile struct mutex *)at;
+        if (m->owner == tid && m->lock && m->count && m->users == 1 &&
+            m->kind == PTHREAD_MUTEX_RECURSIVE_NP)
+            return true;
+    }
+    return false;
+}
 
 struct range {
     uintptr_t start, end;
 };
 
-/* Where the loader goes on after a constructor, of ours as of any other library. */
-static uintptr_t after_constructor; /* written by the loader's thread at the start */
-static _Thread_local int closing __attribute__((tls_model("initial-exec")));
-
-__attribute__((constructor)) static void meet_loader(void)
+static int find_variables(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    after_constructor = (uintptr_t)__builtin_return_address(0);
-}
-
-void vs_loader_closes(int depth)
-{
-    closing += depth;
-}
-
-static bool own_stack(uintptr_t here, struct range *stack)
-{
-    pthread_attr_t attr;
-    void *at;
-    size_t bytes;
-    if (&__libc_stack_end && here < (uintptr_t)__libc_stack_end &&
-        (uintptr_t)__libc_stack_end - here < ((uintptr_t)64 << 20)) {
-        *stack = (struct range){here, (uintptr_t)__libc_stack_end};
-        return true;
+    struct range *all = arg;
+    (void)size;
+    if (info->dlpi_addr != _r_debug.r_ldbase)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && p->p_flags & PF_W)
+            *all = (struct range){(at + 7) & ~(uintptr_t)7, at + p->p_memsz};
     }
-    if (pthread_getattr_np(pthread_self(), &attr))
-        return false;
-    bool known = !pthread_attr_getstack(&attr, &at, &bytes);
-    pthread_attr_destroy(&attr);
-    *stack = (struct range){here, (uintptr_t)at + bytes};
-    return known && here >= (uintptr_t)at && here < stack->end;
+    return 1;
 }
 
-/* Other frames' memory is read, whatever a sanitizer thinks of it. The upper bits of a
- * return address may hold a signature (arm64). */
-__attribute__((no_sanitize("address", "thread", "undefined"), noinline)) static bool
-inside_loader(void)
+/* Looked at outside the callback, which has a lock of its own taken. */
+static bool inside_loader(void)
 {
-    struct range stack;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~(sizeof(uintptr_t) - 1);
-    if (closing || !own_stack(here, &stack))
-        return true;
-    for (uintptr_t at = stack.start; at + sizeof(uintptr_t) <= stack.end; at += sizeof(uintptr_t)) {
-        if ((*(const volatile uintptr_t *)at ^ after_constructor) << 16 == 0)
-            return true;
-    }
-    return false;
+    struct range all = {0, 0};
+    dl_iterate_phdr(find_variables, &all);
+    return holds_one_in(all.start, all.end, (int)syscall(SYS_gettid));
 }
 
 static sem_t has_lock;
@@ -83,18 +82,6 @@ static void *try(void *arg)
     (void)dlsym(RTLD_DEFAULT, "vramscope_version");
     sem_post(&has_lock);
     return arg;
-}
-
-static bool start_trying(void)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    if (sem_init(&has_lock, 0, 0) || pthread_attr_init(&attr))
-        return false;
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    bool started = !pthread_create(&thread, &attr, try, NULL);
-    pthread_attr_destroy(&attr);
-    return started;
 }
 
 static int read_generation(struct dl_phdr_info *info, size_t size, void *arg)
@@ -115,17 +102,34 @@ static bool has_lock_in_time(void)
     return rc == 0;
 }
 
-bool vs_loader_waits(void)
+/* A thread that has the lock by now is gone on return; another one ends by itself as soon
+ * as the loader lets it. */
+static bool others_keep_lock(void)
 {
     uint64_t before = 0, now = 0;
-    if ((&__libc_single_threaded && __libc_single_threaded) || inside_loader() || !start_trying())
+    pthread_t thread;
+    bool had = false;
+    if (sem_init(&has_lock, 0, 0) || vs_thread_start(&thread, STACK_BYTES, try, NULL))
         return false;
     dl_iterate_phdr(read_generation, &now);
-    for (int i = 0; i < WAITS_MAX && before != now; i++) {
-        if (has_lock_in_time())
-            return false;
+    for (int i = 0; i < WAITS_MAX && before != now && !had; i++) {
+        had = has_lock_in_time();
         before = now;
         dl_iterate_phdr(read_generation, &now);
     }
-    return true;
+    if (had)
+        pthread_join(thread, NULL);
+    else
+        pthread_detach(thread);
+    return !had;
+}
+
+bool vs_loader_waits(void)
+{
+    if ((&__libc_single_threaded && __libc_single_threaded) || inside_loader())
+        return false;
+    int cancel = vs_cancel_hold();
+    bool waits = others_keep_lock();
+    vs_cancel_restore(cancel);
+    return waits;
 }

@@ -12,7 +12,4 @@
  * program has several, and 5 seconds where the answer is yes. */
 bool vs_loader_waits(void);
 
-/* vs_loader_closes: the calling thread enters the loader's dlclose (1), or has left it (-1). */
-void vs_loader_closes(int depth);
-
 #endif

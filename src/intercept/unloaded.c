@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "intercept/loader_wait.h"
 #include "intercept/process.h"
 #include "intercept/real_symbols.h"
 
@@ -36,9 +35,7 @@ VS_EXPORT int dlclose(void *handle)
     const char *to_keep = vs_recorder_unloading();
     if (to_keep)
         keep(to_keep);
-    vs_loader_closes(1);
     int r = vs_real_dlclose(handle);
-    vs_loader_closes(-1);
     vs_recorder_unloading_done();
     tell();
     return r;

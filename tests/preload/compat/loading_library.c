@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A library whose constructor and destructor call whom the program says: with the loader's
- * lock held, as those of all libraries that a program opens and closes. */
+ * lock held, as those of all libraries that a program opens and closes. Built a second time
+ * with a DT_INIT function instead of a constructor, and with a resolver for dlsym. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -13,10 +14,30 @@ static void call(const char *variable)
         moment();
 }
 
+#ifdef LOADING_BY_INIT
+void loading(void); /* named to the linker */
+void loading(void)
+{
+    call("VICTIM_MOMENT");
+}
+
+static void chosen(void)
+{
+}
+
+static void (*choose(void))(void)
+{
+    call("VICTIM_CHOICE");
+    return chosen;
+}
+
+__attribute__((visibility("default"), ifunc("choose"))) void loading_choice(void);
+#else
 __attribute__((constructor)) static void loading(void)
 {
     call("VICTIM_MOMENT");
 }
+#endif
 
 __attribute__((destructor)) static void unloading(void)
 {

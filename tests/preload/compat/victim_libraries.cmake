@@ -69,10 +69,14 @@ foreach(runtime shared static)
 endforeach()
 
 vs_compat_library(loading_library loading_library.c)
+vs_compat_library(loading_init_library loading_library.c)
+target_compile_definitions(loading_init_library PRIVATE LOADING_BY_INIT)
+target_link_options(loading_init_library PRIVATE -Wl,-init,loading)
 foreach(victim victim_threads_loading victim_threads_waited)
   foreach(runtime shared static)
-    add_dependencies(${victim}_${runtime} loading_library)
+    add_dependencies(${victim}_${runtime} loading_library loading_init_library)
     target_compile_definitions(${victim}_${runtime} PRIVATE
-      VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>")
+      VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>"
+      VICTIM_INIT_LIBRARY="$<TARGET_FILE:loading_init_library>")
   endforeach()
 endforeach()

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,16 +178,43 @@ static void use_device(void)
 
 static sem_t wanted;
 
+/* How many threads could be given a signal that is sent to the process? */
+static int threads_that_hear(int signal)
+{
+    char path[300], line[256];
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks);
+    for (struct dirent *e; (e = readdir(tasks));) {
+        unsigned long long blocked = ~0ULL;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+        FILE *f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        while (f && fgets(line, sizeof line, f)) {
+            if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+                break;
+        }
+        if (f)
+            fclose(f);
+        count += !(blocked >> (signal - 1) & 1);
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* Leaves no thread more that a signal sent to the process could come to: not even one of
+ * those that stay open while a recording begins. */
 static void *work(void *arg)
 {
     void (*first)(void) = (void (*)(void))(uintptr_t)arg;
     while (sem_wait(&wanted) && errno == EINTR)
         ;
+    int before = threads_that_hear(SIGABRT);
     first();
     runtime_calls();
     driver_calls();
     looked_up_calls();
     become_another();
+    CHECK(threads_that_hear(SIGABRT) == before);
     return NULL;
 }
 
@@ -225,11 +253,17 @@ static void at(const char *variable, void (*moment)(void))
     CHECK(!setenv(variable, address, 1));
 }
 
+static void open_and_close_a(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    CHECK(library);
+    CHECK(dlsym(library, "loading_choice") || !strcmp(path, VICTIM_LOADING_LIBRARY));
+    CHECK(!dlclose(library));
+}
+
 static void open_and_close(void)
 {
-    void *library = dlopen(VICTIM_LOADING_LIBRARY, RTLD_NOW);
-    CHECK(library);
-    CHECK(!dlclose(library));
+    open_and_close_a(VICTIM_LOADING_LIBRARY);
 }
 
 static int constructor_awaits_first_calls(void)
@@ -303,7 +337,7 @@ static void call_here(void)
 }
 
 /* The lock is its own: nothing waits, whoever else is there. */
-static int calls_first(const char *variable)
+static int calls_first(const char *variable, const char *library)
 {
     int count;
     alarm(HANG_SECONDS);
@@ -311,19 +345,29 @@ static int calls_first(const char *variable)
     OK(cudaGetDeviceCount(&count));
     hire(use_device);
     at(variable, call_here);
-    open_and_close();
+    open_and_close_a(library);
     await_worker();
     return 76;
 }
 
 static int constructor_calls_first(void)
 {
-    return calls_first("VICTIM_MOMENT");
+    return calls_first("VICTIM_MOMENT", VICTIM_LOADING_LIBRARY);
 }
 
 static int destructor_calls_first(void)
 {
-    return calls_first("VICTIM_LAST_MOMENT");
+    return calls_first("VICTIM_LAST_MOMENT", VICTIM_LOADING_LIBRARY);
+}
+
+static int init_calls_first(void)
+{
+    return calls_first("VICTIM_MOMENT", VICTIM_INIT_LIBRARY);
+}
+
+static int resolver_calls_first(void)
+{
+    return calls_first("VICTIM_CHOICE", VICTIM_INIT_LIBRARY);
 }
 
 static void *make_child(void *arg)
@@ -356,5 +400,7 @@ STDERR_HAS(constructor_awaits_first_context, "no kernels, no native call stacks"
 CASE(constructor_awaits_context_after_a_call, "the same after a call without a context", 0)
 CASE(constructor_calls_first, "a constructor makes the first call, beside another thread", 0)
 CASE(destructor_calls_first, "a destructor of a closed library makes it", 0)
+CASE(init_calls_first, "a library's DT_INIT function makes it", 0)
+CASE(resolver_calls_first, "a resolver that dlsym calls makes it", 0)
 CASE(constructor_awaits_first_exec, "a constructor awaits a thread that starts a program", VF_NO_TRACE)
 END_VICTIM
