@@ -31,7 +31,7 @@ ALLOWED = {
 }
 # headers of trace that other modules may include; the rest are its own affair
 TRACE_BOTH = {"event.h", "event_table.h"}
-TRACE_WRITE = {"recorder.h", "selection.h"}
+TRACE_WRITE = {"recorder.h", "selection.h", "thread_start.h"}
 TRACE_READ = {"demangle.h", "reader.h", "rewrite.h", "symbolize.h", "symbols.h"}
 TRACE_READ |= {"checkpoint.h", "checkpoint_cache.h", "definition_log.h", "seek.h", "state_record.h"}
 TRACE_SIDES = {
