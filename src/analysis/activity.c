@@ -70,7 +70,8 @@ static uint64_t bytes_of(struct share share, uint64_t bytes)
 {
     if (share.inside_ns == share.length_ns)
         return bytes;
-    return (uint64_t)((double)bytes * ((double)share.inside_ns / (double)share.length_ns));
+    double part = (double)bytes * ((double)share.inside_ns / (double)share.length_ns);
+    return part < (double)bytes ? (uint64_t)part : bytes; /* 2^64 fits into no integer */
 }
 
 static void add(struct vs_tally *tally, uint64_t bytes, uint64_t time_ns)

@@ -37,7 +37,8 @@ struct vs_activity {
     struct vs_device_activity *devices;
     size_t device_count, device_capacity;
     uint64_t last_ns; /* latest end of anything on a device that was counted */
-    uint64_t known_ns; /* latest end of a kernel, copy or memset, counted or not; not in checkpoints */
+    uint64_t known_ns; /* latest end of a kernel, copy or memset, counted or not; no checkpoint
+                        * holds it */
 };
 
 /* vs_activity_event: count *event* when it is an activity; others are ignored.

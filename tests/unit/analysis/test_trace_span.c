@@ -19,6 +19,7 @@
 #include "support/busy_trace.h"
 #include "trace/seek.h"
 #include "viewer/report_json.h"
+#include "viewer/report_text.h"
 
 #define EVENTS 60000
 
@@ -206,7 +207,7 @@ static void windows_are_what_counting_by_hand_says(void **state)
 }
 
 /* Kernels 1 ms long, one every 2 ms, told of half a second after they ran, and one copy of
- * 100 ms; with a checkpoint at most every so many events. */
+ * 100 ms. */
 #define MS UINT64_C(1000000)
 #define LATE_KERNELS 2000
 
@@ -217,7 +218,8 @@ static void kernels_told_of_late(struct vs_builder *b, uint64_t until)
     for (uint64_t i = 0; i < LATE_KERNELS; i++) {
         if (i % 250 == 0) {
             b->now_ns = b->start_ns + (i + 250) * 2 * MS;
-            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 65536, 512, 512);
+            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 65536, 512,
+                             512);
         }
         if (i < until)
             vs_builder_kernel(b, 0, 7, "late", i * 2 * MS, MS);
@@ -270,6 +272,30 @@ static void kernels_of_a_part_are_those_that_ran_in_it(void **state)
     remove_all(&b);
 }
 
+static void says_kernels_until(struct vs_report *report, const char *words)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    vs_report_text(report, &(struct vs_style){.out = out, .width = 100, .sites = 5, .kernels = 5});
+    fclose(out);
+    assert_non_null(strstr(text, words));
+    free(text);
+}
+
+/* A copy that takes all of time, of as many bytes as there are numbers, in part of it. */
+static void sizes_and_times_may_be_anything(void **state)
+{
+    (void)state;
+    struct vs_activity activity = {0};
+    struct vs_event event = {.kind = VS_EVENT_memcpy,
+                             .memcpy = {.start_ns = 1, .end_ns = UINT64_MAX, .bytes = UINT64_MAX}};
+    assert_int_equal(vs_activity_event_within(&activity, &event, 2, UINT64_MAX), VS_OK);
+    assert_int_equal(vs_activity_device(&activity, 0)->copies[VS_COPY_UNKNOWN].bytes, UINT64_MAX);
+    vs_activity_free(&activity);
+}
+
 static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
 {
     (void)state;
@@ -279,6 +305,8 @@ static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
     struct vs_reader *reader = open_trace(b.path);
     struct vs_report *report = report_of(reader, NULL);
     assert_int_equal(report->kernels_until_ns, 2999 * MS);
+    says_kernels_until(report, "  kernels  known up to 2.999 s: what the GPU did after that was "
+                               "not delivered before the end\n");
     vs_report_free(report);
     struct vs_window last = {{true, false, b.start_ns + 3500 * MS},
                              {true, false, b.start_ns + 3600 * MS}};
@@ -362,6 +390,7 @@ int main(void)
         cmocka_unit_test(windows_are_what_counting_by_hand_says),
         cmocka_unit_test(kernels_of_a_part_are_those_that_ran_in_it),
         cmocka_unit_test(a_killed_program_s_last_kernels_are_said_to_lack),
+        cmocka_unit_test(sizes_and_times_may_be_anything),
         cmocka_unit_test(moments_are_understood),
         cmocka_unit_test(what_lies_outside_is_said),
     };
