@@ -97,8 +97,8 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     r->depth_max = config->stack_depth_max < VS_STACK_FRAMES_MAX ? config->stack_depth_max
                                                                  : VS_STACK_FRAMES_MAX;
     r->flush_ms = config->flush_ms ? config->flush_ms : 1;
-    r->window_bytes = choose_window_bytes(
-        vs_trace_limit_window(config->limit_bytes, config->window_bytes));
+    r->window_bytes =
+        vs_trace_limit_window(config->limit_bytes, choose_window_bytes(config->window_bytes));
     vs_selection_open(r, config);
     make_uuid(r->uuid);
     vs_module_list_own_range(&r->own_start, &r->own_end);

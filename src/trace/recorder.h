@@ -62,7 +62,8 @@ void vs_recorder_release(struct vs_recorder *recorder);
 void vs_recorder_event_locked(struct vs_recorder *recorder, struct vs_event *event);
 
 /* vs_recorder_string: the id of a text, defined in the trace on first use.
- * *length* SIZE_MAX means strlen. At most 64 KiB are kept. 0 for NULL or "". */
+ * *length* SIZE_MAX means strlen. At most 64 KiB are kept, or what a small window holds. 0 for
+ * NULL or "". */
 uint64_t vs_recorder_string(struct vs_recorder *recorder, const char *text, size_t length);
 
 /* vs_recorder_stack: capture the calling thread's native stack, leaving out the

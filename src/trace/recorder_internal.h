@@ -219,6 +219,8 @@ void vs_window_seal_locked(struct vs_recorder *r);
 bool vs_window_wait_idle_locked(struct vs_recorder *r);
 /* vs_window_oldest_full_locked: the next one to write; NULL when none is full. */
 struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r);
+/* vs_window_all_free_locked: nothing is in any window that has to be written. */
+bool vs_window_all_free_locked(const struct vs_recorder *r);
 /* vs_window_full_locked: how many are full and wait to be written. */
 unsigned vs_window_full_locked(const struct vs_recorder *r);
 /* vs_window_written_locked: *w* is in the file; make it free. */
@@ -248,6 +250,8 @@ enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_ma
 void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_hasten_locked: somebody waits for the background thread. */
 void vs_writer_hasten_locked(struct vs_recorder *r);
+/* vs_writer_is_self: whether the caller is the background thread. */
+bool vs_writer_is_self(const struct vs_recorder *r);
 /* vs_writer_alive: whether the background thread still exists. */
 bool vs_writer_alive(struct vs_recorder *r);
 /* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */

@@ -91,8 +91,11 @@ void vs_unrecorded_write_locked(struct vs_recorder *r);
 /* --- trace_limit.c --- */
 
 #define VS_TRACE_LIMIT_MIN ((uint64_t)1 << 20)
-/* vs_trace_limit_open: window sizes that fit a small limit; before windows are made. */
+/* vs_trace_limit_window: *wanted*, or what fits a small limit; before windows are made. */
 size_t vs_trace_limit_window(uint64_t limit_bytes, size_t wanted);
+/* vs_trace_limit_awaits_locked: no window is active and the next would stop something,
+ * which need not be once those that wait are written. */
+bool vs_trace_limit_awaits_locked(const struct vs_recorder *r);
 /* vs_trace_limit_look_locked: a window was begun: stop what no longer fits. */
 void vs_trace_limit_look_locked(struct vs_recorder *r);
 /* vs_trace_limit_drop_locked: whether *kind* is left out; counts it then. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The largest size of a trace, FILE.live included. Looked at when a window begins, by
- * what the file would have if nothing compressed; so the limit holds whatever is
- * recorded in that window. What is worth least for its bytes goes first: at half of the
- * limit kernels and copies, at three quarters stacks (and their names) that were not
- * seen so far, and when one more window would not fit everything but totals, failures
- * and the end, for which a part is kept free from the beginning. There the totals are
- * written ever more rarely, so that they fit however long the process runs. */
+ * what the file would have if nothing that is not written yet compressed; so the limit
+ * holds whatever is recorded in that window. Where that would stop something, what waits
+ * to be written is written first: it may compress well. What is worth least for its bytes
+ * goes first: at half of the limit kernels and copies, at three quarters stacks (and their
+ * names) that were not seen so far, and when one more window would not fit everything but
+ * totals, failures and the end, for which a part is kept free from the beginning. There the
+ * totals are written ever more rarely, so that they fit however long the process runs. */
 #include "base/vs_log.h"
 #include "base/vs_size.h"
 #include "trace/recorder_internal.h"
@@ -22,11 +23,17 @@
 /* of one event: encoded, a frame of its own, its line in the index */
 #define EVENT_COST (VS_EVENT_BYTES_MAX + sizeof(struct vs_frame_header) + \
                     sizeof(struct vs_index_entry))
-#define SMALL_LIMIT_BYTES ((uint64_t)16 << 20) /* below, the live windows take less of it */
+/* One window at most of the limit: there are several in FILE.live, and it is decided anew
+ * with each. */
+#define WINDOW_SHARE 32u
+#define WINDOW_BYTES_LEAST ((size_t)(VS_TRACE_LIMIT_MIN / WINDOW_SHARE))
 
 size_t vs_trace_limit_window(uint64_t limit_bytes, size_t wanted)
 {
-    return limit_bytes && limit_bytes < SMALL_LIMIT_BYTES ? VS_WINDOW_BYTES_MIN : wanted;
+    uint64_t most = limit_bytes / WINDOW_SHARE & ~(uint64_t)(VS_LIVE_HEADER_BYTES - 1);
+    if (!limit_bytes || wanted <= most)
+        return wanted;
+    return most > WINDOW_BYTES_LEAST ? (size_t)most : WINDOW_BYTES_LEAST;
 }
 
 /* The most that the file can have once all that is recorded so far is in it, ended. */
@@ -102,10 +109,23 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
     say(r, stage);
 }
 
+/* Whether it is still open what the trace will hold. */
+static bool watches_locked(const struct vs_recorder *r, uint32_t now)
+{
+    return r->selection.limit_bytes && now != VS_RECORDING_TOTALS && !r->selection.looking;
+}
+
+bool vs_trace_limit_awaits_locked(const struct vs_recorder *r)
+{
+    uint32_t now = atomic_load_explicit(&r->selection.stage, memory_order_relaxed);
+    return watches_locked(r, now) && !vs_window_all_free_locked(r) &&
+           stage_for_locked(r, bytes_at_most_locked(r)) > now;
+}
+
 void vs_trace_limit_look_locked(struct vs_recorder *r)
 {
     uint32_t now = atomic_load_explicit(&r->selection.stage, memory_order_relaxed);
-    if (!r->selection.limit_bytes || now == VS_RECORDING_TOTALS || r->selection.looking)
+    if (!watches_locked(r, now))
         return;
     uint64_t bytes = bytes_at_most_locked(r);
     enum vs_recording stage = stage_for_locked(r, bytes);

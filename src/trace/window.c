@@ -340,18 +340,29 @@ static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t byte
         vs_trace_limit_look_locked(r);
 }
 
+/* Bring what waits into the file, or a part of it. false when it makes no headway. */
+static bool write_waiting_locked(struct vs_recorder *r)
+{
+    if (!r->thread_done && !vs_writer_is_self(r))
+        return vs_window_wait_locked(r);
+    vs_writer_drain_locked(r);
+    return vs_window_all_free_locked(r);
+}
+
 bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
 {
     int saved_errno = errno; /* the program's, in whose call this is */
     if (r->ending.on && !vs_ending_reopen_locked(r))
         return false; /* the process ends */
     int cancel = vs_cancel_hold(); /* the lock must not go with its thread */
-    bool ready = false, waited = true;
+    bool ready = false, waited = true, patient = true;
     while (!ready && waited && bytes <= r->window_bytes - VS_WINDOW_TAIL &&
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
         struct vs_window *w = r->active ? r->active : find_free_locked(r);
-        if (w) {
+        if (w && !r->active && patient && vs_trace_limit_awaits_locked(r)) {
+            patient = write_waiting_locked(r);
+        } else if (w) {
             begin_locked(r, w, bytes);
         } else if (r->thread_done) {
             vs_writer_drain_locked(r);
@@ -363,6 +374,14 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
     vs_cancel_restore(cancel);
     errno = saved_errno;
     return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
+}
+
+bool vs_window_all_free_locked(const struct vs_recorder *r)
+{
+    bool all = true;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        all = all && r->windows[i].state == VS_WINDOW_FREE;
+    return all;
 }
 
 unsigned vs_window_full_locked(const struct vs_recorder *r)

@@ -486,6 +486,12 @@ void vs_writer_hasten_locked(struct vs_recorder *r)
     r->raised = true;
 }
 
+bool vs_writer_is_self(const struct vs_recorder *r)
+{
+    pid_t tid = atomic_load_explicit(&r->thread_tid, memory_order_relaxed);
+    return r->has_thread && tid == (pid_t)syscall(SYS_gettid);
+}
+
 bool vs_writer_alive(struct vs_recorder *r)
 {
     pid_t tid = atomic_load_explicit(&r->thread_tid, memory_order_relaxed);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A largest size is used well: whether the load packs well or not at all, the file gets most
+ * of it and FILE with FILE.live never more; what is worth least ends first, in its order. */
+#include "unit/trace/trace_test.h"
+
+#include "trace/selection.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define SLOTS 64u
+#define STEPS_MAX 3000000u
+
+struct load {
+    struct vs_recorder *recorder;
+    uint64_t random;
+    bool easy; /* few sizes and addresses; else nothing of it packs */
+    uint64_t size[SLOTS];
+    uint64_t addr[SLOTS];
+};
+
+static void change_by(struct load *l, unsigned slot, bool alloc)
+{
+    uint64_t size = l->size[slot], addr = l->addr[slot];
+    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
+                               .alloc = alloc, .selected = alloc, .addr = addr,
+                               .requested = size, .size = size};
+    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr}};
+    if (alloc)
+        event = (struct vs_event){.kind = VS_EVENT_alloc,
+                                  .alloc = {.addr = addr, .requested = size, .size = size}};
+    vs_recorder_acquire(l->recorder);
+    if (vs_selection_keeps_locked(l->recorder, &change, &event))
+        vs_recorder_event_locked(l->recorder, &event);
+    vs_recorder_release(l->recorder);
+}
+
+static void step(struct load *l)
+{
+    uint64_t random = random_next(&l->random);
+    unsigned slot = random % SLOTS;
+    if (l->size[slot]) {
+        change_by(l, slot, false);
+        l->size[slot] = 0;
+    } else {
+        l->size[slot] = l->easy ? 512 * (1 + (random >> 20) % 4) : 1 + (random >> 16);
+        l->addr[slot] = l->easy ? (uint64_t)(slot + 1) << 20
+                                : (random_next(&l->random) >> 16) * SLOTS + slot + 1;
+        change_by(l, slot, true);
+    }
+    if (random >> 60 == 0) {
+        struct vs_event kernel = {.kind = VS_EVENT_kernel};
+        vs_recorder_event(l->recorder, &kernel);
+    }
+}
+
+static uint64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+/* Both files: never more than *limit*. */
+static void assert_within(const char *path, uint64_t limit)
+{
+    char live[512];
+    snprintf(live, sizeof live, "%s.live", path);
+    uint64_t both = size_of(live);
+    both += size_of(path);
+    assert_true(both <= limit);
+}
+
+static bool is_totals(struct vs_recorder *r)
+{
+    return !vs_selection_takes(r, VS_LEVEL_DEVICE, 512);
+}
+
+/* Until nothing is recorded by itself any more, and a while longer. */
+static void record(const char *path, struct vs_recorder_config config, bool easy)
+{
+    struct load *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    *l = (struct load){.random = 7, .easy = easy};
+    config.path = path;
+    config.flush_ms = 1000;
+    assert_int_equal(vs_recorder_open(&config, &l->recorder), VS_OK);
+    unsigned steps = 0;
+    for (; steps < STEPS_MAX && !is_totals(l->recorder); steps++) {
+        step(l);
+        if (steps % 256 == 0)
+            assert_within(path, config.limit_bytes);
+    }
+    assert_true(steps < STEPS_MAX);
+    for (unsigned i = 0; i < 20000; i++)
+        step(l);
+    assert_within(path, config.limit_bytes);
+    vs_recorder_close(l->recorder, VS_END_EXIT, 0);
+    assert_within(path, config.limit_bytes);
+    free(l);
+}
+
+/* Each stage by itself and in order: kernels until the first of them, allocations until the
+ * last. An event that a stage made way for still follows it. */
+static void assert_stages(const char *path)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event e;
+    uint64_t stage = VS_RECORDING_SELECTS;
+    uint64_t kernels[VS_RECORDING_TOTALS + 1] = {0}, allocs[VS_RECORDING_TOTALS + 1] = {0};
+    while (next_plain(reader, &e)) {
+        if (e.kind == VS_EVENT_recording_changed && e.recording_changed.what != stage)
+            assert_int_equal(e.recording_changed.what, ++stage);
+        kernels[stage] += e.kind == VS_EVENT_kernel;
+        allocs[stage] += e.kind == VS_EVENT_alloc;
+    }
+    assert_int_equal(stage, VS_RECORDING_TOTALS);
+    assert_true(kernels[VS_RECORDING_SELECTS] > 10);
+    for (unsigned i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++)
+        assert_true(kernels[i] <= 1);
+    for (unsigned i = VS_RECORDING_SELECTS; i < VS_RECORDING_TOTALS; i++)
+        assert_true(allocs[i] > 10);
+    assert_true(allocs[VS_RECORDING_TOTALS] <= 1);
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+}
+
+static void a_limit_is_used_well_and_stages_come_in_order(void **state)
+{
+    static const struct {
+        uint64_t limit;
+        unsigned compression;
+        bool easy;
+    } cases[] = {{MIB, 1, true},      {MIB, 1, false},     {MIB, 0, false},
+                 {2 * MIB, 1, true},  {2 * MIB, 1, false}, {5 * MIB, 1, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = scratch("limited.vst");
+        struct vs_recorder_config config = {.limit_bytes = cases[i].limit,
+                                            .compression = cases[i].compression};
+        record(path, config, cases[i].easy);
+        uint64_t bytes = size_of(path);
+        if (bytes < cases[i].limit / 10 * 7)
+            fail_msg("case %zu: %llu bytes of %llu", i, (unsigned long long)bytes,
+                     (unsigned long long)cases[i].limit);
+        assert_stages(path);
+    }
+}
+
+static void a_text_longer_than_a_small_window_keeps_its_beginning(void **state)
+{
+    static char text[60000];
+    (void)state;
+    const char *path = scratch("long.vst");
+    struct vs_recorder_config config = {.path = path, .limit_bytes = MIB, .flush_ms = 1000};
+    struct vs_recorder *r = NULL;
+    memset(text, 'x', sizeof text);
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    uint64_t id = vs_recorder_string(r, text, sizeof text);
+    assert_true(id > 0);
+    assert_int_equal(vs_recorder_string(r, text, sizeof text), id);
+    struct vs_event mark = {.kind = VS_EVENT_mark, .mark = {.name = id}};
+    vs_recorder_event(r, &mark);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    struct vs_reader *reader = open_reader(path);
+    while (next_plain(reader, &mark) && mark.kind != VS_EVENT_mark)
+        ;
+    assert_int_equal(mark.kind, VS_EVENT_mark);
+    const char *kept = vs_reader_string(reader, mark.mark.name);
+    assert_non_null(kept);
+    assert_true(strlen(kept) > 30000 && strspn(kept, "x") == strlen(kept));
+    vs_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_limit_is_used_well_and_stages_come_in_order),
+        cmocka_unit_test(a_text_longer_than_a_small_window_keeps_its_beginning),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
