@@ -358,8 +358,11 @@ class Model:
                 "copies": [[0, 0, 0] for _ in range(COPY_KINDS)]}
         if row is None:
             return
-        length = f["end_ns"] - f["start_ns"] if f["end_ns"] > f["start_ns"] else 0
-        self.activity_end = max(self.activity_end, f["end_ns"])
+        # without a start it counts as told when it was; none ends before it starts
+        start, end = (f["start_ns"], f["end_ns"]) if f["start_ns"] else (event.time_ns, event.time_ns)
+        end = max(start, end)
+        length = end - start
+        self.activity_end = max(self.activity_end, end)
         if event.kind == "memcpy":
             kind = f["copy_kind"] if f["copy_kind"] < COPY_KINDS else 0
             sums = row["copies"][kind]
