@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #define SPINS 60                /* looks at the lock before sleeping */
-#define SLEEP_NS 500000L        /* longest sleep of a single thread without a wake-up */
-#define SLEEPERS_COUNTED 200u   /* and that many times as long where many sleep */
+#define SLEEP_NS 500000L        /* longest sleep of a few threads without a wake-up */
+#define SLEEPERS_FEW 8u         /* as much longer for each of so many more */
+#define SLEEP_FACTOR_MAX 200u
 
 static void pause_briefly(void)
 {
@@ -55,9 +56,9 @@ void vs_quick_wait(struct vs_quick_lock *lock)
     __atomic_fetch_add(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
     for (;;) {
         /* a crowd that rose by itself every half millisecond would do nothing else */
-        uint32_t crowd = __atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED);
-        crowd = crowd < SLEEPERS_COUNTED ? crowd : SLEEPERS_COUNTED;
-        const struct timespec longest = {0, SLEEP_NS * (long)(crowd ? crowd : 1)};
+        uint32_t factor = 1 + __atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED) / SLEEPERS_FEW;
+        factor = factor < SLEEP_FACTOR_MAX ? factor : SLEEP_FACTOR_MAX;
+        const struct timespec longest = {0, SLEEP_NS * (long)factor};
         uint32_t wakes = __atomic_load_n(&lock->wakes, __ATOMIC_ACQUIRE);
         __atomic_store_n(&lock->waking, 0, __ATOMIC_SEQ_CST);
         if (try_for_a_while(lock))

@@ -8,7 +8,8 @@
  *
  * A release looks for sleepers after its store without a barrier between, so it
  * may miss one that falls asleep at that very moment. Sleeps are therefore bounded, by
- * SLEEP_NS for each sleeper: progress never depends on a wake-up. Ranks as in vs_lock.h. */
+ * half a millisecond and as much for each eight sleepers: progress never depends on a
+ * wake-up. Ranks as in vs_lock.h. */
 #ifndef VS_QUICK_LOCK_H
 #define VS_QUICK_LOCK_H
 
