@@ -52,7 +52,7 @@ Header = namedtuple("Header", "magic major minor byte_order uuid created_realtim
                               "header_bytes flags checksum")
 IndexEntry = namedtuple("IndexEntry", "offset first_event base_ns last_ns events definitions")
 DirectoryEntry = namedtuple("DirectoryEntry", "type reserved offset time_ns sequence")
-Window = namedtuple("Window", "sequence first_event base_ns data")
+Window = namedtuple("Window", "sequence first_event base_ns data cut")
 Symbol = namedtuple("Symbol", "function file line")  # "" and 0 = unknown
 
 
@@ -211,12 +211,14 @@ class Trace(Definitions):
                 if not sequence or not used:
                     continue
                 live.seek(header_bytes + i * window_bytes)
-                data = _written(live.read(min(used, window_bytes)), header_bytes + i * window_bytes)
+                used = min(used, window_bytes)
+                data = _written(live.read(used), header_bytes + i * window_bytes)
                 live.seek(64 + i * 64)
                 again = live.read(LIVE_WINDOW.size)
                 if data and len(again) == LIVE_WINDOW.size and \
                         LIVE_WINDOW.unpack(again)[0] == sequence:
-                    self.windows.setdefault(sequence, Window(sequence, first_event, base_ns, data))
+                    self.windows.setdefault(sequence, Window(sequence, first_event, base_ns, data,
+                                                             len(data) < used))
 
     def read_frame(self, offset):
         """The frame at *offset*: its header, header bytes beyond the 64, its payload, and where
@@ -369,7 +371,7 @@ class Trace(Definitions):
         yield from self._events_from(1, 0, self.header.header_bytes)
 
     def _events_from(self, sequence, last_ns, offset):
-        recovering, problem, cut = False, None, False
+        recovering, lost, problem, cut = False, False, None, False
         while True:
             payload = None
             if not recovering and offset < self.size:
@@ -389,10 +391,10 @@ class Trace(Definitions):
                     problem, cut = damage.args[0], len(damage.args) > 1
             if payload is None:
                 window = self.windows.get(sequence)
-                if not window or window.base_ns < last_ns:
+                if not window or window.base_ns < last_ns or (recovering and lost):
                     self._finish_tail(sequence, offset, problem, cut, recovering)
                     return
-                recovering, problem, cut = True, None, False
+                recovering, lost, problem, cut = True, window.cut, None, False
                 here, payload, base_ns, expected = offset, window.data, window.base_ns, None
             try:
                 before = self.events

@@ -202,7 +202,8 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
                          "the trace is cut off at byte %s, after %s events: %s.live holds frame %llu "
                          "and later ones, and what lies between is missing",
-                         at, events, r->path, (unsigned long long)vs_recovery_oldest(&r->recovery));
+                         at, events, r->path,
+                         (unsigned long long)vs_recovery_oldest(&r->recovery, r->next_sequence));
     else if (problem && !cut)
         vs_reader_finish(r, VS_TRACE_DAMAGED,
                          "the trace ends early: frame %llu at byte %s %s; %s events before it are "
@@ -223,8 +224,10 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
 /* Go on in FILE.live. */
 static enum vs_err load_recovered(struct vs_reader *r, const char *problem, bool cut)
 {
+    const struct vs_recovered_window *before =
+        r->frame_recovered ? vs_recovery_find(&r->recovery, r->next_sequence - 1) : NULL;
     const struct vs_recovered_window *w = vs_recovery_find(&r->recovery, r->next_sequence);
-    if (!w || w->base_ns < r->time_ns) {
+    if (!w || w->base_ns < r->time_ns || (before && before->cut)) {
         finish_tail(r, problem, cut);
         return VS_ERR_END;
     }

@@ -29,6 +29,7 @@ struct vs_recovered_window {
     uint64_t sequence, first_event, base_ns;
     unsigned char *data; /* owned */
     size_t used;
+    bool cut; /* it had more, which is not there: nothing follows it */
 };
 
 struct vs_recovery {
@@ -49,8 +50,8 @@ const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *rec
                                                    uint64_t sequence);
 /* vs_recovery_newest: the highest sequence among the windows; 0 when none. */
 uint64_t vs_recovery_newest(const struct vs_recovery *recovery);
-/* vs_recovery_oldest: the lowest; 0 when none. */
-uint64_t vs_recovery_oldest(const struct vs_recovery *recovery);
+/* vs_recovery_oldest: the lowest of those from *sequence* on; 0 when none. */
+uint64_t vs_recovery_oldest(const struct vs_recovery *recovery, uint64_t sequence);
 void vs_recovery_free(struct vs_recovery *recovery);
 
 struct vs_stack_node {

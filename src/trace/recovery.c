@@ -55,6 +55,7 @@ static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_sou
         return VS_OK;
     if (used > h->window_bytes)
         used = h->window_bytes;
+    uint64_t claimed = used;
     if (used > source->size - offset)
         used = source->size - offset;
     struct vs_recovered_window *w = &recovery->windows[recovery->count];
@@ -62,13 +63,14 @@ static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_sou
     if (!w->data)
         return VS_ERR_NOMEM;
     w->used = bytes_written(w->data, vs_source_read(source, offset, w->data, used), offset);
+    w->cut = w->used < claimed;
     w->sequence = value(&h->window[i].sequence);
     w->first_event = value(&h->window[i].first_event);
     w->base_ns = value(&h->window[i].base_ns);
 
     struct vs_live_window again;
     uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof again;
-    if (vs_source_read(source, at, &again, sizeof again) == sizeof again &&
+    if (w->used && vs_source_read(source, at, &again, sizeof again) == sizeof again &&
         value(&again.sequence) == w->sequence) {
         recovery->count++;
     } else {
@@ -118,12 +120,13 @@ uint64_t vs_recovery_newest(const struct vs_recovery *recovery)
     return newest;
 }
 
-uint64_t vs_recovery_oldest(const struct vs_recovery *recovery)
+uint64_t vs_recovery_oldest(const struct vs_recovery *recovery, uint64_t sequence)
 {
-    uint64_t oldest = recovery->count ? UINT64_MAX : 0;
+    uint64_t oldest = 0;
     for (unsigned i = 0; i < recovery->count; i++) {
-        if (recovery->windows[i].sequence < oldest)
-            oldest = recovery->windows[i].sequence;
+        uint64_t here = recovery->windows[i].sequence;
+        if (here >= sequence && (!oldest || here < oldest))
+            oldest = here;
     }
     return oldest;
 }

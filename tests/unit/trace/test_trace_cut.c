@@ -236,19 +236,10 @@ static void a_live_file_of_an_earlier_moment(void **state)
     }
 }
 
-static void a_live_file_without_the_window_that_is_next(void **state)
+/* FILE with two frames beside *live*, in which something of the third's window is gone. */
+static void assert_ends_with_two_frames(const unsigned char *live)
 {
-    (void)state;
-    unsigned char *live = malloc(trace.live_bytes);
-    struct vs_live_header header;
     char text[VS_READER_WHY_MAX];
-    memcpy(live, trace.live, trace.live_bytes);
-    memcpy(&header, live, sizeof header);
-    for (unsigned i = 0; i < header.windows; i++) {
-        if (header.window[i].sequence == 3)
-            header.window[i].used = 0;
-    }
-    memcpy(live, &header, sizeof header);
     struct vs_reader *reader = NULL;
     struct vs_event got;
     assert_int_equal(vs_reader_open_bytes(trace.file, trace.frames[1], live, trace.live_bytes, "t",
@@ -258,9 +249,47 @@ static void a_live_file_without_the_window_that_is_next(void **state)
         n++;
     assert_int_equal(n, 2 * PART);
     assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_TRUNCATED);
+    assert_non_null(strstr(text, "t.live holds frame 4 and later ones"));
     assert_non_null(strstr(text, "what lies between is missing"));
     vs_reader_close(reader);
+}
+
+static void a_live_file_without_the_window_that_is_next(void **state)
+{
+    (void)state;
+    unsigned char *live = malloc(trace.live_bytes);
+    struct vs_live_header header;
+    memcpy(&header, trace.live, sizeof header);
+    for (unsigned i = 0; i < header.windows; i++) {
+        if (header.window[i].sequence != 3)
+            continue;
+        memcpy(live, trace.live, trace.live_bytes);
+        memset(live + header.header_bytes + i * header.window_bytes, 0, header.window[i].used);
+        assert_ends_with_two_frames(live);
+        header.window[i].used = 0;
+    }
+    memcpy(live, trace.live, trace.live_bytes);
+    memcpy(live, &header, sizeof header);
+    assert_ends_with_two_frames(live);
     free(live);
+}
+
+/* The part of a window that is there may end where a record does, and a later window be whole. */
+static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
+{
+    (void)state;
+    struct vs_live_header header;
+    unsigned missing_told = 0;
+    memcpy(&header, trace.live, sizeof header);
+    assert_true(header.window[0].sequence == 5 && header.window[3].sequence == 4);
+    size_t begin = header.header_bytes + 3 * header.window_bytes;
+    for (size_t n = 1; n < header.window[3].used; n++) {
+        enum vs_condition condition;
+        uint64_t events = read_image(trace.file, trace.frames[2], trace.live, begin + n, &condition);
+        assert_in_range(events, 3 * PART, 4 * PART - 1);
+        missing_told += condition == VS_TRACE_TRUNCATED;
+    }
+    assert_true(missing_told >= PART - 1);
 }
 
 /* Frames have checksums, windows have none: what FILE holds comes out as it was. */
@@ -302,6 +331,7 @@ int main(void)
         cmocka_unit_test(zero_pages_in_the_live_file),
         cmocka_unit_test(a_live_file_of_an_earlier_moment),
         cmocka_unit_test(a_live_file_without_the_window_that_is_next),
+        cmocka_unit_test(a_window_of_which_the_end_is_missing_is_the_last),
         cmocka_unit_test(every_byte_flipped),
     };
     return cmocka_run_group_tests(tests, make_images, drop_images);
