@@ -3,7 +3,7 @@
 
 Written from §2.6 of docs/trace-format.md.
 """
-DISTANCE_END, FIELDS_MAX = 65536, 64
+DISTANCE_END, FIELDS_MAX, VARINT_MAX = 65536, 64, 10
 FIXED = ("heads", "threads", "times", "second", "rest", "ups", "modules", "offsets", "lengths",
          "descriptions", "texts", "deltas")
 STRING, NODE, KIND = 56, 57, 58
@@ -30,8 +30,17 @@ class Column:
         self.at += size
         return self.data[self.at - size:self.at]
 
+    def copy(self):
+        """The bytes of the next varint, whatever they say."""
+        start = self.at
+        while self.at < self.end and self.at - start < VARINT_MAX:
+            self.at += 1
+            if self.data[self.at - 1] < 0x80:
+                return self.data[start:self.at]
+        raise Bad
+
     def varint(self):
-        """The value, and its bytes."""
+        """The value of the next varint, and its bytes."""
         start, value = self.at, 0
         for shift in range(0, 70, 7):
             if self.at == self.end:
@@ -42,8 +51,6 @@ class Column:
                 raise Bad
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
-                if not byte and shift:
-                    raise Bad  # longer than it need be
                 return value, self.data[start:self.at]
         raise Bad
 
@@ -63,8 +70,9 @@ class Field:
                 raise Bad
 
     def take(self):
-        value, data = self.constant or self.column.varint()
-        return self.addresses.row(value) if self.is_address else data
+        if not self.is_address:
+            return self.constant[1] if self.constant else self.column.copy()
+        return self.addresses.row((self.constant or self.column.varint())[0])
 
 
 class Addresses:
@@ -83,13 +91,12 @@ class Addresses:
             address = self.seen[-distance]
             difference = (address - self.last) & MASK
             coded = (difference << 1 & MASK) ^ (MASK if difference >> 63 else 0)
-            data = put_varint(coded)
         else:
-            coded, data = self.deltas.varint()
+            coded, _ = self.deltas.varint()
             address = (self.last + ((coded >> 1) ^ (MASK if coded & 1 else 0))) & MASK
         self.seen.append(address)
         self.last = address
-        return data
+        return put_varint(coded)
 
 
 def put_varint(value):
@@ -140,7 +147,7 @@ def join_columns(data, size):
             count, coded = columns["lengths"].varint()
             row += [coded, columns["texts"].take(count)]
         elif head[0] == NODE:
-            row += [columns[name].varint()[1] for name in ("ups", "modules", "offsets")]
+            row += [columns[name].copy() for name in ("ups", "modules", "offsets")]
         elif head[0] == KIND:
             row.append(columns["descriptions"].take(columns["descriptions"].varint()[0]))
         else:
@@ -148,7 +155,7 @@ def join_columns(data, size):
             if layout is None:
                 raise Bad
             if head[0] & 0x40:
-                row.append(threads.varint()[1])
+                row.append(threads.copy())
             if not head[0] & 0x80:
                 row.append(take_time(times, columns["second"], columns["rest"]))
             row += [field.take() for field in layout]
@@ -167,8 +174,7 @@ def take_time(first, second, rest):
     if data[0] >= 0x80:
         data += second.take(1)
         if data[1] >= 0x80:
-            while data[-1] >= 0x80:
-                data += rest.take(1)
+            data += rest.copy()
     return data
 
 
