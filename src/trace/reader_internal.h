@@ -2,7 +2,7 @@
  *
  * The reader's inside, shared by reader.c (API, records), frame.c (bytes to
  * checked frames), recovery.c (FILE.live) and reader_table.c (strings, stacks,
- * modules); rewrite.c and directory.c
+ * modules), and used by what writes a trace anew (rewrite_internal.h) and by directory.c
  * (frames added later). Private to src/trace and its tests.
  *
  * Every length is checked against what is there before it is used, and tables
