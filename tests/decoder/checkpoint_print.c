@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Written from the document and the structs, apart from moment_state.c, so
+ * See the header. Written from the document and the structs, apart from moment_fields.c, so
  * that a field that is taken for another there shows. */
 #include "decoder/checkpoint_print.h"
 
