@@ -3,13 +3,11 @@
  * The state machine behind every view of a trace; see the header. The invariant
  * after each event: for every device, allocated, requested, block_bytes and the
  * families' live bytes are the sums over the live table, and reserved is
- * segment_bytes, what is live outside segments, and graph_held for graphs. */
-#include "analysis/replay.h"
-
-#include <string.h>
+ * segment_bytes, what is live outside segments, and graph_held for graphs.
+ * Allocations, segments and failures have files of their own (replay_internal.h). */
+#include <stdlib.h>
 
 #include "analysis/replay_internal.h"
-#include "analysis/vec.h"
 
 bool vs_replay_family_is_host(uint64_t family)
 {
@@ -117,412 +115,14 @@ void vs_replay_raise_peaks(struct vs_replay *replay, struct vs_account *account,
         account->step_peak = now->allocated;
 }
 
-static void raise_peaks(struct vs_replay *replay, struct vs_account *account,
-                        struct vs_place place)
+void vs_replay_raise_peaks_at(struct vs_replay *replay, struct vs_account *account,
+                              struct vs_place place)
 {
     vs_replay_raise_peaks(replay, account, place,
                           &(struct vs_peak){.allocated = account->allocated,
                                             .requested = account->requested,
                                             .reserved = account->reserved,
                                             .time_ns = replay->now_ns});
-}
-
-/* What graphs have allocated lies in what the driver holds for them. */
-static void settle_graphs(struct vs_account *account)
-{
-    uint64_t live = account->family[VS_FAMILY_GRAPH].live_bytes;
-    uint64_t now = live > account->graph_reserved ? live : account->graph_reserved;
-    account->reserved += now - account->graph_held;
-    account->graph_held = now;
-}
-
-static struct vs_live *find_live(struct vs_replay *replay, uint64_t addr)
-{
-    const uint64_t *slot = vs_map_get(&replay->by_addr, addr);
-    return slot ? &replay->lives[*slot] : NULL;
-}
-
-static enum vs_err take_live(struct vs_replay *replay, uint64_t addr, struct vs_live **out)
-{
-    size_t slot;
-    if (replay->live_free) {
-        slot = replay->live_free - 1;
-    } else {
-        if (replay->live_slots >= UINT32_MAX - 1)
-            return VS_ERR_LIMIT;
-        enum vs_err err = vs_vec_grow(&replay->lives, &replay->live_capacity,
-                                      replay->live_slots + 1, sizeof *replay->lives);
-        if (err)
-            return err;
-        slot = replay->live_slots;
-    }
-    enum vs_err err = vs_map_put(&replay->by_addr, addr, slot);
-    if (err)
-        return err;
-    if (replay->live_free)
-        replay->live_free = replay->lives[slot].next_free;
-    else
-        replay->live_slots++;
-    replay->live_count++;
-    replay->lives[slot] = (struct vs_live){.addr = addr, .used = true};
-    *out = &replay->lives[slot];
-    return VS_OK;
-}
-
-/* Take *live* out of every sum. *freed*: by the program; else it was lost with
- * its context. */
-static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, bool freed)
-{
-    struct vs_account *account = replay->accounts[live->device];
-    struct vs_family_account *family = &account->family[live->family];
-    struct vs_site *site = &replay->sites.items[live->site];
-    family->live_bytes -= live->size;
-    family->live_count--;
-    site->live_bytes -= live->size;
-    site->live_count--;
-    if (live->counted) {
-        account->allocated -= live->size;
-        account->requested -= live->requested;
-        if (live->in_segment)
-            account->block_bytes -= live->size;
-        else if (live->family == VS_FAMILY_GRAPH)
-            settle_graphs(account);
-        else
-            account->reserved -= live->size;
-    }
-    if (freed) {
-        family->frees++;
-        site->frees++;
-        site->lifetime_ns += replay->now_ns - live->time_ns;
-        account->freed_bytes += live->size;
-    } else {
-        site->lost_bytes += live->size;
-        site->lost_count++;
-        account->lost_bytes += live->counted ? live->size : 0;
-        account->lost_count += live->counted;
-    }
-    replay->freed_size = live->size;
-    replay->changed = live->device;
-    enum vs_err err = vs_sites_touch(&replay->sites, live->site);
-    vs_map_remove(&replay->by_addr, live->addr, NULL);
-    live->used = false;
-    live->next_free = replay->live_free;
-    replay->live_free = (uint32_t)(live - replay->lives) + 1;
-    replay->live_count--;
-    return err;
-}
-
-/* As much as once failed has been served since: the program got over it. */
-static void note_recovery(struct vs_replay *replay, unsigned account, uint64_t requested)
-{
-    for (size_t i = 0; i < replay->failure_count; i++) {
-        struct vs_failure *failure = &replay->failures[i];
-        if (!failure->recovered && failure->account == account &&
-            requested >= failure->requested) {
-            failure->recovered = true;
-            replay->failures_open--;
-        }
-    }
-}
-
-static enum vs_err fill_live(struct vs_replay *replay, struct vs_live *live,
-                             const struct vs_event *event, unsigned index)
-{
-    unsigned family = (unsigned)event->alloc.family;
-    live->requested = event->alloc.requested;
-    live->size = event->alloc.size;
-    live->time_ns = event->time_ns;
-    live->context = event->alloc.context;
-    live->epoch = vs_replay_epoch(replay);
-    live->family = (uint8_t)family;
-    live->device = (uint8_t)index;
-    live->counted = family != VS_FAMILY_IPC;
-    if (family == VS_FAMILY_DEVICE) {
-        const struct vs_segment *segment = vs_segments_find(&replay->segments, live->addr);
-        live->in_segment = segment && segment->device == index;
-    }
-    return vs_sites_get(&replay->sites, event->alloc.stack, event->alloc.api, index, &live->site);
-}
-
-static enum vs_err count_live(struct vs_replay *replay, const struct vs_live *live,
-                              const struct vs_event *event)
-{
-    struct vs_account *account = replay->accounts[live->device];
-    struct vs_family_account *family = &account->family[live->family];
-    family->allocs++;
-    family->bytes += live->requested;
-    family->live_bytes += live->size;
-    family->live_count++;
-    if (family->live_bytes > family->peak_bytes)
-        family->peak_bytes = family->live_bytes;
-    struct vs_site *site = &replay->sites.items[live->site];
-    site->api = event->alloc.api;
-    site->family = live->family;
-    site->allocs++;
-    site->bytes += live->requested;
-    site->live_bytes += live->size;
-    site->live_count++;
-    if (live->requested > site->largest)
-        site->largest = live->requested;
-    if (live->size > site->largest_in_step)
-        site->largest_in_step = live->size;
-    if (live->counted) {
-        account->allocated += live->size;
-        account->requested += live->requested;
-        if (live->in_segment)
-            account->block_bytes += live->size;
-        else if (live->family == VS_FAMILY_GRAPH)
-            settle_graphs(account);
-        else
-            account->reserved += live->size;
-        if (live->size > account->step_largest)
-            account->step_largest = live->size;
-        if (live->size > account->largest)
-            account->largest = live->size;
-    }
-    return vs_sites_touch(&replay->sites, live->site);
-}
-
-static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *event)
-{
-    unsigned index = VS_HOST_INDEX;
-    enum vs_err err = VS_OK;
-    if (event->alloc.family >= VS_FAMILY_COUNT || event->alloc.addr == 0)
-        return VS_OK; /* a newer writer's family, or nothing that could be freed */
-    if (!vs_replay_family_is_host(event->alloc.family))
-        err = vs_replay_account_for(replay, event->alloc.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
-    struct vs_live *live = find_live(replay, event->alloc.addr);
-    if (live) { /* its free is not in the trace, but the address is in use again */
-        replay->unmatched_frees++;
-        err = drop_live(replay, live, true);
-        if (err)
-            return err;
-    }
-    err = take_live(replay, event->alloc.addr, &live);
-    if (err)
-        return err;
-    err = fill_live(replay, live, event, index);
-    if (err)
-        return err;
-    err = count_live(replay, live, event);
-    if (err)
-        return err;
-    struct vs_thread *thread;
-    err = vs_phases_thread(&replay->phases, event->tid, &thread);
-    if (err)
-        return err;
-    thread->last_alloc = event->alloc.addr;
-    struct vs_place place = vs_phases_place(&replay->phases, event->tid);
-    struct vs_account *account = replay->accounts[index];
-    raise_peaks(replay, account, place);
-    replay->phases.items[place.phase].allocs++;
-    replay->phases.items[place.phase].alloc_bytes += event->alloc.requested;
-    replay->changed = index;
-    if (replay->failures_open)
-        note_recovery(replay, index, event->alloc.requested);
-    return vs_phases_level(&replay->phases, place.phase, index, account->allocated);
-}
-
-static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *event)
-{
-    replay->freed_size = 0;
-    struct vs_live *live = event->free.addr ? find_live(replay, event->free.addr) : NULL;
-    if (!live) {
-        replay->unmatched_frees += event->free.addr != 0;
-        return VS_OK;
-    }
-    struct vs_thread *thread;
-    enum vs_err err = vs_phases_thread(&replay->phases, event->tid, &thread);
-    if (err)
-        return err;
-    if (thread->last_alloc == event->free.addr) {
-        replay->sites.items[live->site].temporaries++;
-        thread->last_alloc = 0;
-    }
-    return drop_live(replay, live, true);
-}
-
-static enum vs_err add_failure(struct vs_replay *replay, const struct vs_failure *failure)
-{
-    replay->failure_total++;
-    if (replay->failure_count == VS_FAILURES_KEPT) {
-        replay->failures_open -= !replay->failures[0].recovered;
-        memmove(replay->failures, replay->failures + 1,
-                (VS_FAILURES_KEPT - 1) * sizeof *replay->failures);
-        replay->failure_count--;
-    }
-    enum vs_err err = vs_vec_grow(&replay->failures, &replay->failure_capacity,
-                                  replay->failure_count + 1, sizeof *replay->failures);
-    if (err)
-        return err;
-    replay->failures[replay->failure_count++] = *failure;
-    replay->failures_open++;
-    return VS_OK;
-}
-
-static enum vs_err apply_failure(struct vs_replay *replay, const struct vs_event *event)
-{
-    bool framework = event->kind == VS_EVENT_framework_oom;
-    uint64_t family = framework ? VS_FAMILY_DEVICE : event->alloc_failed.family;
-    if (family >= VS_FAMILY_COUNT)
-        family = VS_FAMILY_DEVICE;
-    unsigned index = VS_HOST_INDEX;
-    if (!vs_replay_family_is_host(family)) {
-        uint64_t device = framework ? event->framework_oom.device : event->alloc_failed.device;
-        enum vs_err err = vs_replay_account_for(replay, device, &index);
-        if (err || index == VS_ACCOUNT_NONE)
-            return err;
-    }
-    struct vs_account *account = replay->accounts[index];
-    struct vs_failure failure = {
-        .event = replay->events, .time_ns = event->time_ns, .tid = event->tid,
-        .framework = framework, .account = index, .family = (unsigned)family,
-        .allocated = account->allocated, .reserved = account->reserved,
-        .step_begun = replay->phases.steps.begun,
-        .place = vs_phases_place(&replay->phases, event->tid)};
-    if (framework) {
-        failure.requested = event->framework_oom.requested;
-        failure.stack = event->framework_oom.stack;
-        account->framework.ooms++;
-        for (size_t i = replay->failure_count; i-- > 0;) { /* the device's own refusal just before */
-            const struct vs_failure *before = &replay->failures[i];
-            if (before->account != index || before->framework)
-                continue;
-            failure.device_free = before->device_free;
-            failure.device_total = before->device_total;
-            break;
-        }
-    } else {
-        failure.requested = event->alloc_failed.requested;
-        failure.context = event->alloc_failed.context;
-        failure.stream = event->alloc_failed.stream;
-        failure.api = event->alloc_failed.api;
-        failure.stack = event->alloc_failed.stack;
-        failure.error = event->alloc_failed.error;
-        failure.device_free = event->alloc_failed.device_free_bytes;
-        failure.device_total = event->alloc_failed.device_total_bytes;
-        account->family[family].failures++;
-    }
-    return add_failure(replay, &failure);
-}
-
-/* Take what is mapped in [addr, addr + size) out; *whose* is the device of some of it,
- * unchanged when nothing was. */
-static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size, unsigned *whose)
-{
-    for (;;) {
-        struct vs_segment taken;
-        int change;
-        enum vs_err err = vs_segments_unmap(&replay->segments, addr, size, &taken, &change);
-        if (err || !taken.size)
-            return err;
-        *whose = taken.device;
-        if (taken.view)
-            continue;
-        struct vs_account *account = replay->accounts[taken.device];
-        account->segment_bytes -= taken.size;
-        account->reserved -= taken.size;
-        account->segment_count += (uint64_t)(int64_t)change; /* may be one less */
-        replay->changed = taken.device;
-    }
-}
-
-static enum vs_err apply_unmap(struct vs_replay *replay, const struct vs_event *event)
-{
-    unsigned whose = VS_ACCOUNT_NONE;
-    enum vs_err err =
-        unmap(replay, event->segment_unmap.addr, event->segment_unmap.size, &whose);
-    if (whose != VS_ACCOUNT_NONE)
-        replay->accounts[whose]->segment_frees++;
-    else
-        replay->unmatched_frees++;
-    return err;
-}
-
-static enum vs_err apply_segment(struct vs_replay *replay, const struct vs_event *event)
-{
-    struct vs_segment old;
-    if (event->kind == VS_EVENT_segment_free) {
-        if (!vs_segments_remove(&replay->segments, event->segment_free.addr, &old)) {
-            replay->unmatched_frees++;
-            return VS_OK;
-        }
-        if (old.view)
-            return VS_OK;
-        struct vs_account *account = replay->accounts[old.device];
-        account->segment_bytes -= old.size;
-        account->reserved -= old.size;
-        account->segment_count--;
-        account->segment_frees++;
-        replay->changed = old.device;
-        return VS_OK;
-    }
-    unsigned index;
-    enum vs_err err = vs_replay_account_for(replay, event->segment_alloc.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
-    struct vs_segment segment = {.addr = event->segment_alloc.addr,
-                                 .size = event->segment_alloc.size,
-                                 .context = event->segment_alloc.context,
-                                 .stream = event->segment_alloc.stream,
-                                 .pool = event->segment_alloc.pool,
-                                 .device = index};
-    if (segment.size == 0)
-        return VS_OK; /* nothing, and it would not be told from "none replaced" */
-    unsigned whose = VS_ACCOUNT_NONE;
-    err = unmap(replay, segment.addr, segment.size, &whose);
-    if (!err)
-        err = vs_segments_add(&replay->segments, &segment, &old);
-    if (err)
-        return err;
-    replay->unmatched_frees += whose != VS_ACCOUNT_NONE;
-    if (old.size && !old.view) {
-        replay->accounts[old.device]->segment_bytes -= old.size;
-        replay->accounts[old.device]->reserved -= old.size;
-        replay->accounts[old.device]->segment_count--;
-        replay->unmatched_frees++;
-    }
-    struct vs_account *account = replay->accounts[index];
-    account->segment_bytes += segment.size;
-    account->reserved += segment.size;
-    account->segment_count++;
-    account->segment_allocs++;
-    replay->changed = index;
-    raise_peaks(replay, account, vs_phases_place(&replay->phases, event->tid));
-    return VS_OK;
-}
-
-static enum vs_err apply_map(struct vs_replay *replay, const struct vs_event *event)
-{
-    unsigned index, joined;
-    enum vs_err err = vs_replay_account_for(replay, event->segment_map.device, &index);
-    if (err || index == VS_ACCOUNT_NONE || !event->segment_map.size)
-        return err;
-    struct vs_segment segment = {.addr = event->segment_map.addr,
-                                 .size = event->segment_map.size,
-                                 .context = event->segment_map.context,
-                                 .stream = event->segment_map.stream,
-                                 .pool = event->segment_map.pool,
-                                 .device = index,
-                                 .mapped = true,
-                                 .view = !event->segment_map.reserved};
-    err = vs_segments_map(&replay->segments, &segment, &joined);
-    if (err == VS_ERR_ARG) {
-        replay->unmatched_frees++; /* of what lies there already */
-        return VS_OK;
-    }
-    if (err || segment.view)
-        return err;
-    struct vs_account *account = replay->accounts[index];
-    account->segment_bytes += segment.size;
-    account->reserved += segment.size;
-    account->segment_count += UINT64_C(1) - joined; /* may be one less */
-    account->segment_allocs++;
-    replay->changed = index;
-    raise_peaks(replay, account, vs_phases_place(&replay->phases, event->tid));
-    return VS_OK;
 }
 
 static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_event *event)
@@ -556,29 +156,10 @@ static enum vs_err lose_context(struct vs_replay *replay, const struct vs_event 
 {
     uint64_t context = event->context.context;
     unsigned device = vs_replay_account(replay, event->context.device);
-    for (size_t i = 0; i < replay->live_slots; i++) {
-        struct vs_live *live = &replay->lives[i];
-        if (!live->used || live->context != context || live->device != device ||
-            live->family == VS_FAMILY_ASYNC)
-            continue;
-        enum vs_err err = drop_live(replay, live, false);
-        if (err)
-            return err;
-    }
-    for (size_t i = replay->segments.count; i-- > 0;) {
-        struct vs_segment segment = replay->segments.items[i];
-        if (segment.context != context || segment.device != device)
-            continue;
-        vs_segments_remove(&replay->segments, segment.addr, &segment);
-        if (segment.view)
-            continue;
-        struct vs_account *account = replay->accounts[segment.device];
-        account->segment_bytes -= segment.size;
-        account->reserved -= segment.size;
-        account->segment_count--;
-        replay->changed = segment.device;
-    }
-    return VS_OK;
+    enum vs_err err = vs_replay_lose_live(replay, context, device);
+    if (!err)
+        vs_replay_lose_segments(replay, context, device);
+    return err;
 }
 
 static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
@@ -659,9 +240,9 @@ static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_
         account->graph_reserved_peak = event->graph_memory.reserved_high;
     if (event->graph_memory.used_high > account->graph_used_peak)
         account->graph_used_peak = event->graph_memory.used_high;
-    settle_graphs(account);
+    vs_replay_settle_graphs(account);
     replay->changed = index;
-    raise_peaks(replay, account, vs_phases_place(&replay->phases, event->tid));
+    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
     return VS_OK;
 }
 
@@ -681,13 +262,7 @@ static void end_step(struct vs_replay *replay)
         account->step_peak = account->allocated;
         account->step_largest = 0;
     }
-    for (size_t i = 0; replay->failures_open && i < replay->failure_count; i++) {
-        struct vs_failure *failure = &replay->failures[i];
-        if (!failure->recovered && steps->begun > failure->step_begun) {
-            failure->recovered = true;
-            replay->failures_open--;
-        }
-    }
+    vs_replay_step_served(replay);
 }
 
 static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *event)
@@ -742,14 +317,14 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
         return VS_OK;
     case VS_EVENT_device: return apply_device(replay, event);
     case VS_EVENT_context: return apply_context(replay, event);
-    case VS_EVENT_alloc: return apply_alloc(replay, event);
-    case VS_EVENT_free: return apply_free(replay, event);
+    case VS_EVENT_alloc: return vs_replay_alloc(replay, event);
+    case VS_EVENT_free: return vs_replay_free(replay, event);
     case VS_EVENT_alloc_failed:
-    case VS_EVENT_framework_oom: return apply_failure(replay, event);
+    case VS_EVENT_framework_oom: return vs_replay_failure(replay, event);
     case VS_EVENT_segment_alloc:
-    case VS_EVENT_segment_free: return apply_segment(replay, event);
-    case VS_EVENT_segment_map: return apply_map(replay, event);
-    case VS_EVENT_segment_unmap: return apply_unmap(replay, event);
+    case VS_EVENT_segment_free: return vs_replay_segment(replay, event);
+    case VS_EVENT_segment_map: return vs_replay_map(replay, event);
+    case VS_EVENT_segment_unmap: return vs_replay_unmap(replay, event);
     case VS_EVENT_framework_alloc:
     case VS_EVENT_framework_free: return apply_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);
