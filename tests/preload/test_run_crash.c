@@ -5,25 +5,8 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "support/shell_folder.h"
-
-/* Runs *script* by bash in the test's folder, which is also TMPDIR; $V is the command, $P the
- * program; gives its exit status, output and errors. */
-static int bash(const char *script)
-{
-    static const char before[] =
-        "export TMPDIR=$PWD/tmp V='" VS_COMMAND "' P='" VS_VICTIM "' "
-        "S='--simulate t4-16g,capacity=1GiB'\nmkdir -p tmp; chmod 1777 tmp\n"
-        "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
-        "sleep 0.05; done; }";
-    return run_script(before, script);
-}
-
-static void assert_says(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%s", part, text);
-}
+#define SIMULATED "t4-16g,capacity=1GiB"
+#include "preload/run_shell.h"
 
 static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state)
 {

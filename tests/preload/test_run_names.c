@@ -5,27 +5,8 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "support/shell_folder.h"
-
-/* Runs *script* by bash in the test's folder; $V is the command, $P the program, "alone FILE
- * PROGRAM…" records without the command. Gives its exit status, output and errors. */
-static int bash(const char *script)
-{
-    static const char before[] =
-        "export TMPDIR=$PWD/tmp V='" VS_COMMAND "' P='" VS_VICTIM "' S='--simulate t4-16g'\n"
-        "mkdir -p tmp\n"
-        "alone() { local o=$1; shift; VRAMSCOPE_SIMULATE=t4-16g VRAMSCOPE_OUTPUT=$o "
-        "LD_LIBRARY_PATH=" VS_SIMULATOR_PATH " LD_PRELOAD=" VS_LIBRARY " \"$@\"; }\n"
-        "recorded() { for i in $(seq 600); do [ -s \"$1\" ] && [ -s \"$1.live\" ] && return; "
-        "sleep 0.05; done; }";
-    return run_script(before, script);
-}
-
-static void assert_says(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%s", part, text);
-}
+#define SIMULATED "t4-16g"
+#include "preload/run_shell.h"
 
 static void a_file_behind_a_link_is_not_written_to(void **state)
 {
