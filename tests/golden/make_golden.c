@@ -8,12 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/recorder_internal.h"
-#include "trace/rewrite.h"
-#include "trace/symbol_set.h"
+#include "golden/golden_trace.h"
 #include "trace/trace_dump.h"
-
-#define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
 
 static void put_module(struct vs_recorder *r, uint32_t index, uint64_t base, const char *path,
                        const char *build_id)
@@ -31,16 +27,7 @@ static void put_module(struct vs_recorder *r, uint32_t index, uint64_t base, con
     vs_recorder_event(r, &e);
     if (!base)
         return;
-    r->modules[index] = (struct vs_loaded_module){base, base, base + 0x10000, index, index};
-    r->module_count = index + 1;
-}
-
-static uint64_t put_stack(struct vs_recorder *r, void *const *pcs, size_t count)
-{
-    vs_lock_acquire(&r->lock);
-    uint64_t id = vs_intern_stack_add_locked(r, vs_intern_stack_hash(pcs, count), pcs, count);
-    vs_lock_release(&r->lock);
-    return id;
+    place_module(r, index, base);
 }
 
 /* Values of every varint length, small deltas, a wrap of 64 bits. */
@@ -71,7 +58,7 @@ static void put_all_kinds(struct vs_recorder *r, unsigned round, const uint64_t 
     }
 }
 
-/* Names for two places, in a symbols frame, as `vramscope symbolize` adds them. */
+/* Names for two places. */
 static int add_symbols(const char *trace)
 {
     static const struct vs_symbol inlined[] = {
@@ -79,18 +66,8 @@ static int add_symbols(const char *trace)
         {.function = "main", .file = "train.c", .line = 40, .known = 1}};
     static const struct vs_symbol plain = {.function = "libmodel_forward", .file = "", .known = 1};
     struct vs_symbol_set set = {.budget = 1 << 20};
-    struct vs_rewrite *rewrite = NULL;
-    unsigned char payload[4096];
-    char why[VS_READER_WHY_MAX];
-    size_t next = 0, bytes = 0;
-    int failed = vs_symbol_set_put(&set, 0, 0x1000, VS_LEVEL_LINES, inlined, 2) ||
-                 vs_symbol_set_put(&set, 1, 0x320, VS_LEVEL_TABLE, &plain, 1) ||
-                 vs_symbol_set_encode(&set, &next, payload, sizeof payload, &bytes) ||
-                 vs_rewrite_open(trace, NULL, 0, &rewrite, why) ||
-                 vs_rewrite_add(rewrite, VS_FRAME_SYMBOLS, 0, 0, payload, bytes) ||
-                 vs_rewrite_commit(rewrite, why);
-    vs_symbol_set_free(&set);
-    return failed;
+    return vs_symbol_set_put(&set, 0, 0x1000, VS_LEVEL_LINES, inlined, 2) ||
+           vs_symbol_set_put(&set, 1, 0x320, VS_LEVEL_TABLE, &plain, 1) || add_names(trace, &set);
 }
 
 /* The trace as text, beside it. */
@@ -108,17 +85,11 @@ static int write_dump(const char *trace, const char *text)
 
 int main(int argc, char **argv)
 {
-    struct vs_recorder_config config = {
-        .path = argc > 2 ? argv[1] : "", .compression = 3, .flush_ms = 60000};
     struct vs_recorder *r = NULL;
-    if (vs_recorder_open(&config, &r)) {
+    if (argc < 3 || !open_recorder(argv[1], &r)) {
         fprintf(stderr, "usage: make_golden OUT.vst OUT.txt\n");
         return 2;
     }
-    r->modules = vs_pages_map(256 * sizeof *r->modules);
-    r->module_capacity = r->modules ? 256 : 0;
-    if (!r->modules)
-        return 1;
     put_module(r, 0, 0x555500000000, "/opt/app/train", "0123456789abcdef0123456789abcdef01234567");
     put_module(r, 1, 0x7f0000000000, "/opt/lib/libmodel.so", "fedcba98");
     put_module(r, 2, 0, "/opt/app/train.py", "");

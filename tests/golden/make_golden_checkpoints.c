@@ -11,12 +11,9 @@
 
 #include "analysis/checkpoint_build.h"
 #include "decoder/checkpoint_print.h"
-#include "trace/recorder_internal.h"
-#include "trace/rewrite.h"
-#include "trace/symbol_set.h"
+#include "golden/golden_trace.h"
 #include "trace/trace_dump.h"
 
-#define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
 #define MIB (UINT64_C(1) << 20)
 #define SEGMENT UINT64_C(0x7f2000000000)
 #define MAIN 100u
@@ -49,16 +46,7 @@ static void put_module(uint32_t index, uint64_t base, const char *path, const ch
         text(base ? "0123abcd" : ""), 1, text(function));
     if (!base)
         return;
-    r->modules[index] = (struct vs_loaded_module){base, base, base + 0x10000, index, index};
-    r->module_count = index + 1;
-}
-
-static uint64_t put_stack(void *const *pcs, size_t count)
-{
-    vs_lock_acquire(&r->lock);
-    uint64_t id = vs_intern_stack_add_locked(r, vs_intern_stack_hash(pcs, count), pcs, count);
-    vs_lock_release(&r->lock);
-    return id;
+    place_module(r, index, base);
 }
 
 static void put_head(void)
@@ -185,17 +173,7 @@ static int add_symbols(const char *trace)
         {.function = "grow<float>", .file = "model.h", .line = 12, .inlined = 1, .known = 1},
         {.function = "main", .file = "train.c", .line = 40, .known = 1}};
     struct vs_symbol_set set = {.budget = 1 << 20};
-    struct vs_rewrite *rewrite = NULL;
-    unsigned char payload[4096];
-    char why[VS_READER_WHY_MAX];
-    size_t next = 0, bytes = 0;
-    int failed = vs_symbol_set_put(&set, 0, 0x1000, VS_LEVEL_LINES, inlined, 2) ||
-                 vs_symbol_set_encode(&set, &next, payload, sizeof payload, &bytes) ||
-                 vs_rewrite_open(trace, NULL, 0, &rewrite, why) ||
-                 vs_rewrite_add(rewrite, VS_FRAME_SYMBOLS, 0, 0, payload, bytes) ||
-                 vs_rewrite_commit(rewrite, why);
-    vs_symbol_set_free(&set);
-    return failed;
+    return vs_symbol_set_put(&set, 0, 0x1000, VS_LEVEL_LINES, inlined, 2) || add_names(trace, &set);
 }
 
 /* The trace and its checkpoints as text, beside it. */
@@ -219,16 +197,10 @@ static int write_texts(char **argv)
 
 int main(int argc, char **argv)
 {
-    struct vs_recorder_config config = {
-        .path = argc > 3 ? argv[1] : "", .compression = 3, .flush_ms = 60000};
-    if (vs_recorder_open(&config, &r)) {
+    if (argc < 4 || !open_recorder(argv[1], &r)) {
         fprintf(stderr, "usage: make_golden_checkpoints OUT.vst OUT.txt OUT.checkpoints.txt\n");
         return 2;
     }
-    r->modules = vs_pages_map(256 * sizeof *r->modules);
-    r->module_capacity = r->modules ? 256 : 0;
-    if (!r->modules)
-        return 1;
     static const char *const words[8] = {"forward",  "backward", "epoch",       "here",
                                          "gemm<8>",  "relu",     "unused name", "gr\xc3\xb6\xc3\x9f" "e"};
     for (size_t i = 0; i < 8; i++)
@@ -240,9 +212,9 @@ int main(int argc, char **argv)
     void *one[] = {(void *)0x555500001001, (void *)0x555500000101};
     void *two[] = {(void *)0x7f0000000321, (void *)0x555500001001, (void *)0x555500000101};
     void *jit[] = {(void *)0x7fff12345679, (void *)0x7f0000000321};
-    stacks[1] = put_stack(one, 2);
-    stacks[2] = put_stack(two, 3);
-    stacks[3] = put_stack(jit, 2);
+    stacks[1] = put_stack(r, one, 2);
+    stacks[2] = put_stack(r, two, 3);
+    stacks[3] = put_stack(r, jit, 2);
     put_setup();
     for (uint64_t step = 0; step < 4; step++)
         put_step(step);
