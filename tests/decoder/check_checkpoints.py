@@ -18,6 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
+import both_readers  # noqa: E402
 import checkpoint_lines  # noqa: E402
 from checkpoint_model import Model  # noqa: E402
 from damage import changed, opened, rebuilt, signed_again  # noqa: E402
@@ -33,18 +34,6 @@ def add_checkpoints(tool, path, every):
                    check=True, timeout=120)
 
 
-def read_by_c(tool, paths):
-    done = subprocess.run([tool], input="".join(p + "\n" for p in paths), capture_output=True,
-                          text=True, timeout=600, check=True)
-    texts, lines = {}, None
-    for line in done.stdout.split("\n")[:-1]:
-        if line.startswith("# "):
-            lines = texts.setdefault(line[2:], [])
-        else:
-            lines.append(line)
-    return texts
-
-
 def decoded(path):
     try:
         trace = vst.open(path)
@@ -54,27 +43,20 @@ def decoded(path):
         return list(checkpoint_lines.lines(trace))
 
 
-class Comparison:
+class Comparison(both_readers.Comparison):
     def __init__(self, tool):
-        self.tool, self.wrong, self.fates = tool, [], {}
-        self.traces = self.checkpoints = self.judged = 0
+        super().__init__(tool)
+        self.checkpoints = self.judged = 0
 
     def check(self, paths, name):
-        """Both readers give one text."""
         paths = list(paths)
-        texts = read_by_c(self.tool, paths)
+        texts = both_readers.read_by_c(self.tool, paths)
         for path in paths:
-            ours, theirs = decoded(path), texts[path]
-            self.traces += 1
+            ours = decoded(path)
             self.checkpoints += sum(line.startswith("checkpoint ") for line in ours)
             refused = [line for line in ours if line.endswith(" refused")]
             fate = refused[0] if refused else "whole" if ours[:1] not in ([], ["!!"]) else "none"
-            self.fates[fate] = self.fates.get(fate, 0) + 1
-            for i, (a, b) in enumerate(zip(theirs + ["(end)"], ours + ["(end)"])):
-                if a != b:
-                    self.wrong.append(f"{name} {os.path.basename(path)} line {i + 1}:\n"
-                                      f"  C reader: {a[:400]}\n  decoder:  {b[:400]}")
-                    break
+            self.compare(f"{name} {os.path.basename(path)}", fate, texts[path], ours)
 
     def _states(self, found, name, sensible):
         states = {}
@@ -113,12 +95,6 @@ class Comparison:
                     self.wrong.append(f"{name}: other definitions before {c.sequence}")
                 if [vst.canonical(e) for e in trace.since(c)] != events[c.events:]:
                     self.wrong.append(f"{name}: other events since {c.sequence}")
-
-    def close(self):
-        print(f"{self.traces} traces, {self.checkpoints:,} checkpoints compared, {self.judged} of "
-              f"them with the events:", ", ".join(f"{n} {c}" for c, n in sorted(self.fates.items())))
-        print(*self.wrong[:20], sep="\n")
-        return 1 if self.wrong else 0
 
 
 # --- changed in one way ---
@@ -288,9 +264,9 @@ def main():
                 loose = opened(file.read())
             comparison.check([write(folder, f"damaged {i}", signed(loose, rng))
                               for i in range(rounds // 2)], os.path.basename(source))
-        if not {"whole", "none", "state refused", "definitions refused"} <= comparison.fates.keys():
-            comparison.wrong.append(f"only {sorted(comparison.fates)} among them")
-        return comparison.close()
+        comparison.expect({"whole", "none", "state refused", "definitions refused"})
+        return comparison.close(f"{comparison.checkpoints:,} checkpoints compared, "
+                                f"{comparison.judged} of them with the events")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

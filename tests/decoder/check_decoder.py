@@ -20,6 +20,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
+import both_readers  # noqa: E402
 import check_checkpoints  # noqa: E402
 from damage import changed, opened, signed_again  # noqa: E402
 from vramscope import vst  # noqa: E402
@@ -38,49 +39,22 @@ def decoded(path):
         return lines + [f"== {trace.condition} {trace.events} {trace.recovered}"]
 
 
-def read_by_c(tool, paths):
-    done = subprocess.run([tool], input="".join(p + "\n" for p in paths), capture_output=True,
-                          text=True, timeout=600, check=True)
-    texts, lines = {}, None
-    for line in done.stdout.split("\n")[:-1]:
-        if line.startswith("# "):
-            lines = texts.setdefault(line[2:], [])
-        elif not line.startswith("-- "):
-            lines.append(line)
-    return texts
-
-
-class Comparison:
+class Comparison(both_readers.Comparison):
     def __init__(self, tool):
-        self.tool, self.traces, self.events, self.wrong = tool, 0, 0, []
-        self.conditions = {}
+        super().__init__(tool)
+        self.events = 0
 
     def check(self, paths, names=None):
         paths = list(paths)
-        texts = read_by_c(self.tool, paths)
+        texts = both_readers.read_by_c(self.tool, paths, "-- ")
         for i, path in enumerate(paths):
-            name = names[i] if names else os.path.basename(path)
             ours = decoded(path)
-            self.traces += 1
             self.events += len(ours) - 1
-            kind = ours[-1].split()[1] if ours[-1] != "!!" else "refused"
-            self.conditions[kind] = self.conditions.get(kind, 0) + 1
-            if ours != texts[path]:
-                self.wrong.append(f"{name}: " + first_difference(texts[path], ours))
+            self.compare(names[i] if names else os.path.basename(path),
+                         ours[-1].split()[1] if ours[-1] != "!!" else "refused", texts[path], ours)
 
-    def close(self):
-        print(f"{self.traces} traces, {self.events:,} events compared:",
-              ", ".join(f"{n} {c}" for c, n in sorted(self.conditions.items())))
-        print(*self.wrong[:20], sep="\n")
-        return 1 if self.wrong else 0
-
-
-def first_difference(theirs, ours):
-    for i, (a, b) in enumerate(zip(theirs, ours)):
-        if a != b:
-            return f"line {i + 1}:\n  C reader: {a[:300]}\n  decoder:  {b[:300]}"
-    return (f"C reader {len(theirs)} lines, decoder {len(ours)}; then\n  "
-            f"C reader: {theirs[len(ours):][:1]}\n  decoder:  {ours[len(theirs):][:1]}")
+    def finish(self):
+        return self.close(f"{self.events:,} events compared")
 
 
 # --- cut and damaged ---
@@ -171,10 +145,8 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
             continue
         variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4))
         comparison.check(variants, [f"{os.path.basename(path)} {os.path.basename(v)}" for v in variants])
-    wanted = {"complete", "live", "truncated", "damaged"}
-    if not wanted <= comparison.conditions.keys():
-        comparison.wrong.append(f"only {sorted(comparison.conditions)} among them")
-    return comparison.close()
+    comparison.expect({"complete", "live", "truncated", "damaged"})
+    return comparison.finish()
 
 
 # --- what programs record ---
@@ -254,7 +226,7 @@ def check_programs(folder, tool, checkpoint_tool, command, *programs):
     comparison.wrong += checkpoints.wrong
     print("kinds:", " ".join(sorted(kinds)))
     print(f"{checkpoints.checkpoints} checkpoints, {checkpoints.judged} of them with the events")
-    return comparison.close()
+    return comparison.finish()
 
 
 def main():
