@@ -3,18 +3,16 @@
  * vramscope export: a trace in another tool's format. */
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/vs_size.h"
 #include "command.h"
 #include "trace/seek.h"
 #include "trace_part.h"
 #include "viewer/chrome.h"
+#include "whole_file.h"
 
-#define BUFFER_BYTES (1 << 20)
 #define COUNTER_NS 10000 /* points of a counter closer than this are merged, maxima kept */
 
 static const char usage[] =
@@ -37,7 +35,7 @@ static const char usage[] =
     "      --partial         use what is readable of a trace that is cut off or damaged\n"
     "\n"
     "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
-    "wrong (a FILE that could not be finished is removed).\n";
+    "wrong (what FILE was before stays then).\n";
 
 struct arguments {
     const char *format, *output;
@@ -91,15 +89,14 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int write_to(const char *who, struct vs_reader *reader, const char *path, FILE *out,
-                    const struct arguments *args)
+static int write_to(const char *who, struct vs_reader *reader, const char *path,
+                    struct vs_whole_file *out, const struct arguments *args)
 {
-    const char *target = args->output ? args->output : "standard output";
     char why[VS_READER_WHY_MAX] = "";
     struct vs_chrome_stats stats;
-    enum vs_err err = vs_chrome_write(reader, out, &args->chrome, &stats);
+    enum vs_err err = vs_chrome_write(reader, out->stream, &args->chrome, &stats);
     if (err == VS_ERR_IO)
-        return vs_tool_fail(who, "%s: cannot be written: %s", target, strerror(errno));
+        return vs_tool_fail(who, "%s: cannot be written: %s", out->name, strerror(errno));
     if (err)
         return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
     enum vs_condition condition =
@@ -124,7 +121,6 @@ static int export_main(int argc, char **argv)
     struct vs_reader *reader;
     if (!vs_tool_open(argv[0], path, &reader))
         return VS_EXIT_UNUSABLE;
-    FILE *out = stdout;
     if (vs_part_given(&args.part)) {
         if (!vs_part_resolve(argv[0], path, reader, &args.part, &args.window)) {
             vs_reader_close(reader);
@@ -132,35 +128,14 @@ static int export_main(int argc, char **argv)
         }
         args.chrome.window = &args.window;
     }
-    if (args.output && same_file(args.output, path)) {
+    struct vs_whole_file out;
+    if (args.output && same_file(args.output, path))
         code = vs_tool_fail(argv[0], "%s: is the trace itself; give another output", args.output);
-        goto out;
-    }
-    if (args.output && !vs_tool_may_overwrite(argv[0], args.output)) {
+    else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
+             !vs_whole_file_open(argv[0], args.output, false, &out))
         code = VS_EXIT_UNUSABLE;
-        goto out;
-    }
-    if (args.output)
-        out = fopen(args.output, "w");
-    if (!out) {
-        code = vs_tool_fail(argv[0], "%s: cannot be written: %s", args.output, strerror(errno));
-        goto out;
-    }
-    char *buffer = malloc(BUFFER_BYTES);
-    if (buffer)
-        setvbuf(out, buffer, _IOFBF, BUFFER_BYTES);
-    code = write_to(argv[0], reader, path, out, &args);
-    if (out == stdout) {
-        code = vs_tool_finish(argv[0], out, code);
-        setvbuf(stdout, NULL, _IONBF, 0); /* the buffer goes away before the stream does */
-    } else if (fclose(out) != 0 && !code) {
-        code = vs_tool_fail(argv[0], "%s: cannot be written: %s", args.output, strerror(errno));
-    }
-    free(buffer);
-    struct stat info;
-    if (code && args.output && stat(args.output, &info) == 0 && S_ISREG(info.st_mode))
-        unlink(args.output);
-out:
+    else
+        code = vs_whole_file_end(argv[0], &out, write_to(argv[0], reader, path, &out, &args));
     vs_reader_close(reader);
     return code;
 }

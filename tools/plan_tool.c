@@ -5,18 +5,15 @@
 #include "plan_tool.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "allocator/plan_format.h"
-#include "base/vs_link.h"
 #include "command.h"
 #include "viewer/recording_text.h"
+#include "whole_file.h"
 
 /* `run` has no --partial: a plan of less than the whole is asked for by name. */
 static bool usable_trace(const char *who, const struct vs_plan_request *request,
@@ -98,20 +95,6 @@ bool vs_tool_plan(const char *who, const struct vs_plan_request *request,
     return built;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* A slip of the keyboard must not cost a file: only plans are replaced. */
 static bool may_replace(const char *path)
 {
@@ -129,22 +112,15 @@ static bool may_replace(const char *path)
 
 bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_result *plan)
 {
-    char beside[PATH_MAX], target[PATH_MAX];
-    if (snprintf(target, sizeof target, "%s", path) < (int)sizeof target &&
-        vs_link_follow(target, sizeof target))
-        path = target; /* the link stays */
+    struct vs_whole_file file;
     if (!may_replace(path)) {
         vs_tool_fail(who, "%s exists and is not a plan; it is left alone", path);
         return false;
     }
-    int length = snprintf(beside, sizeof beside, "%s.XXXXXX", path);
-    int fd = length < (int)sizeof beside ? mkstemp(beside) : (errno = ENAMETOOLONG, -1);
-    bool written = fd >= 0 && write_all(fd, plan->bytes, plan->size) && fchmod(fd, 0644) == 0;
-    written = fd >= 0 && close(fd) == 0 && written && rename(beside, path) == 0;
-    if (written)
-        return true;
-    vs_tool_fail(who, "cannot write %s: %s", path, strerror(errno));
-    if (fd >= 0)
-        unlink(beside);
-    return false;
+    if (!vs_whole_file_open(who, path, true, &file))
+        return false;
+    int code = VS_EXIT_OK;
+    if (fwrite(plan->bytes, 1, plan->size, file.stream) != plan->size)
+        code = vs_tool_fail(who, "%s: cannot be written: %s", path, strerror(errno));
+    return vs_whole_file_end(who, &file, code) == VS_EXIT_OK;
 }

@@ -149,8 +149,7 @@ void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_ru
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
-            if (!quiet)
-                say_older(path, line);
+            say_older(path, line); /* also when quiet: it tells where the trace is */
             out->traces++;
         }
     }

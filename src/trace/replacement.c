@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/reader_internal.h"
 #include "trace/rewrite.h"
 
 #define TRIES_MAX 100

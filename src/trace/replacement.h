@@ -2,13 +2,13 @@
  *
  * The hidden file beside a trace that is to take its place: .NAME.PID.new, locked while it is
  * written, so that one left behind by a process that was killed is known and removed by the
- * next. Private to src/trace. */
+ * next. One at a time in a process; the tools' own outputs are written so, too. */
 #ifndef VS_REPLACEMENT_H
 #define VS_REPLACEMENT_H
 
 #include <stdbool.h>
 
-#include "trace/reader_internal.h"
+struct vs_source; /* trace/reader_internal.h */
 
 /* vs_replacement_make: an empty file beside *target*. Gives its descriptor and
  * the path in **path*, malloc'ed; -1 with errno set when it cannot be made. */

@@ -34,6 +34,7 @@ TRACE_BOTH = {"event.h", "event_table.h"}
 TRACE_WRITE = {"recorder.h", "selection.h", "thread_start.h"}
 TRACE_READ = {"demangle.h", "reader.h", "rewrite.h", "symbolize.h", "symbols.h"}
 TRACE_READ |= {"checkpoint.h", "checkpoint_cache.h", "definition_log.h", "seek.h", "state_record.h"}
+TRACE_READ |= {"replacement.h"}
 TRACE_SIDES = {
     "intercept": TRACE_BOTH | TRACE_WRITE,
     "analysis": TRACE_BOTH | TRACE_READ,

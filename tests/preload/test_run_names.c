@@ -161,6 +161,19 @@ static void or_it_is_said_that_it_stays(void **state)
     assert_string_equal(out, "2\n");
 }
 
+/* The user's file has the name: only the message tells where the trace went. */
+static void a_quiet_run_says_where_the_trace_is(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir l; cd l; $V run -q $S -o t.vst -- bash -c 'echo mine >t.vst; $P device' "
+                          ">/dev/null; cat t.vst; $V report t.*.vst >/dev/null && ls | wc -l"), 0);
+    assert_string_equal(out, "mine\n2\n");
+    assert_says(err, "t.vst is not of this run; see ");
+    assert_int_equal(bash("cd l; rm *; $V run -q $S -o t.vst -- $P device >/dev/null; ls"), 0);
+    assert_string_equal(out, "t.vst\n");
+    assert_string_equal(err, "");
+}
+
 static void index_says_that_a_killed_trace_is_whole_now(void **state)
 {
     (void)state;
@@ -198,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_link_given_to_a_command_leads_to_its_file),
         cmocka_unit_test(an_older_trace_gives_way_where_its_name_is_known),
         cmocka_unit_test(or_it_is_said_that_it_stays),
+        cmocka_unit_test(a_quiet_run_says_where_the_trace_is),
         cmocka_unit_test(index_says_that_a_killed_trace_is_whole_now),
         cmocka_unit_test(the_library_is_found_without_proc),
     };

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `export -o` and `plan -o` write takes its name whole or not at all. */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "support/shell_folder.h"
+#include "support/trace_builder.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct vs_builder trace;
+
+/* Its export is larger than the 8 KiB that "full" lets a file have. */
+static int make_trace(void **state)
+{
+    vs_builder_open(&trace, "observe");
+    vs_builder_device(&trace, 0, "Test GPU", 1024 * MIB);
+    for (unsigned i = 0; i < 200; i++)
+        vs_builder_alloc(&trace, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 4 * MIB,
+                         4 * MIB, 4 * MIB);
+    vs_builder_close(&trace, VS_END_EXIT, 0);
+    return make_folder(state);
+}
+
+static int remove_trace(void **state)
+{
+    vs_builder_remove(&trace);
+    return remove_folder(state);
+}
+
+/* $V is the command, $T the trace, "chrome FILE" exports, "full" does so on a disk that fills. */
+static int bash(const char *script)
+{
+    char before[1024];
+    snprintf(before, sizeof before,
+             "V='%s' T='%s'\n"
+             "chrome() { $V export -f chrome --all-points --instant-min 1MiB -o \"$@\" $T; }\n"
+             "full() { (trap '' XFSZ; ulimit -f 8; \"$@\"); }\n"
+             "whole() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' \"$1\"; }",
+             VS_TEST_COMMAND, trace.path);
+    return run_script(before, script);
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void a_full_disk_leaves_what_was_there(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir a; cd a; echo old >t.json; full chrome t.json; echo $?; cat t.json; "
+                          "ls -A"), 0);
+    assert_string_equal(out, "2\nold\nt.json\n");
+    assert_says(err, "t.json: cannot be written: File too large");
+    assert_says(err, "t.json is as it was before");
+    assert_int_equal(bash("cd a; full chrome new.json; echo $?; ls -A"), 0);
+    assert_string_equal(out, "2\nt.json\n");
+    assert_null(strstr(err, "as it was"));
+}
+
+static void a_trace_that_is_refused_leaves_what_was_there(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir b; cd b; echo old >t.json; head -c -100 $T >cut.vst; T=cut.vst\n"
+                          "chrome t.json; echo $?; cat t.json; ls -A"), 0);
+    assert_string_equal(out, "2\nold\ncut.vst\nt.json\n");
+    assert_says(err, "add --partial");
+}
+
+static void links_and_permissions_stay(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir -p c/disk; cd c; umask 027; echo old >disk/x.json; "
+                          "chmod 604 disk/x.json; ln -s disk/x.json t.json\n"
+                          "chrome t.json && test -L t.json && whole disk/x.json && "
+                          "chrome new.json && stat -c %a disk/x.json new.json; ls -A . disk"), 0);
+    assert_string_equal(out, "604\n640\n.:\ndisk\nnew.json\nt.json\n\ndisk:\nx.json\n");
+    assert_int_equal(bash("cd c; ln -s disk/y.json later.json; chrome later.json && "
+                          "test -L later.json && whole disk/y.json"), 0);
+    assert_string_equal(err, "");
+}
+
+static void pipes_devices_and_open_files_are_written_to(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir d; cd d; mkfifo p; cat p >copy & chrome p && wait && whole copy && "
+                          "chrome /dev/null && chrome - >stdout && whole stdout && "
+                          "ls -l /dev/null | cut -c1; ls -A"), 0);
+    assert_string_equal(out, "c\ncopy\np\nstdout\n");
+    assert_int_equal(bash("cd d; (chrome /dev/stdout; echo more) >>both; tail -n 1 both; wc -l <both"),
+                     0);
+    assert_int_equal(strncmp(out, "more\n", 5), 0); /* and not into a file without a name */
+    assert_true(atoi(out + 5) > 200);
+}
+
+static void what_may_not_be_written_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir e; cd e; chrome nowhere/t.json; echo $?; chrome .; echo $?; "
+                          "ln -s loop loop; chrome loop; echo $?; ls -A"), 0);
+    assert_string_equal(out, "2\n2\n2\nloop\n");
+    assert_says(err, "nowhere/t.json: cannot be written: No such file or directory");
+    assert_says(err, ".: cannot be written: Is a directory");
+    assert_says(err, "loop: cannot be written: Too many levels of symbolic links");
+    if (geteuid() == 0)
+        return;
+    assert_int_equal(bash("cd e; echo old >t.json; chmod 444 t.json; chrome t.json; echo $?; "
+                          "cat t.json; rm t.json"), 0);
+    assert_string_equal(out, "2\nold\n");
+    assert_int_equal(bash("mkdir e/shut; cd e/shut; touch t.json; chmod 555 .; chrome t.json && "
+                          "whole t.json; echo $?; chmod 755 ."), 0);
+    assert_string_equal(out, "0\n"); /* no file can be made beside it */
+}
+
+static void an_interrupt_leaves_what_was_there(void **state)
+{
+    (void)state;
+    /* wherever it strikes: sometimes it comes too late */
+    assert_int_equal(bash("mkdir f; cd f; echo old >t.json; for i in {1..8}; do\n"
+                          "(exec $V export -f chrome --all-points --instant-min 1MiB -o t.json $T) &\n"
+                          "until ls -A | grep -q new || ! kill -0 $! 2>/dev/null; do :; done\n"
+                          "kill -INT $! 2>/dev/null; wait $!; code=$?; ls -A\n"
+                          "if [ $code -eq 130 ]; then cat t.json; else whole t.json && echo old; fi\n"
+                          "echo old >t.json; done"), 0);
+    for (const char *line = out; *line; line += strlen("t.json\nold\n"))
+        assert_int_equal(strncmp(line, "t.json\nold\n", strlen("t.json\nold\n")), 0);
+}
+
+static void a_plan_is_replaced_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir g; cd g; umask 022; $V plan -o t.vsplan $T >/dev/null; "
+                          "stat -c %a t.vsplan; chmod 600 t.vsplan; cp t.vsplan old\n"
+                          "$V plan -o t.vsplan $T >/dev/null; stat -c %a t.vsplan\n"
+                          "(trap '' XFSZ; ulimit -f 1; $V plan -o t.vsplan $T); echo $?; "
+                          "cmp t.vsplan old; ls -A"), 0);
+    assert_string_equal(out, "644\n600\n2\nold\nt.vsplan\n");
+    assert_says(err, "t.vsplan: cannot be written: File too large");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_disk_leaves_what_was_there),
+        cmocka_unit_test(a_trace_that_is_refused_leaves_what_was_there),
+        cmocka_unit_test(links_and_permissions_stay),
+        cmocka_unit_test(pipes_devices_and_open_files_are_written_to),
+        cmocka_unit_test(what_may_not_be_written_is_refused),
+        cmocka_unit_test(an_interrupt_leaves_what_was_there),
+        cmocka_unit_test(a_plan_is_replaced_whole),
+    };
+    return cmocka_run_group_tests_name("whole_file", tests, make_trace, remove_trace);
+}
