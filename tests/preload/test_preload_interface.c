@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public C interface (include/vramscope.h) in programs: found when it is there, linked
+ * with, from C and from C++; its answers agree with what the program did. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/victim_run.h"
+
+static void the_public_interface_agrees_with_what_the_program_did(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"statistics", "snapshot", "fraction"};
+    struct outcome o;
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        run(&o, ALONE, VS_API_WEAK, modes[m]);
+        assert_string_equal(o.out, "absent\n");
+        run(&o, CACHING, VS_API_WEAK, modes[m]);
+        assert_string_equal(o.out, "ok\n");
+        assert_string_equal(o.err, "");
+    }
+}
+
+static void only_ordinals_of_devices_that_exist_are_taken(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, CACHING, VS_API_WEAK, "one-device");
+    assert_string_equal(o.out, "ok\n");
+    run(&o, OBSERVE, VS_API_WEAK, "one-device");
+    assert_string_equal(o.out, "ok\n");
+    run_with(&o, CACHING, two_devices, VS_API_WEAK, "two-devices");
+    assert_string_equal(o.out, "ok\n");
+    assert_string_equal(o.err, "");
+}
+
+static void a_forked_child_is_told_of_no_memory(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run(&o, CACHING, VS_API_WEAK, "fork");
+    assert_string_equal(o.out, "ok\n");
+    assert_string_equal(o.err, "");
+}
+
+static void an_eighth(void)
+{
+    setenv("VRAMSCOPE_ALLOC_CONF", "per_process_memory_fraction:0.125", 1);
+}
+
+static void the_options_may_limit_what_is_taken_from_the_device(void **state)
+{
+    (void)state;
+    struct outcome o;
+    run_with(&o, CACHING, an_eighth, VS_API_WEAK, "limited");
+    assert_string_equal(o.out, "ok\n");
+    assert_string_equal(o.err, "");
+}
+
+static void the_public_interface_serves_programs_linked_with_it(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"statistics", "snapshot", "fraction"};
+    struct outcome o;
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        run_with(&o, CACHING, not_preloaded, VS_API_LINKED, modes[m]);
+        assert_string_equal(o.out, "ok\n");
+        assert_int_equal(o.traces, 1);
+    }
+}
+
+static void the_public_interface_is_usable_from_cpp(void **state)
+{
+    (void)state;
+#ifdef VS_API_CPP
+    struct outcome o;
+    run(&o, ALONE, VS_API_CPP, "");
+    assert_string_equal(o.out, "absent\n");
+    run(&o, CACHING, VS_API_CPP, "");
+    assert_string_equal(o.out, "ok\n");
+    assert_int_equal(o.traces, 0);
+#else
+    skip(); /* no C++ compiler */
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_public_interface_agrees_with_what_the_program_did),
+        cmocka_unit_test(the_options_may_limit_what_is_taken_from_the_device),
+        cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
+        cmocka_unit_test(the_public_interface_is_usable_from_cpp),
+        cmocka_unit_test(only_ordinals_of_devices_that_exist_are_taken),
+        cmocka_unit_test(a_forked_child_is_told_of_no_memory),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
