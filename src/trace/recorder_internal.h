@@ -2,9 +2,9 @@
  *
  * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
  * window and hand-over), writer.c (background thread and file), ending.c (ends), intern.c
- * (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of a stack), walk.c
- * and cfi.c (stacks by frame rules), unwind.c (the other stacks), caller.c (stacks of one
- * frame), native_stack.c and python_stack.c (stacks with Python frames in them).
+ * (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of a stack), walk.c,
+ * walk_rules.c and cfi.c (stacks by frame rules), unwind.c (the other stacks), caller.c
+ * (stacks of one frame), native_stack.c and python_stack.c (stacks with Python frames).
  *
  * One lock, rank RECORDER, guards everything but the writer's part. A function
  * called with it held is named _locked; those that reserve room may let go of it

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Walking and trails; see the header. Rules are kept for the whole process in a
- * table without locks for readers: a return address and the number of its rule fit
- * one word. A wrong rule (code unloaded and other code at its address, not noticed
- * yet) can lead a walk anywhere, so a walk reads only within the mapping that its
- * thread's stack lies in, which is looked up once per thread. Checking a trail needs
- * no such bounds: each word that matched proves that the next is the one that the
- * walk would read. */
+ * Walking and trails; see the header. A wrong rule (code unloaded and other code at
+ * its address, not noticed yet) can lead a walk anywhere, so a walk reads only within
+ * the mapping that its thread's stack lies in, which is looked up once per thread.
+ * Checking a trail needs no such bounds: each word that matched proves that the next
+ * is the one that the walk would read. */
 #define _GNU_SOURCE
 #include "trace/walk.h"
 
@@ -18,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/vs_arena.h"
-#include "base/vs_quick_lock.h"
 #include "trace/cfi.h"
+#include "trace/walk_rules.h"
 
 static _Atomic uint32_t epoch = 1;
 
@@ -33,97 +31,16 @@ void vs_walk_doubt(void)
     atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
 }
 
+void vs_walk_forget(void)
+{
+    vs_walk_rules_forget();
+    vs_walk_doubt();
+}
+
 #if defined(__x86_64__)
 
 /* reading other functions' frames is the purpose here */
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
-
-/* --- rules --- */
-
-#define TABLE_BITS 15
-#define PROBES 4u
-#define RULES_MAX 4096u
-
-static _Atomic uint64_t table[(1u << TABLE_BITS) + PROBES]; /* pc << 16 | rule; 0 = empty */
-static struct vs_frame_rule rules[RULES_MAX]; /* the first is VS_FRAME_OTHER; never changed */
-static const struct vs_frame_rule none = {.kind = VS_FRAME_NONE};
-static _Atomic bool saw_unknown; /* code in no object, since the rules were forgotten */
-static uint32_t rule_count = 1;               /* guarded by rules_lock */
-static struct vs_quick_lock rules_lock = {.rank = VS_RANK_WRITER, .name = "frame rules"};
-
-static size_t home(uint64_t pc)
-{
-    return (size_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS));
-}
-
-static inline const struct vs_frame_rule *look_up(uint64_t pc)
-{
-    size_t h = home(pc);
-    for (size_t i = h; i < h + PROBES; i++) {
-        /* acquire pairs with enter: the rule was stored before */
-        uint64_t word = atomic_load_explicit(&table[i], memory_order_acquire);
-        if (word >> 16 == pc)
-            return &rules[word & 0xffff];
-    }
-    return NULL;
-}
-
-static uint32_t number_of_rule_locked(const struct vs_frame_rule *rule)
-{
-    uint32_t i = 0;
-    while (i < rule_count && memcmp(&rules[i], rule, sizeof *rule) != 0)
-        i++;
-    if (i == RULES_MAX)
-        return 0;
-    if (i == rule_count)
-        rules[rule_count++] = *rule;
-    return i;
-}
-
-static void enter(uint64_t pc, const struct vs_frame_rule *rule)
-{
-    size_t h = home(pc), at = h + (pc >> 2) % PROBES;
-    vs_quick_acquire(&rules_lock);
-    uint64_t word = pc << 16 | number_of_rule_locked(rule);
-    for (size_t i = h; i < h + PROBES; i++) {
-        if (!atomic_load_explicit(&table[i], memory_order_relaxed)) {
-            at = i;
-            break;
-        }
-    }
-    atomic_store_explicit(&table[at], word, memory_order_release);
-    vs_quick_release(&rules_lock);
-}
-
-static __attribute__((noinline)) const struct vs_frame_rule *find_rule(uint64_t pc)
-{
-    const struct vs_frame_rule *rule = NULL;
-    if (pc >> 48)
-        return &rules[0];
-    vs_cfi_find(pc, enter);
-    rule = look_up(pc);
-    if (!rule) { /* in no object: code made at run time, and others take its place */
-        atomic_store_explicit(&saw_unknown, true, memory_order_relaxed);
-        rule = &none;
-    }
-    return rule;
-}
-
-static inline const struct vs_frame_rule *rule_at(uint64_t pc)
-{
-    const struct vs_frame_rule *rule = look_up(pc);
-    return rule ? rule : find_rule(pc);
-}
-
-void vs_walk_forget(void)
-{
-    vs_quick_acquire(&rules_lock);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        atomic_store_explicit(&table[i], 0, memory_order_relaxed);
-    atomic_store_explicit(&saw_unknown, false, memory_order_relaxed);
-    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
-    vs_quick_release(&rules_lock);
-}
 
 /* --- what a thread keeps --- */
 
@@ -372,7 +289,7 @@ size_t vs_walk_stack(struct vs_walk_owner owner, const struct vs_walk_start *sta
         if (sps)
             sps[n] = at.sp;
         pcs[n++] = (void *)(uintptr_t)at.pc;
-        const struct vs_frame_rule *rule = rule_at(at.pc);
+        const struct vs_frame_rule *rule = vs_walk_rule(at.pc);
         if (rule->kind == VS_FRAME_END)
             break;
         *end = VS_WALK_LOST;
@@ -402,7 +319,7 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
 {
     *end = VS_WALK_LOST;
     for (size_t i = 0; i < count; i++) {
-        const struct vs_frame_rule *rule = rule_at((uint64_t)(uintptr_t)pcs[i]);
+        const struct vs_frame_rule *rule = vs_walk_rule((uint64_t)(uintptr_t)pcs[i]);
         if (rule->kind == VS_FRAME_NONE)
             return i + 1;
         if (rule->kind == VS_FRAME_SIGNAL && i + 1 < count)
@@ -412,11 +329,6 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
             *end = VS_WALK_BOTTOM;
     }
     return count;
-}
-
-bool vs_walk_saw_unknown(void)
-{
-    return atomic_load_explicit(&saw_unknown, memory_order_relaxed);
 }
 
 #else /* other machines: libunwind alone */
@@ -448,19 +360,9 @@ size_t vs_walk_check(void **pcs, size_t count, enum vs_walk_end *end)
     return count;
 }
 
-bool vs_walk_saw_unknown(void)
-{
-    return false;
-}
-
 void vs_walk_keep(struct vs_trail *trail, uint64_t id)
 {
     (void)trail, (void)id;
-}
-
-void vs_walk_forget(void)
-{
-    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
 }
 
 #endif
