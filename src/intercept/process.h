@@ -60,8 +60,8 @@ bool vs_process_forked(void);
  * VS_LOG_ level. */
 void vs_process_note(int severity, const char *text);
 
-/* vs_process_stack: the caller's stack id, *skip* frames above this call left
- * out; 0 when stacks are off. */
+/* vs_process_stack: the id of the program's stack at the present call; of its caller alone
+ * without native stacks. */
 uint64_t vs_process_stack(void);
 
 /* vs_process_api: the id of an entry point's name, which must be static text. Cost
