@@ -19,6 +19,7 @@ import argparse
 import builtins
 import json
 import os
+import signal
 import struct
 import sys
 from collections import namedtuple
@@ -36,6 +37,7 @@ RAW_MAX, HEADER_MAX, WINDOWS_MAX = 4 << 20, 4096, 16
 COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
+END, STOPPED, EXITED, KILLED = 62, 3, 1, 2  # an event, a reason of it, two fates
 INLINES_MAX, INDEX_MAX, PAGE = 64, 1024, 4096
 MASK = (1 << 64) - 1
 
@@ -79,6 +81,26 @@ def _follows(before, this):
     return sequence == before[0] + 1 and entry.offset > before[1].offset and \
         entry.first_event == before[1].first_event + before[1].events and \
         entry.base_ns >= before[1].last_ns
+
+
+def _stopped_text(error):
+    """Of a recording that stopped by itself, for the errno *error* (0 and what is none: unknown)."""
+    text = os.strerror(error) if 0 < error < 1 << 31 else "Unknown error"
+    if text.startswith("Unknown error"):
+        text = "the trace could not be written"
+    return f"recording stopped early ({text})"
+
+
+def _fate_text(fate, status):
+    """What FILE.live tells of the process (§4)."""
+    if fate == KILLED:
+        names = {int(s): s.name for s in signal.Signals if s < 32}
+        names.update({16: "SIGSTKFLT", 29: "SIGPOLL"})  # as <signal.h> has them
+        return f"the program was killed by signal {status}" + (
+            f" ({names[status]})" if status in names else "")
+    if fate == EXITED:
+        return f"the program ended with status {status} without ending its trace"
+    return "the trace has no end"
 
 
 class Error(Exception):
@@ -128,7 +150,9 @@ def read_symbols(data):
 class Trace(Definitions):
     """An open trace. Iterating it gives its events, each time from the start; afterwards
     `condition` is "complete", "live" (no end, but nothing is missing that FILE.live could give),
-    "truncated" or "damaged", and `text` says so in a sentence."""
+    "truncated" or "damaged", and `text` says so in a sentence. `ending` is the part of it that
+    tells how the recording ended, where that is known: a recording that stopped early, by its
+    `end` event, is complete, too; the signal that killed the program stands in FILE.live."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -136,7 +160,7 @@ class Trace(Definitions):
         try:
             self.size = os.fstat(self._file.fileno()).st_size
             self.header = self._read_header()
-            self.windows, self.live = {}, False
+            self.windows, self.live, self.fate = {}, False, (0, 0)
             if not self._trailer(self.size - TRAILER.size):
                 self._load_live()
                 self.size = os.fstat(self._file.fileno()).st_size
@@ -205,7 +229,7 @@ class Trace(Definitions):
                     uuid != self.header.uuid or header_bytes < len(head) or \
                     windows > WINDOWS_MAX or window_bytes > RAW_MAX:
                 return
-            self.live = True
+            self.live, self.fate = True, struct.unpack_from("<II", head, 56)
             for i in range(windows):
                 sequence, used, first_event, base_ns = LIVE_WINDOW.unpack_from(head, 64 + i * 64)
                 if not sequence or not used:
@@ -352,7 +376,14 @@ class Trace(Definitions):
     def _reset(self):
         self.forget()
         self.events = self.recovered = 0
+        self.stopped = None  # the errno of a recording that stopped early
         self.condition, self.text = None, "not at the end yet"
+
+    @property
+    def ending(self):
+        if self.stopped is not None:
+            return _stopped_text(self.stopped)
+        return "the trace is complete" if self.condition == "complete" else _fate_text(*self.fate)
 
     def _finish(self, condition, text):
         self.condition, self.text = condition, text
@@ -404,6 +435,8 @@ class Trace(Definitions):
                     self.recovered += recovering
                     if event.code == 7:
                         self.set_module(event)
+                    elif event.code == END:
+                        self.stopped = event["status"] if event["reason"] == STOPPED else None
                     yield event
                 if expected is not None and self.events - before != expected:
                     raise Damage("is missing")
@@ -422,14 +455,15 @@ class Trace(Definitions):
         if not trailer or trailer[0] != offset:
             return False
         extra = self.size - trailer[1]
-        self._finish("complete", f"the trace is complete: {self.events:,} events" + (
+        self.condition = "complete"
+        self._finish("complete", f"{self.ending}: {self.events:,} events" + (
             f"; the {extra:,} bytes after its end are ignored" if extra else ""))
         return True
 
     def _finish_tail(self, sequence, offset, problem, cut, recovering):
         newest = max(self.windows, default=0)
         if self.live and newest < sequence and (not problem or cut or recovering):
-            self._finish("live", f"the trace has no end: {self.events:,} events, the last "
+            self._finish("live", f"{self.ending}: {self.events:,} events, the last "
                                  f"{self.recovered:,} of them recovered from {self.path}.live")
         elif problem:
             self._finish("truncated" if cut else "damaged",
@@ -441,11 +475,12 @@ class Trace(Definitions):
 
     def _finish_record(self, sequence, offset, problem, recovering):
         if recovering:
-            self._finish("live", f"the trace has no end: {self.events:,} events, the last "
+            self._finish("live", f"{self.ending}: {self.events:,} events, the last "
                                  f"{self.recovered:,} of them recovered up to a record that {problem}")
         else:
             self._finish("damaged", f"in frame {sequence} at byte {offset:,} a record {problem}; "
                                     f"{self.events:,} events before it are good")
+
 
 def open(path):  # noqa: A001 (as in gzip.open)
     """Open the trace at *path*. OSError; Error when it is not one."""
@@ -476,6 +511,13 @@ def canonical(event):
 def _quoted(text):
     return '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else
                          "\\" + chr(b) if b in b'"\\' else f"\\x{b:02x}" for b in text.encode()) + '"'
+
+
+def canonical_end(trace):
+    """The last line: how the trace ends."""
+    good = trace.condition in ("complete", "live")
+    return f"== {trace.condition} {trace.events} {trace.recovered}" + (
+        f" {trace.ending}" if good else "")
 
 
 def canonical_symbols(trace):
@@ -536,7 +578,7 @@ def main(arguments=None):
             if options.canonical:
                 for line in canonical_symbols(trace):
                     print(line)
-                print(f"== {trace.condition} {trace.events} {trace.recovered}")
+                print(canonical_end(trace))
             else:
                 print(json.dumps({"condition": trace.condition, "text": trace.text}))
             sys.stdout.flush()

@@ -8,12 +8,16 @@ name the same condition, for every trace there is.
   check_decoder.py programs TRACE_TEXT CHECKPOINT_TEXT VRAMSCOPE PROGRAM...
       what programs on the simulated GPU record, killed ones too; then with checkpoints. PROGRAM is
       PATH[,ARGUMENT...]; an argument --run=X is the command's,
-      --symbolize has it write names into the trace, kill=S kills all after S seconds"""
+      --symbolize has it write names into the trace, kill=S kills all after S seconds, full=K lets
+      no file grow beyond K KiB, and ends=TEXT is how a trace of it must end"""
 
 import glob
 import os
 import random
+import resource
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -36,13 +40,13 @@ def decoded(path):
     with trace:
         lines = [line for line in map(vst.canonical, trace) if line is not None]
         lines += vst.canonical_symbols(trace)
-        return lines + [f"== {trace.condition} {trace.events} {trace.recovered}"]
+        return lines + [vst.canonical_end(trace)]
 
 
 class Comparison(both_readers.Comparison):
     def __init__(self, tool):
         super().__init__(tool)
-        self.events = 0
+        self.events, self.endings = 0, set()
 
     def check(self, paths, names=None):
         paths = list(paths)
@@ -50,6 +54,7 @@ class Comparison(both_readers.Comparison):
         for i, path in enumerate(paths):
             ours = decoded(path)
             self.events += len(ours) - 1
+            self.endings.add(" ".join(ours[-1].split()[4:]))
             self.compare(names[i] if names else os.path.basename(path),
                          ours[-1].split()[1] if ours[-1] != "!!" else "refused", texts[path], ours)
 
@@ -123,6 +128,19 @@ def check_statuses(folder, golden, comparison):
     os.close(writer)
 
 
+def with_fates(folder, path, rng):
+    """FILE.live says what became of the process, or something that cannot be."""
+    file, live = contents(path), contents(path + ".live")
+    for fate, status in [(1, 0), (1, 137), (2, 11), (2, 29), (2, 34), (2, 64), (3, 9),
+                         (2, rng.randrange(1 << 32))]:
+        told = os.path.join(folder, f"fate.{fate}.{status}.vst")
+        for name, data in ((told, file), (told + ".live", live[:56] + struct.pack(
+                "<II", fate, status) + live[64:])):
+            with open(name, "wb") as out:
+                out.write(data)
+        yield told
+
+
 def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
     comparison = Comparison(tool)
     seed = int(seed or time.time_ns() % 10**9)
@@ -134,18 +152,23 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
             comparison.wrong.append(f"xxh64 of {n} bytes")
     comparison.check(sorted(glob.glob(os.path.join(golden, "*.vst"))))
     check_statuses(folder, golden, comparison)
-    for i, (events, compression, leave) in enumerate((
-            (8000, 3, False), (3000, 0, False), (6000, 1, True), (400, 0, False), (400, 0, True),
-            (60, 3, False), (60, 3, True))):
+    for i, (events, compression, *how) in enumerate((
+            (8000, 3), (3000, 0), (6000, 1, "leave"), (400, 0), (400, 0, "leave"),
+            (60, 3), (60, 3, "leave"), (500, 0, "stopped"))):
         path = os.path.join(folder, f"random.{i}.vst")
         subprocess.run([generator, str(rng.randrange(1 << 60)), str(events), str(compression), path] +
-                       ["leave"] * leave, check=True, timeout=120)
+                       how, check=True, timeout=120)
         comparison.check([path])
-        if events > 500:
+        if events > 400:
             continue
+        if how == ["leave"]:
+            comparison.check(with_fates(folder, path, rng))
         variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4))
         comparison.check(variants, [f"{os.path.basename(path)} {os.path.basename(v)}" for v in variants])
     comparison.expect({"complete", "live", "truncated", "damaged"})
+    if sum(e.startswith("the program was killed by signal") for e in comparison.endings) < 5 or \
+            not any(e.startswith("recording stopped early") for e in comparison.endings):
+        comparison.wrong.append(f"only {sorted(comparison.endings)} among them")
     return comparison.finish()
 
 
@@ -154,12 +177,19 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
 JUDGED_MAX = 50000  # events: of longer traces checkpoints are not looked at, for time
 
 
-def run_program(folder, tool, options, program, arguments, kill_after=None):
+def fill(kib):
+    """As on a disk with so much room for each file."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (kib << 10, kib << 10))
+
+
+def run_program(folder, tool, options, program, arguments, kill_after=None, full=None):
     output = os.path.join(folder, "%n.%p.vst")
     process = subprocess.Popen([tool, "run", "--simulate=t4-16g,capacity=1GiB", "-o", output] + options +
                                ["--", program] + arguments,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
-                               start_new_session=True)
+                               start_new_session=True,
+                               preexec_fn=(lambda: fill(full)) if full else None)
     deadline = time.time() + 60
     if kill_after is not None:
         # once it records; both the command and the program
@@ -198,12 +228,13 @@ def check_programs(folder, tool, checkpoint_tool, command, *programs):
     kinds = set()
     for number, entry in enumerate(programs):
         program, *rest = entry.split(",")
-        kill = [float(a[5:]) for a in rest if a.startswith("kill=")]
+        given = dict(a.split("=", 1) for a in rest if a.startswith(("kill=", "full=", "ends=")))
         options = ["--" + a[6:] for a in rest if a.startswith("--run=")]
-        arguments = [a for a in rest if not a.startswith(("kill=", "--run=", "--symbolize"))]
+        arguments = [a for a in rest if not a.startswith(("kill=", "full=", "ends=", "--run=", "--symbolize"))]
         inside = os.path.join(folder, str(number))
         os.mkdir(inside)
-        run_program(inside, command, options, program, arguments, kill[0] if kill else None)
+        run_program(inside, command, options, program, arguments,
+                    float(given["kill"]) if "kill" in given else None, int(given.get("full", 0)))
         traces = sorted(glob.glob(inside + "/*.vst"))
         if "--symbolize" in rest and traces:
             subprocess.run([command, "symbolize", traces[0]], check=True, timeout=120,
@@ -214,6 +245,8 @@ def check_programs(folder, tool, checkpoint_tool, command, *programs):
         if not traces:
             comparison.wrong.append(f"{entry}: no trace")
         comparison.check(traces, [f"{entry} {os.path.basename(t)}" for t in traces])
+        if given.get("ends", "") not in " ".join(comparison.endings):
+            comparison.wrong.append(f"{entry}: {sorted(comparison.endings)}")
         for path in traces:
             with vst.open(path) as trace:
                 kinds.update(event.kind for event in trace)

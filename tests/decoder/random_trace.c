@@ -2,8 +2,9 @@
  *
  * Writes a trace of random events of every kind with extreme field values, texts of any
  * bytes, stacks and modules that come and go, in frames of any size. Usage:
- *   random_trace SEED EVENTS COMPRESSION OUT.vst [leave]
- * leave: ends without closing the trace, as a killed process does. */
+ *   random_trace SEED EVENTS COMPRESSION OUT.vst [leave|stopped]
+ * leave: ends without closing the trace, as a killed process does; stopped: the recording stopped
+ * early. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,8 +142,8 @@ int main(int argc, char **argv)
         if (next_random() % (events / 7 + 2) == 0)
             vs_recorder_flush(r);
     }
-    if (argc > 5)
+    if (argc > 5 && !strcmp(argv[5], "leave"))
         _exit(0);
-    vs_recorder_close(r, VS_END_SIGNAL, 6);
+    vs_recorder_close(r, argc > 5 ? VS_END_STOPPED : VS_END_SIGNAL, argc > 5 ? next_random() % 200 : 6);
     return 0;
 }

@@ -53,6 +53,21 @@ static void put_symbols(const struct vs_reader *reader)
     vs_symbol_set_free(&set);
 }
 
+/* How the recording ended: the first words of the condition. That a trace still is recorded, or
+ * may be, only the C reader looks for. */
+static void put_ending(const struct vs_reader *reader)
+{
+    static const char unknown[] = "the trace has no end", recorded[] = "the trace is still being";
+    char text[VS_READER_WHY_MAX];
+    enum vs_condition condition = vs_reader_condition(reader, text);
+    if (condition != VS_TRACE_COMPLETE && condition != VS_TRACE_LIVE)
+        return;
+    if (!strncmp(text, unknown, strlen(unknown)) || !strncmp(text, recorded, strlen(recorded)))
+        printf(" %s", unknown);
+    else
+        printf(" %.*s", (int)strcspn(text, ":"), text);
+}
+
 static int put_trace(const char *path)
 {
     static const char *const names[] = {[VS_TRACE_COMPLETE] = "complete",
@@ -70,8 +85,11 @@ static int put_trace(const char *path)
     err = vs_trace_dump(reader, stdout, true);
     put_symbols(reader);
     if (!err)
-        printf("== %s %" PRIu64 " %" PRIu64 "\n", names[vs_reader_condition(reader, NULL)],
+        printf("== %s %" PRIu64 " %" PRIu64, names[vs_reader_condition(reader, NULL)],
                reader->events, reader->events_recovered);
+    if (!err)
+        put_ending(reader);
+    putchar('\n');
     vs_reader_close(reader);
     return err != VS_OK;
 }
