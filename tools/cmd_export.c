@@ -8,6 +8,7 @@
 
 #include "base/vs_size.h"
 #include "command.h"
+#include "symbol_tool.h"
 #include "trace/seek.h"
 #include "trace_part.h"
 #include "viewer/chrome.h"
@@ -23,15 +24,15 @@ static const char usage[] =
     "  -f, --format FORMAT   chrome: JSON for ui.perfetto.dev and chrome://tracing; kernels,\n"
     "                        copies and memsets per stream, NVTX ranges per thread, counters\n"
     "                        of allocated and reserved bytes per device, large allocations\n"
-    "                        and failures\n"
+    "                        and failures with their call stacks\n"
     "  -o, --output FILE     default: standard output (also \"-\")\n"
     "      --instant-min SIZE  allocations from this size on are marked (1 % of the device or\n"
     "                        64 MiB, whichever is less)\n"
     "      --all-points      every counter point; by default those closer than 10 us are\n"
     "                        merged, maxima kept\n"
-    "      --from T, --to T  only what was recorded between these moments, with the counters and\n"
-    "                        ranges as they stand then. T: 12.5s, 3m20s, -10s (before the end),\n"
-    "                        80%, @1234 (event)\n"
+    "      --from T, --to T  only what happened between these moments, both included: kernels and\n"
+    "                        copies that ran then, counters and ranges as they stand.\n"
+    "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%, @1234 (event)\n"
     "      --partial         use what is readable of a trace that is cut off or damaged\n"
     "\n"
     "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
@@ -95,12 +96,14 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     char why[VS_READER_WHY_MAX] = "";
     struct vs_chrome_stats stats;
     enum vs_err err = vs_chrome_write(reader, out->stream, &args->chrome, &stats);
+    int saved_errno = errno;
+    vs_symbol_tool_done();
     if (err == VS_ERR_IO)
-        return vs_tool_fail(who, "%s: cannot be written: %s", out->name, strerror(errno));
+        return vs_tool_fail(who, "%s: cannot be written: %s", out->name, strerror(saved_errno));
     if (err)
         return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
     enum vs_condition condition =
-        vs_reader_ended(reader) ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
+        stats.ended ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)

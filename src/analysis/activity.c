@@ -145,6 +145,15 @@ enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_even
     return vs_activity_event_within(activity, event, 0, UINT64_MAX);
 }
 
+bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t start_ns, end_ns;
+    if (!vs_activity_is(event))
+        return false;
+    times_of(event, &start_ns, &end_ns);
+    return start_ns <= to_ns && end_ns >= from_ns;
+}
+
 enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
                                      uint64_t from_ns, uint64_t to_ns)
 {

@@ -15,8 +15,6 @@
 #include "trace/seek.h"
 
 #define NEAR_EVENTS ((uint64_t)1 << 20) /* as far a replay goes on rather than from a checkpoint */
-#define LATE_NS UINT64_C(10000000000) /* as far past a part what ran in it is looked for: events
-                                       * of kernels come when they have ended, every second */
 #define LINES_MAX 100 /* notes, options, dropped kinds kept of each */
 
 struct lines {
@@ -137,7 +135,7 @@ static enum vs_err read_late(struct pass *pass)
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
-    uint64_t until_ns = pass->to_ns < UINT64_MAX - LATE_NS ? pass->to_ns + LATE_NS : UINT64_MAX;
+    uint64_t until_ns = vs_span_late_ns(pass->to_ns);
     while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         if (event.time_ns > until_ns)
             return VS_OK;

@@ -23,6 +23,10 @@ struct vs_window {
     struct vs_window_end from, to;
 };
 
+/* As far past a part what ran in it is looked for: events of kernels come when they have ended,
+ * every second. */
+#define VS_SPAN_LATE_NS UINT64_C(10000000000)
+
 /* What a trace spans. Times of people count from start_ns. */
 struct vs_span {
     uint64_t start_ns;
@@ -54,6 +58,13 @@ static inline bool vs_span_holds(const struct vs_window *window, const struct vs
 {
     const struct vs_window_end *to = &window->to;
     return !to->given || (to->by_event ? number <= to->value : event->time_ns <= to->value);
+}
+
+/* vs_span_late_ns: of a part that ends at *to_ns*, the last moment at which it is told what ran in
+ * it. */
+static inline uint64_t vs_span_late_ns(uint64_t to_ns)
+{
+    return to_ns < UINT64_MAX - VS_SPAN_LATE_NS ? to_ns + VS_SPAN_LATE_NS : UINT64_MAX;
 }
 
 #endif

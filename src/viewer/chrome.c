@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/activity.h"
 #include "analysis/replay.h"
 #include "analysis/trace_span.h"
 #include "analysis/vec.h"
@@ -20,6 +21,7 @@
 #include "base/vs_map.h"
 #include "trace/demangle.h"
 #include "viewer/chrome_emit.h"
+#include "viewer/chrome_stack.h"
 #include "viewer/json_writer.h"
 #include "viewer/slices.h"
 
@@ -56,6 +58,8 @@ struct chrome {
     struct vs_replay *replay; /* of moment */
     struct vs_emit emit;
     struct vs_chrome_options options;
+    uint64_t from_ns, to_ns; /* what ran between them on a device is drawn, whole */
+    bool ended;              /* the trace, not only the window */
     struct host_thread *threads;
     size_t thread_count, thread_capacity;
     struct vs_map thread_by_tid;
@@ -65,6 +69,7 @@ struct chrome {
     struct device_view devices[VS_DEVICES_MAX];
     struct vs_map async; /* range id -> name id + 1 */
     struct vs_map kernel_names; /* string id -> readable name, in memory */
+    struct vs_chrome_stacks stacks;
     struct vs_arena memory;
 };
 
@@ -181,41 +186,11 @@ static enum vs_err name_stream(struct chrome *c, uint64_t device, uint64_t strea
 static void write_slice(struct chrome *c, const struct vs_slice *slice)
 {
     const struct vs_event *event = &slice->event;
-    FILE *out = c->emit.out;
-    char name[64];
-    const char *shown = name;
-    uint64_t device = event->kernel.device, stream = event->kernel.stream;
-    const char *category = "kernel";
-    if (event->kind == VS_EVENT_kernel) {
-        shown = kernel_name(c, event->kernel.name);
-    } else if (event->kind == VS_EVENT_memcpy) {
-        snprintf(name, sizeof name, "Memcpy %s", vs_copy_kind_name(event->memcpy.copy_kind));
-        device = event->memcpy.device, stream = event->memcpy.stream, category = "gpu_memcpy";
-    } else {
-        snprintf(name, sizeof name, "Memset");
-        device = event->memset.device, stream = event->memset.stream, category = "gpu_memset";
-    }
-    vs_emit_begin(&c->emit, 'X', shown, device_pid(c, device), stream, slice->start_ns);
-    fputs(",\"dur\":", out);
-    uint64_t from = slice->start_ns > c->emit.start_ns ? slice->start_ns : c->emit.start_ns;
-    vs_emit_us(&c->emit, slice->end_ns > from ? slice->end_ns - from : 0);
-    fprintf(out, ",\"cat\":\"%s\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64, category,
-            device, stream);
-    if (event->kind == VS_EVENT_kernel)
-        fprintf(out,
-                ",\"correlation\":%" PRIu64 ",\"grid\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                "],\"block\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "],\"shared memory\":%" PRIu64,
-                event->kernel.correlation, event->kernel.grid_x, event->kernel.grid_y,
-                event->kernel.grid_z, event->kernel.block_x, event->kernel.block_y,
-                event->kernel.block_z, event->kernel.shared_bytes);
-    else if (event->kind == VS_EVENT_memcpy)
-        fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"async\":%s",
-                event->memcpy.correlation, event->memcpy.bytes,
-                event->memcpy.async ? "true" : "false");
-    else
-        fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"value\":%" PRIu64,
-                event->memset.correlation, event->memset.bytes, event->memset.value);
-    fputs("}}", out);
+    uint64_t device = event->kind == VS_EVENT_kernel   ? event->kernel.device
+                      : event->kind == VS_EVENT_memcpy ? event->memcpy.device
+                                                       : event->memset.device;
+    vs_emit_slice(&c->emit, slice, device_pid(c, device),
+                  event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL);
 }
 
 static enum vs_err add_slice(struct chrome *c, const struct vs_event *event)
@@ -344,6 +319,19 @@ static void write_instant(struct chrome *c, const struct vs_event *event, const 
     fprintf(c->emit.out, ",\"s\":\"%s\",\"cat\":\"cpu_instant_event\"", scope);
 }
 
+/* Ends an event that has args. *stack* is named before the event is begun: looking for names
+ * must not come between a write that fails and the look at errno. */
+static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack)
+{
+    if (stack->frame) {
+        fputs(",\"stack\":", c->emit.out);
+        vs_json_text(c->emit.out, stack->text);
+        fprintf(c->emit.out, "},\"sf\":\"%" PRIu64 "\"}", stack->frame);
+    } else {
+        fputs("}}", c->emit.out);
+    }
+}
+
 static void large_allocation(struct chrome *c, const struct vs_event *event)
 {
     unsigned account = c->replay->changed;
@@ -358,14 +346,16 @@ static void large_allocation(struct chrome *c, const struct vs_event *event)
     }
     if (event->alloc.size < least)
         return;
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->alloc.stack);
     write_instant(c, event, "[memory]", "t");
     fprintf(c->emit.out,
             ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Addr\":\"0x%" PRIx64
             "\",\"Bytes\":%" PRIu64 ",\"Requested\":%" PRIu64 ",\"Total Allocated\":%" PRIu64
-            ",\"Total Reserved\":%" PRIu64 ",\"family\":\"%s\"}}",
+            ",\"Total Reserved\":%" PRIu64 ",\"family\":\"%s\"",
             account == VS_HOST_INDEX ? 0 : 1, a->device, event->alloc.addr, event->alloc.size,
             event->alloc.requested, a->allocated, a->reserved,
             vs_family_name(event->alloc.family));
+    end_with_stack(c, &stack);
 }
 
 static void failure(struct chrome *c, const struct vs_event *event)
@@ -376,6 +366,9 @@ static void failure(struct chrome *c, const struct vs_event *event)
     const struct vs_failure *f = &replay->failures[replay->failure_count - 1];
     if (f->event != replay->events)
         return; /* a device beyond the bound */
+    struct vs_chrome_stack stack =
+        vs_chrome_stack(&c->stacks, event->kind == VS_EVENT_alloc_failed
+                                        ? event->alloc_failed.stack : event->framework_oom.stack);
     write_instant(c, event, "[OutOfMemory]", "p");
     fprintf(c->emit.out,
             ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Bytes\":%" PRIu64
@@ -385,7 +378,7 @@ static void failure(struct chrome *c, const struct vs_event *event)
             f->requested, f->allocated, f->reserved, f->device_free, f->device_total);
     char place[VS_PLACE_TEXT_MAX];
     vs_json_text(c->emit.out, vs_phases_text(&replay->phases, f->place, place));
-    fputs("}}", c->emit.out);
+    end_with_stack(c, &stack);
 }
 
 static void counters(struct chrome *c, uint64_t time_ns)
@@ -427,7 +420,8 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_framework_oom: failure(c, event); return VS_OK;
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:
-    case VS_EVENT_memset: return add_slice(c, event);
+    case VS_EVENT_memset:
+        return vs_activity_within(event, c->from_ns, c->to_ns) ? add_slice(c, event) : VS_OK;
     case VS_EVENT_range_push: return push(c, event);
     case VS_EVENT_range_pop: return pop(c, event);
     case VS_EVENT_range_start:
@@ -459,20 +453,46 @@ static enum vs_err draw_past(struct chrome *c)
     return err;
 }
 
-static enum vs_err read_all(struct chrome *c)
+static enum vs_err begin(struct chrome *c, const struct vs_window *window)
 {
-    static const struct vs_window whole;
-    const struct vs_window *window = c->options.window ? c->options.window : &whole;
     enum vs_err err = vs_span_open(c->reader, window, &c->moment);
     if (err)
         return err;
     c->replay = c->moment->replay;
+    c->to_ns = UINT64_MAX;
+    if (window->from.given)
+        c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
+    if (window->to.given && !window->to.by_event)
+        c->to_ns = window->to.value;
+    return c->replay->events ? draw_past(c) : VS_OK;
+}
+
+/* What ran in the window, and was told of only after it; *event* is the first one there. */
+static enum vs_err read_late(struct chrome *c, struct vs_event *event)
+{
+    enum vs_err err = VS_OK;
+    if (c->to_ns == UINT64_MAX)
+        c->to_ns = c->replay->now_ns;
+    for (uint64_t until_ns = vs_span_late_ns(c->to_ns); !err && event->time_ns <= until_ns;) {
+        if (event->kind != VS_EVENT_sync && vs_activity_within(event, c->from_ns, c->to_ns))
+            err = add_slice(c, event);
+        if (!err)
+            err = vs_reader_next(c->reader, event);
+        if (!err && ferror(c->emit.out))
+            err = VS_ERR_IO;
+    }
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static enum vs_err read_all(struct chrome *c)
+{
+    static const struct vs_window whole;
+    const struct vs_window *window = c->options.window ? c->options.window : &whole;
     struct vs_event event;
-    if (c->replay->events)
-        err = draw_past(c);
+    enum vs_err err = begin(c, window);
     while (!err && (err = vs_reader_next(c->reader, &event)) == VS_OK) {
         if (!vs_span_holds(window, &event, c->replay->events + 1))
-            break;
+            return read_late(c, &event);
         err = vs_replay_event(c->replay, &event);
         if (c->replay->events == 1)
             c->emit.start_ns = vs_replay_start_ns(c->replay);
@@ -484,7 +504,8 @@ static enum vs_err read_all(struct chrome *c)
         if (!err && ferror(c->emit.out))
             err = VS_ERR_IO;
     }
-    return err == VS_ERR_END ? VS_OK : err;
+    c->ended = err == VS_ERR_END;
+    return c->ended ? VS_OK : err;
 }
 
 static void close_all(struct chrome *c, uint64_t *clipped)
@@ -532,6 +553,7 @@ static void write_tail(struct chrome *c)
         vs_json_end_object(&json);
     }
     vs_json_end_array(&json);
+    vs_chrome_stacks_write(&c->stacks, c->emit.out);
     fputs("}\n", c->emit.out);
 }
 
@@ -547,6 +569,7 @@ static void release(struct chrome *c)
     vs_map_free(&c->track_by_key);
     vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
+    vs_chrome_stacks_free(&c->stacks);
     vs_arena_free_all(&c->memory);
     vs_moment_close(c->moment);
     free(c);
@@ -560,6 +583,7 @@ enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
     if (!c)
         return VS_ERR_NOMEM;
     c->reader = reader;
+    c->stacks.reader = reader;
     c->options = *options;
     c->emit.out = out;
     uint64_t clipped = 0;
@@ -572,7 +596,9 @@ enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
             err = VS_ERR_IO;
     }
     if (!err && stats)
-        *stats = (struct vs_chrome_stats){c->emit.written, clipped};
+        *stats = (struct vs_chrome_stats){c->emit.written, clipped, c->ended};
+    int saved_errno = errno;
     release(c);
+    errno = saved_errno;
     return err;
 }

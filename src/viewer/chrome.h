@@ -6,12 +6,13 @@
  *
  * Tracks: the process with one track per host thread (NVTX ranges as B/E,
  * start/end ranges as async b/e, marks, large allocations and failures as
- * instants); one more "process" per device with a track per stream (kernels,
+ * instants, the latter two with their call stacks); one more "process" per device with a track per stream (kernels,
  * copies, memsets as X) and the counters "allocated" and "reserved", in bytes,
  * whose maxima are the report's peaks exactly. Time 0 is the process's start. */
 #ifndef VS_CHROME_H
 #define VS_CHROME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -30,10 +31,12 @@ struct vs_chrome_options {
 struct vs_chrome_stats {
     uint64_t written; /* trace events written */
     uint64_t clipped; /* slices that overlapped another on their track */
+    bool ended;       /* the trace was read to its end, not only the window to its own */
 };
 
 /* vs_chrome_write: read *reader* from its start, or from where the window begins, and write to
- * *out*. A window begins with the counters as they stand and the ranges that are open. *stats* may
+ * *out*. A window begins with the counters as they stand and the ranges that are open; of kernels
+ * and copies it has what ran in it, as the report counts them, whenever that was told. *stats* may
  * be NULL. VS_ERR_IO when *out* takes no more (errno says why), VS_ERR_NOMEM. The
  * trace's condition is the caller's to look at. */
 enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,

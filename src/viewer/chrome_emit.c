@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "trace/reader.h"
 #include "viewer/json_writer.h"
 
 void vs_emit_us(struct vs_emit *emit, uint64_t ns)
@@ -75,4 +76,45 @@ void vs_counter_set(struct vs_counter *counter, struct vs_emit *emit, uint64_t v
     }
     counter->last = value;
     counter->last_ns = time_ns;
+}
+
+void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid,
+                   const char *kernel)
+{
+    const struct vs_event *event = &slice->event;
+    FILE *out = emit->out;
+    char name[64];
+    const char *shown = name;
+    uint64_t device = event->kernel.device, stream = event->kernel.stream;
+    const char *category = "kernel";
+    if (event->kind == VS_EVENT_kernel) {
+        shown = kernel;
+    } else if (event->kind == VS_EVENT_memcpy) {
+        snprintf(name, sizeof name, "Memcpy %s", vs_copy_kind_name(event->memcpy.copy_kind));
+        device = event->memcpy.device, stream = event->memcpy.stream, category = "gpu_memcpy";
+    } else {
+        snprintf(name, sizeof name, "Memset");
+        device = event->memset.device, stream = event->memset.stream, category = "gpu_memset";
+    }
+    vs_emit_begin(emit, 'X', shown, pid, stream, slice->start_ns);
+    fputs(",\"dur\":", out);
+    uint64_t from = slice->start_ns > emit->start_ns ? slice->start_ns : emit->start_ns;
+    vs_emit_us(emit, slice->end_ns > from ? slice->end_ns - from : 0);
+    fprintf(out, ",\"cat\":\"%s\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64, category,
+            device, stream);
+    if (event->kind == VS_EVENT_kernel)
+        fprintf(out,
+                ",\"correlation\":%" PRIu64 ",\"grid\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                "],\"block\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "],\"shared memory\":%" PRIu64,
+                event->kernel.correlation, event->kernel.grid_x, event->kernel.grid_y,
+                event->kernel.grid_z, event->kernel.block_x, event->kernel.block_y,
+                event->kernel.block_z, event->kernel.shared_bytes);
+    else if (event->kind == VS_EVENT_memcpy)
+        fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"async\":%s",
+                event->memcpy.correlation, event->memcpy.bytes,
+                event->memcpy.async ? "true" : "false");
+    else
+        fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"value\":%" PRIu64,
+                event->memset.correlation, event->memset.bytes, event->memset.value);
+    fputs("}}", out);
 }

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "viewer/slices.h"
+
 struct vs_emit {
     FILE *out;
     uint64_t start_ns; /* ts 0 */
@@ -29,6 +31,10 @@ void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t
 /* vs_emit_order: process_sort_index or thread_sort_index. */
 void vs_emit_order(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
                    uint64_t index);
+
+/* vs_emit_slice: a kernel, whose name is *kernel*, or a copy or memset, on its stream of *pid*. */
+void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid,
+                   const char *kernel);
 
 /* One counter. Points within *window_ns* of the first are held back; of these
  * the highest and the last are written. Zero-initialise, then set name and pid. */
