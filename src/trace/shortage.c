@@ -13,6 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/vs_log.h"
+#include "base/vs_size.h"
+#include "trace/live_guard.h"
+
 /* records after which a frame is written where room is short */
 #define SMALL_FRAME_BYTES ((size_t)4 << 10)
 /* FILE.live may take one part in so many of the free space */
@@ -131,6 +135,20 @@ void vs_shortage_stop_locked(struct vs_recorder *r, int error)
             end_in_file_locked(r, error);
     }
     vs_recorder_fail_locked(r);
+}
+
+bool vs_shortage_lost_locked(struct vs_recorder *r)
+{
+    if (!r->failed && vs_live_guard_lost(r->live_map)) {
+        char events[VS_SIZE_TEXT_MAX];
+        if (!r->short_of_room) /* which was said */
+            vs_log(VS_LOG_ERROR,
+                   "%s cannot be used any more: it was shortened, or its disk failed or is full; "
+                   "recording has stopped, the program goes on; %s events are kept",
+                   r->live_path, vs_count_format(events, r->writer.events));
+        vs_recorder_fail_locked(r);
+    }
+    return r->failed;
 }
 
 void vs_shortage_finish_locked(struct vs_recorder *r)

@@ -22,6 +22,9 @@ bool vs_shortage_has_room(const struct vs_recorder *r, size_t bytes);
 /* vs_shortage_stop_locked: the file could not be written; nobody else writes. */
 void vs_shortage_stop_locked(struct vs_recorder *r, int error);
 
+/* vs_shortage_lost_locked: whether the recording has failed; it fails here, and says so, when
+ * FILE.live was lost (see live_guard.h). */
+bool vs_shortage_lost_locked(struct vs_recorder *r);
 /* vs_shortage_finish_locked: the process ends: should there be room by now, the trace is
  * finished, and r->finished says so. There is no background thread any more. */
 void vs_shortage_finish_locked(struct vs_recorder *r);

@@ -22,6 +22,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
+#include "trace/live_guard.h"
 #include "trace/live_look.h"
 #include "trace/own_file.h"
 #include "trace/recorder_internal.h"
@@ -123,6 +124,7 @@ static void *map_file(struct vs_recorder *r)
     if (fd < 0)
         return NULL;
     struct stat st = {0};
+    vs_live_guard_prepare(fd);
     int failure = fstat(fd, &st) ? errno : reserve_windows(r, fd);
     void *map = MAP_FAILED;
     if (!failure) {
@@ -132,6 +134,7 @@ static void *map_file(struct vs_recorder *r)
     close(fd);
     if (map != MAP_FAILED) {
         r->live_inode = (uint64_t)st.st_ino;
+        vs_live_guard_add(map, map_bytes(r));
         return map;
     }
     r->window_bytes = wanted;
@@ -198,8 +201,10 @@ void vs_window_unlink(const struct vs_recorder *r)
 
 void vs_window_close(struct vs_recorder *r, bool keep)
 {
-    if (r->live_map)
+    if (r->live_map) {
+        vs_live_guard_remove(r->live_map);
         munmap(r->live_map, r->live_bytes);
+    }
     r->live_map = NULL;
     r->active = NULL;
     r->cursor = r->limit = NULL;

@@ -26,6 +26,7 @@
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
+#include "trace/live_guard.h"
 #include "trace/own_file.h"
 #include "trace/priority.h"
 #include "trace/recorder_internal.h"
@@ -273,6 +274,10 @@ enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_windo
                                                    w->buffer + sizeof header, &codec);
     header.codec = (uint8_t)codec;
     uint64_t offset = w->offset;
+    if (vs_live_guard_lost(r->live_map)) { /* what was packed may be zeros */
+        errno = EIO;
+        return VS_ERR_IO;
+    }
     if (r->tight && !vs_shortage_has_room(r, sizeof header + header.stored_bytes))
         return VS_ERR_IO;
     enum vs_err err = append_frame(r, &header);
@@ -361,7 +366,8 @@ static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool
         return;
     }
     w->state = VS_WINDOW_FULL;
-    vs_shortage_stop_locked(r, error);
+    if (!vs_shortage_lost_locked(r))
+        vs_shortage_stop_locked(r, error);
 }
 
 void vs_writer_drain_locked(struct vs_recorder *r)
@@ -416,8 +422,12 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
     *seen = now_sequence;
     uint64_t until = vs_clock_ns() + (uint64_t)r->flush_ms * 500000u;
     bool in_time = true;
+    vs_live_guard_awake(false);
     while (in_time && !r->quit && !vs_window_oldest_full_locked(r))
         in_time = vs_cond_wait(&r->work, &r->lock, until);
+    vs_live_guard_awake(true);
+    if (vs_shortage_lost_locked(r))
+        return;
     if (in_time)
         *seen = 0; /* woken early: the age of the window is not known */
     else if (main_thread_ended())
@@ -434,6 +444,7 @@ static void *writer_main(void *arg)
     r->writer.packer = vs_packer_open(r->window_bytes, r->writer.compression);
     uint64_t seen = 0;
     bool lowered = vs_priority_lower();
+    vs_live_guard_awake(true);
     vs_lock_acquire(&r->lock);
     r->lowered = lowered;
     while (!r->failed) {

@@ -57,6 +57,7 @@ set_target_properties(victim_route_absent_static PROPERTIES
 list(APPEND compat_programs victim_route_absent_static)
 
 foreach(runtime shared static)
+  target_link_libraries(victim_process_state_${runtime} PRIVATE m) # feenableexcept
   target_link_libraries(victim_profilers_linked_${runtime} PRIVATE sim_cupti)
 endforeach()
 

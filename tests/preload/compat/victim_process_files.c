@@ -149,6 +149,22 @@ static int folder_left(void)
     return 0;
 }
 
+/* as by who wants room on a disk: what was mapped is not there any more */
+static int live_file_shortened(void)
+{
+    some_work();
+    DIR *d = opendir(".");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        if (n > 9 && !strcmp(e->d_name + n - 9, ".vst.live"))
+            CHECK(!truncate(e->d_name, 0));
+    }
+    closedir(d);
+    some_work();
+    much_work();
+    return 0;
+}
+
 static int folder_deleted(void)
 {
     char command[] = "rm -rf gone";
@@ -253,6 +269,11 @@ CASE(own_files_in_our_places, "puts files of its own over all descriptors", 0)
 CASE(own_files_in_low_places, "closes all descriptors and opens files of its own in their place", 0)
 CASE(data_file_as_stderr, "has a data file as descriptor 2: no word of ours in it (the trace is deleted)", VF_NO_TRACE)
 CASE(folder_left, "changes its folder", 0)
+#if !VICTIM_SANITIZED
+CASE(live_file_shortened, "what it records is shortened: the recording stops, said once (no tally)",
+     VF_NO_TALLY | VF_TORN)
+STDERR_HAS(live_file_shortened, "cannot be used any more")
+#endif
 CASE(folder_deleted, "the trace's folder is deleted: said once", VF_NO_TRACE)
 STDERR_HAS(folder_deleted, "was deleted while it was written")
 CASE(folder_read_only, "a folder that cannot be written: said once", VF_NO_TRACE)

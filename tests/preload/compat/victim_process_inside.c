@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUDA calls, children and ends inside of what others call: handlers of fork, of exit and of
+ * signals, callbacks of the loader and of the driver. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "victim.h"
+#include "victim_memory.h"
+
+#define KIB ((size_t)1 << 10)
+
+extern char **environ;
+
+static int status_of(pid_t pid)
+{
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    CHECK(ended == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* --- handlers of fork --- */
+
+static void *across;
+
+static void give_before_fork(void)
+{
+    if (across)
+        give(across);
+    across = NULL;
+}
+
+static void take_after_fork(void)
+{
+    across = take(7 * KIB);
+}
+
+static int forks(int count)
+{
+    int wrong = 0;
+    fflush(stdout);
+    for (int i = 0; i < count; i++) {
+        pid_t pid = fork();
+        if (!pid)
+            exit(i);
+        wrong += status_of(pid) != i;
+    }
+    return wrong;
+}
+
+static int fork_handlers_before_cuda(void)
+{
+    CHECK(!pthread_atfork(give_before_fork, take_after_fork, NULL));
+    printf("wrong %d\n", forks(10));
+    give_before_fork();
+    return 0;
+}
+
+static int fork_handlers_after_cuda(void)
+{
+    across = take(KIB);
+    CHECK(!pthread_atfork(give_before_fork, take_after_fork, NULL));
+    printf("wrong %d\n", forks(10));
+    give_before_fork();
+    return 0;
+}
+
+/* as multiprocessing's children: the driver refuses, whatever the program does about it */
+static void give_at_exit(void)
+{
+    cudaError_t error = cudaFree(across);
+    if (!error)
+        tally_free(VT_DEVICE);
+    printf("%s\n", error ? "not freed" : "freed");
+    fflush(stdout);
+}
+
+static int child_frees_in_exit_handlers(void)
+{
+    across = take(KIB);
+    atexit(give_at_exit);
+    printf("wrong %d\n", forks(3));
+    return 0;
+}
+
+/* --- children of signal handlers --- */
+
+static volatile sig_atomic_t children, wrong_children;
+
+static void fork_here(int number)
+{
+    int saved_errno = errno;
+    (void)number;
+    pid_t pid = _Fork();
+    if (!pid)
+        _exit(21);
+    wrong_children += pid < 0 || status_of(pid) != 21;
+    children++;
+    errno = saved_errno;
+}
+
+static void become_another_here(int number)
+{
+    int saved_errno = errno;
+    (void)number;
+    pid_t pid = vfork();
+    if (!pid) {
+        char *argv[] = {(char *)"true", NULL};
+        execve("/bin/true", argv, environ);
+        _exit(22);
+    }
+    wrong_children += pid < 0 || status_of(pid) != 0;
+    children++;
+    errno = saved_errno;
+}
+
+static void timer_ms(int ms)
+{
+    struct itimerval every = {{0, ms * 1000}, {0, ms * 1000}};
+    CHECK(!setitimer(ITIMER_REAL, &every, NULL));
+}
+
+static int children_of(void (*handler)(int))
+{
+    struct sigaction action = {.sa_flags = SA_RESTART};
+    action.sa_handler = handler;
+    CHECK(!sigaction(SIGALRM, &action, NULL));
+    fflush(stdout);
+    timer_ms(3);
+    for (size_t i = 0; children < 60; i++)
+        give(take((i % 100 + 1) * KIB));
+    timer_ms(0);
+    printf("wrong %d\n", (int)wrong_children);
+    return 0;
+}
+
+static int forks_in_signal_handlers(void)
+{
+    return children_of(fork_here);
+}
+
+static int vforks_in_signal_handlers(void)
+{
+    return children_of(become_another_here);
+}
+
+/* --- children in our memory --- */
+
+static int end_here(void *arg)
+{
+    _exit(*(int *)arg);
+}
+
+static int become_true(void *arg)
+{
+    char *argv[] = {(char *)"true", NULL};
+    execve("/bin/true", argv, environ);
+    _exit(*(int *)arg);
+}
+
+static char child_stack[64 << 10] __attribute__((aligned(16)));
+
+static int children_in_the_same_memory(void)
+{
+    int status = 31;
+    static const int flags[] = {CLONE_VM | CLONE_VFORK | SIGCHLD, CLONE_VM | SIGCHLD};
+    void *p = take(KIB);
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        pid_t ends = clone(end_here, child_stack + sizeof child_stack, flags[i], &status);
+        printf("%d\n", status_of(ends));
+        give(take(2 * KIB));
+        pid_t becomes = clone(become_true, child_stack + sizeof child_stack, flags[i], &status);
+        printf("%d\n", status_of(becomes));
+        give(take(3 * KIB));
+    }
+    give(p);
+    return 0;
+}
+
+/* --- callbacks of the loader --- */
+
+static int use_cuda_there(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)info, (void)size;
+    give(take(KIB));
+    ++*(int *)arg;
+    return 0;
+}
+
+static int calls_while_libraries_are_listed(void)
+{
+    int seen = 0;
+    dl_iterate_phdr(use_cuda_there, &seen);
+    printf("some %d\n", seen > 3);
+    return 0;
+}
+
+/* --- callbacks of the driver --- */
+
+static void CUDART_CB exit_there(void *status)
+{
+    tally_end();
+    exit((int)(intptr_t)status);
+}
+
+static void CUDART_CB underscore_exit_there(void *status)
+{
+    tally_end();
+    _exit((int)(intptr_t)status);
+}
+
+static int end_in_a_stream(cudaHostFn_t end)
+{
+    cudaStream_t stream;
+    take(KIB);
+    OK(cudaStreamCreate(&stream));
+    OK(cudaLaunchHostFunc(stream, end, (void *)(intptr_t)19));
+    for (;;)
+        pause();
+}
+
+static int exit_in_a_host_function(void)
+{
+    return end_in_a_stream(exit_there);
+}
+
+static int underscore_exit_in_a_host_function(void)
+{
+    return end_in_a_stream(underscore_exit_there);
+}
+
+/* --- ends inside of ends --- */
+
+static void end_calmly(int number)
+{
+    (void)number;
+    _exit(23);
+}
+
+static int exit_where_abort_is_handled(void)
+{
+    take(KIB);
+    signal(SIGABRT, end_calmly);
+    abort();
+}
+
+static sigjmp_buf out;
+
+static void jump_out(int number)
+{
+    (void)number;
+    siglongjmp(out, 1);
+}
+
+static int leave_abort(void)
+{
+    void *p = take(KIB);
+    signal(SIGABRT, jump_out);
+    if (!sigsetjmp(out, 1))
+        abort();
+    give(p);
+    puts("left");
+    return 0;
+}
+
+static int abort_with_open_cuda(void)
+{
+    take(KIB);
+    atexit(abort);
+    return 0;
+}
+
+static _Atomic int going = 1;
+
+static void *churn(void *arg)
+{
+    (void)arg;
+    while (going)
+        give(take(KIB));
+    return NULL;
+}
+
+static pthread_t churning;
+
+static void stop_churning(void)
+{
+    going = 0;
+    pthread_join(churning, NULL);
+    give(take(2 * KIB));
+}
+
+static int exit_handler_awaits_a_thread(void)
+{
+    take(KIB);
+    atexit(stop_churning);
+    CHECK(!pthread_create(&churning, NULL, churn, NULL));
+    usleep(20000);
+    return 8;
+}
+
+static void fork_at_exit(void)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(9);
+    printf("child %d\n", status_of(pid));
+    pid = fork();
+    if (!pid)
+        exit(10);
+    printf("child %d\n", status_of(pid));
+}
+
+static int exit_handler_forks(void)
+{
+    atexit(fork_at_exit);
+    take(KIB);
+    return 6;
+}
+
+static void *end_at_once(void *arg)
+{
+    pthread_barrier_wait(arg);
+    exit(24);
+}
+
+static int threads_exit_at_once(void)
+{
+    pthread_barrier_t start;
+    pthread_t t;
+    take(KIB);
+    tally_end();
+    pthread_barrier_init(&start, NULL, 9);
+    for (int i = 0; i < 8; i++)
+        CHECK(!pthread_create(&t, NULL, end_at_once, &start));
+    pthread_barrier_wait(&start);
+    for (;;)
+        pause();
+}
+
+static void *quick_end(void *arg)
+{
+    (void)arg;
+    usleep(20000);
+    quick_exit(25);
+}
+
+static int quick_exit_while_threads_allocate(void)
+{
+    pthread_t t;
+    take(KIB);
+    tally_end();
+    for (int i = 0; i < 3; i++)
+        CHECK(!pthread_create(&churning, NULL, churn, NULL));
+    CHECK(!pthread_create(&t, NULL, quick_end, NULL));
+    pthread_join(t, NULL);
+    return 0;
+}
+
+VICTIM("inside of calls")
+CASE(fork_handlers_before_cuda, "handlers of fork from before CUDA free and allocate", 0)
+CASE(fork_handlers_after_cuda, "handlers of fork from after it", 0)
+CASE(child_frees_in_exit_handlers, "exit handlers free, also in children", 0)
+CASE(forks_in_signal_handlers, "signal handlers make children by _Fork", 0)
+CASE(vforks_in_signal_handlers, "signal handlers start programs by vfork", 0)
+CASE(children_in_the_same_memory, "children of clone that share the memory end and become programs", 0)
+CASE(calls_while_libraries_are_listed, "the first and later CUDA calls in a callback of dl_iterate_phdr", 0)
+CASE(exit_in_a_host_function, "exit in a function that a stream runs", 0)
+CASE(underscore_exit_in_a_host_function, "_exit in a function that a stream runs", 0)
+CASE(exit_where_abort_is_handled, "_exit in a handler of abort", 0)
+CASE(leave_abort, "leaves abort by siglongjmp", 0)
+CASE(abort_with_open_cuda, "abort in an exit handler", VF_TORN | VF_DIES)
+CASE(exit_handler_awaits_a_thread, "an exit handler awaits a thread that allocates", 0)
+CASE(exit_handler_forks, "an exit handler makes children", 0)
+CASE(threads_exit_at_once, "eight threads call exit at once", VF_TORN)
+CASE(quick_exit_while_threads_allocate, "quick_exit while threads allocate (no tally)", VF_NO_TALLY)
+END_VICTIM

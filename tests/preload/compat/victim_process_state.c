@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs that are in an odd state when they call CUDA: odd stacks, odd code, an odd floating
+ * point unit, a table of descriptors of their own, few rights, a debugger; or very many threads
+ * or libraries. */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fenv.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+#include "victim.h"
+#include "victim_memory.h"
+
+#define KIB ((size_t)1 << 10)
+
+static int status_of(pid_t pid)
+{
+    int status = 0;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void some_work(void)
+{
+    void *p[20];
+    for (int round = 0; round < 5; round++) {
+        for (size_t i = 0; i < 20; i++)
+            p[i] = take((i + 1) * KIB);
+        for (int i = 0; i < 20; i++)
+            give(p[i]);
+    }
+}
+
+/* --- stacks and code --- */
+
+/* a stack of *bytes* with nothing around it */
+static char *lonely_stack(size_t bytes)
+{
+    char *map = mmap(NULL, bytes + 8 * KIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(map != MAP_FAILED);
+    CHECK(!mprotect(map + 4 * KIB, bytes, PROT_READ | PROT_WRITE));
+    return map + 4 * KIB;
+}
+
+static ucontext_t main_context, fiber;
+
+static void on_a_fiber(void)
+{
+    for (int i = 0; i < 10; i++) {
+        give(take(KIB));
+        swapcontext(&fiber, &main_context);
+    }
+}
+
+static int fibers(void)
+{
+    size_t bytes = 64 * KIB;
+    getcontext(&fiber);
+    fiber.uc_stack.ss_sp = lonely_stack(bytes);
+    fiber.uc_stack.ss_size = bytes;
+    fiber.uc_link = &main_context;
+    makecontext(&fiber, on_a_fiber, 0);
+    for (int i = 0; i < 10; i++) {
+        swapcontext(&main_context, &fiber);
+        give(take(2 * KIB));
+    }
+    return 0;
+}
+
+#if defined(__x86_64__)
+/* code that no table describes, with a frame pointer that leads nowhere: push rbp; mov rbp, imm;
+ * mov rax, rdi; call rax; pop rbp; ret */
+static void call_work(void)
+{
+    give(take(5 * KIB));
+}
+
+static int code_without_tables(void)
+{
+    static const unsigned char code[] = {0x55, 0x48, 0xbd, 0xef, 0xbe, 0xad, 0xde, 0, 0, 0, 0,
+                                         0x48, 0x89, 0xf8, 0xff, 0xd0, 0x5d, 0xc3};
+    void *map = mmap(NULL, 4 * KIB, PROT_READ | PROT_WRITE | PROT_EXEC,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(map != MAP_FAILED);
+    memcpy(map, code, sizeof code);
+    void (*run)(void (*)(void));
+    memcpy(&run, &map, sizeof run);
+    for (int i = 0; i < 20; i++)
+        run(call_work);
+    return 0;
+}
+#endif
+
+/* --- the state of the thread --- */
+
+static int strict_arithmetic(void)
+{
+    int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW;
+    feenableexcept(traps);
+    fesetround(FE_UPWARD);
+    some_work();
+    printf("still %d %d\n", fegetexcept() == traps, fegetround() == FE_UPWARD);
+    return 0;
+}
+
+static int errno_stays(void)
+{
+    int changed = 0;
+    for (size_t i = 0; i < 20000; i++) {
+        errno = 77;
+        void *p = take((i % 50 + 1) * KIB);
+        changed += errno != 77;
+        errno = 78;
+        give(p);
+        changed += errno != 78;
+    }
+    printf("changed %d\n", changed);
+    return 0;
+}
+
+/* --- many --- */
+
+static void *short_life(void *arg)
+{
+    give(take(KIB));
+    return arg;
+}
+
+static size_t resident_kib(void)
+{
+    size_t all, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    CHECK(f && fscanf(f, "%zu %zu", &all, &pages) == 2);
+    fclose(f);
+    return pages * 4;
+}
+
+static int threads_one_after_another(void)
+{
+    pthread_t t;
+    size_t early = 0;
+    for (int i = 0; i < 3000; i++) {
+        CHECK(!pthread_create(&t, NULL, short_life, NULL));
+        pthread_join(t, NULL);
+        if (i == 1000)
+            early = resident_kib();
+    }
+    size_t late = resident_kib();
+    fprintf(stderr, "resident: %zu, then %zu KiB\n", early, late);
+    printf("grows %d\n", late > early + 6 * KIB);
+    return 0;
+}
+
+static pthread_barrier_t all_there;
+
+static void *long_life(void *arg)
+{
+    void *p = take(KIB);
+    pthread_barrier_wait(&all_there);
+    give(p);
+    return arg;
+}
+
+static int many_threads_at_once(void)
+{
+    enum { THREADS = 1000 };
+    static pthread_t threads[THREADS];
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 64 * KIB);
+    pthread_barrier_init(&all_there, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_create(&threads[i], &attr, long_life, NULL));
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+
+/* --- descriptors --- */
+
+static int own_table_of_descriptors(void)
+{
+    some_work();
+    CHECK(!syscall(SYS_close_range, 3, ~0u, 2 /* CLOSE_RANGE_UNSHARE */));
+    FILE *f = fopen("mine", "w+");
+    CHECK(f && fileno(f) == 3);
+    some_work();
+    fputs("mine", f);
+    fflush(f);
+    struct stat st;
+    CHECK(!fstat(3, &st));
+    printf("%d\n", (int)st.st_size);
+    fclose(f);
+    return 0;
+}
+
+static int no_descriptors_at_all(void)
+{
+    struct rlimit none = {0, 0};
+    int count;
+    OK(cudaGetDeviceCount(&count));
+    give(take(KIB));
+    CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+    some_work();
+    puts("worked");
+    return 0;
+}
+
+/* --- rights --- */
+
+static void become_nobody(void)
+{
+    if (!geteuid())
+        CHECK(!setgroups(0, NULL) && !setresgid(65534, 65534, 65534) &&
+              !setresuid(65534, 65534, 65534));
+}
+
+/* from then on no memory can be mapped */
+static int new_memory_is_locked(void)
+{
+    struct rlimit little = {16 * KIB, 16 * KIB};
+    some_work();
+    CHECK(!setrlimit(RLIMIT_MEMLOCK, &little));
+    become_nobody();
+    CHECK(!mlockall(MCL_FUTURE));
+    void *map = mmap(NULL, 64 * KIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    printf("mapped %d\n", map != MAP_FAILED);
+    some_work();
+    return 0;
+}
+
+static int not_dumpable(void)
+{
+    some_work();
+    become_nobody();
+    CHECK(!prctl(PR_SET_DUMPABLE, 0));
+    some_work();
+    usleep(700000); /* longer than the interval of our thread */
+    some_work();
+    return 0;
+}
+
+static int other_namespaces(void)
+{
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS)) {
+        puts("cannot");
+        give(take(KIB));
+        return 0;
+    }
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        victim_tally_open();
+        printf("pid %d\n", (int)getpid());
+        some_work();
+        tally_end();
+        exit(3);
+    }
+    printf("child %d\n", status_of(pid));
+    some_work();
+    return 0;
+}
+
+/* --- signals and debuggers --- */
+
+static int children_are_ignored(void)
+{
+    int status = 0;
+    signal(SIGCHLD, SIG_IGN);
+    some_work();
+    printf("system %d\n", system("exit 3"));
+    pid_t pid = waitpid(-1, &status, __WALL);
+    printf("%d %s\n", (int)pid, strerror(errno));
+    return 0;
+}
+
+static int stopped_and_continued(void)
+{
+    give(take(KIB));
+    fflush(stdout);
+    pid_t pid = fork(), me = getppid();
+    if (!pid) {
+        me = getppid();
+        usleep(50000);
+        kill(me, SIGCONT);
+        usleep(50000);
+        kill(me, SIGCONT);
+        _exit(0);
+    }
+    raise(SIGSTOP);
+    some_work();
+    printf("child %d\n", status_of(pid));
+    return 0;
+}
+
+static int all_signals_by_a_descriptor(void)
+{
+    sigset_t all;
+    struct signalfd_siginfo info;
+    sigfillset(&all);
+    CHECK(!sigprocmask(SIG_SETMASK, &all, NULL));
+    int fd = signalfd(-1, &all, SFD_CLOEXEC);
+    CHECK(fd >= 0);
+    some_work();
+    for (int i = 0; i < 3; i++) {
+        kill(getpid(), SIGUSR1 + i % 2);
+        CHECK(read(fd, &info, sizeof info) == sizeof info);
+        printf("%u\n", info.ssi_signo);
+        some_work();
+    }
+    close(fd);
+    return 0;
+}
+
+/* a tracer sees the signals of its child, and none of ours */
+static int traced_by_its_parent(void)
+{
+    int status, signals = 0;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid) {
+        CHECK(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+        victim_tally_open();
+        some_work();
+        raise(SIGUSR1);
+        some_work();
+        tally_end();
+        exit(17);
+    }
+    while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+        signals++;
+        CHECK(!ptrace(PTRACE_CONT, pid, NULL, NULL));
+    }
+    printf("%d signals, status %d\n", signals, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    return 0;
+}
+
+VICTIM("odd states")
+CASE(fibers, "coroutines on stacks of 64 KiB with nothing around them", 0)
+#if defined(__x86_64__)
+CASE(code_without_tables, "code made at run time, with a wild frame pointer", 0)
+#endif
+CASE(strict_arithmetic, "floating point exceptions are traps, rounding is upward", 0)
+CASE(errno_stays, "errno after calls that succeed", 0)
+CASE(threads_one_after_another, "3000 threads, one after another: memory does not grow", 0)
+CASE(many_threads_at_once, "1000 threads at once", 0)
+CASE(own_table_of_descriptors, "a thread with a table of descriptors of its own, all closed", 0)
+CASE(no_descriptors_at_all, "a limit of no descriptors", 0)
+CASE(new_memory_is_locked, "new memory is locked, and little may be", 0)
+CASE(not_dumpable, "a program nobody may look into", 0)
+CASE(other_namespaces, "a child in namespaces of its own, as process 1", VF_CHILDREN)
+STDERR_HAS(other_namespaces, "the program's own threads write it")
+CASE(children_are_ignored, "SIGCHLD is ignored", 0)
+CASE(stopped_and_continued, "stopped and continued", 0)
+CASE(all_signals_by_a_descriptor, "takes all signals from a descriptor", 0)
+CASE(traced_by_its_parent, "a child under its parent's ptrace", VF_CHILDREN)
+END_VICTIM

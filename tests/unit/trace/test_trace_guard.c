@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SIGBUS and FILE.live: shortened under a recording, it costs the recording and not the
+ * program, in whichever thread the fault comes; every other SIGBUS is the program's. */
+#include "unit/trace/trace_test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static void record_some(struct vs_recorder *r, uint64_t events)
+{
+    for (uint64_t i = 0; i < events; i++) {
+        struct vs_event e = {.kind = VS_EVENT_memset};
+        e.memset.correlation = i;
+        e.memset.bytes = i * UINT64_C(0x9e3779b97f4a7c15);
+        vs_recorder_event(r, &e);
+    }
+}
+
+static struct vs_recorder *open_slow_recorder(const char *path, unsigned flush_ms)
+{
+    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = flush_ms};
+    struct vs_recorder *r = NULL;
+    return vs_recorder_open(&config, &r) ? NULL : r;
+}
+
+static void shorten_live(const char *path)
+{
+    char live[530];
+    snprintf(live, sizeof live, "%s.live", path);
+    if (truncate(live, 0))
+        _exit(4);
+}
+
+/* *body* in a child without a handler of a sanitizer's; its exit status, or 128 + signal. */
+static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
+{
+    char log[520];
+    snprintf(log, sizeof log, "%s/said.txt", scratch_dir);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct rlimit no_core = {0, 0};
+        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(fd, STDERR_FILENO);
+        signal(SIGBUS, SIG_DFL);
+        setrlimit(RLIMIT_CORE, &no_core);
+        _exit(body(path));
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    size_t bytes;
+    unsigned char *text = slurp(log, &bytes);
+    snprintf(said, max, "%.*s", (int)bytes, (char *)text);
+    free(text);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* --- FILE.live is shortened --- */
+
+static int shorten_while_recording(const char *path)
+{
+    struct vs_recorder *r = open_slow_recorder(path, 50);
+    record_some(r, 5000);
+    vs_recorder_flush(r);
+    shorten_live(path);
+    record_some(r, 400000);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return 0;
+}
+
+/* the fault comes in the background thread, or in close */
+static int shorten_before_it_is_written(const char *path)
+{
+    struct vs_recorder *r = open_slow_recorder(path, 100);
+    record_some(r, 5000);
+    vs_recorder_flush(r);
+    record_some(r, 10);
+    shorten_live(path);
+    usleep(300000);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return 0;
+}
+
+static int shorten_before_the_end(const char *path)
+{
+    struct vs_recorder *r = open_slow_recorder(path, 100000);
+    record_some(r, 5000);
+    vs_recorder_flush(r);
+    record_some(r, 10);
+    shorten_live(path);
+    vs_recorder_end(r, VS_END_EXIT, 0);
+    return 0;
+}
+
+static uint64_t events_in(const char *path)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct vs_event got;
+    uint64_t n = 0;
+    while (!vs_reader_next(reader, &got)) {
+        if (got.kind == VS_EVENT_memset) {
+            assert_int_equal(got.memset.correlation, n < 5000 ? n : n - 5000);
+            assert_int_equal(got.memset.bytes,
+                             got.memset.correlation * UINT64_C(0x9e3779b97f4a7c15));
+            n++;
+        }
+    }
+    vs_reader_close(reader);
+    return n;
+}
+
+static void a_live_file_that_is_shortened_stops_the_recording_only(void **state)
+{
+    (void)state;
+    static int (*const bodies[])(const char *) = {shorten_while_recording,
+                                                  shorten_before_it_is_written,
+                                                  shorten_before_the_end};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char said[2048], path[520];
+        snprintf(path, sizeof path, "%s/short%zu.vst", scratch_dir, i);
+        assert_int_equal(in_child(bodies[i], path, said, sizeof said), 0);
+        const char *word = strstr(said, "cannot be used any more");
+        assert_non_null(word);
+        assert_null(strstr(word + 1, "vramscope["));
+        assert_in_range(events_in(path), 5000, 405000);
+    }
+}
+
+/* --- what is not ours --- */
+
+static int *beyond_the_end(void)
+{
+    char name[] = "/tmp/vs-guard-XXXXXX";
+    int fd = mkstemp(name);
+    int *map = fd < 0 || unlink(name)
+                   ? MAP_FAILED
+                   : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED)
+        _exit(5);
+    return map;
+}
+
+static int fault_of_its_own(const char *path)
+{
+    open_slow_recorder(path, 50);
+    *(volatile int *)beyond_the_end() = 1;
+    return 0;
+}
+
+static int sent_by_another(const char *path)
+{
+    open_slow_recorder(path, 50);
+    kill(getpid(), SIGBUS);
+    return 0;
+}
+
+static void other_bus_errors_end_the_program_as_without_us(void **state)
+{
+    (void)state;
+    char said[2048], path[520];
+    snprintf(path, sizeof path, "%s/own.vst", scratch_dir);
+    assert_int_equal(in_child(fault_of_its_own, path, said, sizeof said), 128 + SIGBUS);
+    assert_string_equal(said, "");
+    assert_int_equal(in_child(sent_by_another, path, said, sizeof said), 128 + SIGBUS);
+    assert_string_equal(said, "");
+}
+
+static void end_calmly(int number)
+{
+    _exit(number);
+}
+
+static int handled_by_the_program(const char *path)
+{
+    struct sigaction now;
+    signal(SIGBUS, end_calmly);
+    open_slow_recorder(path, 50);
+    if (sigaction(SIGBUS, NULL, &now) || now.sa_handler != end_calmly)
+        return 1;
+    *(volatile int *)beyond_the_end() = 1;
+    return 0;
+}
+
+static int ignored_by_the_program(const char *path)
+{
+    struct sigaction now;
+    signal(SIGBUS, SIG_IGN);
+    open_slow_recorder(path, 50);
+    return sigaction(SIGBUS, NULL, &now) || now.sa_handler != SIG_IGN;
+}
+
+static void what_the_program_does_with_the_signal_is_left_alone(void **state)
+{
+    (void)state;
+    char said[2048], path[520];
+    snprintf(path, sizeof path, "%s/handled.vst", scratch_dir);
+    assert_int_equal(in_child(handled_by_the_program, path, said, sizeof said), SIGBUS);
+    assert_int_equal(in_child(ignored_by_the_program, path, said, sizeof said), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_live_file_that_is_shortened_stops_the_recording_only),
+        cmocka_unit_test(other_bus_errors_end_the_program_as_without_us),
+        cmocka_unit_test(what_the_program_does_with_the_signal_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
