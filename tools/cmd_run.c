@@ -18,12 +18,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "own_state.h"
 #include "run_internal.h"
 #include "run_manifest.h"
+#include "run_names.h"
 #include "run_output.h"
 #include "run_signals.h"
 #include "run_summary.h"
@@ -42,8 +44,8 @@ static const char usage[] =
     "\n"
     "  -o FILE             the trace; %n program, %p pid, %h host, %r rank\n"
     "                      (default vramscope.%n.%p.vst; an older trace is replaced\n"
-    "                      once there is a new one; where its name cannot be known\n"
-    "                      before, it stays, and the new one is NAME.PID.vst)\n"
+    "                      once there is a new one; where something else has the\n"
+    "                      name, that stays, and the trace is NAME.PID.vst)\n"
     "  --allocator=HOW     auto, caching or observe: serve device memory from a cache with\n"
     "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
     "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
@@ -154,7 +156,8 @@ static bool make_way(const struct vs_run *run, struct vs_run_output *older)
     bool there = *path && !lstat(path, &st);
     if (known && (!there || is_old_trace(path, &st)) && vs_run_output_set_aside(older, path))
         return true;
-    if (there)
+    bool later = there && is_old_trace(path, &st) && vs_run_names_replaced(output);
+    if (there && !later)
         vs_tool_fail("vramscope run", "%s is there already and stays; what is recorded now gets "
                      "another name, with the process number in it", path);
     return true;
@@ -167,6 +170,7 @@ static int execute(struct vs_run *run, int *status)
     sigset_t all, mask;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
+    clock_gettime(CLOCK_REALTIME, &run->began);
     bool ready = make_way(run, &older);
     int result = ready ? start(run, &mask, status) : fail_replacing(trace);
     vs_run_output_settle(&older);
@@ -182,8 +186,11 @@ static int execute(struct vs_run *run, int *status)
 static void summarise(struct vs_run *run, int status)
 {
     struct vs_run_summary seen;
+    struct vs_run_names names = {.pattern = run->options.text[VS_OPT_output],
+                                 .began = run->began, .manifest = run->manifest};
     vs_symbol_tool_configure(&run->options);
-    vs_run_summarise(run->manifest, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
+    vs_run_summarise(&names, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
+    vs_run_names_free(&names);
     if (seen.failures && !run->quiet)
         fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands "
                         "above\n", run->program[0]);

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/vs_option.h"
 #include "reach.h"
@@ -19,6 +20,7 @@ struct vs_run {
     struct vs_options options;
     bool quiet;
     char manifest[PATH_MAX];
+    struct timespec began; /* CLOCK_REALTIME, before the program */
     pid_t pid; /* of the program */
     char plan[PATH_MAX]; /* made for this run; empty: none */
     enum vs_reach reach; /* by the library, of the program */

@@ -60,7 +60,7 @@ static void settle_left(struct vs_run_output *left, const char *path, const char
         closedir(dir);
 }
 
-static bool has(const char *pattern, char letter)
+bool vs_run_output_has(const char *pattern, char letter)
 {
     const char *p = strchr(pattern, '%');
     while (p && p[1] && p[1] != letter)
@@ -72,10 +72,10 @@ bool vs_run_output_known(const char *pattern, const char *program, char path[PAT
 {
     const char *slash = strrchr(program, '/');
     *path = 0;
-    if (has(pattern, 'p') ||
+    if (vs_run_output_has(pattern, 'p') ||
         vs_output_expand(pattern, slash ? slash + 1 : program, 0, path, PATH_MAX))
         return false;
-    return has(pattern, 'r') == vs_output_is_ranked();
+    return vs_run_output_has(pattern, 'r') == vs_output_is_ranked();
 }
 
 bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
@@ -111,12 +111,19 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
 }
 
 /* A link first, as it never replaces; not every file system has them. */
-static void put_back(const char *from, const char *to)
+static bool put_back(const char *from, const char *to)
 {
     if (!link(from, to))
-        unlink(from);
-    else if (errno != EEXIST)
-        rename(from, to);
+        return !unlink(from);
+    return errno != EEXIST && !rename(from, to);
+}
+
+bool vs_run_output_move(const char *from, const char *to)
+{
+    char live[PATH_MAX], live_to[PATH_MAX];
+    bool named = with_live(live, from) && with_live(live_to, to);
+    bool owned = named && vs_reader_owns_live(from, live);
+    return named && put_back(from, to) && (!owned || put_back(live, live_to));
 }
 
 void vs_run_output_settle(struct vs_run_output *output)

@@ -14,6 +14,9 @@ struct vs_run_output {
     bool live;            /* its live window waits there too */
 };
 
+/* vs_run_output_has: does *pattern* hold %*letter*? */
+bool vs_run_output_has(const char *pattern, char letter);
+
 /* vs_run_output_known: the name by *pattern* of the trace of *program*, which is about to start.
  * Empty when only its process knows (%p). True when it is for this run alone: false where
  * processes that it starts may have ranks of their own, or runs of other ranks the same name. */
@@ -26,5 +29,9 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path);
 /* vs_run_output_settle: remove the older trace where a new one was written, otherwise put
  * it back. */
 void vs_run_output_settle(struct vs_run_output *output);
+
+/* vs_run_output_move: give the trace at *from*, with its live window, the name *to*, which nothing
+ * has. False when that fails, or something has it now. */
+bool vs_run_output_move(const char *from, const char *to);
 
 #endif

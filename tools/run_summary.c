@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/report.h"
 #include "command.h"
@@ -85,53 +84,12 @@ static void write_names(const char *path)
     vs_symbolize_free(&result);
 }
 
-static bool is_listed(const char *manifest, const char *trace)
-{
-    char line[PATH_MAX + 2];
-    FILE *file = fopen(manifest, "r");
-    bool found = false;
-    while (file && !found && vs_run_manifest_line(file, line, sizeof line))
-        found = strcmp(line, trace) == 0;
-    if (file)
-        fclose(file);
-    return found;
-}
-
-/* Cuts ".NUMBER" off the end; false when there is none. */
-static bool cut_number(char *name)
-{
-    char *dot = strrchr(name, '.');
-    bool number = dot && dot[1] && dot[1 + strspn(dot + 1, "0123456789")] == 0;
-    if (number)
-        *dot = 0;
-    return number;
-}
-
-/* NAME.PID.vst and NAME.PID.2.vst are names of who found NAME.vst taken: by an earlier process of
- * this run, or by something older that must not be read for it. */
-static void say_older(const char *manifest, const char *trace)
-{
-    char name[PATH_MAX], older[PATH_MAX + 8];
-    size_t length = strlen(trace);
-    if (length < 4 || length >= sizeof name || strcmp(trace + length - 4, ".vst") != 0)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)(length - 4), trace);
-    while (cut_number(name)) {
-        snprintf(older, sizeof older, "%s.vst", name);
-        if (access(older, F_OK))
-            snprintf(older, sizeof older, "%s", name);
-        if (access(older, F_OK) || is_listed(manifest, older))
-            continue;
-        vs_tool_fail("vramscope", "%s is not of this run; see %s", older, trace);
-        return;
-    }
-}
-
-void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_run_summary *out)
+void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
+                      struct vs_run_summary *out)
 {
     struct vs_trace_list list = {0};
     char line[PATH_MAX + 2];
-    FILE *manifest = fopen(path, "r");
+    FILE *manifest = fopen(names->manifest, "r");
     *out = (struct vs_run_summary){0};
     while (manifest && vs_run_manifest_line(manifest, line, sizeof line)) {
         if (*line == '!') {
@@ -141,6 +99,7 @@ void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_ru
         } else if (*line == '?') {
             snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1, line + 1);
         } else {
+            vs_run_names_take(names, line);
             write_checkpoints(line);
             if (symbolize)
                 write_names(line);
@@ -149,12 +108,14 @@ void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_ru
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
-            say_older(path, line); /* also when quiet: it tells where the trace is */
+            vs_run_names_say(names, line); /* also when quiet: it tells where the trace is */
             out->traces++;
         }
     }
     if (manifest)
         fclose(manifest);
+    if (out->traces)
+        vs_run_names_say_ranks(names);
     if (list.count && out->traces > 1)
         show_tree(&list, out->traces);
     vs_trace_list_free(&list);

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "run_names.h"
+
 struct vs_run_summary {
     unsigned traces;      /* processes that left one */
     unsigned failures;    /* processes that used CUDA and could not record */
@@ -14,8 +16,10 @@ struct vs_run_summary {
     char unreached[4096]; /* a program that was started without our LD_PRELOAD; or empty */
 };
 
-/* vs_run_summarise: read the manifest at *path*; unless *quiet*, print to standard error.
- * *symbolize*: write names of functions into each trace first. */
-void vs_run_summarise(const char *path, bool quiet, bool symbolize, struct vs_run_summary *out);
+/* vs_run_summarise: read the manifest of *names*, and give the traces the names that they were to
+ * have; unless *quiet*, print to standard error. *symbolize*: write names of functions into each
+ * trace first. */
+void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
+                      struct vs_run_summary *out);
 
 #endif

@@ -144,10 +144,10 @@ static void or_it_is_said_that_it_stays(void **state)
     (void)state;
     static const char begin[] = "unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK; cd k; ";
     char script[1024];
-    snprintf(script, sizeof script, "mkdir k; %s for i in 1 2; do "
-             "$V run $S -o t%%r.vst -- $P device; done >/dev/null; ls | wc -l", begin);
+    snprintf(script, sizeof script, "mkdir k; %s echo mine >t0.vst; $V run $S -o t%%r.vst -- "
+             "$P device >/dev/null; cat t0.vst; ls | wc -l", begin);
     assert_int_equal(bash(script), 0);
-    assert_string_equal(out, "2\n");
+    assert_string_equal(out, "mine\n2\n");
     assert_says(err, "t0.vst is there already and stays");
     assert_says(err, "t0.vst is not of this run; see ");
     snprintf(script, sizeof script, "%s echo mine >x5.vst; RANK=5 $V run $S -o x%%r.vst -- $P device "
@@ -171,6 +171,67 @@ static void a_quiet_run_says_where_the_trace_is(void **state)
     assert_says(err, "t.vst is not of this run; see ");
     assert_int_equal(bash("cd l; rm *; $V run -q $S -o t.vst -- $P device >/dev/null; ls"), 0);
     assert_string_equal(out, "t.vst\n");
+    assert_string_equal(err, "");
+}
+
+/* As torchrun: "ranks FROM TO COMMAND…" starts one for each rank, that is set for it alone. */
+#define RANKS "unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK; cat >ranks <<'.'\n" \
+    "for ((r = $1; r <= $2; r++)); do RANK=$r LOCAL_RANK=$r \"${@:3}\" & done; wait\n.\n"
+
+static void every_rank_s_trace_has_its_name_again(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir m; cd m; " RANKS "mkdir t; for m in device atexit; do\n"
+                          "$V run $S -o t/%r.vst -- bash ranks 0 2 $P $m >/dev/null; ls -A t; done\n"
+                          "for r in 0 1 2; do $V report t/$r.vst | grep -c ' atexit'; done"), 0);
+    assert_string_equal(out, "0.vst\n1.vst\n2.vst\n0.vst\n1.vst\n2.vst\n1\n1\n1\n");
+    assert_says(err, "3 processes used CUDA");
+    assert_null(strstr(err, "stays"));
+    assert_null(strstr(err, "of this run"));
+    assert_null(strstr(err, "earlier run"));
+    assert_int_equal(bash("cd m; $V run -q $S -o t/%r.vst -- bash ranks 1 1 $P device >/dev/null; ls -A t; "
+                          "for r in 0 1; do $V report t/$r.vst | grep -c ' atexit'; done; true"), 0);
+    assert_string_equal(out, "0.vst\n1.vst\n2.vst\n1\n0\n");
+    assert_says(err, "t/0.vst and 1 more ranks' traces there are of an earlier run");
+}
+
+static void a_rank_that_was_killed_brings_its_last_events(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir n; cd n; " RANKS "mkdir t; for i in 1 2; do\n"
+                          "$V run $S -o t/%r.vst -- bash ranks 0 1 $P sigkill >/dev/null; done; ls -A t; "
+                          "$V recover t/0.vst >/dev/null && $V recover t/1.vst && ls -A t"), 0);
+    assert_string_equal(strstr(out, "\n0.vst\n1.vst\n") ? "whole" : out, "whole");
+    assert_int_equal(strncmp(out, "0.vst\n0.vst.live\n1.vst\n1.vst.live\n", 34), 0);
+    assert_null(strstr(err, "is of another trace"));
+}
+
+/* What is recorded elsewhere, no trace, or of this run keeps the name. */
+static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir o; cd o; " RANKS "mkdir t; mkfifo hold; "
+                          "alone t/0.vst $P wait <hold & exec 9>hold; recorded t/0.vst; echo mine >t/1.vst\n"
+                          "$V run $S -o t/%r.vst -- bash ranks 0 2 $P device >/dev/null; cat t/1.vst; "
+                          "echo >&9; wait; ls -A t | grep -c vst$; ls t/0.*.vst t/1.*.vst | wc -l; "
+                          "$V report t/0.vst >/dev/null"), 0);
+    assert_string_equal(out, "mine\n5\n2\n");
+    assert_says(err, "0.vst is not of this run; see ");
+    assert_says(err, "1.vst is not of this run; see ");
+    assert_int_equal(bash("cd o; rm t/*; for i in 1 2; do $V run $S -o t/%r.vst -- bash -c "
+                          "'RANK=0 $P device; RANK=0 $P atexit' >/dev/null; done; ls -A t | wc -l; "
+                          "$V report t/0.vst | grep -c 'command.* device$'; "
+                          "$V report t/0.*.vst | grep -c 'exit 5'"), 0);
+    assert_string_equal(out, "3\n1\n2\n");
+    assert_null(strstr(err, "not of this run"));
+}
+
+static void a_number_in_a_name_is_no_name_that_was_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(bash("mkdir p; cd p; for o in t.vst t.5.vst t.%p.vst; do "
+                          "$V run -q $S -o $o -- $P device >/dev/null; done; ls | wc -l"), 0);
+    assert_string_equal(out, "3\n");
     assert_string_equal(err, "");
 }
 
@@ -212,6 +273,10 @@ int main(void)
         cmocka_unit_test(an_older_trace_gives_way_where_its_name_is_known),
         cmocka_unit_test(or_it_is_said_that_it_stays),
         cmocka_unit_test(a_quiet_run_says_where_the_trace_is),
+        cmocka_unit_test(every_rank_s_trace_has_its_name_again),
+        cmocka_unit_test(a_rank_that_was_killed_brings_its_last_events),
+        cmocka_unit_test(a_rank_s_name_is_taken_from_an_older_trace_alone),
+        cmocka_unit_test(a_number_in_a_name_is_no_name_that_was_taken),
         cmocka_unit_test(index_says_that_a_killed_trace_is_whole_now),
         cmocka_unit_test(the_library_is_found_without_proc),
     };
