@@ -65,6 +65,10 @@ const char *vs_python_unloading(void);
 void vs_python_unloaded(void);
 /* vs_python_kept: it is, from now on. false: it could not be; nothing of it is called again. */
 void vs_python_kept(bool kept);
+/* vs_python_until_greenlet: how many of *count* return addresses come before the first in
+ * the greenlet package, whose C code begins a stack on top of another's; all when there is
+ * none. Takes the loader's list lock. */
+size_t vs_python_until_greenlet(void *const *pcs, size_t count);
 /* vs_python_get: the interpreter; NULL when there is none. Asked for every stack. */
 extern _Atomic(const struct vs_python *) vs_python_found; /* stored with release */
 static inline const struct vs_python *vs_python_get(void)

@@ -243,6 +243,45 @@ bool vs_python_awaited(void)
     return word && has_begun(word);
 }
 
+/* --- greenlets --- */
+
+struct greenlet_search {
+    void *const *pcs;
+    size_t count;
+};
+
+static bool is_greenlet(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : "";
+    name += *name == '_';
+    return strncmp(name, "greenlet.", 9) == 0;
+}
+
+static int look_for_greenlet(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct greenlet_search *search = arg;
+    struct vs_python object = {0};
+    (void)size;
+    if (!is_greenlet(info->dlpi_name))
+        return 0;
+    set_range(info, &object);
+    for (size_t i = 0; i < search->count; i++) {
+        uint64_t pc = (uint64_t)(uintptr_t)search->pcs[i] - 1;
+        if (pc >= object.object_start && pc < object.object_end)
+            search->count = i;
+    }
+    return 0;
+}
+
+size_t vs_python_until_greenlet(void *const *pcs, size_t count)
+{
+    struct greenlet_search search = {pcs, count};
+    if (count)
+        dl_iterate_phdr(look_for_greenlet, &search);
+    return search.count;
+}
+
 /* --- its unloading --- */
 
 #define LOOK_WAITS_MAX 10000 /* for a look to end; one that was interrupted never does */

@@ -8,7 +8,8 @@
  *
  * The interpreter's other C functions say nothing that its frames do not, and are left out,
  * and so is what stands below the outermost Python frame when that is but the C library
- * and the interpreter. Native frames of extensions and libraries stay.
+ * and the interpreter, or what began a greenlet. Native frames of extensions and libraries
+ * stay.
  *
  * In a list of frames a Python frame is vs_python_step_key, which no address can be. */
 #define _GNU_SOURCE
@@ -116,7 +117,11 @@ static void merge_native(struct merge *m, void *const *pcs, const uint64_t *sps,
 
 static void leave_out_bottom(struct merge *m)
 {
-    if (!m->bottom || !m->python->machinery)
+    if (!m->bottom)
+        return;
+    /* what lies below a greenlet's first frame did not call it, and need not be frames */
+    m->n = m->bottom + vs_python_until_greenlet(m->out + m->bottom, m->n - m->bottom);
+    if (!m->python->machinery)
         return;
     for (size_t i = m->bottom; i < m->n; i++) {
         if (!is_bottom(m->python, (uint64_t)(uintptr_t)m->out[i] - 1))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs python_victim.py under an interpreter and vramscope, and compares the Python frames of
-# each stack in the trace with what that interpreter said of it; and where native frames
+# Runs a victim under an interpreter and vramscope, and compares the Python frames of each
+# stack in each process' trace with what that interpreter said of it; and where native frames
 # stand between them, in the cases where that is known.
 import argparse
 import collections
@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
 from vramscope import vst  # noqa: E402
 
 DEPTH = 128
+TEXT_MAX = 1024  # VS_PYTHON_TEXT_MAX
 SKIPPED = 77
 # a letter per frame: p Python, e the extension, f libffi or _ctypes, c the C library, m
 # another module of Python's in C; a last p* stands for any number of them
@@ -50,10 +51,10 @@ def letter(frame):
         return "p"
     name = os.path.basename(frame.module.path) if frame.module else "?"
     for start, sign in (("libffi", "f"), ("_ctypes", "f"), ("victim_ext", "e"), ("libc.so", "c"),
-                        ("libasan", "c")):  # which stands in front of the C library
+                        ("libasan", "c"), ("_greenlet.", "g")):  # which stands in front of the C library
         if name.startswith(start):
             return sign
-    if frame.module and "lib-dynload" in frame.module.path:
+    if frame.module and ("lib-dynload" in frame.module.path or "gevent" in frame.module.path):
         return "m"
     return "<%s>" % name
 
@@ -77,8 +78,16 @@ def has_shape(text, want):
 
 
 def as_read(text):
-    """A name as a trace has it: bytes that are no UTF-8 are replaced."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """A name as a trace has it: cut, and what is no UTF-8 is replaced."""
+    data = b""
+    for character in text:
+        if len(data) + 4 > TEXT_MAX:
+            break
+        if "\udc80" <= character <= "\udcff":
+            data += character.encode("utf-8", "surrogateescape")
+        else:
+            data += ("\ufffd" if "\ud800" <= character <= "\udfff" else character).encode()
+    return data.decode("utf-8", "replace")
 
 
 def show(case, want, got):
@@ -88,13 +97,17 @@ def show(case, want, got):
             say("   %s %s | %s" % ("  " if w == g else "->", w, g))
 
 
-def load(path):
-    told = {}
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            one = json.loads(line)
-            told[one["size"]] = one
-    return told
+def load(folder):
+    """What each process wrote down: by its number."""
+    processes = {}
+    for name in os.listdir(folder):
+        if name.startswith("told."):
+            told = processes[name[len("told."):]] = {}
+            with open(os.path.join(folder, name), encoding="utf-8") as lines:
+                for line in lines:
+                    one = json.loads(line)
+                    told[one["size"]] = one
+    return {process: told for process, told in processes.items() if told}
 
 
 def check(trace_path, told, stacks):
@@ -110,7 +123,7 @@ def check(trace_path, told, stacks):
         if cut or (stack and not stack[-1].module and stack[-1].offset == 1):  # caller unknown
             stack = stack[:-1]
         got = python_frames(stack)
-        want = [[as_read(f[0]), as_read(f[1]), f[2]] for f in one["frames"]]
+        want = [[as_read(f[0]), as_read(f[1]), f[2] or 0] for f in one["frames"]]
         # a stack that is full ends early
         if got != want and not (cut and len(stack) == DEPTH and got == want[:len(got)] and len(got) > 50):
             wrong += 1
@@ -119,7 +132,7 @@ def check(trace_path, told, stacks):
         elif stacks == "python" and len(stack) != len(got):
             wrong += 1
             say("case %r: native frames in %s" % (one["case"], shape(stack)))
-        elif stacks == "both" and set(shape(stack)) - set("pefcm"):
+        elif stacks == "both" and (set(shape(stack)) - set("pefcmg") or shape(stack).endswith("g")):
             wrong += 1  # the interpreter's own frames, or an object that has no business there
             say("case %r: %s" % (one["case"], shape(stack)))
         elif stacks == "both" and not has_shape(shape(stack), NATIVE.get(one["case"], shape(stack))):
@@ -129,17 +142,28 @@ def check(trace_path, told, stacks):
     say("%d stacks of %d cases: %d wrong, %d lost %s" % (
         len(told), len({one["case"] for one in told.values()}), wrong, len(lost), lost[:5]))
     say("the trace: %s, %s" % (trace.condition, trace.text))
-    return not wrong and not lost and len(told) > 200 and trace.condition == "complete"
+    return not wrong and not lost and trace.condition == "complete"
 
 
-def command(options, trace):
+def check_all(folder, options):
+    processes = load(folder)
+    good = sum(map(len, processes.values())) >= options.least
+    for process, told in sorted(processes.items()):
+        trace = os.path.join(folder, "t.%s.vst" % process)
+        good &= os.path.exists(trace) and check(trace, told, options.stacks)
+    return good
+
+
+def command(options, folder):
     """What to put before the interpreter, and the environment for it."""
-    settings = {"stacks": options.stacks, "stack-depth": str(DEPTH), "output": trace}
+    settings = {"stacks": options.stacks, "stack-depth": str(DEPTH),
+                "output": os.path.join(folder, "t.%p.vst")}
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     if not options.preload:
         return [options.vramscope, "run", "--quiet", "--simulate=h100-80g"] + [
-            "--%s=%s" % one for one in settings.items()] + ["--"], None
+            "--%s=%s" % one for one in settings.items()] + ["--"], environment
     # a sanitizer's runtime has to be the first library
-    environment = dict(os.environ, LD_PRELOAD=options.preload,
+    environment.update(LD_PRELOAD=options.preload,
                        LD_LIBRARY_PATH=os.path.dirname(options.runtime),
                        ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0")
     for name, value in settings.items():
@@ -152,24 +176,28 @@ def main():
     for name in ("python", "stacks", "vramscope", "runtime", "extension"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--preload", default="")
+    parser.add_argument("--victim", default="python_victim.py")
+    parser.add_argument("--least", type=int, default=200, help="stacks that it writes down")
+    parser.add_argument("--needs", default="ctypes", help="modules that the interpreter must have")
     options = parser.parse_args()
     python = shutil.which(options.python)
-    question = "import ctypes, sys; print(sys.version_info[:2] >= (3, 9), sys.version)"
+    question = "import sys, %s; print(sys.version_info[:2] >= (3, 9), sys.version)" % options.needs
     answer = subprocess.run([python, "-c", question], capture_output=True, text=True) if python else None
     if not answer or not answer.stdout.startswith("True"):
-        say("skipped: %s is not there, has no ctypes, or is older than 3.9" % options.python)
+        say("skipped: %s is not there, has no %s, or is older than 3.9" % (options.python,
+                                                                          options.needs))
         sys.exit(SKIPPED)
     say(answer.stdout[5:].strip())
     with tempfile.TemporaryDirectory(prefix="vs_python_") as folder:
-        trace, told = os.path.join(folder, "t.vst"), os.path.join(folder, "told")
-        before, environment = command(options, trace)
+        before, environment = command(options, folder)
         done = subprocess.run(
-            before + [python, os.path.join(HERE, "python_victim.py"), options.runtime, told,
-                      options.extension], timeout=240, env=environment)
+            before + [python, os.path.join(HERE, options.victim), options.runtime,
+                      os.path.join(folder, "told"), options.extension], timeout=240, env=environment)
         if done.returncode:
             say("the program ended with %d" % done.returncode)
             sys.exit(1)
-        sys.exit(0 if check(trace, load(told), options.stacks) else 1)
+        sys.exit(0 if check_all(folder, options) else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,59 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program that allocates from everywhere Python code can be, and writes down each time what
-# Python itself says of the stack: a JSON line with the bytes asked for, which no two
-# allocations share, and the frames, innermost first. Runs under Python 3.9 and later.
-# Arguments: the CUDA runtime, the file for the lines, and the extension's path if there is one.
+# A program that allocates from everywhere Python code can be, see python_told.py. Runs under
+# Python 3.9 and later. Arguments: the CUDA runtime, the file for the lines, and the
+# extension's path if there is one.
 import atexit
 import asyncio
 import ctypes
 import functools
 import importlib.util
-import json
 import os
 import signal
 import sys
 import threading
 
-runtime = ctypes.CDLL(sys.argv[1])
-runtime_locked = ctypes.PyDLL(sys.argv[1])  # keeps the GIL
-told = open(sys.argv[2], "w", encoding="utf-8")
-told_lock = threading.Lock()
-next_size = 4096
-
-
-def frames_from(frame):
-    chain = []
-    while frame:
-        code = frame.f_code
-        name = getattr(code, "co_qualname", code.co_name)
-        chain.append([name, code.co_filename, frame.f_lineno])
-        frame = frame.f_back
-    return chain
-
-
-def take_size():
-    global next_size
-    with told_lock:
-        next_size += 1
-        return next_size
-
-
-def tell(size, case):
-    line = {"size": size, "case": case, "frames": frames_from(sys._getframe(1))}
-    with told_lock:
-        told.write(json.dumps(line) + "\n")
-        told.flush()
-
-
-def malloc(size, library=runtime, case=None):
-    """The allocation and its telling share a line."""
-    pointer = ctypes.c_void_p()
-    library.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)), case and tell(size, case)
-
-
-def plain(case, library=runtime):
-    return malloc(take_size(), library, case)
+from python_told import plain, runtime_locked, take_size, tell, told_path
 
 
 def simple_cases():
@@ -389,7 +349,7 @@ deeper(3, %d)
             which = module.create()
         run = getattr(module, "run_string", None) or module.exec
         size = take_size()
-        run(which, source % (sys.argv[1], sys.argv[2], size))
+        run(which, source % (sys.argv[1], told_path(), size))
         plain("beside a sub-interpreter")
         module.destroy(which)
         plain("after a sub-interpreter")
@@ -402,7 +362,6 @@ class AtTheEnd:
 
 
 def forked():
-    told.flush()
     child = os.fork()
     if not child:
         os._exit(0)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the victims allocate with: each time they write down what Python itself says of the
+# stack, a JSON line with the bytes asked for, which no two allocations of a process share,
+# and the frames, innermost first. Every process has a file of its own, with its number in
+# the name. Arguments: the CUDA runtime, and how the files' names begin.
+import ctypes
+import json
+import os
+import sys
+import threading
+
+runtime = ctypes.CDLL(sys.argv[1])
+runtime_locked = ctypes.PyDLL(sys.argv[1])  # keeps the GIL
+told = None
+told_lock = None
+next_size = 4096
+
+
+def told_path():
+    return "%s.%d" % (sys.argv[2], os.getpid())
+
+
+def begin():
+    """Here, and in every child that begins as a copy."""
+    global told, told_lock
+    told = open(told_path(), "a", encoding="utf-8")
+    told_lock = threading.Lock()
+
+
+begin()
+os.register_at_fork(after_in_child=begin)
+
+
+def frames_from(frame):
+    chain = []
+    while frame:
+        code = frame.f_code
+        name = getattr(code, "co_qualname", code.co_name)
+        chain.append([name, code.co_filename, frame.f_lineno])
+        frame = frame.f_back
+    return chain
+
+
+def take_size():
+    global next_size
+    with told_lock:
+        next_size += 1
+        return next_size
+
+
+def tell_line(line):
+    with told_lock:
+        told.write(json.dumps(line) + "\n")
+        told.flush()
+
+
+def tell(size, case, depth=1):
+    tell_line({"size": size, "case": case, "frames": frames_from(sys._getframe(depth))})
+
+
+def malloc(size, library=runtime, case=None):
+    """The allocation and its telling share a line."""
+    pointer = ctypes.c_void_p()
+    library.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)), case and tell(size, case)
+
+
+def plain(case, library=runtime):
+    return malloc(take_size(), library, case)
