@@ -176,7 +176,7 @@ static const char *accept(struct candidate *c, bool unloads_told)
         return why;
     /* a build whose objects have more in front says something else here */
     const char *type = (const char *)(uintptr_t)python->code_type;
-    const char *name = *(const char *const *)(const void *)(type + VS_PYTHON_TYPE_NAME);
+    const char *name = *(const char *const *)(const void *)(type + python->layout.type_name);
     uint64_t inside = (uint64_t)(uintptr_t)name;
     if (inside < python->object_start || inside >= python->object_end || strcmp(name, "code") != 0)
         return "of a build with larger objects";

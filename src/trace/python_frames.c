@@ -4,8 +4,8 @@
  * known or not: a few loads per frame. What is kept of a frame is the code object, where in
  * it the frame is, and a mark of the code object: they die, and others take their addresses.
  *
- * 3.12 and later number code objects; the mark is that number. Earlier ones do not: there it
- * is drawn from what a stack would say of them (names, file, first lines).
+ * 3.12 and later number code objects, each interpreter its own: the mark is that number with
+ * the interpreter's, which no later one has. Earlier versions do not: there it is drawn from what a stack would say of them (names, file, first lines).
  *
  * The frames cannot go away meanwhile, see the header, and each is reached from one that is
  * alive. Pointers are looked at for plausibility all the same, as a debugger or another
@@ -26,6 +26,7 @@
 #define OWNER_GENERATOR 1u
 #define CODE_UNIT 2u
 #define MARKED_MAX 2048u /* bytes of a file name or a table of lines */
+#define COPIES_MAX (1u << 20) /* of instructions: as many as there are threads */
 #define STEP_LIMIT (4u * VS_PYTHON_STEPS_MAX) /* frames looked at, kept or not */
 
 NOT_CHECKED static inline uint64_t word(uint64_t at, uint32_t offset)
@@ -49,6 +50,15 @@ static inline bool plausible(uint64_t at)
     return at >= 4096 && at < UINT64_C(1) << 47 && at % sizeof(uint64_t) == 0;
 }
 
+/* What others may change or free meanwhile is read through the kernel. */
+static bool read_safely(uint64_t at, uint32_t offset, uint64_t *value)
+{
+    struct iovec to = {value, sizeof *value};
+    struct iovec from = {(void *)(uintptr_t)(at + offset), sizeof *value};
+    return plausible(at) &&
+           process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *value;
+}
+
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) *
@@ -64,6 +74,8 @@ struct walk {
     size_t count, frames, frames_max;
     uint64_t last_code, last_mark; /* recursion and files of many functions are common */
     uint64_t last_file, file_mark;
+    uint64_t interpreter_mark; /* of which interpreter's code objects; 0: the first one's */
+    bool attached;             /* nothing that Python frees goes away now */
 };
 
 /* Of the bytes of an object. Of a long one not all of them, but its length and ends. */
@@ -98,8 +110,8 @@ NOT_CHECKED static uint64_t mark_of_bytes(uint64_t at, uint64_t bytes)
 /* A str of a class derived from it has its characters elsewhere. */
 static uint64_t mark_of_text(const struct vs_python_layout *l, uint64_t text)
 {
-    uint32_t state = half(text, VS_PYTHON_TEXT_STATE), kind = VS_PYTHON_KIND(state);
-    uint64_t length = word(text, VS_PYTHON_LENGTH);
+    uint32_t state = half(text, l->text_state) >> l->text_shift, kind = VS_PYTHON_KIND(state);
+    uint64_t length = word(text, l->length);
     if (!(state & VS_PYTHON_COMPACT) || (kind != 1 && kind != 2 && kind != 4))
         return mix(text, length);
     return mark_of_bytes(text + (state & VS_PYTHON_ASCII ? l->text_ascii : l->text_compact),
@@ -113,15 +125,15 @@ static uint64_t mark_of_code(struct walk *w, uint64_t code)
     if (l->code_version != VS_PYTHON_NONE) {
         uint32_t version = half(code, l->code_version);
         if (version)
-            return first << 32 | version;
+            return (first << 32 | version) ^ w->interpreter_mark;
     }
     uint64_t file = word(code, l->code_file), name = word(code, l->code_name);
     uint64_t lines = word(code, l->code_lines);
     if (!plausible(file) || !plausible(name) || !plausible(lines))
         return first;
     /* names are interned: their hash is known */
-    uint64_t mark = mix(word(name, VS_PYTHON_TEXT_HASH), first ^ word(name, VS_PYTHON_LENGTH));
-    mark = mix(mark, mark_of_bytes(lines + VS_PYTHON_BYTES_DATA, word(lines, VS_PYTHON_LENGTH)));
+    uint64_t mark = mix(word(name, l->text_hash), first ^ word(name, l->length));
+    mark = mix(mark, mark_of_bytes(lines + l->bytes_data, word(lines, l->length)));
     if (file != w->last_file) {
         w->last_file = file;
         w->file_mark = mark_of_text(l, file);
@@ -153,7 +165,7 @@ static inline void add_frame(struct walk *w, uint64_t code, uint64_t instr)
 
 static inline bool is_code(const struct walk *w, uint64_t code)
 {
-    return plausible(code) && word(code, VS_PYTHON_TYPE) == w->python->code_type;
+    return plausible(code) && word(code, w->python->layout.object_type) == w->python->code_type;
 }
 
 /* Python hides these from its own tracebacks: not begun yet, or made by itself. */
@@ -202,6 +214,30 @@ static void walk_entry_flag(struct walk *w, const char *thread)
     }
 }
 
+/* Builds without GIL: threads run copies of the instructions that a code object has. *instr*
+ * becomes the address in the object itself. The array of the copies grows by being replaced,
+ * and the old one is freed once no attached thread can be reading it. */
+static bool find_original(const struct walk *w, uint64_t code, uint32_t copy, uint64_t *instr)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    const uint32_t offset = VS_PYTHON_COPIES_DATA + copy * (uint32_t)sizeof(uint64_t);
+    uint64_t copies = word(code, l->code_copies), count = 0, start = 0;
+    if (copy >= COPIES_MAX || !plausible(copies))
+        return false;
+    if (w->attached) {
+        count = word(copies, 0);
+        start = copy < count ? word(copies, offset) : 0;
+    } else if (!read_safely(copies, 0, &count) || copy >= count ||
+               !read_safely(copies, offset, &start)) {
+        return false;
+    }
+    uint64_t distance = *instr - start;
+    if (!start || distance >= word(code, l->length) * CODE_UNIT)
+        return false;
+    *instr = code + l->code_code + distance;
+    return true;
+}
+
 static void walk_entry_frame(struct walk *w, const char *thread)
 {
     const struct vs_python_layout *l = &w->python->layout;
@@ -211,20 +247,39 @@ static void walk_entry_frame(struct walk *w, const char *thread)
     for (unsigned i = 0; plausible(frame) && !full(w) && i < STEP_LIMIT; i++) {
         uint64_t code = word(frame, l->frame_code) & ~UINT64_C(7); /* 3.14 has tags there */
         uint64_t instr = word(frame, l->frame_instr);
-        if (byte(frame, l->frame_owner) >= OWNER_LOOP)
+        uint32_t copy = l->frame_copy != VS_PYTHON_NONE ? half(frame, l->frame_copy) : 0;
+        if (byte(frame, l->frame_owner) >= OWNER_LOOP) {
             add_end(w, frame);
-        else if (!is_code(w, code))
+        } else if (!is_code(w, code)) {
             break;
-        else if (is_complete(w, frame, code, instr))
+        } else if (copy && !find_original(w, code, copy, &instr)) {
+            w->frames = 0; /* better none than a wrong line */
+            break;
+        } else if (is_complete(w, frame, code, instr)) {
             add_frame(w, code, instr);
+        }
         frame = word(frame, l->frame_previous);
     }
+}
+
+/* What holds for the whole walk of *thread*'s frames. */
+static void begin(struct walk *w, uint64_t thread)
+{
+    const struct vs_python_layout *l = &w->python->layout;
+    if (l->interpreter_id != VS_PYTHON_NONE) {
+        uint64_t interpreter = word(thread, l->thread_interpreter);
+        uint64_t id = plausible(interpreter) ? word(interpreter, l->interpreter_id) : 0;
+        w->interpreter_mark = id ? mix(id, id) : 0;
+    }
+    if (l->frame_copy != VS_PYTHON_NONE)
+        w->attached = half(thread, l->thread_attached) == VS_PYTHON_ATTACHED;
 }
 
 size_t vs_python_steps(const struct vs_python *python, const char *thread, size_t frames,
                        struct vs_python_step *steps)
 {
     struct walk w = {.python = python, .steps = steps, .frames_max = frames};
+    begin(&w, (uint64_t)(uintptr_t)thread);
     switch (python->layout.shape) {
     case VS_PYTHON_FRAME_OBJECTS:
         walk_frame_objects(&w, thread);
@@ -256,15 +311,7 @@ uint64_t vs_python_key(const struct vs_python_step *steps, size_t count)
 
 /* Several interpreters in one process, before 3.12: what Python says of this thread is the
  * state it began with, which need not be the one it runs now. The lists of interpreters and
- * threads are others' to change, so they are read through the kernel. */
-static bool read_safely(uint64_t at, uint32_t offset, uint64_t *value)
-{
-    struct iovec to = {value, sizeof *value};
-    struct iovec from = {(void *)(uintptr_t)(at + offset), sizeof *value};
-    return plausible(at) &&
-           process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *value;
-}
-
+ * threads are others' to change. */
 static bool has_frames(const struct vs_python *python, uint64_t state)
 {
     const struct vs_python_layout *l = &python->layout;

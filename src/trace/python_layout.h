@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where CPython keeps what a stack needs, per minor version, for 64-bit builds with a
- * GIL. Offsets in bytes, as its headers of that version lay the structs out; they do
- * not change within a minor version. From 3.13 on the interpreter tells most of them
- * itself, and what it tells counts. */
+ * Where CPython keeps what a stack needs, per minor version, for 64-bit builds. Offsets
+ * in bytes, as its headers of that version lay the structs out; they do not change within
+ * a minor version. From 3.13 on the interpreter tells most of them itself, and what it
+ * tells counts: also whether it was built without GIL, which puts more in front of every
+ * object and, from 3.14 on, gives each thread a copy of its own of the instructions. */
 #ifndef VS_PYTHON_LAYOUT_H
 #define VS_PYTHON_LAYOUT_H
 
@@ -42,15 +43,19 @@ struct vs_python_layout {
     uint32_t code_first_line, code_file, code_name, code_lines, code_version, code_traceable;
     uint32_t code_code;
     uint32_t text_ascii, text_compact; /* where the characters of a str are */
+    /* 3.12 and later: which interpreter this is; they number their code objects apart */
+    uint32_t thread_interpreter, interpreter_id;
+    /* threads' own copies of the instructions: which one a frame is in, the array of them,
+     * and what says whether that stays while it is read */
+    uint32_t frame_copy, code_copies, thread_attached;
+    /* PyObject, PyVarObject, PyTypeObject, str and bytes */
+    uint32_t object_type, type_name, length, text_hash, text_state, text_shift, bytes_data;
 };
 
-/* PyObject, str and bytes, the same in all of them */
-#define VS_PYTHON_TYPE 8u
-#define VS_PYTHON_TYPE_NAME 24u
-#define VS_PYTHON_LENGTH 16u
-#define VS_PYTHON_TEXT_HASH 24u
-#define VS_PYTHON_TEXT_STATE 32u
-#define VS_PYTHON_BYTES_DATA 32u
+#define VS_PYTHON_COPIES_DATA 8u /* behind the number of copies */
+#define VS_PYTHON_ATTACHED 1u    /* a thread that nothing is freed under */
+
+/* the state of a str, shifted by text_shift */
 #define VS_PYTHON_KIND(state) ((state) >> 2 & 7u) /* bytes per character */
 #define VS_PYTHON_COMPACT 0x20u
 #define VS_PYTHON_ASCII 0x40u

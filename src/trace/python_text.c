@@ -15,6 +15,7 @@
 #include "trace/python.h"
 
 #define CODE_BYTES_MAX 256u
+#define HEAD_BYTES 56u /* of a str, with its state */
 #define TABLE_BYTES_MAX (16u << 20)
 #define PIECE 512u
 #define CODE_UNIT 2
@@ -83,18 +84,19 @@ static uint32_t character(const unsigned char *data, uint32_t kind, size_t i)
 /* The str at *text* as UTF-8; longer ones are cut. */
 static bool read_text(const struct vs_python *python, uint64_t text, char *out, size_t *bytes)
 {
-    unsigned char head[VS_PYTHON_TEXT_STATE + sizeof(uint32_t)];
+    const struct vs_python_layout *l = &python->layout;
+    unsigned char head[HEAD_BYTES];
     uint32_t state;
     *bytes = 0;
-    if (!copy(text, head, sizeof head) || word_in(head, VS_PYTHON_TYPE) != python->text_type)
+    if (!copy(text, head, sizeof head) || word_in(head, l->object_type) != python->text_type)
         return false;
-    memcpy(&state, head + VS_PYTHON_TEXT_STATE, sizeof state);
+    memcpy(&state, head + l->text_state, sizeof state);
+    state >>= l->text_shift;
     uint32_t kind = VS_PYTHON_KIND(state);
     if (!(state & VS_PYTHON_COMPACT) || (kind != 1 && kind != 2 && kind != 4))
         return false;
-    uint64_t length = word_in(head, VS_PYTHON_LENGTH), n = 0;
-    uint64_t from = text + (state & VS_PYTHON_ASCII ? python->layout.text_ascii
-                                                    : python->layout.text_compact);
+    uint64_t length = word_in(head, l->length), n = 0;
+    uint64_t from = text + (state & VS_PYTHON_ASCII ? l->text_ascii : l->text_compact);
     unsigned char piece[PIECE];
     for (uint64_t done = 0; done < length;) {
         uint64_t some = length - done < PIECE / kind ? length - done : PIECE / kind;
@@ -120,14 +122,14 @@ struct table {
     unsigned char piece[PIECE];
 };
 
-static bool open_table(struct table *t, uint64_t bytes)
+static bool open_table(const struct vs_python_layout *l, struct table *t, uint64_t bytes)
 {
     uint64_t length;
     t->at = t->have = 0;
     t->failed = false;
-    if (!copy(bytes + VS_PYTHON_LENGTH, &length, sizeof length) || length > TABLE_BYTES_MAX)
+    if (!copy(bytes + l->length, &length, sizeof length) || length > TABLE_BYTES_MAX)
         return false;
-    t->next = bytes + VS_PYTHON_BYTES_DATA;
+    t->next = bytes + l->bytes_data;
     t->left = length;
     return true;
 }
@@ -239,7 +241,7 @@ static int64_t line_of(const struct vs_python_layout *l, const struct vs_python_
         at *= CODE_UNIT;
     else if (l->lines == VS_PYTHON_LOCATION_TABLE)
         at = (int64_t)(step->instr - step->code - l->code_code);
-    if (at < 0 || !open_table(&t, lines)) /* below 0: it has not begun */
+    if (at < 0 || !open_table(l, &t, lines)) /* below 0: it has not begun */
         return first;
     if (l->lines == VS_PYTHON_LNOTAB)
         return line_by_lnotab(&t, first, at);
@@ -255,12 +257,17 @@ bool vs_python_place(const struct vs_python *python, const struct vs_python_step
     unsigned char code[CODE_BYTES_MAX]; /* up to the table of lines, the last of interest */
     uint32_t first;
     if (!copy(step->code, code, l->code_lines + sizeof(uint64_t)) ||
-        word_in(code, VS_PYTHON_TYPE) != python->code_type)
+        word_in(code, l->object_type) != python->code_type)
         return false;
     memcpy(&first, code + l->code_first_line, sizeof first);
     int64_t line = line_of(l, step, word_in(code, l->code_lines), (int32_t)first);
     place->line = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
-    return read_text(python, word_in(code, l->code_name), place->function,
-                     &place->function_bytes) &&
-           read_text(python, word_in(code, l->code_file), place->file, &place->file_bytes);
+    if (!read_text(python, word_in(code, l->code_name), place->function, &place->function_bytes))
+        return false;
+    if (!place->function_bytes) { /* one without a function is native */
+        static const char nameless[] = "<nameless>";
+        place->function_bytes = sizeof nameless - 1;
+        memcpy(place->function, nameless, sizeof nameless - 1);
+    }
+    return read_text(python, word_in(code, l->code_file), place->file, &place->file_bytes);
 }

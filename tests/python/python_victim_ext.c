@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A C extension that allocates with the GIL and without it, calls back into Python, and runs
- * Python in a thread of its own. Python's headers need not be there: what is used of them is
- * the stable interface since 3.2, declared here. */
+ * A C extension that allocates with the GIL and without it, calls back into Python, runs
+ * Python in a thread of its own, and frames by a function of its own. Python's headers need
+ * not be there: what is used of them is declared here, nearly all of it the stable interface
+ * since 3.2. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,23 +21,43 @@ struct method {
 #define API_VERSION 3
 
 struct module {
-    struct {
-        intptr_t refcount; /* the object's head, as PyModuleDef_HEAD_INIT leaves it */
-        void *type;
-        void *init, *index, *copy;
-    } base;
+    void *init, *index, *copy; /* behind the object's head */
     const char *name, *doc;
     intptr_t size;
     struct method *methods;
     void *slots, *traverse, *clear, *free;
 };
 
+/* As PyModuleDef_HEAD_INIT leaves it. */
+struct gil_module {
+    intptr_t refcount;
+    void *type;
+    struct module rest;
+};
+
+/* Likewise, for a build without GIL. */
+struct free_module {
+    uintptr_t owner;
+    uint32_t flags, local_count;
+    intptr_t shared_count;
+    void *type;
+    struct module rest;
+};
+
 int cudaMalloc(void **pointer, size_t bytes);
-PyObject *PyModule_Create2(struct module *module, int version);
+PyObject *PyModule_Create2(void *module, int version);
+__attribute__((weak)) int PyUnstable_Module_SetGIL(PyObject *module, void *gil); /* no GIL: there */
 size_t PyLong_AsSize_t(PyObject *number);
 PyObject *PyObject_CallObject(PyObject *callable, PyObject *arguments);
 PyObject *PyLong_FromLong(long value);
 void Py_DecRef(PyObject *object);
+void *PyThreadState_Get(void);
+void *PyThreadState_GetInterpreter(void *state); /* 3.9 */
+/* the stable interface has no such, but the function's form has stayed since 3.9 */
+typedef PyObject *(*eval_function)(void *state, void *frame, int thrown);
+void _PyInterpreterState_SetEvalFrameFunc(void *interpreter, eval_function function);
+PyObject *_PyEval_EvalFrameDefault(void *state, void *frame, int thrown);
+int PyObject_IsTrue(PyObject *object);
 void *PyEval_SaveThread(void);
 void PyEval_RestoreThread(void *state);
 int PyGILState_Ensure(void);
@@ -72,6 +93,23 @@ static PyObject *call(PyObject *self, PyObject *argument)
     return PyObject_CallObject(argument, NULL);
 }
 
+static PyObject *evaluate_frame(void *state, void *frame, int thrown)
+{
+    PyObject *result = _PyEval_EvalFrameDefault(state, frame, thrown);
+    __asm__ volatile("" ::: "memory"); /* a call, not a jump */
+    return result;
+}
+
+/* Whether frames go through evaluate_frame. */
+static PyObject *evaluate(PyObject *self, PyObject *argument)
+{
+    (void)self;
+    int on = PyObject_IsTrue(argument);
+    _PyInterpreterState_SetEvalFrameFunc(PyThreadState_GetInterpreter(PyThreadState_Get()),
+                                         on ? evaluate_frame : _PyEval_EvalFrameDefault);
+    return PyLong_FromLong(on);
+}
+
 static void *run(void *argument)
 {
     int state = PyGILState_Ensure();
@@ -96,15 +134,20 @@ static PyObject *thread(PyObject *self, PyObject *argument)
 static struct method methods[] = {{"alloc", alloc, METH_O, NULL},
                                   {"alloc_released", alloc_released, METH_O, NULL},
                                   {"call", call, METH_O, NULL},
+                                  {"evaluate", evaluate, METH_O, NULL},
                                   {"thread", thread, METH_O, NULL},
                                   {NULL, NULL, 0, NULL}};
-static struct module definition = {.base.refcount = 1,
-                                   .name = "victim_ext",
-                                   .size = -1,
-                                   .methods = methods};
+#define REST .rest = {.name = "victim_ext", .size = -1, .methods = methods}
+static struct gil_module with_gil = {.refcount = 1, REST};
+static struct free_module without_gil = {.local_count = UINT32_MAX, REST};
 
 __attribute__((visibility("default"))) PyObject *PyInit_victim_ext(void);
 PyObject *PyInit_victim_ext(void)
 {
-    return PyModule_Create2(&definition, API_VERSION);
+    if (!PyUnstable_Module_SetGIL)
+        return PyModule_Create2(&with_gil, API_VERSION);
+    PyObject *module = PyModule_Create2(&without_gil, API_VERSION);
+    if (module)
+        PyUnstable_Module_SetGIL(module, (void *)1); /* it needs none */
+    return module;
 }

@@ -20,7 +20,7 @@ static void describe_3_13(void)
         uint64_t value;
     } told[] = {{1, UINT64_C(0x030d00f0)}, {4, 608}, {5, 632}, {23, 72}, {24, 152}, {29, 8},
                 {30, 0}, {31, 56}, {33, 70}, {35, 112}, {36, 120}, {37, 128}, {38, 136},
-                {39, 68}, {43, 200}, {70, 40}};
+                {39, 68}, {43, 200}, {70, 40}, {7, 7272}, {22, 16}};
     memset(runtime_words, 0, sizeof runtime_words);
     memcpy(runtime_words, "xdebugpy", 8);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
@@ -60,19 +60,49 @@ static void what_the_interpreter_tells_counts(void **state)
     assert_false(vs_python_layout(13, runtime_words, &layout, &why));
 }
 
-static void builds_without_gil_or_description_are_left_alone(void **state)
+static void builds_without_description_are_left_alone(void **state)
 {
     (void)state;
     struct vs_python_layout layout;
     const char *why;
     describe_3_13();
-    runtime_words[2] = 1;
-    assert_false(vs_python_layout(13, runtime_words, &layout, &why));
-    assert_non_null(strstr(why, "GIL"));
-    describe_3_13();
     assert_false(vs_python_layout(14, runtime_words, &layout, &why)); /* another version's */
     runtime_words[0] = 0;
     assert_false(vs_python_layout(13, runtime_words, &layout, &why));
+}
+
+/* As the headers of 3.13 and 3.14 lay things out with Py_GIL_DISABLED. */
+static void builds_without_gil_have_more_before_each_object(void **state)
+{
+    (void)state;
+    struct vs_python_layout layout;
+    const char *why;
+    describe_3_13();
+    assert_true(vs_python_layout(13, runtime_words, &layout, &why));
+    assert_int_equal(layout.object_type, 8);
+    assert_int_equal(layout.frame_copy, VS_PYTHON_NONE);
+    runtime_words[2] = 1;
+    runtime_words[43] = 216;
+    assert_true(vs_python_layout(13, runtime_words, &layout, &why));
+    assert_int_equal(layout.object_type, 24);
+    assert_int_equal(layout.type_name, 40);
+    assert_int_equal(layout.text_state, 48);
+    assert_int_equal(layout.text_shift, 0);
+    assert_int_equal(layout.code_version, 108);
+    assert_int_equal(layout.code_traceable, 200);
+    assert_int_equal(layout.frame_copy, VS_PYTHON_NONE); /* all threads run the same */
+    runtime_words[1] = UINT64_C(0x030e00f0);
+    runtime_words[48] = 232;
+    runtime_words[49] = 224;
+    runtime_words[38] = 72;
+    assert_true(vs_python_layout(14, runtime_words, &layout, &why));
+    assert_int_equal(layout.text_shift, 6);
+    assert_int_equal(layout.code_version, 108);
+    assert_int_equal(layout.code_traceable, 208);
+    assert_int_equal(layout.frame_copy, 72);
+    assert_int_equal(layout.code_copies, 224);
+    runtime_words[49] = UINT64_MAX;
+    assert_false(vs_python_layout(14, runtime_words, &layout, &why));
 }
 
 /* A thread state, a frame and a code object of 3.12's shape, and nothing behind them. */
@@ -159,6 +189,23 @@ static void another_code_object_at_the_same_address_is_another_key(void **state)
     ((uint32_t *)f.code)[92 / 4]--;
     f.frame[56 / 8] += 2;
     assert_int_not_equal(vs_python_key(steps, steps_of(&f, steps)), before);
+}
+
+/* Each numbers its code objects from the same number on, and is given the same memory. */
+static void code_of_another_interpreter_is_another_key(void **state)
+{
+    (void)state;
+    struct fake f;
+    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
+    uint64_t interpreter[2] = {0}, seen[4];
+    make(&f);
+    f.thread[16 / 8] = at(interpreter);
+    for (uint64_t id = 0; id < 4; id++) {
+        interpreter[1] = id;
+        seen[id] = vs_python_key(steps, steps_of(&f, steps));
+        for (uint64_t i = 0; i < id; i++)
+            assert_int_not_equal(seen[i], seen[id]);
+    }
 }
 
 static void what_is_no_code_object_ends_the_walk(void **state)
@@ -475,9 +522,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_without_a_layout_are_left_alone),
         cmocka_unit_test(what_the_interpreter_tells_counts),
-        cmocka_unit_test(builds_without_gil_or_description_are_left_alone),
+        cmocka_unit_test(builds_without_description_are_left_alone),
+        cmocka_unit_test(builds_without_gil_have_more_before_each_object),
         cmocka_unit_test(a_frame_and_the_end_of_its_run_are_found),
         cmocka_unit_test(another_code_object_at_the_same_address_is_another_key),
+        cmocka_unit_test(code_of_another_interpreter_is_another_key),
         cmocka_unit_test(what_is_no_code_object_ends_the_walk),
         cmocka_unit_test(frames_in_a_circle_end),
         cmocka_unit_test(names_that_went_away_are_no_fault),

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Allocations from the rarer places of Python code: code objects that say odd things of
+# themselves, other interpreters in the process, other ways into the eval loop, collections
+# in between, threads that C began. Runs under Python 3.9 and later.
+# Arguments: see python_told.py, and the extension's path.
+import asyncio
+import contextlib
+import contextvars
+import ctypes
+import faulthandler
+import functools
+import gc
+import importlib.util
+import sys
+import threading
+import types
+import weakref
+
+from python_told import plain, take_size, told_path
+
+
+def recurse(depth, then):
+    return recurse(depth - 1, then) if depth else then()
+
+
+def odd_names():
+    """Files and functions of any length and any characters."""
+    for name in ("", "a\nb\tc", "x" * 10000, "ä" * 600, "日" * 400, "\U0001f40d" * 300, "nul\0nul",
+                 "\ud800alone", "/" * 1025, "y" * 1020 + "é", "y" * 1021, "\x1b[31m"):
+        with contextlib.suppress(ValueError):  # of a null, in some versions
+            exec(compile("plain('odd file')", name, "exec"), {"plain": plain})
+        code = (lambda: plain("odd name")).__code__
+        more = {"co_qualname": name} if hasattr(code, "co_qualname") else {}
+        types.FunctionType(code.replace(co_name=name, **more), globals())()
+
+    class Text(str):
+        pass
+
+    code = compile("plain('derived')", "<d>", "exec")
+    exec(code.replace(co_filename="somewhere else"), {"plain": plain})
+
+
+def odd_lines():
+    for line in (1, 127, 128, 65536, 1 << 24, (1 << 31) - 1):
+        code = (lambda: plain("odd line")).__code__.replace(co_firstlineno=line)
+        types.FunctionType(code, globals())()
+    body = "\n" * 300 + "plain(\n" + "\n" * 300 + "'far')\n" * 1
+    exec(compile(body, "<far>", "exec"), {"plain": plain})
+    exec(compile("x = 1; " * 3000 + "plain('wide')", "<wide>", "exec"), {"plain": plain})
+    exec(compile("x = [\n" + "0,\n" * 500 + "plain('in a list')]", "<list>", "exec"),
+         {"plain": plain})
+
+
+def big_code():
+    """Instructions with arguments of several bytes, before the call."""
+    names = "\n".join("v%d = %d.5" % (i, i) for i in range(1500))
+    body = names + "\nfor i in range(2):\n" + "".join("  v%d\n" % i for i in range(1500))
+    exec(compile(body + "  plain('after much')\n", "<much>", "exec"), {"plain": plain})
+
+
+def short_lived():
+    """Others take the places of code objects again and again."""
+    for i in range(200):
+        source = "def f():\n%s  return plain('short %d')\nf()" % ("  0\n" * (i % 5), i % 3)
+        exec(compile(source, "<short %d>" % (i % 7), "exec"), {"plain": plain})
+        if i % 50 == 0:
+            gc.collect()
+
+
+def collected():
+    """What the collector calls, wherever it happens to run."""
+    class Node:
+        def __del__(self):
+            plain("__del__ in a collection")
+
+    def suspended():
+        try:
+            yield 1
+        finally:
+            plain("a generator closed by the collector")
+
+    async def waiting():
+        try:
+            await asyncio.sleep(0)
+        finally:
+            plain("a coroutine closed")
+
+    def cycle(thing):
+        ring = [thing]
+        ring.append(ring)
+
+    for depth in (0, 5):
+        node, generator, coroutine = Node(), suspended(), waiting()
+        next(generator)
+        coroutine.send(None)
+        cycle(node), cycle(generator), cycle(coroutine)
+        reference = weakref.ref(node, lambda _: plain("a weak reference's callback"))
+        del node, generator, coroutine
+        recurse(depth, gc.collect)
+        del reference
+
+    def watch(phase, info):
+        plain("the collector's callback")
+
+    gc.callbacks.append(watch)
+    gc.collect()
+    gc.callbacks.remove(watch)
+    gc.set_threshold(1)
+    for _ in range(50):
+        cycle(Node())
+    gc.set_threshold(700)
+    gc.collect()
+
+
+async def nap(depth):
+    if depth:
+        return await nap(depth - 1)
+    plain("before a nap")
+    await asyncio.sleep(0)
+    plain("after a nap")
+
+
+async def ticks():
+    try:
+        while True:
+            yield plain("tick")
+            await asyncio.sleep(0)
+    finally:
+        plain("the last tick")
+
+
+async def tasks():
+    loop = asyncio.get_running_loop()
+    if hasattr(asyncio, "eager_task_factory"):
+        loop.set_task_factory(asyncio.eager_task_factory)
+        await asyncio.gather(*(nap(i) for i in range(4)))
+        await asyncio.create_task(nap(7))
+        loop.set_task_factory(None)
+    await asyncio.wait([asyncio.ensure_future(nap(i)) for i in range(3)])
+    await loop.run_in_executor(None, plain, "executor")
+    loop.call_soon(plain, "call_soon")
+    context = contextvars.copy_context()
+    context.run(plain, "in a context")
+    async for _ in ticks():
+        break
+    left = ticks()
+    await left.__anext__()
+    await left.aclose()
+    forgotten = ticks()
+    await forgotten.__anext__()
+    del forgotten  # its end is another task's
+    await asyncio.sleep(0)
+    task = asyncio.ensure_future(nap(2))
+    await asyncio.sleep(0)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def watched():
+    """Tools that call Python from within the eval loop."""
+    busy = []
+
+    def once(*_):
+        if not busy:
+            busy.append(1)
+            plain("in a callback of a tool")
+            busy.pop()
+
+    def profile(frame, event, arg):
+        once()
+
+    def work():
+        plain("watched")
+        recurse(4, lambda: plain("watched recursion"))
+        return [plain("watched comprehension") for _ in range(2)]
+
+    for set_tool in (sys.setprofile, threading.setprofile):
+        set_tool(profile)
+        work()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        set_tool(None)
+
+    def jump(frame, event, arg):
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            once()
+        return jump
+
+    sys.settrace(jump)
+    work()
+    sys.settrace(None)
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring:
+        events = monitoring.events
+        monitoring.use_tool_id(2, "victim")
+        for event in (events.PY_START, events.PY_RETURN, events.CALL, events.LINE):
+            monitoring.register_callback(2, event, once)
+        monitoring.set_events(2, events.PY_START | events.PY_RETURN | events.CALL | events.LINE)
+        work()
+        monitoring.set_events(2, 0)
+        monitoring.free_tool_id(2)
+
+
+def trampolines():
+    """Code of the interpreter's own making between its runs."""
+    if not hasattr(sys, "activate_stack_trampoline"):
+        return
+    try:
+        sys.activate_stack_trampoline("perf")
+    except (OSError, ValueError):
+        return
+
+    def fresh(depth):
+        return fresh(depth - 1) if depth else plain("with a trampoline")
+
+    fresh(3)
+    list(map(lambda _: plain("trampoline, lambda"), [1]))
+    sys.deactivate_stack_trampoline()
+    fresh(2)
+
+
+def hot():
+    """Long enough for what the interpreter makes quicker in time."""
+    def inner(i):
+        if i % 1000 == 0:
+            plain("hot")
+        return i + 1
+
+    total = 0
+    for i in range(5000):
+        total += inner(i)
+        if i == 4500:
+            plain("hot loop")
+
+
+def c_threads():
+    """A thread that Python did not begin, which calls it again and again."""
+    start = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+    libc = ctypes.CDLL(None)
+
+    def work(_):
+        plain("in a C thread")
+        recurse(10, lambda: plain("deep in a C thread"))
+
+    callback = start(work)
+    for _ in range(3):
+        thread = ctypes.c_ulong()
+        libc.pthread_create(ctypes.byref(thread), None, callback, None)
+        libc.pthread_join(thread, None)
+
+
+SCRIPT = """
+import ctypes, json, sys
+runtime = ctypes.CDLL(%r)
+def frames_from(frame):
+    chain = []
+    while frame:
+        code = frame.f_code
+        name = getattr(code, "co_qualname", code.co_name)
+        chain.append([name, code.co_filename, frame.f_lineno])
+        frame = frame.f_back
+    return chain
+def %s(size):
+    pointer = ctypes.c_void_p()
+    runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)); chain = frames_from(sys._getframe())
+    with open(%r, "a", encoding="utf-8") as told:
+        told.write(json.dumps({"size": size, "case": "interpreter %s", "frames": chain}) + "\\n")
+%s(%d)
+"""
+
+
+def interpreter_module():
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        with contextlib.suppress(ImportError):
+            return __import__(name)
+    return None
+
+
+def run_in_interpreter(module, name, isolated=False):
+    try:
+        which = module.create("isolated" if isolated else "legacy")
+    except (TypeError, ValueError):
+        which = module.create(isolated=isolated)
+    run = getattr(module, "exec", None) or module.run_string
+    run(which, SCRIPT % (sys.argv[1], name, told_path(), name, name, take_size()))
+    plain("beside an interpreter")
+    module.destroy(which)
+
+
+def interpreters():
+    module = interpreter_module()
+    if not module:
+        return
+    for i in range(6):  # one after the other: at the same places
+        run_in_interpreter(module, "name_%d" % i)
+        plain("between interpreters")
+    if sys.version_info >= (3, 13):  # before that _ctypes is not for several locks
+        for i in range(3):
+            run_in_interpreter(module, "isolated_%d" % i, True)
+        threads = [threading.Thread(target=run_in_interpreter, args=(module, "thread_%d" % i, True))
+                   for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            plain("beside threads with interpreters")
+            thread.join()
+
+
+def extension(path):
+    spec = importlib.util.spec_from_file_location("victim_ext", path)
+    ext = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(ext)
+    ext.evaluate(True)  # each frame by a function of the extension, as compilers of code do
+    try:
+        plain("own eval")
+        recurse(6, lambda: plain("own eval, deep"))
+        list(plain("own eval, generator") for _ in range(2))
+        ext.call(lambda: plain("own eval, called"))
+        list(map(functools.partial(recurse, 3), [lambda: plain("own eval, map")]))
+    finally:
+        ext.evaluate(False)
+    plain("after own eval")
+    ext.thread(lambda: recurse(3, lambda: plain("nested")))
+    ext.call(lambda: ext.thread(lambda: ext.call(lambda: plain("a thread of a call"))))
+
+
+def main():
+    odd_names()
+    odd_lines()
+    big_code()
+    short_lived()
+    collected()
+    asyncio.run(tasks())
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(1000)
+    plain("with a fault handler")
+    faulthandler.cancel_dump_traceback_later()
+    watched()
+    trampolines()
+    hot()
+    c_threads()
+    if len(sys.argv) > 3 and sys.argv[3]:
+        extension(sys.argv[3])
+    interpreters()
+    plain("at the end")
+
+
+main()
