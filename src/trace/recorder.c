@@ -94,6 +94,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     vs_ticks_init(&r->ticks);
     r->writer.fd = -1;
     r->pid = getpid();
+    r->patience_looks = VS_PATIENCE_LOOKS;
     r->depth_max = config->stack_depth_max < VS_STACK_FRAMES_MAX ? config->stack_depth_max
                                                                  : VS_STACK_FRAMES_MAX;
     r->flush_ms = config->flush_ms ? config->flush_ms : 1;

@@ -87,6 +87,9 @@ struct vs_ending {
     struct vs_writer_mark mark;
 };
 
+/* Tenths of a second that the program waits for a disk or a pipe before it goes on unrecorded. */
+#define VS_PATIENCE_LOOKS 300u
+
 struct vs_recorder {
     struct vs_lock lock;
     bool end_again; /* an end was taken back for an event and has to follow it; guarded by lock */
@@ -105,6 +108,7 @@ struct vs_recorder {
     uint64_t file_bytes, strings, stack_nodes;
     bool failed;      /* the file could not be written; FILE.live is kept */
     bool closed;      /* vs_recorder_close has begun */
+    bool stalled;     /* writing takes for ever: the recording has failed, nobody waits */
     bool leaving;     /* the process ends or becomes another program: patience has an end */
     bool quit;        /* the background thread ends when nothing is left */
     bool thread_done; /* it has ended, or never began */
@@ -135,6 +139,7 @@ struct vs_recorder {
     /* immutable after open */
     uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
+    unsigned patience_looks; /* VS_PATIENCE_LOOKS; lower in tests */
     bool native, python; /* which frames stacks have */
     uint32_t python_places_max, python_functions_max; /* lower in tests */
     bool unloads_told;
@@ -187,7 +192,8 @@ static inline bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
 }
 /* vs_window_wait_locked: wait (letting go of the lock) until the background
  * thread has written something or ended; takes its work over when it is gone.
- * false when the recorder is closing and the thread makes no headway. */
+ * false when the thread makes no headway for long; unless the recorder is closing, the
+ * recording has failed then. */
 bool vs_window_wait_locked(struct vs_recorder *r);
 /* vs_window_publish_locked: the record that ends at *end* is complete. */
 static inline void vs_window_publish_locked(struct vs_recorder *r, unsigned char *end)

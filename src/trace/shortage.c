@@ -137,6 +137,17 @@ void vs_shortage_stop_locked(struct vs_recorder *r, int error)
     vs_recorder_fail_locked(r);
 }
 
+void vs_shortage_stall_locked(struct vs_recorder *r)
+{
+    if (r->failed || r->closed || r->leaving)
+        return;
+    vs_writer_say_failed_locked(r, ETIMEDOUT);
+    r->stalled = true;
+    if (r->live_on_disk)
+        end_in_window_locked(r, ETIMEDOUT);
+    vs_recorder_fail_locked(r);
+}
+
 bool vs_shortage_lost_locked(struct vs_recorder *r)
 {
     if (!r->failed && vs_live_guard_lost(r->live_map)) {

@@ -25,6 +25,11 @@ void vs_shortage_stop_locked(struct vs_recorder *r, int error);
 /* vs_shortage_lost_locked: whether the recording has failed; it fails here, and says so, when
  * FILE.live was lost (see live_guard.h). */
 bool vs_shortage_lost_locked(struct vs_recorder *r);
+/* vs_shortage_stall_locked: the background thread makes no headway (a pipe that nobody reads, a
+ * server that does not answer). Unless the recording ends anyway it fails, and says so: the
+ * program does not wait any longer. */
+void vs_shortage_stall_locked(struct vs_recorder *r);
+
 /* vs_shortage_finish_locked: the process ends: should there be room by now, the trace is
  * finished, and r->finished says so. There is no background thread any more. */
 void vs_shortage_finish_locked(struct vs_recorder *r);

@@ -30,8 +30,9 @@
 
 /* how often a waiting thread looks whether the background thread still exists */
 #define LOOK_NS UINT64_C(100000000)
-/* how long close waits for one that makes no headway */
-#define CLOSE_PATIENCE_NS UINT64_C(10000000000)
+/* looks without headway after which it is not waited for any more when the recording ends;
+ * counted, because a program that was stopped meanwhile has not waited */
+#define END_LOOKS 100u
 
 static size_t map_bytes(const struct vs_recorder *r)
 {
@@ -299,9 +300,17 @@ void vs_window_seal_locked(struct vs_recorder *r)
     vs_cond_signal(&r->work);
 }
 
+static unsigned patience_locked(const struct vs_recorder *r)
+{
+    if (r->stalled)
+        return 1;
+    return r->closed || r->leaving ? END_LOOKS : r->patience_looks;
+}
+
 bool vs_window_wait_locked(struct vs_recorder *r)
 {
-    uint64_t written = r->written_sequence, since = vs_clock_ns();
+    uint64_t written = r->written_sequence;
+    unsigned looks = 0;
     vs_writer_hasten_locked(r);
     for (;;) {
         bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + LOOK_NS);
@@ -311,8 +320,10 @@ bool vs_window_wait_locked(struct vs_recorder *r)
             vs_writer_take_over_locked(r);
             return true;
         }
-        if ((r->closed || r->leaving) && vs_clock_ns() - since > CLOSE_PATIENCE_NS)
+        if (++looks >= patience_locked(r)) {
+            vs_shortage_stall_locked(r);
             return false;
+        }
     }
 }
 

@@ -5,6 +5,8 @@
  * one line, and what was recorded is read; the program only sees calls that return. */
 #include "unit/trace/trace_test.h"
 
+#include "trace/recorder_internal.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,12 +19,15 @@
 
 static _Atomic int failing;         /* errno of every write to a file from now on; 0: none */
 static _Atomic long failing_after = -1; /* or once so many bytes were written */
+static _Atomic bool stuck;              /* they do not fail, they never return */
 
 /* In place of the C library's, for this whole program. */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     if (failing && failing_after >= 0 && offset + (off_t)bytes > failing_after) {
+        while (stuck)
+            usleep(1000);
         errno = failing;
         return -1;
     }
@@ -183,6 +188,35 @@ static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(v
     assert_int_equal(access(live, F_OK), -1);
 }
 
+/* --- disks that do not answer --- */
+
+static int wait_for_a_disk(const char *path)
+{
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    r->patience_looks = 3;
+    failing_after = 400000;
+    failing = EIO;
+    stuck = true;
+    bool stopped = record_until_stopped(r);
+    vs_recorder_flush(r);
+    vs_recorder_end(r, VS_END_EXIT, 0);
+    return stopped ? 0 : 1;
+}
+
+static void a_disk_that_does_not_answer_stops_the_recording_not_the_program(void **state)
+{
+    (void)state;
+    char said[2048], path[520], text[VS_READER_WHY_MAX];
+    int status;
+    snprintf(path, sizeof path, "%s/stuck.vst", scratch_dir);
+    assert_int_equal(in_child(wait_for_a_disk, path, said, sizeof said), 0);
+    assert_int_equal(lines_of(said), 1);
+    assert_non_null(strstr(said, strerror(ETIMEDOUT)));
+    uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
+    assert_int_equal(status, ETIMEDOUT);
+    assert_in_range(events, 400000 / 30, told->calls - 1000);
+}
+
 /* --- small file systems --- */
 
 static unsigned disk_kib;
@@ -311,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost),
         cmocka_unit_test(when_there_is_room_again_the_end_of_the_program_finishes_the_trace),
+        cmocka_unit_test(a_disk_that_does_not_answer_stops_the_recording_not_the_program),
         cmocka_unit_test(a_small_disk_is_filled_and_what_fits_is_kept),
         cmocka_unit_test(a_live_file_that_was_removed_is_made_again),
         cmocka_unit_test(a_file_in_the_traces_place_is_left_alone),
