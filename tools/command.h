@@ -96,9 +96,4 @@ void vs_tool_over_limit(const char *who, const char *path);
  * *code*. */
 int vs_tool_finish(const char *who, FILE *out, int code);
 
-/* vs_tool_summary: print the text report of the trace at *path* to *out*; for
- * `run`, after the program. Says on standard error when there is none to print.
- * false when nothing was printed. */
-bool vs_tool_summary(const char *who, const char *path, FILE *out);
-
 #endif

@@ -170,17 +170,3 @@ int vs_tool_finish(const char *who, FILE *out, int code)
         return code;
     return vs_tool_fail(who, "cannot write the output: %s", strerror(errno));
 }
-
-bool vs_tool_summary(const char *who, const char *path, FILE *out)
-{
-    struct vs_reader *reader;
-    struct vs_report *report;
-    if (!vs_tool_report(who, path, true, "", 0, &reader, &report))
-        return false;
-    struct vs_style style;
-    vs_style_init(&style, out);
-    vs_report_text(report, &style);
-    vs_report_free(report);
-    vs_reader_close(reader);
-    return fflush(out) == 0;
-}

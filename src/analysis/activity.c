@@ -111,7 +111,8 @@ static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_ev
     return VS_OK;
 }
 
-bool vs_activity_is(const struct vs_event *event)
+/* Does *event* tell of something a device did, or of waiting for it? */
+static bool is_activity(const struct vs_event *event)
 {
     return event->kind == VS_EVENT_kernel || event->kind == VS_EVENT_memcpy ||
            event->kind == VS_EVENT_memset || event->kind == VS_EVENT_sync;
@@ -148,7 +149,7 @@ enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_even
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t start_ns, end_ns;
-    if (!vs_activity_is(event))
+    if (!is_activity(event))
         return false;
     times_of(event, &start_ns, &end_ns);
     return start_ns <= to_ns && end_ns >= from_ns;
@@ -158,7 +159,7 @@ enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct 
                                      uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t start_ns, end_ns;
-    if (!vs_activity_is(event))
+    if (!is_activity(event))
         return VS_OK;
     times_of(event, &start_ns, &end_ns);
     if (event->kind != VS_EVENT_sync && end_ns > activity->known_ns)

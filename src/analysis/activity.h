@@ -55,9 +55,6 @@ enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct 
 /* vs_activity_within: is *event* an activity of which vs_activity_event_within counts something? */
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns);
 
-/* vs_activity_is: does *event* tell of something a device did, or of waiting for it? */
-bool vs_activity_is(const struct vs_event *event);
-
 /* vs_activity_device: the totals of the trace's device number, or NULL. */
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
                                                     uint64_t device);

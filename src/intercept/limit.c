@@ -120,7 +120,8 @@ void vs_limit_gone(const struct vs_live *live)
         vs_limit_give(live->device, live->size);
 }
 
-uint64_t vs_limit_used(uint32_t device)
+/* What is taken of *device* now. */
+static uint64_t used_of(uint32_t device)
 {
     return device < VS_DEVICES_MAX ? atomic_load_explicit(&used[device], memory_order_relaxed) : 0;
 }
@@ -150,7 +151,7 @@ void vs_limit_view(uint32_t device, uint64_t cached_bytes, uint64_t *free_bytes,
     if (!vs_limit_of(device, &most))
         return;
     /* the cache may have changed since it was asked: never less than nothing is held */
-    uint64_t taken = vs_limit_used(device);
+    uint64_t taken = used_of(device);
     uint64_t held = taken > cached_bytes ? taken - cached_bytes : 0;
     uint64_t left = most > held ? most - held : 0;
     if (free_bytes && *free_bytes > left)

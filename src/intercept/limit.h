@@ -43,9 +43,6 @@ static inline uint32_t vs_limit_device(const struct vs_context *context)
 /* vs_limit_add: the driver by itself has taken *bytes* more, whatever the limit. */
 void vs_limit_add(uint32_t device, uint64_t bytes);
 
-/* vs_limit_used: what is taken of *device* now. */
-uint64_t vs_limit_used(uint32_t device);
-
 /* vs_limit_of: the limit of *device* in bytes; false when it has none, or it is a share
  * and the driver does not say of how much. Asks the environment, also before a recording
  * begins, and the driver once. */

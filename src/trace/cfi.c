@@ -205,6 +205,32 @@ static void recall(struct program *p)
         p->row = p->remembered[--p->depth];
 }
 
+/* How the frame's address is found from here on. */
+static void step_cfa(struct program *p, struct bytes *b, unsigned op)
+{
+    switch (op) {
+    case 0x0c: /* def_cfa */
+        put_cfa_register(p, get_uleb(b));
+        p->row.cfa_offset = (int64_t)get_uleb(b);
+        break;
+    case 0x0d: /* def_cfa_register */
+        put_cfa_register(p, get_uleb(b));
+        break;
+    case 0x0e: /* def_cfa_offset */
+        p->row.cfa_offset = (int64_t)get_uleb(b);
+        break;
+    case 0x0f: /* def_cfa_expression */
+        put_cfa_expression(p, get_block(b));
+        break;
+    case 0x12: /* def_cfa_sf */
+        put_cfa_register(p, get_uleb(b));
+        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
+        break;
+    case 0x13: /* def_cfa_offset_sf */
+        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
+    }
+}
+
 /* One instruction of those with an opcode of their own. */
 static void step_extended(struct program *p, struct bytes *b, unsigned op)
 {
@@ -240,18 +266,13 @@ static void step_extended(struct program *p, struct bytes *b, unsigned op)
     case 0x0b:
         recall(p);
         break;
-    case 0x0c: /* def_cfa */
-        put_cfa_register(p, get_uleb(b));
-        p->row.cfa_offset = (int64_t)get_uleb(b);
-        break;
-    case 0x0d: /* def_cfa_register */
-        put_cfa_register(p, get_uleb(b));
-        break;
-    case 0x0e: /* def_cfa_offset */
-        p->row.cfa_offset = (int64_t)get_uleb(b);
-        break;
-    case 0x0f: /* def_cfa_expression */
-        put_cfa_expression(p, get_block(b));
+    case 0x0c:
+    case 0x0d:
+    case 0x0e:
+    case 0x0f:
+    case 0x12:
+    case 0x13:
+        step_cfa(p, b, op);
         break;
     case 0x10: /* expression */
         reg = get_uleb(b);
@@ -260,13 +281,6 @@ static void step_extended(struct program *p, struct bytes *b, unsigned op)
     case 0x11: /* offset_extended_sf */
         reg = get_uleb(b);
         put_place(p, reg, HOW_AT_CFA, get_sleb(b) * p->data_alignment);
-        break;
-    case 0x12: /* def_cfa_sf */
-        put_cfa_register(p, get_uleb(b));
-        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
-        break;
-    case 0x13: /* def_cfa_offset_sf */
-        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
         break;
     case 0x14: /* val_offset, val_offset_sf */
     case 0x15:

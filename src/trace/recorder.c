@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder's interface, its life, and the encoding of events. The struct
- * comes from mmap and is never unmapped: a thread that still holds the pointer
- * after close, or in the child of a fork, finds `stopped` set and leaves. */
+ * The recorder's interface and its life. The struct comes from mmap and is never
+ * unmapped: a thread that still holds the pointer after close, or in the child of a
+ * fork, finds `stopped` set and leaves. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
-/* and for the lock: exit() may be called by a handler that interrupted us */
+/* Longest wait for the lock at close: exit() may be called by a handler that interrupted us. */
 #define CLOSE_LOCK_NS UINT64_C(2000000000)
 
 static bool is_stopped(const struct vs_recorder *r)

@@ -178,10 +178,11 @@ void vs_window_unlink(const struct vs_recorder *r);
 void vs_window_look_locked(struct vs_recorder *r);
 /* vs_window_close: unmap; removes FILE.live unless *keep*. */
 void vs_window_close(struct vs_recorder *r, bool keep);
+/* vs_window_change_locked: the active window has no room for *bytes*: go on in the next. */
+bool vs_window_change_locked(struct vs_recorder *r, size_t bytes);
 /* vs_window_reserve_locked: room for *bytes* at r->cursor; changes window and
  * waits for the background thread as needed (letting go of the lock). false when
  * the recorder stopped. */
-bool vs_window_change_locked(struct vs_recorder *r, size_t bytes);
 static inline bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
 {
     /* a recorder that stopped has no active window, or finds out at its end */

@@ -37,9 +37,6 @@ struct vs_rewrite {
 /* vs_rewrite_fail: keep *err*, with errno, unless another came before. */
 enum vs_err vs_rewrite_fail(struct vs_rewrite *w, enum vs_err err);
 
-/* vs_rewrite_put: *bytes* at the end of the new file. */
-enum vs_err vs_rewrite_put(struct vs_rewrite *w, const void *from, size_t bytes);
-
 /* vs_rewrite_copy: bytes *from* … *to* of the old trace. */
 enum vs_err vs_rewrite_copy(struct vs_rewrite *w, uint64_t from, uint64_t to);
 
@@ -50,9 +47,6 @@ enum vs_err vs_rewrite_put_header(struct vs_rewrite *w);
  * is stored already when *h says so, else compressed here if that makes it smaller. */
 enum vs_err vs_rewrite_put_frame(struct vs_rewrite *w, struct vs_frame_header *h,
                                  const struct vs_index_extension *extension, const void *payload);
-
-/* vs_rewrite_put_index: the index frame over the frames entered since the last one. */
-enum vs_err vs_rewrite_put_index(struct vs_rewrite *w, const struct vs_index_extension *extension);
 
 /* vs_rewrite_make_room: before each event frame but the first of a full index. */
 void vs_rewrite_make_room(struct vs_rewrite *w);

@@ -27,7 +27,8 @@ enum vs_err vs_rewrite_fail(struct vs_rewrite *w, enum vs_err err)
     return w->err;
 }
 
-enum vs_err vs_rewrite_put(struct vs_rewrite *w, const void *from, size_t bytes)
+/* *bytes* at the end of the new file. */
+static enum vs_err put(struct vs_rewrite *w, const void *from, size_t bytes)
 {
     const unsigned char *p = from;
     while (!w->err && bytes) {
@@ -57,7 +58,7 @@ enum vs_err vs_rewrite_copy(struct vs_rewrite *w, uint64_t from, uint64_t to)
             errno = EIO;
             vs_rewrite_fail(w, VS_ERR_IO);
         }
-        vs_rewrite_put(w, part, got);
+        put(w, part, got);
         from += got;
     }
     free(part);
@@ -85,9 +86,9 @@ enum vs_err vs_rewrite_put_frame(struct vs_rewrite *w, struct vs_frame_header *h
         XXH64_update(&state, extension, extra);
     XXH64_update(&state, payload, h->stored_bytes);
     h->checksum = XXH64_digest(&state);
-    vs_rewrite_put(w, h, sizeof *h);
-    vs_rewrite_put(w, extension, extra);
-    return vs_rewrite_put(w, payload, h->stored_bytes);
+    put(w, h, sizeof *h);
+    put(w, extension, extra);
+    return put(w, payload, h->stored_bytes);
 }
 
 enum vs_err vs_rewrite_put_header(struct vs_rewrite *w)
@@ -96,11 +97,12 @@ enum vs_err vs_rewrite_put_header(struct vs_rewrite *w)
     if (header.major == 1 && header.minor < ADDED_SINCE_MINOR)
         header.minor = ADDED_SINCE_MINOR;
     header.checksum = XXH64(&header, offsetof(struct vs_file_header, checksum), 0);
-    vs_rewrite_put(w, &header, sizeof header);
+    put(w, &header, sizeof header);
     return vs_rewrite_copy(w, sizeof header, header.header_bytes);
 }
 
-enum vs_err vs_rewrite_put_index(struct vs_rewrite *w, const struct vs_index_extension *extension)
+/* The index frame over the frames entered since the last one. */
+static enum vs_err put_index(struct vs_rewrite *w, const struct vs_index_extension *extension)
 {
     size_t entries = w->index.entries * sizeof *w->entries;
     unsigned char payload[sizeof w->index + sizeof w->entries];
@@ -133,7 +135,7 @@ enum vs_err vs_rewrite_enter(struct vs_rewrite *w, const struct vs_frame_header 
 void vs_rewrite_make_room(struct vs_rewrite *w)
 {
     if (w->index.entries == VS_INDEX_ENTRIES_MAX)
-        vs_rewrite_put_index(w, NULL);
+        put_index(w, NULL);
 }
 
 enum vs_err vs_rewrite_keep(struct vs_rewrite *w, const struct vs_directory_entry *entry)
@@ -166,8 +168,8 @@ enum vs_err vs_rewrite_put_tail(struct vs_rewrite *w)
         vs_rewrite_put_frame(w, &h, NULL, w->added);
     w->index.flags = VS_INDEX_FINAL;
     struct vs_trailer trailer = {.index_offset = w->offset, .magic = VS_END_MAGIC};
-    vs_rewrite_put_index(w, w->added_count ? &extension : NULL);
+    put_index(w, w->added_count ? &extension : NULL);
     trailer.file_bytes = w->offset + sizeof trailer;
     trailer.checksum = XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
-    return vs_rewrite_put(w, &trailer, sizeof trailer);
+    return put(w, &trailer, sizeof trailer);
 }

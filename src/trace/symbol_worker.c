@@ -37,7 +37,8 @@ struct answer {
 
 static uint64_t spent_ns;
 
-unsigned vs_symbol_worker_spent_ms(void)
+/* Waited for workers, by this process. */
+static unsigned spent_ms(void)
 {
     return spent_ns / 1000000 > UINT_MAX ? UINT_MAX : (unsigned)(spent_ns / 1000000);
 }
@@ -206,7 +207,7 @@ static enum vs_worker_result await(struct vs_symbol_worker *worker, void *to, si
                                    const char *path)
 {
     const char *slash = strrchr(path, '/');
-    unsigned budget = worker->options.budget_ms, start = vs_symbol_worker_spent_ms();
+    unsigned budget = worker->options.budget_ms, start = spent_ms();
     while (bytes) {
         struct pollfd wait = {.fd = worker->fd, .events = POLLIN};
         uint64_t began = vs_clock_ns();
@@ -223,7 +224,7 @@ static enum vs_worker_result await(struct vs_symbol_worker *worker, void *to, si
         if (n == 0)
             return VS_WORKER_CRASHED;
         struct vs_symbols_progress progress = {worker->resolved, slash ? slash + 1 : path,
-                                               vs_symbol_worker_spent_ms()};
+                                               spent_ms()};
         if (worker->options.progress)
             worker->options.progress(worker->options.progress_arg, &progress);
         if (budget && progress.spent_ms >= budget)
@@ -274,7 +275,7 @@ enum vs_worker_result vs_symbol_worker_ask(struct vs_symbol_worker *worker,
     unsigned budget = worker->options.budget_ms;
     if (strlen(query->path) >= PATH_MAX || strlen(query->build_id) >= VS_BUILD_ID_HEX_MAX)
         return VS_WORKER_CRASHED;
-    if ((budget && vs_symbol_worker_spent_ms() >= budget) || !start(worker))
+    if ((budget && spent_ms() >= budget) || !start(worker))
         return VS_WORKER_LATE;
     enum vs_worker_result result = talk(worker, query, number, address, set, facts);
     if (result == VS_WORKER_ANSWERED) {

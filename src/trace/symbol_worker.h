@@ -34,9 +34,6 @@ enum vs_worker_result vs_symbol_worker_ask(struct vs_symbol_worker *worker,
                                            uint64_t address, struct vs_symbol_set *set,
                                            struct vs_elf_facts *facts);
 
-/* vs_symbol_worker_spent_ms: time waited for workers, by this process. */
-unsigned vs_symbol_worker_spent_ms(void);
-
 void vs_symbol_worker_stop(struct vs_symbol_worker *worker);
 
 #endif

@@ -30,7 +30,7 @@ static const char *reason_name(uint64_t reason)
     }
 }
 
-void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site)
+static void write_frames(struct vs_json *json, const struct vs_report_site *site)
 {
     vs_json_uint(json, "wrapper_frames", site->wrappers);
     vs_json_begin_array(json, "frames");
@@ -70,7 +70,7 @@ static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
         vs_json_uint(json, "growth_bytes_per_step", site->growth_per_step);
         vs_json_uint(json, "growth_since_step", site->growth_since);
     }
-    vs_report_json_frames(json, site);
+    write_frames(json, site);
     vs_json_end_object(json);
 }
 
@@ -266,7 +266,7 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_uint(json, "allocated_bytes", failure->allocated);
     vs_json_uint(json, "reserved_bytes", failure->reserved);
     vs_json_string(json, "phase", failure->place);
-    vs_report_json_frames(json, &failure->site);
+    write_frames(json, &failure->site);
     vs_json_end_object(json);
 }
 

@@ -19,6 +19,5 @@ void vs_report_json_sites(struct vs_json *json, const char *key,
                           const struct vs_report_sites *sites);
 void vs_report_json_failure(struct vs_json *json, const char *key,
                             const struct vs_report_failure *failure);
-void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site);
 
 #endif
