@@ -132,4 +132,17 @@ static inline uint64_t reserved(struct fixture *f)
 static const struct vs_allocator_config pytorch_config = {.reuse = VS_REUSE_STREAM_ORDERED};
 static const struct vs_allocator_config after_sync_config = {.reuse = VS_REUSE_AFTER_SYNC};
 
+/* A call of the allocator of *f*, the fixture, that succeeds; one that gives *err*. */
+#define ok(call)                                                      \
+    do {                                                              \
+        assert_int_equal((call), VS_OK);                              \
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
+    } while (0)
+
+#define fails(call, err)                                              \
+    do {                                                              \
+        assert_int_equal((call), (err));                              \
+        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
+    } while (0)
+
 #endif

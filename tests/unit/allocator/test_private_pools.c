@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private pools, what holds during a capture, and what is tried and told when memory
- * runs short. */
+ * Private pools: what is theirs alone, who uses them, and when their memory goes. What
+ * holds during a capture is in test_allocator_captures.c. */
 #include "allocator_test.h"
 
 static const struct vs_pool_id one = {0, 1}, two = {7, 0}, none = {0, 0};
@@ -10,18 +10,6 @@ static bool only_stream(void *ctx, uint64_t stream)
 {
     return stream == *(const uint64_t *)ctx;
 }
-
-#define ok(call)                                                      \
-    do {                                                              \
-        assert_int_equal((call), VS_OK);                              \
-        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
-    } while (0)
-
-#define fails(call, err)                                              \
-    do {                                                              \
-        assert_int_equal((call), (err));                              \
-        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
-    } while (0)
 
 static void a_pool_and_the_others_share_no_segment(void **state)
 {
@@ -126,210 +114,6 @@ static void a_retry_takes_what_freeable_pools_hold(void **state)
     refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
     ok(vs_allocator_pool_release(f.allocator, one));
     take(&f, 80 * MIB);
-    fixture_stop(&f);
-}
-
-static void events_are_left_alone_during_a_capture(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
-    ok(vs_allocator_record_stream(f.allocator, a, 2));
-    ok(vs_allocator_record_stream(f.allocator, b, 2));
-    give(&f, a);
-    assert_int_equal(f.device.recorded[2], 1);
-    uint64_t stream = 5;
-    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &stream));
-    fake_device_complete(&f.device, 2, 1);
-    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* complete, but not asked about */
-    give(&f, b);
-    assert_int_equal(f.device.recorded[2], 1); /* nothing recorded either */
-    ok(vs_allocator_pool_end(f.allocator, one));
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
-    assert_int_equal(f.device.recorded[2], 2);
-    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, b);
-    fake_device_complete(&f.device, 2, 2);
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b);
-    fixture_stop(&f);
-}
-
-static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
-    ok(vs_allocator_record_stream(f.allocator, a, 2));
-    ok(vs_allocator_record_stream(f.allocator, b, 2));
-    give(&f, a);
-    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* deferred while it lasts */
-    ok(vs_allocator_pool_end(f.allocator, one));
-    give(&f, b); /* freed after it: an event like any other */
-    assert_int_equal(f.device.recorded[2], 1);
-    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
-    ok(vs_allocator_pool_end(f.allocator, two));
-    take_on(&f, 2 * MIB, 1);
-    assert_int_equal(f.device.recorded[2], 1);
-    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a does not */
-    fake_device_complete(&f.device, 2, 1);
-    fixture_stop(&f);
-}
-
-/* Recorded during one capture and again after it, a use was taken for part of the
- * graph when the block was freed during another, and its memory handed out while
- * work on the stream could still use it. */
-static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t addr = take(&f, 4 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &(uint64_t){9}));
-    ok(vs_allocator_record_stream(f.allocator, addr, 1));
-    ok(vs_allocator_pool_end(f.allocator, one));
-    ok(vs_allocator_record_stream(f.allocator, addr, 1));
-    ok(vs_allocator_pool_begin(f.allocator, two, only_stream, &(uint64_t){9}));
-    give(&f, addr);
-    ok(vs_allocator_pool_end(f.allocator, two));
-    assert_true(take(&f, 4 * MIB) != addr);
-    assert_int_equal(f.device.recorded[1], 1);
-    fixture_stop(&f);
-}
-
-/* The events of one stream that were refused for good kept all frees after them waiting. */
-static void a_stream_without_events_holds_up_no_other(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
-    ok(vs_allocator_record_stream(f.allocator, a, 3));
-    ok(vs_allocator_record_stream(f.allocator, b, 4));
-    ok(vs_allocator_record_stream(f.allocator, c, 3));
-    f.device.fail_record = VS_ERR_DEVICE;
-    f.device.fail_record_stream = 3;
-    give(&f, a);
-    give(&f, b);
-    give(&f, c);
-    assert_int_equal(f.device.recorded[4], 1);
-    assert_int_equal(f.device.recorded[3], 0);
-    fake_device_complete(&f.device, 4, 1);
-    assert_int_equal(take(&f, 2 * MIB), b); /* neither of the others: nothing covers them */
-    f.device.fail_record = VS_OK;
-    assert_int_not_equal(take(&f, 2 * MIB), a);
-    assert_int_equal(f.device.recorded[3], 2);
-    fake_device_complete(&f.device, 3, 1);
-    assert_int_equal(take(&f, 2 * MIB), a);
-    fixture_stop(&f);
-}
-
-static void no_cached_memory_is_released_during_a_capture(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, 100 * MIB);
-    give(&f, take(&f, 60 * MIB));
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(empty(&f), 0);
-    struct vs_allocator_stats s = stats_of(&f);
-    assert_int_equal(s.num_alloc_retries, 0);
-    assert_int_equal(s.num_sync_all_streams, 0);
-    assert_int_equal(s.num_ooms, 1);
-    ok(vs_allocator_pool_end(f.allocator, one));
-    take(&f, 80 * MIB);
-    fixture_stop(&f);
-}
-
-static const struct vs_allocator_config told_config = {.captures_told = true};
-
-static void an_open_pool_is_no_capture_where_captures_are_told(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &told_config, 100 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t a = take_on(&f, 2 * MIB, 1).addr;
-    ok(vs_allocator_record_stream(f.allocator, a, 2));
-    give(&f, a);
-    assert_int_equal(f.device.recorded[2], 1);
-    fake_device_complete(&f.device, 2, 1);
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a); /* its event was asked about */
-    give(&f, take(&f, 60 * MIB));
-    ok(vs_allocator_pool_end(f.allocator, one));
-    ok(vs_allocator_pool_release(f.allocator, one));
-    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
-    take(&f, 70 * MIB); /* the cache was given back for it */
-    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
-    ok(vs_allocator_pool_empty(f.allocator, one, NULL));
-    fixture_stop(&f);
-}
-
-static void a_capture_that_is_told_holds_back_without_any_pool(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &told_config, 100 * MIB);
-    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
-    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
-    ok(vs_allocator_record_stream(f.allocator, a, 2));
-    vs_allocator_capture_begin(f.allocator);
-    vs_allocator_capture_begin(f.allocator);
-    ok(vs_allocator_record_stream(f.allocator, b, 2));
-    give(&f, a);
-    give(&f, b);
-    give(&f, take(&f, 60 * MIB));
-    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
-    ok(vs_allocator_capture_end(f.allocator));
-    assert_int_equal(empty(&f), 0); /* one is still under way */
-    assert_int_equal(f.device.recorded[2], 0);
-    ok(vs_allocator_capture_end(f.allocator));
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b); /* used by the graph alone */
-    assert_int_equal(f.device.recorded[2], 1);
-    fake_device_complete(&f.device, 2, 1);
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
-    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
-    fixture_stop(&f);
-}
-
-/* Whoever tells of captures without saying so in the configuration gets both. */
-static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, 100 * MIB);
-    give(&f, take(&f, 60 * MIB));
-    vs_allocator_capture_begin(f.allocator);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    ok(vs_allocator_capture_end(f.allocator));
-    assert_int_equal(empty(&f), 0);
-    vs_allocator_capture_begin(f.allocator);
-    ok(vs_allocator_pool_end(f.allocator, one));
-    assert_int_equal(empty(&f), 0);
-    vs_allocator_abandon(f.allocator); /* the context is gone, and with it what was captured */
-    fake_device_free(&f.device);
-    fake_device_init(&f.device, 100 * MIB);
-    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
-    give(&f, take(&f, 60 * MIB));
-    assert_int_equal(empty(&f), 60 * MIB);
-    fixture_stop(&f);
-}
-
-static void a_freeable_pool_may_be_released_during_a_capture(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    give(&f, take(&f, 60 * MIB));
-    ok(vs_allocator_pool_end(f.allocator, one));
-    ok(vs_allocator_pool_release(f.allocator, one));
-    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
-    fails(vs_allocator_pool_empty(f.allocator, one, NULL), VS_ERR_STATE); /* it would wait */
-    assert_int_equal(empty(&f), 60 * MIB);
-    ok(vs_allocator_pool_end(f.allocator, two));
     fixture_stop(&f);
 }
 
@@ -554,124 +338,6 @@ static void an_abandoned_allocator_has_no_pools(void **state)
     fake_device_free(&f.device);
 }
 
-/* --- short of memory --- */
-
-struct hoard {
-    struct fixture *f;
-    uint64_t kept;
-    int calls;
-};
-
-static bool give_up(void *ctx)
-{
-    struct hoard *h = ctx;
-    h->calls++;
-    if (!h->kept)
-        return false;
-    assert_int_equal(vs_allocator_free(h->f->allocator, h->kept), VS_OK);
-    h->kept = 0;
-    return true;
-}
-
-static void callbacks_free_memory_before_the_device_is_asked(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    struct hoard idle = {.f = &f}, hoard = {.f = &f, .kept = take(&f, 30 * MIB)};
-    uint64_t kept = hoard.kept;
-    ok(vs_allocator_add_free_callback(f.allocator, give_up, &hoard));
-    ok(vs_allocator_add_free_callback(f.allocator, give_up, &idle));
-    uint64_t asked = f.device.allocs;
-    assert_int_equal(take(&f, 30 * MIB), kept);
-    assert_int_equal(f.device.allocs, asked);
-    assert_int_equal(hoard.calls, 1);
-    assert_int_equal(idle.calls, 1); /* all are called */
-    take(&f, 30 * MIB);
-    assert_int_equal(f.device.allocs, asked + 1);
-    assert_int_equal(hoard.calls, 2);
-    fails(vs_allocator_add_free_callback(f.allocator, NULL, NULL), VS_ERR_ARG);
-    for (int i = 2; i < VS_FREE_CALLBACKS_MAX; i++)
-        ok(vs_allocator_add_free_callback(f.allocator, give_up, &idle));
-    fails(vs_allocator_add_free_callback(f.allocator, give_up, &idle), VS_ERR_LIMIT);
-    fixture_stop(&f);
-}
-
-static bool abandon(void *ctx)
-{
-    vs_allocator_abandon(ctx);
-    return true;
-}
-
-static void an_allocator_abandoned_in_a_callback_fails_the_request(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_start(&f, &pytorch_config, GIB);
-    ok(vs_allocator_add_free_callback(f.allocator, abandon, f.allocator));
-    refuse(&f, 512, VS_ERR_STATE);
-    fixture_stop(&f);
-}
-
-static void a_failed_request_is_described(void **state)
-{
-    (void)state;
-    struct vs_allocator_config c = {.memory_fraction = 0.75};
-    struct fixture f;
-    fixture_start(&f, &c, 400 * MIB);
-    struct vs_oom_report r;
-    fails(vs_allocator_last_oom(f.allocator, &r), VS_ERR_NOT_FOUND);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    take_on(&f, 2 * MIB, 3); /* 18 MiB cached in a private pool */
-    ok(vs_allocator_pool_end(f.allocator, one));
-    take(&f, 100 * MIB);
-    take(&f, 5 * MIB); /* 15 MiB cached */
-    refuse(&f, 201 * MIB - 100, VS_ERR_DEVICE_OOM);
-    ok(vs_allocator_last_oom(f.allocator, &r));
-    assert_int_equal(r.count, 1);
-    assert_int_equal(r.requested, 201 * MIB - 100);
-    assert_int_equal(r.rounded, 201 * MIB);
-    assert_int_equal(r.tried, 202 * MIB);
-    assert_int_equal(r.device_total, 400 * MIB);
-    assert_int_equal(r.device_free, 260 * MIB);
-    assert_int_equal(r.allowed, 300 * MIB);
-    assert_int_equal(r.allocated, 107 * MIB);
-    assert_int_equal(r.cached_private, 18 * MIB);
-    assert_int_equal(r.unallocated, 15 * MIB);
-    assert_int_equal(r.pool_id.second, 0);
-    assert_false(r.expandable_segments);
-    refuse(&f, VS_ALLOCATOR_REQUEST_MAX + 1, VS_ERR_DEVICE_OOM);
-    ok(vs_allocator_last_oom(f.allocator, &r));
-    assert_int_equal(r.count, 2);
-    assert_int_equal(r.tried, VS_ALLOCATOR_REQUEST_MAX + 1);
-    fixture_stop(&f);
-}
-
-static void the_size_of_large_segments_can_be_chosen(void **state)
-{
-    (void)state;
-    struct vs_allocator_config c = {.large_segment_size = 12 * MIB};
-    struct fixture f;
-    fixture_start(&f, &c, GIB);
-    take(&f, 2 * MIB);
-    assert_int_equal(reserved(&f), 12 * MIB);
-    take(&f, 512);
-    assert_int_equal(reserved(&f), 14 * MIB);
-    take(&f, 11 * MIB);
-    assert_int_equal(reserved(&f), 26 * MIB);
-    fixture_stop(&f);
-    c.expandable_segments = true;
-    fixture_start(&f, &c, GIB);
-    take(&f, 15 * MIB);
-    assert_int_equal(reserved(&f), 24 * MIB);
-    fixture_stop(&f);
-    struct vs_allocator *a;
-    c.large_segment_size = 13 * MIB; /* handles are whole pages */
-    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
-    c.large_segment_size = 10 * MIB;
-    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
-}
-
 /* --- everything at once --- */
 
 static bool odd(void *ctx, uint64_t stream)
@@ -833,15 +499,6 @@ int main(void)
         cmocka_unit_test(users_are_counted),
         cmocka_unit_test(memory_of_a_pool_goes_only_when_nobody_uses_the_pool),
         cmocka_unit_test(a_retry_takes_what_freeable_pools_hold),
-        cmocka_unit_test(events_are_left_alone_during_a_capture),
-        cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
-        cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
-        cmocka_unit_test(a_stream_without_events_holds_up_no_other),
-        cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
-        cmocka_unit_test(an_open_pool_is_no_capture_where_captures_are_told),
-        cmocka_unit_test(a_capture_that_is_told_holds_back_without_any_pool),
-        cmocka_unit_test(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise),
-        cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
         cmocka_unit_test(emptying_one_pool_waits_for_its_events_only),
         cmocka_unit_test(a_pool_can_serve_others_when_the_device_is_full),
         cmocka_unit_test(blocks_of_a_no_split_pool_are_handed_out_whole),
@@ -850,10 +507,6 @@ int main(void)
         cmocka_unit_test(a_snapshot_names_the_pool_of_each_segment),
         cmocka_unit_test(reserved_bytes_are_counted_for_each_pool),
         cmocka_unit_test(an_abandoned_allocator_has_no_pools),
-        cmocka_unit_test(callbacks_free_memory_before_the_device_is_asked),
-        cmocka_unit_test(an_allocator_abandoned_in_a_callback_fails_the_request),
-        cmocka_unit_test(a_failed_request_is_described),
-        cmocka_unit_test(the_size_of_large_segments_can_be_chosen),
         cmocka_unit_test(random_use_keeps_every_invariant),
         cmocka_unit_test(pools_begin_and_end_while_others_allocate),
     };

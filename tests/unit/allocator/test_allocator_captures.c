@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the allocator leaves alone while a stream is captured: events, and cached memory;
+ * whether it knows of captures by open private pools, or is told of them. */
+#include "allocator_test.h"
+
+static const struct vs_pool_id one = {0, 1}, two = {7, 0};
+
+static bool only_stream(void *ctx, uint64_t stream)
+{
+    return stream == *(const uint64_t *)ctx;
+}
+
+static void events_are_left_alone_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    ok(vs_allocator_record_stream(f.allocator, b, 2));
+    give(&f, a);
+    assert_int_equal(f.device.recorded[2], 1);
+    uint64_t stream = 5;
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &stream));
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* complete, but not asked about */
+    give(&f, b);
+    assert_int_equal(f.device.recorded[2], 1); /* nothing recorded either */
+    ok(vs_allocator_pool_end(f.allocator, one));
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
+    assert_int_equal(f.device.recorded[2], 2);
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, b);
+    fake_device_complete(&f.device, 2, 2);
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b);
+    fixture_stop(&f);
+}
+
+static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    ok(vs_allocator_record_stream(f.allocator, b, 2));
+    give(&f, a);
+    assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, a); /* deferred while it lasts */
+    ok(vs_allocator_pool_end(f.allocator, one));
+    give(&f, b); /* freed after it: an event like any other */
+    assert_int_equal(f.device.recorded[2], 1);
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    ok(vs_allocator_pool_end(f.allocator, two));
+    take_on(&f, 2 * MIB, 1);
+    assert_int_equal(f.device.recorded[2], 1);
+    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a does not */
+    fake_device_complete(&f.device, 2, 1);
+    fixture_stop(&f);
+}
+
+/* Recorded during one capture and again after it, a use was taken for part of the
+ * graph when the block was freed during another, and its memory handed out while
+ * work on the stream could still use it. */
+static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t addr = take(&f, 4 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &(uint64_t){9}));
+    ok(vs_allocator_record_stream(f.allocator, addr, 1));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_record_stream(f.allocator, addr, 1));
+    ok(vs_allocator_pool_begin(f.allocator, two, only_stream, &(uint64_t){9}));
+    give(&f, addr);
+    ok(vs_allocator_pool_end(f.allocator, two));
+    assert_true(take(&f, 4 * MIB) != addr);
+    assert_int_equal(f.device.recorded[1], 1);
+    fixture_stop(&f);
+}
+
+/* The events of one stream that were refused for good kept all frees after them waiting. */
+static void a_stream_without_events_holds_up_no_other(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
+    ok(vs_allocator_record_stream(f.allocator, a, 3));
+    ok(vs_allocator_record_stream(f.allocator, b, 4));
+    ok(vs_allocator_record_stream(f.allocator, c, 3));
+    f.device.fail_record = VS_ERR_DEVICE;
+    f.device.fail_record_stream = 3;
+    give(&f, a);
+    give(&f, b);
+    give(&f, c);
+    assert_int_equal(f.device.recorded[4], 1);
+    assert_int_equal(f.device.recorded[3], 0);
+    fake_device_complete(&f.device, 4, 1);
+    assert_int_equal(take(&f, 2 * MIB), b); /* neither of the others: nothing covers them */
+    f.device.fail_record = VS_OK;
+    assert_int_not_equal(take(&f, 2 * MIB), a);
+    assert_int_equal(f.device.recorded[3], 2);
+    fake_device_complete(&f.device, 3, 1);
+    assert_int_equal(take(&f, 2 * MIB), a);
+    fixture_stop(&f);
+}
+
+static void no_cached_memory_is_released_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 100 * MIB);
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
+    assert_int_equal(empty(&f), 0);
+    struct vs_allocator_stats s = stats_of(&f);
+    assert_int_equal(s.num_alloc_retries, 0);
+    assert_int_equal(s.num_sync_all_streams, 0);
+    assert_int_equal(s.num_ooms, 1);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    take(&f, 80 * MIB);
+    fixture_stop(&f);
+}
+
+static const struct vs_allocator_config told_config = {.captures_told = true};
+
+static void an_open_pool_is_no_capture_where_captures_are_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &told_config, 100 * MIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    give(&f, a);
+    assert_int_equal(f.device.recorded[2], 1);
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a); /* its event was asked about */
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_pool_release(f.allocator, one));
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    take(&f, 70 * MIB); /* the cache was given back for it */
+    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
+    ok(vs_allocator_pool_empty(f.allocator, one, NULL));
+    fixture_stop(&f);
+}
+
+static void a_capture_that_is_told_holds_back_without_any_pool(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &told_config, 100 * MIB);
+    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
+    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
+    ok(vs_allocator_record_stream(f.allocator, a, 2));
+    vs_allocator_capture_begin(f.allocator);
+    vs_allocator_capture_begin(f.allocator);
+    ok(vs_allocator_record_stream(f.allocator, b, 2));
+    give(&f, a);
+    give(&f, b);
+    give(&f, take(&f, 60 * MIB));
+    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
+    ok(vs_allocator_capture_end(f.allocator));
+    assert_int_equal(empty(&f), 0); /* one is still under way */
+    assert_int_equal(f.device.recorded[2], 0);
+    ok(vs_allocator_capture_end(f.allocator));
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b); /* used by the graph alone */
+    assert_int_equal(f.device.recorded[2], 1);
+    fake_device_complete(&f.device, 2, 1);
+    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
+    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
+    fixture_stop(&f);
+}
+
+/* Whoever tells of captures without saying so in the configuration gets both. */
+static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, 100 * MIB);
+    give(&f, take(&f, 60 * MIB));
+    vs_allocator_capture_begin(f.allocator);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    ok(vs_allocator_capture_end(f.allocator));
+    assert_int_equal(empty(&f), 0);
+    vs_allocator_capture_begin(f.allocator);
+    ok(vs_allocator_pool_end(f.allocator, one));
+    assert_int_equal(empty(&f), 0);
+    vs_allocator_abandon(f.allocator); /* the context is gone, and with it what was captured */
+    fake_device_free(&f.device);
+    fake_device_init(&f.device, 100 * MIB);
+    fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
+    give(&f, take(&f, 60 * MIB));
+    assert_int_equal(empty(&f), 60 * MIB);
+    fixture_stop(&f);
+}
+
+static void a_freeable_pool_may_be_released_during_a_capture(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_start(&f, &pytorch_config, GIB);
+    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    give(&f, take(&f, 60 * MIB));
+    ok(vs_allocator_pool_end(f.allocator, one));
+    ok(vs_allocator_pool_release(f.allocator, one));
+    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    fails(vs_allocator_pool_empty(f.allocator, one, NULL), VS_ERR_STATE); /* it would wait */
+    assert_int_equal(empty(&f), 60 * MIB);
+    ok(vs_allocator_pool_end(f.allocator, two));
+    fixture_stop(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_left_alone_during_a_capture),
+        cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
+        cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
+        cmocka_unit_test(a_stream_without_events_holds_up_no_other),
+        cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
+        cmocka_unit_test(an_open_pool_is_no_capture_where_captures_are_told),
+        cmocka_unit_test(a_capture_that_is_told_holds_back_without_any_pool),
+        cmocka_unit_test(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise),
+        cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
