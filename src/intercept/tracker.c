@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 
-#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/hook.h"
@@ -28,7 +27,6 @@ struct counters {
     _Atomic uint64_t allocations, frees, failures;
 };
 static struct counters counters[VS_DEVICES_MAX];
-static struct vs_failure failures[VS_DEVICES_MAX]; /* guarded by lock; time 0: none */
 
 static inline uint64_t get(const _Atomic uint64_t *figure)
 {
@@ -367,60 +365,10 @@ void vs_track_context_gone(uint32_t context, const char *api)
     }
 }
 
-static void note_failure(uint32_t device, uint64_t requested, int error, uint64_t free_bytes,
-                         uint64_t total_bytes)
+void vs_track_count_failure(uint32_t device)
 {
-    if (device >= VS_DEVICES_MAX)
-        return;
-    struct counters *c = &counters[device];
-    atomic_fetch_add_explicit(&c->failures, 1, memory_order_relaxed);
-    vs_lock_acquire(&lock);
-    failures[device] = (struct vs_failure){.requested = requested,
-                                           .device_free_bytes = free_bytes,
-                                           .device_total_bytes = total_bytes,
-                                           .allocated = atomic_load(&c->allocated),
-                                           .reserved = atomic_load(&c->reserved),
-                                           .time_ns = vs_clock_ns(),
-                                           .error = error};
-    vs_lock_release(&lock);
-}
-
-bool vs_track_last_failure(uint32_t device, struct vs_failure *out)
-{
-    if (device >= VS_DEVICES_MAX)
-        return false;
-    vs_lock_acquire(&lock);
-    *out = failures[device];
-    vs_lock_release(&lock);
-    return out->time_ns != 0;
-}
-
-void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
-                     uint64_t stream, const char *api, int error)
-{
-    size_t free_bytes = 0, total_bytes = 0;
-    if (context)
-        vs_usage_failed(context);
-    /* an unsupported question leaves zeros, which the report shows as unknown */
-    if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
-        VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
-        free_bytes = total_bytes = 0;
-    if (context)
-        note_failure(context->device, requested, error, free_bytes, total_bytes);
-    if (!vs_process_recorder())
-        return;
-    struct vs_event event = {.kind = VS_EVENT_alloc_failed,
-                             .alloc_failed = {.requested = requested,
-                                              .family = family,
-                                              .device = context ? context->device : 0,
-                                              .context = context ? context->id : 0,
-                                              .stream = stream,
-                                              .api = vs_process_api(api),
-                                              .stack = vs_process_stack(),
-                                              .error = (uint64_t)error,
-                                              .device_free_bytes = free_bytes,
-                                              .device_total_bytes = total_bytes}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    if (device < VS_DEVICES_MAX)
+        atomic_fetch_add_explicit(&counters[device].failures, 1, memory_order_relaxed);
 }
 
 enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)

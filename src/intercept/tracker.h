@@ -59,6 +59,9 @@ void vs_track_context_gone(uint32_t context, const char *api);
 void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
                      uint64_t stream, const char *api, int error);
 
+/* vs_track_count_failure: one more of *device* for vs_track_device. */
+void vs_track_count_failure(uint32_t device);
+
 /* vs_track_device: counters of a device. Caller's struct is filled atomically per
  * field. VS_ERR_ARG for an ordinal out of range. */
 struct vs_device_counters {
