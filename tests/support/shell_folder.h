@@ -32,7 +32,7 @@ static void slurp(const char *name, char *text, size_t max)
 }
 
 /* Runs *before* and *script* by bash with job control in the folder; gives its exit status. */
-static int run_script(const char *before, const char *script)
+static __attribute__((unused)) int run_script(const char *before, const char *script)
 {
     char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/script.sh", folder);

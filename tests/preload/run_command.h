@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `vramscope` as a user types it, in the test's folder: what test_run.c and
+ * test_run_options.c share. Header-only. */
+#ifndef VS_RUN_COMMAND_H
+#define VS_RUN_COMMAND_H
+
+#include "support/shell_folder.h"
+
+/* Runs `vramscope ARGS` by the shell in the test's folder; gives the exit status. */
+static int vramscope(const char *args)
+{
+    char command[4 * PATH_MAX];
+    snprintf(command, sizeof command, "cd '%s' && '%s' %s >out.txt 2>err.txt", folder,
+             VS_COMMAND, args);
+    int status = system(command);
+    slurp("out.txt", out, sizeof out);
+    slurp("err.txt", err, sizeof err);
+    return WEXITSTATUS(status);
+}
+
+static int exists(const char *name)
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+#define SIMULATED "run --simulate t4-16g,capacity=1GiB "
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `vramscope run` makes of its options: limits, injection, policies and plans, and what
+ * is said of mistakes before the program starts. Paths come from CMake. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "preload/run_command.h"
+
+static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"much", "0", "0%", "150%", "8GiB,", "64:1GiB", "1:1GiB,1:2GiB"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char args[256], told[64];
+        snprintf(args, sizeof args, "run --limit '%s' -- touch started", bad[i]);
+        snprintf(told, sizeof told, "'%s' is not a value for limit", bad[i]);
+        assert_int_equal(vramscope(args), 125);
+        assert_non_null(strstr(err, told));
+        assert_false(exists("started"));
+        setenv("VRAMSCOPE_LIMIT", bad[i], 1);
+        assert_int_equal(vramscope("run -- touch started"), 125);
+        assert_non_null(strstr(err, told));
+        assert_non_null(strstr(err, "VRAMSCOPE_LIMIT"));
+        assert_null(strstr(err, "no limit"));
+        assert_false(exists("started"));
+        assert_int_equal(vramscope("run -q --limit 8GiB -- true"), 0);
+        assert_string_equal(err, "");
+        unsetenv("VRAMSCOPE_LIMIT");
+    }
+}
+
+static void an_empty_limit_is_refused_before_the_program_starts(void **state)
+{
+    (void)state;
+    static const char *const empty[] = {"--limit ''", "--limit="};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        char args[256];
+        snprintf(args, sizeof args, "run %s -- touch started", empty[i]);
+        assert_int_equal(vramscope(args), 125);
+        assert_non_null(strstr(err, "--limit needs a value"));
+        assert_false(exists("started"));
+    }
+}
+
+static void a_limit_that_is_reached_is_named_by_report_and_oom(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q --limit 25% -o limit.vst -- " VS_LIMITED " each_family"),
+                     0);
+    assert_int_equal(vramscope("report limit.vst"), 0);
+    assert_non_null(strstr(out, "1.0 GiB, limited to 256.0 MiB"));
+    assert_int_equal(vramscope("oom limit.vst"), 0);
+    assert_non_null(strstr(out, "verdict  imposed limit"));
+    assert_non_null(strstr(out, "the option limit left the program 256.0 MiB of the device's 1.0 GiB"));
+    assert_int_equal(vramscope("oom --json limit.vst"), 0);
+    assert_non_null(strstr(out, "\"verdict\": \"imposed_limit\""));
+    assert_non_null(strstr(out, "\"kind\": \"raise_limit\""));
+    assert_int_equal(vramscope("report --json limit.vst"), 0);
+    assert_non_null(strstr(out, "\"limit_bytes\": 268435456"));
+}
+
+static void a_limit_holds_where_no_trace_can_be_written(void **state)
+{
+    (void)state;
+    /* the program checks its limit itself, and ends with 99 where that is not held */
+    assert_int_equal(vramscope(SIMULATED "--limit 256MiB --allocator observe -- "
+                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_told"), 0);
+    assert_non_null(strstr(err, "cannot write the trace /nowhere/x.vst"));
+    assert_int_equal(vramscope(SIMULATED "--limit 255MiB --allocator caching -- "
+                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_told"), 99);
+}
+
+static void record_off_serves_memory_and_leaves_no_trace(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--record=off --allocator=caching -o none.vst -- " VS_VICTIM
+                                         " atexit"), 5);
+    assert_string_equal(out, "will free at exit\n");
+    assert_string_equal(err, "");
+    assert_false(exists("none.vst"));
+    assert_false(exists("none.vst.live"));
+}
+
+static void injection_records_what_preloading_records_and_says_which_it_was(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " families"), 0);
+    assert_non_null(strstr(err, "policy observe (injection)"));
+    assert_non_null(strstr(err, "managed"));
+    assert_non_null(strstr(err, "async"));
+    assert_non_null(strstr(err, "  note     kernels and copies are not recorded with injection"));
+    assert_null(strstr(err, "vramscope: kernels")); /* by the summary, not in the program's stderr */
+    assert_int_equal(vramscope("report --json i.vst"), 0);
+    assert_non_null(strstr(out, "kernels and copies are not recorded with injection"));
+    assert_int_equal(vramscope(SIMULATED "--via=injection --kernels=on -o i.vst -- " VS_VICTIM
+                                         " families"), 0);
+    assert_int_equal(vramscope("report --json i.vst"), 0);
+    assert_null(strstr(out, "not recorded with injection"));
+    assert_int_equal(vramscope(SIMULATED "--via=injection -o i.vst -- " VS_VICTIM " atexit"), 5);
+    assert_string_equal(out, "will free at exit\n");
+}
+
+static void who_is_preloaded_too_records_alone(void **state)
+{
+    (void)state;
+    char setting[PATH_MAX + 32];
+    snprintf(setting, sizeof setting, "CUDA_INJECTION64_PATH=%s", VS_LIBRARY);
+    assert_int_equal(putenv(setting), 0);
+    int status = vramscope(SIMULATED "--allocator=observe -o j.vst -- " VS_VICTIM " device");
+    assert_int_equal(unsetenv("CUDA_INJECTION64_PATH"), 0);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(err, "policy observe\n"));
+    assert_int_equal(vramscope("report j.vst"), 0);
+    assert_non_null(strstr(out, "device                193          192        0"));
+}
+
+static void another_tools_injection_is_left_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("CUDA_INJECTION64_PATH", "/opt/tool.so", 1), 0);
+    int status = vramscope(SIMULATED "--via=injection -- " VS_VICTIM " device");
+    assert_int_equal(unsetenv("CUDA_INJECTION64_PATH"), 0);
+    assert_int_equal(status, 125);
+    assert_non_null(strstr(err, "CUDA_INJECTION64_PATH names another tool (/opt/tool.so)"));
+}
+
+static void injection_without_cupti_says_that_nothing_is_recorded(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"none", "refused", "unprivileged"};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        char args[2 * PATH_MAX];
+        snprintf(args, sizeof args, "run --simulate t4-16g,capacity=1GiB,cupti=%s --via=injection "
+                 "-o none.vst -- %s atexit", how[i], VS_VICTIM);
+        assert_int_equal(vramscope(args), 5);
+        assert_non_null(strstr(err, "injected, but nothing is recorded: CUPTI refused"));
+        assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
+        assert_null(strstr(strstr(err, "injected, but") + 1, "injected, but"));
+        assert_false(exists("none.vst"));
+    }
+}
+
+static void what_injection_cannot_do_is_said(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--via=injection --limit=100MiB -o k.vst -- " VS_VICTIM
+                                         " atexit"), 5);
+    assert_non_null(strstr(err, "--limit has no effect with --via=injection"));
+}
+
+static void mistakes_in_options_get_one_line_and_125(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args, *expect;
+    } cases[] = {
+        {"run", "no program given"},
+        {"run --colour -- true", "unknown option --colour"},
+        {"run --stack-depth=900 -- true", "expected a number from 1 to 128"},
+        {"run --allocator=fast -- true", "expected one of auto|caching|observe"},
+        {"run -o", "needs a file name"},
+        {"run -o -- true", "needs a file name"},
+        {"run --plan -- true", "option --plan needs a value"},
+        {"run --policy --quiet true", "option --policy needs a value"},
+        {"run --stack-depth -- true", "option --stack-depth needs a value"},
+        {"run -o x%z.vst -- true", "may follow a percent sign"},
+        {"run -o /nonexistent/t.vst -- true", "cannot write the trace in /nonexistent"},
+        {"run -o /nonexistent/%p.vst -- true", "cannot write the trace in /nonexistent"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(vramscope(cases[i].args), 125);
+        if (!strstr(err, cases[i].expect))
+            fail_msg("%s: %s", cases[i].args, err);
+        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+    }
+}
+
+static void a_bad_variable_is_named_once_and_the_default_used(void **state)
+{
+    (void)state;
+    setenv("VRAMSCOPE_STACK_DEPTH", "many", 1);
+    setenv("VRAMSCOPE_NONSENSE", "1", 1);
+    assert_int_equal(vramscope(SIMULATED "-o g.vst -- " VS_VICTIM " atexit"), 5);
+    unsetenv("VRAMSCOPE_STACK_DEPTH");
+    unsetenv("VRAMSCOPE_NONSENSE");
+    assert_non_null(strstr(err, "VRAMSCOPE_NONSENSE"));
+    assert_non_null(strstr(err, "expected a number from 1 to 128"));
+}
+
+static void a_device_that_is_not_understood_is_refused_before_the_program_starts(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"h300", "t4-16g,colour=red", "fail=disk:1", "devices=17"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        char args[256];
+        snprintf(args, sizeof args, "run --simulate %s -- touch started", specs[i]);
+        assert_int_equal(vramscope(args), 125);
+        assert_false(exists("started"));
+        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1); /* one line */
+        assert_non_null(strstr(err, "h100-80g"));
+        assert_non_null(strstr(err, "capacity=SIZE"));
+    }
+    setenv("VRAMSCOPE_SIMULATE", "h300", 1);
+    assert_int_equal(vramscope("run -- touch started"), 125);
+    unsetenv("VRAMSCOPE_SIMULATE");
+    assert_false(exists("started"));
+}
+
+static void cupti_switched_off_still_records_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--no-kernels -o h.vst -- " VS_VICTIM " copies"), 0);
+    assert_non_null(strstr(err, "peak allocated"));
+}
+
+static void a_verb_is_suggested_only_when_it_is_near(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("foo"), 2);
+    assert_null(strstr(err, "did you mean"));
+    assert_int_equal(vramscope("reprot"), 2);
+    assert_non_null(strstr(err, "did you mean 'report'"));
+}
+
+static void doctor_and_options_answer(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("doctor"), 0);
+    assert_non_null(strstr(out, "preload library"));
+    assert_int_equal(vramscope("doctor --json"), 0);
+    assert_non_null(strstr(out, "vramscope.doctor/1"));
+    assert_int_equal(vramscope("doctor --loud"), 2);
+    assert_int_equal(vramscope("options"), 0);
+    assert_non_null(strstr(out, "VRAMSCOPE_STACK_DEPTH"));
+}
+
+static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o plan.vst -- " VS_VICTIM " atexit"),
+                     5);
+    assert_int_equal(vramscope("plan -o p.vsplan plan.vst"), 0);
+    assert_non_null(strstr(out, "alive at the peak"));
+    static const char *const plans[] = {"p.vsplan", "plan.vst"};
+    for (int i = 0; i < 2; i++) {
+        char line[1024];
+        snprintf(line, sizeof line, SIMULATED "-q --policy=compact --plan=%s --log=info -o again.vst "
+                 "-- " VS_VICTIM " atexit", plans[i]);
+        assert_int_equal(vramscope(line), 5);
+        assert_non_null(strstr(err, " followed it, 0 deviated"));
+        assert_null(strstr(err, "plan: 0 requests"));
+    }
+}
+
+static void what_has_no_effect_together_is_said_once(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run -q --allocator=observe --policy=compact "
+                               "--alloc-conf=vramscope_tie:oldest_segment -- true"), 0);
+    assert_string_equal(err, "vramscope run: --allocator=observe only watches cudaMalloc, so "
+                             "--policy --alloc-conf do nothing there\n");
+    assert_int_equal(vramscope("run -q --allocator=observe --policy=compact -- true"), 0);
+    assert_non_null(strstr(err, "so --policy does nothing there\n"));
+    assert_int_equal(vramscope("run -q --policy=compact --alloc-conf=expandable_segments:True -- true"),
+                     0);
+    assert_non_null(strstr(err, "they have no effect\n"));
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+    assert_int_equal(vramscope("run -q --policy=compact "
+                               "--alloc-conf=per_process_memory_fraction:0.5 -- true"), 0);
+    assert_string_equal(err, "");
+}
+
+static void the_summary_names_the_policy(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "--allocator=caching --policy=compact -o n.vst -- " VS_VICTIM
+                               " atexit"), 5);
+    assert_non_null(strstr(err, "policy caching (compact)\n"));
+    assert_int_equal(vramscope(SIMULATED "--allocator=caching -o n.vst -- " VS_VICTIM " atexit"), 5);
+    assert_non_null(strstr(err, "policy caching\n"));
+}
+
+static void a_plan_that_cannot_be_used_is_said_before_the_program_starts(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope("run --plan=p.vsplan -- echo started"), 125);
+    assert_string_equal(err, "vramscope run: --plan needs --policy=compact\n");
+    assert_int_equal(vramscope("run --policy=compact --plan=missing -- echo started"), 125);
+    assert_non_null(strstr(err, "missing: No such file"));
+    assert_int_equal(vramscope("run --policy=compact --plan=out.txt -- echo started"), 125);
+    assert_non_null(strstr(err, "not a plan; it takes a plan or a trace"));
+    assert_int_equal(vramscope(SIMULATED "-q -o cut.vst -- " VS_VICTIM " atexit"), 5);
+    char path[PATH_MAX + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/cut.vst", folder);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 30), 0);
+    assert_int_equal(vramscope("run --policy=compact --plan=cut.vst -- echo started"), 125);
+    assert_non_null(strstr(err, "`vramscope plan --partial "));
+    assert_non_null(strstr(err, "/cut.vst -o FILE`"));
+    assert_null(strstr(err, "add --partial"));
+    assert_string_equal(out, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_is_planned_and_the_next_run_follows_it),
+        cmocka_unit_test(what_has_no_effect_together_is_said_once),
+        cmocka_unit_test(the_summary_names_the_policy),
+        cmocka_unit_test(a_plan_that_cannot_be_used_is_said_before_the_program_starts),
+        cmocka_unit_test(a_limit_that_cannot_be_read_is_refused_before_the_program_starts),
+        cmocka_unit_test(an_empty_limit_is_refused_before_the_program_starts),
+        cmocka_unit_test(a_limit_that_is_reached_is_named_by_report_and_oom),
+        cmocka_unit_test(a_limit_holds_where_no_trace_can_be_written),
+        cmocka_unit_test(record_off_serves_memory_and_leaves_no_trace),
+        cmocka_unit_test(injection_records_what_preloading_records_and_says_which_it_was),
+        cmocka_unit_test(who_is_preloaded_too_records_alone),
+        cmocka_unit_test(another_tools_injection_is_left_alone),
+        cmocka_unit_test(injection_without_cupti_says_that_nothing_is_recorded),
+        cmocka_unit_test(what_injection_cannot_do_is_said),
+        cmocka_unit_test(mistakes_in_options_get_one_line_and_125),
+        cmocka_unit_test(a_bad_variable_is_named_once_and_the_default_used),
+        cmocka_unit_test(a_device_that_is_not_understood_is_refused_before_the_program_starts),
+        cmocka_unit_test(cupti_switched_off_still_records_memory),
+        cmocka_unit_test(a_verb_is_suggested_only_when_it_is_near),
+        cmocka_unit_test(doctor_and_options_answer),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
