@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
- * window and hand-over), writer.c (background thread and file), ending.c (ends), intern.c
- * (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of a stack), walk.c,
- * walk_rules.c and cfi.c (stacks by frame rules), unwind.c (the other stacks), caller.c
- * (stacks of one frame), native_stack.c and python_stack.c (stacks with Python frames).
+ * window and hand-over), writer.c (file), writer_thread.c (background thread), ending.c
+ * (ends), intern.c (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of
+ * a stack), walk.c, walk_rules.c and cfi.c (stacks by frame rules), unwind.c (the other
+ * stacks), caller.c (stacks of one frame), native_stack.c and python_stack.c (stacks with
+ * Python frames).
  *
  * One lock, rank RECORDER, guards everything but the writer's part. A function
  * called with it held is named _locked; those that reserve room may let go of it
@@ -239,6 +240,23 @@ void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w);
  * VS_ERR_NOMEM. */
 enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool keep_existing)
     VS_MUST_CHECK;
+/* vs_writer_mark, vs_writer_take_back: what has been written since the mark is cut off
+ * again. VS_ERR_IO. */
+void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark);
+enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
+    VS_MUST_CHECK;
+/* vs_writer_say_failed_locked: the file cannot be written. */
+void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
+/* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */
+enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_window *window)
+    VS_MUST_CHECK;
+/* vs_writer_finish: last index frame and trailer. VS_ERR_IO. */
+enum vs_err vs_writer_finish(struct vs_recorder *r) VS_MUST_CHECK;
+/* vs_writer_close: what *r* has of the file is let go; the file stays. */
+void vs_writer_close(struct vs_recorder *r);
+
+/* --- writer_thread.c --- */
+
 /* vs_writer_start: start the background thread; without one, windows are written
  * by the threads that fill them. */
 void vs_writer_start(struct vs_recorder *r);
@@ -248,25 +266,12 @@ void vs_writer_drain_locked(struct vs_recorder *r);
 /* vs_writer_take_over_locked: the background thread is gone; from here on windows
  * are written by the threads that fill them. */
 void vs_writer_take_over_locked(struct vs_recorder *r);
-/* vs_writer_mark, vs_writer_take_back: what has been written since the mark is cut off
- * again. VS_ERR_IO. */
-void vs_writer_mark(const struct vs_recorder *r, struct vs_writer_mark *mark);
-enum vs_err vs_writer_take_back(struct vs_recorder *r, const struct vs_writer_mark *mark)
-    VS_MUST_CHECK;
-/* vs_writer_say_failed_locked: the file cannot be written. */
-void vs_writer_say_failed_locked(struct vs_recorder *r, int error);
 /* vs_writer_hasten_locked: somebody waits for the background thread. */
 void vs_writer_hasten_locked(struct vs_recorder *r);
 /* vs_writer_is_self: whether the caller is the background thread. */
 bool vs_writer_is_self(const struct vs_recorder *r);
 /* vs_writer_alive: whether the background thread still exists. */
 bool vs_writer_alive(struct vs_recorder *r);
-/* vs_writer_append_window: write *window* as the next frame. VS_ERR_IO: the file is as before. */
-enum vs_err vs_writer_append_window(struct vs_recorder *r, const struct vs_window *window)
-    VS_MUST_CHECK;
-/* vs_writer_finish: last index frame and trailer. VS_ERR_IO. */
-enum vs_err vs_writer_finish(struct vs_recorder *r) VS_MUST_CHECK;
-void vs_writer_close(struct vs_recorder *r);
 
 /* --- ending.c --- */
 
