@@ -190,6 +190,10 @@ class Definitions:
         """A stack node: its pc, its parent's number and its Module (None: unknown)."""
         return self._nodes[number]
 
+    def kind(self, code):
+        """How the trace lays out a kind; None before that is described."""
+        return self._kinds.get(code)
+
     def modules(self):
         return list(self._modules)
 

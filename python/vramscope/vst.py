@@ -26,7 +26,8 @@ from collections import namedtuple
 
 from vramscope import checkpoint
 from vramscope.columns import join
-from vramscope.records import (A, Damage, Definitions, KINDS, S, STK, STR, STRING_MAX,  # noqa: F401
+from vramscope.live_counts import Counts
+from vramscope.records import (A, Damage, Definitions, Event, KINDS, S, STK, STR, STRING_MAX,  # noqa: F401
                                decode_text, unzigzag, varint)
 from vramscope.unzstd import unzstd
 from vramscope.xxh64 import xxh64
@@ -38,6 +39,7 @@ COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
 END, STOPPED, EXITED, KILLED = 62, 3, 1, 2  # an event, a reason of it, two fates
+SUMMED_UP = 4  # a recording_changed
 INLINES_MAX, INDEX_MAX, PAGE = 64, 1024, 4096
 MASK = (1 << 64) - 1
 
@@ -160,10 +162,9 @@ class Trace(Definitions):
         try:
             self.size = os.fstat(self._file.fileno()).st_size
             self.header = self._read_header()
-            self.windows, self.live, self.fate = {}, False, (0, 0)
+            self.windows, self.live, self.fate, self._counts = {}, False, (0, 0), None
             if not self._trailer(self.size - TRAILER.size):
                 self._load_live()
-                self.size = os.fstat(self._file.fileno()).st_size
         except BaseException:
             self._file.close()
             raise
@@ -218,31 +219,44 @@ class Trace(Definitions):
         try:
             live = builtins.open(self.path + ".live", "rb")
         except OSError:
+            live = None
+        if live:
+            with live:
+                self._load_windows(live)
+                self.size = os.fstat(self._file.fileno()).st_size
+                if self._counts and not self._counts.are_the_same(live):
+                    self._counts = None
+        else:
+            self.size = os.fstat(self._file.fileno()).st_size
+
+    def _load_windows(self, live):
+        head = live.read(LIVE_HEADER.size + WINDOWS_MAX * 64)
+        if len(head) < LIVE_HEADER.size + WINDOWS_MAX * 64:
             return
-        with live:
-            head = live.read(LIVE_HEADER.size + WINDOWS_MAX * 64)
-            if len(head) < LIVE_HEADER.size + WINDOWS_MAX * 64:
-                return
-            magic, major, _, order, uuid, header_bytes, windows, window_bytes, _ = \
-                LIVE_HEADER.unpack_from(head)
-            if magic != LIVE_MAGIC or major > MAJOR or order != BYTE_ORDER or \
-                    uuid != self.header.uuid or header_bytes < len(head) or \
-                    windows > WINDOWS_MAX or window_bytes > RAW_MAX:
-                return
-            self.live, self.fate = True, struct.unpack_from("<II", head, 56)
-            for i in range(windows):
-                sequence, used, first_event, base_ns = LIVE_WINDOW.unpack_from(head, 64 + i * 64)
-                if not sequence or not used:
-                    continue
-                live.seek(header_bytes + i * window_bytes)
-                used = min(used, window_bytes)
-                data = _written(live.read(used), header_bytes + i * window_bytes)
-                live.seek(64 + i * 64)
-                again = live.read(LIVE_WINDOW.size)
-                if data and len(again) == LIVE_WINDOW.size and \
-                        LIVE_WINDOW.unpack(again)[0] == sequence:
-                    self.windows.setdefault(sequence, Window(sequence, first_event, base_ns, data,
-                                                             len(data) < used))
+        magic, major, _, order, uuid, header_bytes, windows, window_bytes, _ = \
+            LIVE_HEADER.unpack_from(head)
+        if magic != LIVE_MAGIC or major > MAJOR or order != BYTE_ORDER or \
+                uuid != self.header.uuid or header_bytes < len(head) or \
+                windows > WINDOWS_MAX or window_bytes > RAW_MAX:
+            return
+        self.live, self.fate = True, struct.unpack_from("<II", head, 56)
+        try:
+            self._counts = Counts(live, header_bytes)
+        except ValueError:
+            pass
+        for i in range(windows):
+            sequence, used, first_event, base_ns = LIVE_WINDOW.unpack_from(head, 64 + i * 64)
+            if not sequence or not used:
+                continue
+            live.seek(header_bytes + i * window_bytes)
+            used = min(used, window_bytes)
+            data = _written(live.read(used), header_bytes + i * window_bytes)
+            live.seek(64 + i * 64)
+            again = live.read(LIVE_WINDOW.size)
+            if data and len(again) == LIVE_WINDOW.size and \
+                    LIVE_WINDOW.unpack(again)[0] == sequence:
+                self.windows.setdefault(sequence, Window(sequence, first_event, base_ns, data,
+                                                         len(data) < used))
 
     def read_frame(self, offset):
         """The frame at *offset*: its header, header bytes beyond the 64, its payload, and where
@@ -402,7 +416,7 @@ class Trace(Definitions):
         yield from self._events_from(1, 0, self.header.header_bytes)
 
     def _events_from(self, sequence, last_ns, offset):
-        recovering, lost, problem, cut = False, False, None, False
+        recovering, lost, problem, cut, last = False, False, None, False, 0
         while True:
             payload = None
             if not recovering and offset < self.size:
@@ -423,6 +437,11 @@ class Trace(Definitions):
             if payload is None:
                 window = self.windows.get(sequence)
                 if not window or window.base_ns < last_ns or (recovering and lost):
+                    nothing_missing = not (window or lost) and \
+                        max(self.windows, default=0) < sequence and \
+                        (not problem or cut or recovering)
+                    if nothing_missing and last != END:
+                        yield from self._sum_up(last_ns)
                     self._finish_tail(sequence, offset, problem, cut, recovering)
                     return
                 recovering, lost, problem, cut = True, window.cut, None, False
@@ -430,7 +449,7 @@ class Trace(Definitions):
             try:
                 before = self.events
                 for event in self.decode(payload, base_ns):
-                    last_ns = event.time_ns
+                    last_ns, last = event.time_ns, event.code
                     self.events += 1
                     self.recovered += recovering
                     if event.code == 7:
@@ -445,6 +464,21 @@ class Trace(Definitions):
                 return
             last_ns = max(last_ns, base_ns)
             sequence += 1
+
+    def _sum_up(self, last_ns):
+        """What was counted up to the kill, as events (§4, *Counts*)."""
+        unrecorded, changed = self.kind(8), self.kind(9)
+        cells = self._counts and unrecorded and changed and self._counts.untold(self.events)
+        if cells is None or not self._counts or not unrecorded or not changed:
+            return
+        time_ns = max([last_ns] + [cell.time_ns for cell in cells])
+        for layout, tid, fields in [(unrecorded, c.tid, c.fields) for c in cells] + \
+                [(changed, 0, [SUMMED_UP])]:
+            count = len(layout.codecs)
+            raw = (fields[:layout.known] + [0] * count)[:count]
+            self.events += 1
+            self.recovered += 1
+            yield Event(layout, time_ns, tid, raw, self)
 
     def _is_end(self, head, payload, offset, after):
         """A final index frame with its trailer: the trace is complete."""

@@ -14,6 +14,7 @@
 void vs_recording_event(struct vs_recording_state *state, const struct vs_event *event)
 {
     uint64_t what = event->recording_changed.what;
+    state->summed_up |= what == VS_RECORDING_SUMMED_UP;
     if (what > VS_RECORDING_TOTALS)
         return; /* a newer writer's */
     state->selects = true;

@@ -26,6 +26,7 @@ static inline int64_t vs_unrecorded_live(const struct vs_unrecorded *u)
 /* What was recorded, and until when. */
 struct vs_recording_state {
     bool selects;      /* not everything has an event */
+    bool summed_up;    /* no end was recorded, and the sums are of the last moment all the same */
     uint64_t min_size; /* 0: none */
     uint64_t sample;   /* one of so many; 1: all */
     uint64_t seed, limit_bytes;

@@ -127,6 +127,7 @@ enum vs_recording {
     VS_RECORDING_NO_ACTIVITY = 1, /* kernels, copies, memsets, synchronisations end */
     VS_RECORDING_NO_STACKS = 2,   /* stacks not seen so far end */
     VS_RECORDING_TOTALS = 3,      /* all but totals, failures and the end */
+    VS_RECORDING_SUMMED_UP = 4,   /* nothing: by a reader, once FILE.live's counts are told */
 };
 
 enum vs_end_reason {

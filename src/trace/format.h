@@ -109,7 +109,7 @@ struct vs_trailer {
 };
 _Static_assert(sizeof(struct vs_trailer) == 32, "on-disk size");
 
-/* FILE.live: one page of header, then `windows` windows of window_bytes each. */
+/* FILE.live: one page of header, where not everything has an event the counts, then `windows` windows of window_bytes each. */
 #define VS_LIVE_HEADER_BYTES 4096u
 #define VS_LIVE_WINDOWS_MAX 16u
 
@@ -133,7 +133,34 @@ struct vs_live_header {
     struct vs_live_window window[VS_LIVE_WINDOWS_MAX];
 };
 _Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");
-_Static_assert(sizeof(struct vs_live_header) <= VS_LIVE_HEADER_BYTES, "fits its page");
+/* What was counted and is in no `unrecorded` event yet, for a reader to bring. Each cell is
+ * there twice: a change is written to the older copies of the cells that it touches, and
+ * counts once `version` says so. */
+struct vs_live_counts {
+    uint32_t offset, cells;    /* struct vs_live_cell[cells] begin at offset; 0: none */
+    _Atomic uint64_t version;  /* of the latest change that counts */
+    _Atomic uint64_t told;     /* changes up to this one are in events */
+    _Atomic uint64_t telling;  /* 1 + the events before those that are telling now; 0: none are */
+    uint64_t reserved[4];
+};
+_Static_assert(sizeof(struct vs_live_counts) == 64, "on-disk size");
+
+#define VS_LIVE_COUNT_FIELDS 16u /* of `unrecorded`, in its order */
+struct vs_live_count {
+    _Atomic uint64_t version; /* of the change that made it; all ones: being written */
+    uint64_t events;          /* recorded before it holds */
+    uint64_t tid, time_ns;
+    uint64_t fields[VS_LIVE_COUNT_FIELDS];
+};
+struct vs_live_cell {
+    struct vs_live_count copy[2];
+};
+_Static_assert(sizeof(struct vs_live_cell) == 320, "on-disk size");
+#define VS_LIVE_CELLS_MAX 256u
+#define VS_LIVE_COUNTS_BYTES ((size_t)16 << 10) /* of this version's cells */
+
+_Static_assert(sizeof(struct vs_live_header) == 1088, "vs_live_counts stands behind it");
+_Static_assert(sizeof(struct vs_live_header) + sizeof(struct vs_live_counts) <= VS_LIVE_HEADER_BYTES, "fits its page");
 
 /* First byte of a record: a code, and for events two flags. */
 #define VS_RECORD_CODE 0x3fu

@@ -221,20 +221,46 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
                          at, events, r->path);
 }
 
+/* The present frame is *bytes* at *data*, which are not in the file. */
+static void begin_recovered(struct vs_reader *r, const unsigned char *data, size_t bytes,
+                            uint64_t first_event, uint64_t base_ns)
+{
+    r->frame = (struct vs_frame_header){.sequence = r->next_sequence, .first_event = first_event};
+    r->frame_offset = r->offset;
+    r->frame_recovered = true;
+    begin_frame(r, data, bytes, base_ns);
+}
+
+/* After the last window: what was counted, if nothing before it is missing. *whole*: FILE ended
+ * as it may. */
+static bool load_counts(struct vs_reader *r, bool whole)
+{
+    size_t bytes;
+    const unsigned char *records = NULL;
+    if ((whole || r->frame_recovered) &&
+        vs_recovery_newest(&r->recovery) < r->next_sequence)
+        records = vs_recovered_counts_records(r, &bytes);
+    if (!records)
+        return false;
+    r->counts_told = true;
+    begin_recovered(r, records, bytes, r->events, r->time_ns);
+    return true;
+}
+
 /* Go on in FILE.live. */
 static enum vs_err load_recovered(struct vs_reader *r, const char *problem, bool cut)
 {
     const struct vs_recovered_window *before =
         r->frame_recovered ? vs_recovery_find(&r->recovery, r->next_sequence - 1) : NULL;
     const struct vs_recovered_window *w = vs_recovery_find(&r->recovery, r->next_sequence);
-    if (!w || w->base_ns < r->time_ns || (before && before->cut)) {
+    bool missing = before && before->cut;
+    if (!w && !missing && load_counts(r, !problem || cut))
+        return VS_OK;
+    if (!w || w->base_ns < r->time_ns || missing) {
         finish_tail(r, problem, cut);
         return VS_ERR_END;
     }
-    r->frame = (struct vs_frame_header){.sequence = w->sequence, .first_event = w->first_event};
-    r->frame_offset = r->offset;
-    r->frame_recovered = true;
-    begin_frame(r, w->data, w->used, w->base_ns);
+    begin_recovered(r, w->data, w->used, w->first_event, w->base_ns);
     return VS_OK;
 }
 

@@ -188,6 +188,7 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
 
 static void note_end(struct vs_reader *r, const struct vs_event *event)
 {
+    r->end_seen = true;
     r->stopped = event->end.reason == VS_END_STOPPED;
     r->stopped_error = event->end.status; /* an errno */
 }
@@ -298,7 +299,7 @@ enum vs_err vs_reader_rewind(struct vs_reader *r)
     r->next = r->end = NULL;
     r->strings_seen = r->nodes_seen = 0;
     r->events = r->events_recovered = r->events_unknown = 0;
-    r->ended = r->stopped = r->held = false;
+    r->ended = r->stopped = r->held = r->end_seen = r->counts_told = false;
     r->checkpoints_defined = 0;
     memset(r->kinds, 0, sizeof r->kinds);
     return VS_OK;

@@ -32,8 +32,16 @@ struct vs_recovered_window {
     bool cut; /* it had more, which is not there: nothing follows it */
 };
 
+/* Counts of FILE.live that were not told when it was read. */
+struct vs_recovered_counts {
+    struct vs_live_counts header;
+    struct vs_live_cell *cells; /* owned; NULL: there are none, or they changed meanwhile */
+    unsigned char *records;     /* owned */
+};
+
 struct vs_recovery {
     bool found; /* FILE.live belongs to this trace */
+    struct vs_recovered_counts counts;
     struct vs_reader_fate fate;
     unsigned count;
     struct vs_recovered_window windows[VS_LIVE_WINDOWS_MAX];
@@ -53,6 +61,21 @@ uint64_t vs_recovery_newest(const struct vs_recovery *recovery);
 /* vs_recovery_oldest: the lowest of those from *sequence* on; 0 when none. */
 uint64_t vs_recovery_oldest(const struct vs_recovery *recovery, uint64_t sequence);
 void vs_recovery_free(struct vs_recovery *recovery);
+
+/* vs_recovered_counts_load: copy the counts of the live file *source*, whose header is *live*.
+ * Before its windows are. VS_ERR_NOMEM. */
+enum vs_err vs_recovered_counts_load(struct vs_recovered_counts *counts,
+                                     const struct vs_source *source,
+                                     const struct vs_live_header *live) VS_MUST_CHECK;
+/* vs_recovered_counts_confirm: forget them if they have changed by now, when the windows and the
+ * size of the trace have been taken. */
+void vs_recovered_counts_confirm(struct vs_recovered_counts *counts,
+                                 const struct vs_source *source);
+/* vs_recovered_counts_records: what they say, as the records of a frame that follows the last
+ * event and begins at its time; NULL when there is nothing to say or it would not be true. */
+struct vs_reader;
+const unsigned char *vs_recovered_counts_records(struct vs_reader *reader, size_t *bytes);
+void vs_recovered_counts_free(struct vs_recovered_counts *counts);
 
 struct vs_stack_node {
     uint64_t pc;
@@ -128,6 +151,8 @@ struct vs_reader {
 
     struct vs_reader_fate fate;
     bool alone;   /* without fate: nobody on another machine records it */
+    bool end_seen;    /* the latest event was an `end` */
+    bool counts_told; /* those of FILE.live are events */
     bool stopped; /* an `end` event said that recording stopped, for this errno or 0 */
     uint64_t stopped_error;
 

@@ -157,6 +157,7 @@ static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live
         }
         live_bytes = live->size;
         look_again(r); /* what was written since is wanted */
+        vs_recovered_counts_confirm(&r->recovery.counts, live);
     }
     uint64_t present = r->file.size + live_bytes;
     r->table.budget = BUDGET_BASE + (present < UINT64_MAX / BUDGET_FACTOR / 2

@@ -90,14 +90,12 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
     recovery->found = true;
     if (header.fate == VS_FATE_EXITED || header.fate == VS_FATE_KILLED)
         recovery->fate = (struct vs_reader_fate){header.fate, header.fate_status};
-    for (unsigned i = 0; i < header.windows; i++) {
-        enum vs_err err = load_window(recovery, source, &header, i);
-        if (err) {
-            vs_recovery_free(recovery);
-            return err;
-        }
-    }
-    return VS_OK;
+    enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
+    for (unsigned i = 0; i < header.windows && !err; i++)
+        err = load_window(recovery, source, &header, i);
+    if (err)
+        vs_recovery_free(recovery);
+    return err;
 }
 
 const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *recovery,
@@ -135,5 +133,6 @@ void vs_recovery_free(struct vs_recovery *recovery)
 {
     for (unsigned i = 0; i < recovery->count; i++)
         free(recovery->windows[i].data);
+    vs_recovered_counts_free(&recovery->counts);
     *recovery = (struct vs_recovery){0};
 }

@@ -19,6 +19,8 @@
 /* What `unrecorded` events say, not written yet. */
 struct vs_unrecorded_cell {
     uint8_t level, why, family, device;
+    uint8_t account;                       /* its index */
+    uint8_t account_bearer, family_bearer; /* indexes of the cells that bring those peaks */
     uint32_t tid;
     uint64_t allocs, requested, size, frees, freed_requested, freed_size;
     int64_t reserved; /* since the last time it was written, as all of it */
@@ -42,6 +44,9 @@ struct vs_unrecorded_account {
     bool pending, used;
 };
 
+struct vs_live_counts;
+struct vs_live_cell;
+
 struct vs_selection {
     /* bit per kind: events that something has to be done for before they are recorded;
      * of those, the ones that are no longer recorded. Guarded by the recorder's lock */
@@ -55,6 +60,10 @@ struct vs_selection {
     bool pending;       /* something in cells */
     bool must;          /* and it has to be written before anything else is recorded */
     bool looking;       /* at how full the trace is */
+    uint64_t counted_ns;     /* latest time that something was counted */
+    uint64_t counts_version; /* live_counts.h; the next two are in FILE.live */
+    struct vs_live_counts *live_counts;
+    struct vs_live_cell *live_cells;
     unsigned cell_count;
     struct vs_unrecorded_cell cells[VS_UNRECORDED_CELLS];
     struct vs_unrecorded_account accounts[VS_UNRECORDED_ACCOUNTS];
@@ -82,6 +91,8 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *cha
 /* vs_unrecorded_follow_locked: *change* is about to be recorded by itself. Writes what was
  * counted before where the reader would else see a height that never was, or miss one. */
 void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change);
+/* vs_unrecorded_show_locked: put what waits into FILE.live, which was made anew. */
+void vs_unrecorded_show_locked(struct vs_recorder *r);
 /* vs_unrecorded_range_locked: a range begins or ends: from here on heights count anew. */
 void vs_unrecorded_range_locked(struct vs_recorder *r);
 /* vs_unrecorded_write_locked: bring what was counted into the trace. Room for one more

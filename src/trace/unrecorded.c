@@ -6,8 +6,18 @@
  * before every event that looks at memory, and when half of flush_ms has passed. Before
  * allocations and frees they wait while no new peak is among them and the reader cannot
  * take a height that never was for one. What was the highest meanwhile comes with them.
- * When the cells do not suffice they are written early. */
-#include "trace/recorder_internal.h"
+ * When the cells do not suffice they are written early. Until they are written, what would
+ * be is in FILE.live (live_counts.c), so that a kill loses none of it. */
+#include "trace/live_counts.h"
+
+/* allocs to reserved, of a cell and of an event */
+#define SUMS_BYTES (7 * sizeof(uint64_t))
+#define IS_LIKE(member)                                                                        \
+    (offsetof(struct vs_unrecorded_cell, member) - offsetof(struct vs_unrecorded_cell, allocs) == \
+     offsetof(struct vs_event_unrecorded, member) - offsetof(struct vs_event_unrecorded, allocs))
+_Static_assert(IS_LIKE(requested) && IS_LIKE(size) && IS_LIKE(frees) && IS_LIKE(freed_requested) &&
+                   IS_LIKE(freed_size) && IS_LIKE(reserved),
+               "sums are copied at once");
 
 static struct vs_unrecorded_account *account_of(struct vs_selection *s, unsigned level,
                                                 unsigned family, unsigned device)
@@ -24,6 +34,23 @@ static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_chang
 {
     return cell->level == change->level && cell->why == why && cell->family == change->family &&
            cell->device == change->device;
+}
+
+/* Which cells, *cell* or before it, bring the peaks of its account and of its family: the first
+ * of them. */
+static void find_bearers(struct vs_selection *s, struct vs_unrecorded_cell *cell)
+{
+    unsigned i = (unsigned)(cell - s->cells);
+    cell->account_bearer = cell->family_bearer = (uint8_t)i;
+    while (i-- > 0) {
+        const struct vs_unrecorded_cell *other = &s->cells[i];
+        if (other->account != cell->account)
+            continue;
+        cell->account_bearer = (uint8_t)i;
+        if (other->family == cell->family && other->level != VS_LEVEL_SEGMENT &&
+            cell->level != VS_LEVEL_SEGMENT)
+            cell->family_bearer = (uint8_t)i;
+    }
 }
 
 /* The cell of *change*; when there is no room for another, after writing them all. */
@@ -45,6 +72,9 @@ static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
                                         .why = (uint8_t)why,
                                         .family = (uint8_t)change->family,
                                         .device = (uint8_t)change->device};
+    cell->account = (uint8_t)(account_of(s, change->level, change->family, change->device) -
+                              s->accounts);
+    find_bearers(s, cell);
     return cell;
 }
 
@@ -101,15 +131,22 @@ static void follow(struct vs_meter *m, int64_t by)
         m->known = m->now;
 }
 
-/* Written now: how far above what the reader knew it was. */
+/* How far above what the reader knows it was. */
+static uint64_t above(const struct vs_meter *m)
+{
+    int64_t by = m->high - (m->now - m->pending);
+    return by > 0 ? (uint64_t)by : 0;
+}
+
+/* Likewise; written now. */
 static uint64_t settle(struct vs_meter *m)
 {
-    int64_t above = m->high - (m->now - m->pending);
+    uint64_t by = above(m);
     if (m->high > m->known)
         m->known = m->high;
     m->high = m->now;
     m->pending = 0;
-    return above > 0 ? (uint64_t)above : 0;
+    return by;
 }
 
 /* The changes of one allocation or free to its account. */
@@ -129,6 +166,88 @@ static struct steps steps_of(const struct vs_change *change)
         }
     }
     return steps;
+}
+
+/* --- in FILE.live --- */
+
+/* And no peaks. */
+static void fill_sums(struct vs_event_unrecorded *u, const struct vs_unrecorded_cell *cell)
+{
+    u->level = cell->level;
+    u->why = cell->why;
+    u->device = cell->device;
+    u->family = cell->family;
+    memcpy(&u->allocs, &cell->allocs, SUMS_BYTES); /* they lie alike */
+    u->family_peak = u->peak_allocated = u->peak_requested = u->peak_reserved = 0;
+}
+
+/* Cell *i* as it would be written now. *events*: recorded before that holds. */
+static void show_cell_locked(struct vs_recorder *r, unsigned i, uint64_t events)
+{
+    struct vs_selection *s = &r->selection;
+    const struct vs_unrecorded_cell *cell = &s->cells[i];
+    const struct vs_unrecorded_account *a = &s->accounts[cell->account];
+    struct vs_live_count *copy = vs_live_counts_begin_locked(r, i);
+    struct vs_event_unrecorded *u = (struct vs_event_unrecorded *)copy->fields;
+    copy->events = events;
+    copy->tid = cell->tid;
+    copy->time_ns = s->counted_ns;
+    fill_sums(u, cell);
+    u->peak_ns = s->counted_ns;
+    if (cell->family_bearer == i && cell->level != VS_LEVEL_SEGMENT)
+        u->family_peak = above(&a->family[cell->family]);
+    if (cell->account_bearer == i) {
+        bool framework = cell->level == VS_LEVEL_FRAMEWORK;
+        u->peak_allocated = above(&a->allocated);
+        u->peak_requested = above(&a->requested);
+        u->peak_reserved = framework ? a->framework_reserved : above(&a->reserved);
+        if (a->peak_ns) {
+            u->peak_ns = a->peak_ns;
+            copy->tid = a->peak_tid;
+        }
+    }
+    vs_live_counts_put_locked(r, copy);
+}
+
+/* What a change of *cell* changes in what would be written. */
+static void show_count_locked(struct vs_recorder *r, const struct vs_unrecorded_cell *cell)
+{
+    unsigned i = (unsigned)(cell - r->selection.cells);
+    uint64_t events = vs_window_events_locked(r);
+    show_cell_locked(r, i, events);
+    if (cell->account_bearer != i)
+        show_cell_locked(r, cell->account_bearer, events);
+    if (cell->family_bearer != i && cell->family_bearer != cell->account_bearer)
+        show_cell_locked(r, cell->family_bearer, events);
+    vs_live_counts_commit_locked(r);
+}
+
+void vs_unrecorded_show_locked(struct vs_recorder *r)
+{
+    for (unsigned i = 0; i < r->selection.cell_count; i++)
+        show_cell_locked(r, i, vs_window_events_locked(r));
+    if (r->selection.cell_count)
+        vs_live_counts_commit_locked(r);
+}
+
+/* An event of account *a* and *family* is about to be recorded: the peaks of what waits are told
+ * from a height that it changes. */
+static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded_account *a,
+                               unsigned family)
+{
+    struct vs_selection *s = &r->selection;
+    bool any = false;
+    for (unsigned i = 0; i < s->cell_count; i++) {
+        const struct vs_unrecorded_cell *cell = &s->cells[i];
+        bool bears = cell->account_bearer == i ||
+                     (cell->family_bearer == i && cell->family == family);
+        if (!bears || &s->accounts[cell->account] != a)
+            continue;
+        show_cell_locked(r, i, vs_window_events_locked(r) + 1);
+        any = true;
+    }
+    if (any)
+        vs_live_counts_commit_locked(r);
 }
 
 /* --- counting --- */
@@ -159,6 +278,8 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *cha
     }
     a->pending = a->used = s->pending = true;
     s->must |= must;
+    s->counted_ns = now_ns;
+    show_count_locked(r, cell);
 }
 
 void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change)
@@ -177,6 +298,8 @@ void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *
     follow(&a->reserved, by.reserved);
     follow(&a->family[change->family], by.family);
     a->used = true;
+    if (a->pending)
+        show_follow_locked(r, a, change->family);
 }
 
 static void begin_range(struct vs_meter *m)
@@ -235,25 +358,17 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
     } while (s->cell_count != cells);
     uint64_t now = vs_ticks_now(&r->ticks);
     s->pending = s->must = false;
+    vs_live_counts_tell_locked(r);
     for (unsigned i = 0; i < s->cell_count; i++) {
         const struct vs_unrecorded_cell *cell = &s->cells[i];
         struct vs_event event = {.kind = VS_EVENT_unrecorded,
                                  .tid = cell->tid,
-                                 .time_ns = now,
-                                 .unrecorded = {.level = cell->level,
-                                                .why = cell->why,
-                                                .device = cell->device,
-                                                .family = cell->family,
-                                                .allocs = cell->allocs,
-                                                .requested = cell->requested,
-                                                .size = cell->size,
-                                                .frees = cell->frees,
-                                                .freed_requested = cell->freed_requested,
-                                                .freed_size = cell->freed_size,
-                                                .reserved = (uint64_t)cell->reserved,
-                                                .peak_ns = now}};
-        fill_peaks(&event, account_of(s, cell->level, cell->family, cell->device));
+                                 .time_ns = now};
+        fill_sums(&event.unrecorded, cell);
+        event.unrecorded.peak_ns = now;
+        fill_peaks(&event, &s->accounts[cell->account]);
         vs_recorder_event_locked(r, &event);
     }
     s->cell_count = 0;
+    vs_live_counts_told_locked(r);
 }

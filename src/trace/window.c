@@ -22,6 +22,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
+#include "trace/live_counts.h"
 #include "trace/live_guard.h"
 #include "trace/live_look.h"
 #include "trace/own_file.h"
@@ -34,9 +35,15 @@
  * counted, because a program that was stopped meanwhile has not waited */
 #define END_LOOKS 100u
 
+/* Where the windows begin. */
+static size_t windows_at(const struct vs_recorder *r)
+{
+    return VS_LIVE_HEADER_BYTES + vs_live_counts_bytes(r);
+}
+
 static size_t map_bytes(const struct vs_recorder *r)
 {
-    return VS_LIVE_HEADER_BYTES + VS_WINDOWS * r->window_bytes;
+    return windows_at(r) + VS_WINDOWS * r->window_bytes;
 }
 
 /* posix_fallocate, also where a sandbox forbids it or signals interrupt it again and
@@ -172,15 +179,15 @@ enum vs_err vs_window_open(struct vs_recorder *r)
     header->minor = VS_FORMAT_MINOR;
     header->byte_order = VS_BYTE_ORDER;
     memcpy(header->uuid, r->uuid, sizeof header->uuid);
-    header->header_bytes = VS_LIVE_HEADER_BYTES;
+    header->header_bytes = (uint32_t)windows_at(r);
     header->windows = VS_WINDOWS;
     header->window_bytes = r->window_bytes;
     header->pid = (uint64_t)r->pid;
     for (unsigned i = 0; i < VS_WINDOWS; i++) {
         r->windows[i].live = &header->window[i];
-        r->windows[i].data = (unsigned char *)r->live_map + VS_LIVE_HEADER_BYTES +
-                             i * r->window_bytes;
+        r->windows[i].data = (unsigned char *)r->live_map + windows_at(r) + i * r->window_bytes;
     }
+    vs_live_counts_open(r);
     memcpy(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES);
     return VS_OK;
 }
@@ -237,7 +244,9 @@ void vs_window_look_locked(struct vs_recorder *r)
     if (vs_window_open(r)) {
         vs_log(VS_LOG_ERROR, "out of memory for %s: recording has stopped", r->path);
         vs_recorder_fail_locked(r);
+        return;
     }
+    vs_unrecorded_show_locked(r);
 }
 
 /* The one written longest ago: its bytes are the likeliest to be safe in the file

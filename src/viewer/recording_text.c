@@ -31,15 +31,19 @@ bool vs_recording_sums_old(const struct vs_report *report)
 {
     bool killed = report->has_end && (report->end_reason == VS_END_KILLED ||
                                       report->end_reason == VS_END_SIGNAL);
-    return report->recording.stage == VS_RECORDING_TOTALS && (!report->has_end || killed);
+    return report->recording.stage == VS_RECORDING_TOTALS && (!report->has_end || killed) &&
+           !report->recording.summed_up;
 }
 
 /* What was reached between the sums before a span and the first ones in it has a moment only
  * when it was the highest of both sides. */
-static void exactness(FILE *out, bool window, const char *what)
+static void exactness(FILE *out, const struct vs_report *report, bool window, const char *what)
 {
+    bool cut = report->condition == VS_TRACE_TRUNCATED || report->condition == VS_TRACE_DAMAGED;
     fprintf(out, window ? "; %s are exact, peaks from the first sums in this span on"
                         : "; peaks and %s are exact", what);
+    if (cut && !vs_recording_sums_old(report))
+        fputs(" as far as the trace goes", out);
 }
 
 static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
@@ -61,7 +65,7 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
                 vs_time_format(time, state->since_ns[i]));
         comma = ",";
     }
-    exactness(style->out, window, "balances");
+    exactness(style->out, report, window, "balances");
     if (vs_recording_sums_old(report))
         fprintf(style->out, " up to the last sums, at %s; what came after is not in them",
                 vs_time_format(time, report->totals_ns));
@@ -76,7 +80,7 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
     if (state->min_size || state->sample > 1) {
         fprintf(style->out, "  %ssampled%s  %s", vs_paint(style, VS_WARN), vs_unpaint(style),
                 vs_recording_partial_text(text, state));
-        exactness(style->out, window, "totals");
+        exactness(style->out, report, window, "totals");
         fprintf(style->out, "%s\n",
                 state->sample > 1 ? ", figures by call site estimates" : "");
     }

@@ -64,7 +64,7 @@ class Comparison(both_readers.Comparison):
 
 # --- cut and damaged ---
 
-def damaged(folder, data, live, rng, rounds):
+def damaged(folder, data, live, rng, rounds, counts):
     """(file, live) in many states of disrepair; paths of what was written."""
     loose = opened(data)
     for i in range(rounds):
@@ -80,6 +80,8 @@ def damaged(folder, data, live, rng, rounds):
             file = signed_again(changed(file, rng, True))
         if window and how >= 4:
             where = rng.choice((rng.randrange(64 + 4 * 64), rng.randrange(4096, len(window))))
+            if counts and rng.random() < 0.6:
+                where = rng.choice((rng.randrange(1088, 1152), rng.randrange(4096, 4096 + 4000)))
             window = window[:where] + bytes([rng.randrange(256)]) + window[where + 1:]
         if rng.random() < 0.1:  # never written to the disk
             whole = file[:rng.randrange(64, len(file)) // 512 * 512] if len(file) > 64 else file
@@ -154,7 +156,8 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
     check_statuses(folder, golden, comparison)
     for i, (events, compression, *how) in enumerate((
             (8000, 3), (3000, 0), (6000, 1, "leave"), (400, 0), (400, 0, "leave"),
-            (60, 3), (60, 3, "leave"), (500, 0, "stopped"))):
+            (60, 3), (60, 3, "leave"), (500, 0, "stopped"),
+            (300, 0, "count"), (60, 3, "count"))):
         path = os.path.join(folder, f"random.{i}.vst")
         subprocess.run([generator, str(rng.randrange(1 << 60)), str(events), str(compression), path] +
                        how, check=True, timeout=120)
@@ -163,7 +166,8 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
             continue
         if how == ["leave"]:
             comparison.check(with_fates(folder, path, rng))
-        variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4))
+        variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4,
+                                how == ["count"]))
         comparison.check(variants, [f"{os.path.basename(path)} {os.path.basename(v)}" for v in variants])
     comparison.expect({"complete", "live", "truncated", "damaged"})
     if sum(e.startswith("the program was killed by signal") for e in comparison.endings) < 5 or \

@@ -32,7 +32,7 @@ def changed(data, rng, header, types=None):
     """One to three bytes changed, in payloads mostly; *types*: of such frames alone."""
     data = bytearray(data)
     places = [p for p in frames(data) if types is None or data[p[0] + 4] in types]
-    for _ in range(rng.randint(1, 3)):
+    for _ in range(rng.randint(1, 3) if places else 0):
         at, header_bytes, stored = rng.choice(places)
         where = rng.randrange(at + 4, at + header_bytes + stored) if header or not stored else \
             rng.randrange(at + header_bytes, at + header_bytes + stored)

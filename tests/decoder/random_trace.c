@@ -2,9 +2,10 @@
  *
  * Writes a trace of random events of every kind with extreme field values, texts of any
  * bytes, stacks and modules that come and go, in frames of any size. Usage:
- *   random_trace SEED EVENTS COMPRESSION OUT.vst [leave|stopped]
+ *   random_trace SEED EVENTS COMPRESSION OUT.vst [leave|stopped|count]
  * leave: ends without closing the trace, as a killed process does; stopped: the recording stopped
- * early. */
+ * early; count: as leave, and allocations are left out by their size, of which some are only
+ * counted by then. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,28 @@ static void put_event(struct vs_recorder *r, uint64_t *time_ns)
     vs_recorder_event(r, &e);
 }
 
+/* Something that has no event, or its own: some of it is still counted when the process leaves. */
+static void put_change(struct vs_recorder *r)
+{
+    static uint64_t turn;
+    uint64_t kept = state, random;
+    state = ++turn; /* what else is random stays as it is without */
+    random = next_random();
+    state = kept;
+    uint64_t size = random >> 20 & 0xfffff;
+    struct vs_change change = {.level = (enum vs_level)(random & 3),
+                               .family = (enum vs_family)((random >> 2) % VS_FAMILY_COUNT),
+                               .device = random >> 6 & 3, .alloc = random >> 8 & 1, .selected = true,
+                               .addr = 1 + (random >> 9 & 63), .requested = size, .size = size,
+                               .reserved = random >> 15 & 1 ? (int64_t)size : 0,
+                               .reserved_now = random >> 40};
+    struct vs_event event = {.kind = VS_EVENT_mark};
+    vs_recorder_acquire(r);
+    if (vs_selection_keeps_locked(r, &change, &event))
+        vs_recorder_event_locked(r, &event);
+    vs_recorder_release(r);
+}
+
 int main(int argc, char **argv)
 {
     struct vs_recorder *r = NULL;
@@ -128,6 +151,9 @@ int main(int argc, char **argv)
     state = strtoull(argv[1], NULL, 0);
     struct vs_recorder_config config = {
         .path = argv[4], .compression = (unsigned)atoi(argv[3]), .flush_ms = 60000};
+    bool counts = argc > 5 && !strcmp(argv[5], "count");
+    if (counts)
+        config.min_size = 1000000;
     if (vs_recorder_open(&config, &r))
         return 1;
     r->modules = vs_pages_map(256 * sizeof *r->modules);
@@ -139,10 +165,12 @@ int main(int argc, char **argv)
         if (i % (events / MODULES + 1) == 0)
             put_module(r, (uint32_t)(i / (events / MODULES + 1)));
         put_event(r, &time_ns);
+        for (unsigned k = 0; counts && k < i % 5; k++)
+            put_change(r);
         if (next_random() % (events / 7 + 2) == 0)
             vs_recorder_flush(r);
     }
-    if (argc > 5 && !strcmp(argv[5], "leave"))
+    if (counts || (argc > 5 && !strcmp(argv[5], "leave")))
         _exit(0);
     vs_recorder_close(r, argc > 5 ? VS_END_STOPPED : VS_END_SIGNAL, argc > 5 ? next_random() % 200 : 6);
     return 0;

@@ -129,18 +129,36 @@ def limited(runs):
         assert "alloc" not in left and "free" not in left, left
 
 
+def without_live(trace):
+    os.unlink(trace + ".live")
+    return trace
+
+
 def killed(runs):
     """What was only counted is no less safe than what was recorded."""
     status = 128 + 9
-    for options in (["--sample=7"], ["--min-size=40KiB"]):
+    for options, *mode in ((["--sample=7"],), (["--min-size=40KiB"],), (["--sample=7"], "at-once")):
         base = ["--quiet", "--allocator=observe", "--flush-ms=100"]
-        whole, _ = runs.run("whole", base, "killed", "800", status=status)
-        part, _ = runs.run("part", base + options, "killed", "800", status=status)
+        whole, _ = runs.run("whole", base, "killed", "800", *mode, status=status)
+        part, _ = runs.run("part", base + options, "killed", "800", *mode, status=status)
         same(runs.report(whole), runs.report(part), f"killed {options}")
-    # in the last stage of a limit the sums may be old, and nobody is told otherwise
-    trace, _ = runs.run("limited", ["--quiet", "--allocator=observe", "--max-trace-size=1MiB"],
-                        "killed", "300000", status=status)
-    text = runs.verb("report", trace).stdout
+    # in the last stage of a limit as well
+    for allocator in ("observe", "caching"):
+        base = ["--quiet", f"--allocator={allocator}", "--compression=0"]
+        whole, _ = runs.run("whole", base, "killed", "60000", "at-once", status=status)
+        trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB"], "killed", "60000",
+                            "at-once", status=status)
+        text = runs.verb("report", trace).stdout
+        assert "only totals" in text and "peaks and balances are exact\n" in text, text
+        same(runs.report(whole), runs.report(trace), f"killed {allocator}")
+        checked = runs.verb("check", "--allow-partial", "--max-peak=1TiB", trace)
+        assert checked.returncode == 0, checked
+    # without FILE.live the sums may be old, and nobody is told otherwise
+    text = runs.verb("report", "--partial", without_live(trace)).stdout
+    assert "are exact as far as the trace goes\n" in text or " up to the last sums" in text, text
+    trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB"], "killed", "60000",
+                        status=status)
+    text = runs.verb("report", "--partial", without_live(trace)).stdout
     assert "only totals" in text and " up to the last sums, at " in text, text
     checked = runs.verb("check", "--allow-partial", "--max-peak=1TiB", trace)
     assert checked.returncode == 2 and "the peak may be higher" in checked.stderr, checked

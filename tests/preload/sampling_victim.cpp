@@ -3,7 +3,7 @@
 // Allocates by a fixed pseudo-random plan, so that two runs ask for the same: on two
 // devices, plainly, stream-ordered, pinned and managed, and as a framework does; frees in
 // other threads; asks for too much; resets a device. MODE: churn ROUNDS, threads ROUNDS,
-// killed ROUNDS (waits, then SIGKILL).
+// killed ROUNDS [at-once] (waits, then SIGKILL).
 #include <cuda_runtime_api.h>
 
 #include <csignal>
@@ -154,7 +154,8 @@ int main(int argc, char **argv)
     if (!churn(plan, rounds, true))
         return 1;
     if (!strcmp(argv[1], "killed")) {
-        sleep(2);
+        if (argc == 3)
+            sleep(2);
         raise(SIGKILL);
     }
     reset(plan, 0);

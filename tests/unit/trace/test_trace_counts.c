@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A process that does not record everything is killed at any moment: what its trace and FILE.live
+ * say is live, and was at most, is the state before the change in flight or after it, whether
+ * allocations were left out by their size, by sampling or for the size of the trace; and so is
+ * what the trace says once it has been written anew. Each process keeps its own tally in shared
+ * memory. */
+#include "unit/trace/trace_test.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "trace/recorder_internal.h"
+#include "trace/rewrite.h"
+#include "trace/selection.h"
+
+#define DEVICES 3u
+#define FAMILIES 2u
+#define SLOTS 64u
+#define SIZE_BITS 16
+#define MIB ((uint64_t)1 << 20)
+
+static const enum vs_family families[FAMILIES] = {VS_FAMILY_DEVICE, VS_FAMILY_PINNED};
+
+/* What is live, and the highest that it was: of each device, and of the host's memory in all. */
+struct state {
+    uint64_t live[DEVICES + 1], peak[DEVICES + 1];
+};
+
+struct shared {
+    _Atomic unsigned current; /* of both, the one that holds */
+    _Atomic bool ready;       /* so many changes that a kill is worth it */
+    struct state state[2];
+};
+
+static unsigned account_of(unsigned device, unsigned family)
+{
+    return family ? DEVICES : device;
+}
+
+static void apply(struct state *s, unsigned account, uint64_t more, uint64_t less)
+{
+    s->live[account] += more - less;
+    if (s->live[account] > s->peak[account])
+        s->peak[account] = s->live[account];
+}
+
+/* --- the process --- */
+
+struct process {
+    struct vs_recorder *recorder;
+    struct shared *shared;
+    uint64_t random;
+    uint64_t size[SLOTS];
+};
+
+static void record(struct process *p, unsigned slot, bool alloc, uint64_t size)
+{
+    unsigned device = slot % DEVICES, family = slot / DEVICES % FAMILIES;
+    uint64_t addr = (uint64_t)(slot + 1) << SIZE_BITS | size;
+    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = families[family],
+                               .device = device, .alloc = alloc, .addr = addr,
+                               .requested = size, .size = size, .reserved = alloc ? (int64_t)size
+                                                                                  : -(int64_t)size};
+    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
+    if (alloc)
+        event = (struct vs_event){.kind = VS_EVENT_alloc,
+                                  .alloc = {.addr = addr, .requested = size, .size = size,
+                                            .family = families[family], .device = device}};
+    change.selected = alloc && vs_selection_takes(p->recorder, VS_LEVEL_DEVICE, size);
+    vs_recorder_acquire(p->recorder);
+    if (vs_selection_keeps_locked(p->recorder, &change, &event))
+        vs_recorder_event_locked(p->recorder, &event);
+    vs_recorder_release(p->recorder);
+}
+
+static void step(struct process *p)
+{
+    uint64_t random = random_next(&p->random);
+    unsigned slot = random % SLOTS, now = atomic_load(&p->shared->current);
+    unsigned account = account_of(slot % DEVICES, slot / DEVICES % FAMILIES);
+    uint64_t old = p->size[slot], size = old ? old : 1 + (random >> 20) % ((1u << SIZE_BITS) - 1);
+    struct state *next = &p->shared->state[!now];
+    *next = p->shared->state[now];
+    apply(next, account, old ? 0 : size, old);
+    record(p, slot, !old, size);
+    atomic_store(&p->shared->current, !now);
+    p->size[slot] = old ? 0 : size;
+    if (random >> 58 == 0) { /* what was counted has to be in front of it */
+        struct vs_event mark = {.kind = VS_EVENT_mark};
+        vs_recorder_event(p->recorder, &mark);
+    }
+}
+
+static _Noreturn void run(const struct vs_recorder_config *config, struct shared *shared,
+                          uint64_t seed, unsigned steps)
+{
+    struct process p = {.shared = shared, .random = seed};
+    if (vs_recorder_open(config, &p.recorder))
+        _exit(1);
+    for (uint64_t i = 0;; i++) {
+        step(&p);
+        if (i == steps)
+            atomic_store(&shared->ready, true);
+    }
+}
+
+static void kill_one(const struct vs_recorder_config *config, struct shared *shared, uint64_t seed,
+                     unsigned steps)
+{
+    uint64_t random = seed, until = vs_clock_ns() + UINT64_C(60000000000);
+    memset(shared, 0, sizeof *shared);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid)
+        run(config, shared, seed, steps);
+    while (!atomic_load(&shared->ready) && vs_clock_ns() < until && !waitpid(pid, NULL, WNOHANG))
+        usleep(500);
+    assert_true(atomic_load(&shared->ready));
+    usleep((unsigned)(random_next(&random) % 3000));
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* --- what is left of it --- */
+
+struct told {
+    struct state state;
+    bool summed_up;
+};
+
+static unsigned host_or_device(uint64_t device, uint64_t family)
+{
+    assert_true(device < DEVICES);
+    return account_of((unsigned)device, family == VS_FAMILY_PINNED);
+}
+
+static void take_unrecorded(struct told *t, const struct vs_event *e)
+{
+    const struct vs_event_unrecorded *u = &e->unrecorded;
+    unsigned account = host_or_device(u->device, u->family);
+    uint64_t highest = t->state.live[account] + u->peak_allocated;
+    if (u->peak_allocated && highest > t->state.peak[account])
+        t->state.peak[account] = highest;
+    t->state.live[account] += u->size - u->freed_size;
+    assert_int_equal(u->reserved, u->size - u->freed_size);
+}
+
+static struct told read_back(const char *path, enum vs_condition condition)
+{
+    struct vs_reader *reader = open_reader(path);
+    struct told t = {0};
+    struct vs_event e;
+    while (next_plain(reader, &e)) {
+        assert_false(t.summed_up && e.kind != VS_EVENT_end);
+        if (e.kind == VS_EVENT_unrecorded)
+            take_unrecorded(&t, &e);
+        else if (e.kind == VS_EVENT_alloc)
+            apply(&t.state, host_or_device(e.alloc.device, e.alloc.family), e.alloc.size, 0);
+        else if (e.kind == VS_EVENT_free)
+            apply(&t.state, account_of((unsigned)e.free.device,
+                                       ((e.free.addr >> SIZE_BITS) - 1) / DEVICES % FAMILIES),
+                  0, e.free.addr & ((1u << SIZE_BITS) - 1));
+        t.summed_up |= e.kind == VS_EVENT_recording_changed &&
+                       e.recording_changed.what == VS_RECORDING_SUMMED_UP;
+    }
+    assert_condition(reader, condition);
+    vs_reader_close(reader);
+    return t;
+}
+
+static bool same(const struct state *a, const struct state *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static void assert_truth(const struct told *t, const struct shared *shared)
+{
+    unsigned now = shared->current;
+    assert_true(t->summed_up);
+    if (same(&t->state, &shared->state[now]) || same(&t->state, &shared->state[!now]))
+        return;
+    for (unsigned i = 0; i <= DEVICES; i++)
+        print_error("account %u: live %llu of %llu or %llu, peak %llu of %llu or %llu\n", i,
+                    (unsigned long long)t->state.live[i],
+                    (unsigned long long)shared->state[now].live[i],
+                    (unsigned long long)shared->state[!now].live[i],
+                    (unsigned long long)t->state.peak[i],
+                    (unsigned long long)shared->state[now].peak[i],
+                    (unsigned long long)shared->state[!now].peak[i]);
+    fail_msg("the sums are not those of the moment of the kill");
+}
+
+static void recover(const char *path)
+{
+    struct vs_rewrite *rewrite = NULL;
+    char why[VS_READER_WHY_MAX] = "";
+    assert_int_equal(vs_rewrite_open(path, NULL, 0, &rewrite, why), VS_OK);
+    assert_int_equal(vs_rewrite_commit(rewrite, why), VS_OK);
+}
+
+static void sums_after_kills(struct vs_recorder_config config, unsigned kills, unsigned steps)
+{
+    const char *path = scratch("counted.vst");
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    config.path = path;
+    config.flush_ms = 1000;
+    for (unsigned i = 0; i < kills; i++) {
+        kill_one(&config, shared, i + 1, steps);
+        struct told killed = read_back(path, VS_TRACE_LIVE);
+        assert_truth(&killed, shared);
+        if (i % 8)
+            continue;
+        recover(path);
+        struct told whole = read_back(path, VS_TRACE_COMPLETE);
+        assert_true(whole.summed_up && same(&whole.state, &killed.state));
+    }
+    munmap(shared, sizeof *shared);
+}
+
+static void sums_and_peaks_of_small_allocations_outlive_a_kill(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    sums_after_kills((struct vs_recorder_config){.min_size = 60000}, 40, 2000);
+    sums_after_kills((struct vs_recorder_config){.min_size = MIB}, 30, 2000);
+}
+
+static void sums_and_peaks_of_what_was_no_sample_outlive_a_kill(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    sums_after_kills((struct vs_recorder_config){.sample = 16}, 50, 2000);
+}
+
+static void sums_and_peaks_outlive_a_kill_in_the_last_stage(void **state)
+{
+    (void)state;
+    SKIP_UNDER_TSAN();
+    sums_after_kills((struct vs_recorder_config){.limit_bytes = MIB, .compression = 1}, 6, 300000);
+}
+
+/* Nobody else changes anything meanwhile, so that after each step it is exactly this state; at
+ * first every other step is a new peak. */
+static void after_every_step(struct vs_recorder_config config, uint64_t seed)
+{
+    const char *path = scratch("steps.vst");
+    struct shared shared = {0};
+    struct process p = {.shared = &shared, .random = seed};
+    config.path = path;
+    config.flush_ms = 600000;
+    assert_int_equal(vs_recorder_open(&config, &p.recorder), VS_OK);
+    for (unsigned i = 0; i < 300; i++) {
+        step(&p);
+        struct told t = read_back(path, VS_TRACE_LIVE);
+        if (!t.summed_up || !same(&t.state, &shared.state[shared.current]))
+            fail_msg("seed %llu, step %u: other sums", (unsigned long long)seed, i);
+    }
+    vs_recorder_close(p.recorder, VS_END_EXIT, 0);
+}
+
+static void sums_and_peaks_are_those_of_every_step(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        after_every_step((struct vs_recorder_config){.min_size = 30000}, seed);
+        after_every_step((struct vs_recorder_config){.sample = 3}, seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_and_peaks_are_those_of_every_step),
+        cmocka_unit_test(sums_and_peaks_of_small_allocations_outlive_a_kill),
+        cmocka_unit_test(sums_and_peaks_of_what_was_no_sample_outlive_a_kill),
+        cmocka_unit_test(sums_and_peaks_outlive_a_kill_in_the_last_stage),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
