@@ -244,7 +244,9 @@ class Trace(Definitions):
             self._counts = Counts(live, header_bytes)
         except ValueError:
             pass
-        for i in range(windows):
+        live.seek(0)
+        head = live.read(len(head))  # not older than the counts
+        for i in range(windows if len(head) == LIVE_HEADER.size + WINDOWS_MAX * 64 else 0):
             sequence, used, first_event, base_ns = LIVE_WINDOW.unpack_from(head, 64 + i * 64)
             if not sequence or not used:
                 continue

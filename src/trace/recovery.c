@@ -91,6 +91,10 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
     if (header.fate == VS_FATE_EXITED || header.fate == VS_FATE_KILLED)
         recovery->fate = (struct vs_reader_fate){header.fate, header.fate_status};
     enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
+    /* anew: how much is used must not be older than the counts */
+    if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
+        !header_fits(&header, uuid))
+        header.windows = 0;
     for (unsigned i = 0; i < header.windows && !err; i++)
         err = load_window(recovery, source, &header, i);
     if (err)
