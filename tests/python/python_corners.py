@@ -253,6 +253,29 @@ def c_threads():
         libc.pthread_join(thread, None)
 
 
+def crowd():
+    """Threads that make functions, run them and lose them, all at the same time."""
+    def made(n, i):
+        source = "def made_%d():\n%s  return plain('crowd')\nmade_%d()" % (n, "  0\n" * (i % 9), n)
+        exec(compile(source, "<crowd %d>" % n, "exec"), {"plain": plain})
+
+    def shared(depth):
+        return shared(depth - 1) if depth else list(plain("crowd, shared") for _ in range(2))
+
+    def work(n):
+        for i in range(25):
+            made(n, i)
+            shared(i % 12)
+            if i % 10 == n:
+                gc.collect()
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 SCRIPT = """
 import ctypes, json, sys
 runtime = ctypes.CDLL(%r)
@@ -343,6 +366,7 @@ def main():
     trampolines()
     hot()
     c_threads()
+    crowd()
     if len(sys.argv) > 3 and sys.argv[3]:
         extension(sys.argv[3])
     interpreters()
