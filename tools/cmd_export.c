@@ -12,6 +12,7 @@
 #include "trace/seek.h"
 #include "trace_part.h"
 #include "viewer/chrome.h"
+#include "viewer/recording_text.h"
 #include "whole_file.h"
 
 #define COUNTER_NS 10000 /* points of a counter closer than this are merged, maxima kept */
@@ -35,6 +36,8 @@ static const char usage[] =
     "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%, @1234 (event)\n"
     "      --partial         use what is readable of a trace that is cut off or damaged\n"
     "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
     "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
     "wrong (what FILE was before stays then).\n";
 
@@ -55,6 +58,8 @@ static int parse(int argc, char **argv, struct arguments *args)
         {"from", required_argument, NULL, 'F'},        {"to", required_argument, NULL, 'T'},
         {0}};
     int c;
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":hf:o:", options, NULL)) != -1) {
         switch (c) {
@@ -90,6 +95,17 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Who looks at the timeline does not see what was never recorded. */
+static void say_missing(const char *who, const char *path, const struct vs_recording_state *state)
+{
+    char text[VS_RECORDING_TEXT_MAX];
+    if (state->min_size || state->sample > 1)
+        vs_tool_fail(who, "%s: %s; counters are exact, single allocations are marked from those",
+                     path, vs_recording_partial_text(text, state));
+    if (*vs_recording_limit_text(text, state))
+        vs_tool_fail(who, "%s: for the trace's size, %s", path, text);
+}
+
 static int write_to(const char *who, struct vs_reader *reader, const char *path,
                     struct vs_whole_file *out, const struct arguments *args)
 {
@@ -108,6 +124,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
         vs_tool_fail(who, "%s: %s", path, why); /* said; what is readable was exported */
+    say_missing(who, path, &stats.recording);
     if (stats.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
                 who, (unsigned long long)stats.clipped);

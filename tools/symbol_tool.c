@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -109,6 +110,12 @@ static const char *value_of(char **argv, int argc, int i, const char *flag, int 
     return argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[i + 1] : NULL;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* Take in the flag at argv[i]. Returns the words it took, 0 when it is not ours, -1 when
  * it is wrong. */
 static int take_flag(char **argv, int argc, int i)
@@ -126,6 +133,8 @@ static int take_flag(char **argv, int argc, int i)
             continue;
         if (!value || !*value)
             return vs_tool_usage(argv[0], "%s needs a value", with_value[k]), -1;
+        if (k < 2 && !strchr(value, ':') && !is_folder(value))
+            return vs_tool_usage(argv[0], "%s: there is no folder %s", with_value[k], value), -1;
         if (k == 0 && !add_debug_dir(value))
             return vs_tool_usage(argv[0], "--debug-dir: these are too many"), -1;
         if (k == 1)

@@ -108,7 +108,9 @@ static bool is_off(const struct vs_option_info *info, uint64_t number)
     return info->type == VS_OPTION_SIZE && number == 0 && strcmp(info->fallback, "0") == 0;
 }
 
-static void explain(const struct vs_option_info *info, const char *value, char *why)
+/* By the name that it was given by: of a flag, with its dashes. */
+static void explain(const struct vs_option_info *info, const char *value,
+                    enum vs_option_source source, char *why)
 {
     if (!why)
         return;
@@ -139,8 +141,12 @@ static void explain(const struct vs_option_info *info, const char *value, char *
         snprintf(expect, sizeof expect, "a text of at most %d bytes", VS_OPTION_TEXT_MAX - 1);
         break;
     }
+    char name[VS_OPTION_ENV_MAX];
+    snprintf(name, sizeof name, "%s%s", source == VS_FROM_COMMAND ? "--" : "", info->name);
+    for (char *p = name; source == VS_FROM_COMMAND && *p; p++)
+        *p = *p == '_' ? '-' : *p;
     snprintf(why, VS_OPTION_TEXT_MAX, "'%.64s' is not a value for %s: %s%sexpected %s",
-             value, info->name, wrong ? wrong : "", wrong ? "; " : "", expect);
+             value, name, wrong ? wrong : "", wrong ? "; " : "", expect);
 }
 
 enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, const char *value,
@@ -175,7 +181,7 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
     if (strlen(value) >= VS_OPTION_TEXT_MAX)
         err = VS_ERR_ARG;
     if (err) {
-        explain(info, value, why);
+        explain(info, value, source, why);
         return VS_ERR_ARG;
     }
     strcpy(options->text[id], value);

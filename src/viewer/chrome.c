@@ -557,6 +557,15 @@ static void write_tail(struct chrome *c)
     fputs("}\n", c->emit.out);
 }
 
+static struct vs_recording_state recording_of(const struct chrome *c)
+{
+    struct vs_recording_state state = c->replay->recording;
+    uint64_t start_ns = vs_replay_start_ns(c->replay);
+    for (size_t i = 0; i < sizeof state.since_ns / sizeof *state.since_ns; i++)
+        state.since_ns[i] = state.since_ns[i] > start_ns ? state.since_ns[i] - start_ns : 0;
+    return state;
+}
+
 static void release(struct chrome *c)
 {
     for (size_t i = 0; i < c->thread_count; i++)
@@ -596,7 +605,8 @@ enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
             err = VS_ERR_IO;
     }
     if (!err && stats)
-        *stats = (struct vs_chrome_stats){c->emit.written, clipped, c->ended};
+        *stats = (struct vs_chrome_stats){.written = c->emit.written, .clipped = clipped,
+                                          .recording = recording_of(c), .ended = c->ended};
     int saved_errno = errno;
     release(c);
     errno = saved_errno;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/replay_totals.h"
 #include "base/vs_err.h"
 #include "trace/reader.h"
 
@@ -31,6 +32,7 @@ struct vs_chrome_options {
 struct vs_chrome_stats {
     uint64_t written; /* trace events written */
     uint64_t clipped; /* slices that overlapped another on their track */
+    struct vs_recording_state recording; /* what the trace lacks; since_ns from the start on */
     bool ended;       /* the trace was read to its end, not only the window to its own */
 };
 

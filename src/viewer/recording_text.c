@@ -46,25 +46,30 @@ static void exactness(FILE *out, const struct vs_report *report, bool window, co
         fputs(" as far as the trace goes", out);
 }
 
-static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
+char *vs_recording_limit_text(char *out, const struct vs_recording_state *state)
 {
-    const struct vs_recording_state *state = &report->recording;
     static const char *const what[] = {
         [VS_RECORDING_NO_ACTIVITY] = "no kernels and copies",
         [VS_RECORDING_NO_STACKS] = "no new call stacks",
         [VS_RECORDING_TOTALS] = "only totals, peaks and failures",
     };
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
-    fprintf(style->out, "  %slimited%s  to %s:", vs_paint(style, VS_WARN), vs_unpaint(style),
-            vs_size_format(size, state->limit_bytes));
-    const char *comma = "";
-    for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++) {
-        if (!state->since_ns[i])
-            continue;
-        fprintf(style->out, "%s %s from %s on", comma, what[i],
-                vs_time_format(time, state->since_ns[i]));
-        comma = ",";
-    }
+    char time[VS_SIZE_TEXT_MAX];
+    size_t n = 0;
+    *out = 0;
+    for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++)
+        if (state->since_ns[i] && n < VS_RECORDING_TEXT_MAX)
+            n += (size_t)snprintf(out + n, VS_RECORDING_TEXT_MAX - n, "%s%s from %s on",
+                                  n ? ", " : "", what[i], vs_time_format(time, state->since_ns[i]));
+    return out;
+}
+
+static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
+{
+    const struct vs_recording_state *state = &report->recording;
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], missing[VS_RECORDING_TEXT_MAX];
+    vs_recording_limit_text(missing, state);
+    fprintf(style->out, "  %slimited%s  to %s:%s%s", vs_paint(style, VS_WARN), vs_unpaint(style),
+            vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing);
     exactness(style->out, report, window, "balances");
     if (vs_recording_sums_old(report))
         fprintf(style->out, " up to the last sums, at %s; what came after is not in them",

@@ -39,6 +39,11 @@ bool vs_recording_sums_old(const struct vs_report *report);
  * recorded". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
 char *vs_recording_partial_text(char *out, const struct vs_recording_state *state);
 
+/* vs_recording_limit_text: from when on what is missing for the trace's size: "no kernels and
+ * copies from 4.5 s on, no new call stacks from 6.1 s on", or "". since_ns count from the
+ * process's start. *out* likewise; returns out. */
+char *vs_recording_limit_text(char *out, const struct vs_recording_state *state);
+
 /* vs_recording_sites_note: for the heading of the sites at a peak, what they lack: ", 19.5 MiB
  * of 27.9 MiB by site (only …)", or "". *out* has VS_RECORDING_TEXT_MAX bytes; returns out. */
 char *vs_recording_sites_note(char *out, const struct vs_report *report,

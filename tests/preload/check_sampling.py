@@ -180,6 +180,7 @@ def verbs(runs):
     export = runs.verb("export", trace, "-f", "chrome", "-o",
                        os.path.join(runs.scratch.name, "t.json"))
     assert export.returncode == 0, export
+    assert "only 1 in 16 allocations was recorded; counters are exact" in export.stderr, export
 
 
 def main():

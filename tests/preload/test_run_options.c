@@ -16,7 +16,7 @@ static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(voi
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char args[256], told[64];
         snprintf(args, sizeof args, "run --limit '%s' -- touch started", bad[i]);
-        snprintf(told, sizeof told, "'%s' is not a value for limit", bad[i]);
+        snprintf(told, sizeof told, "'%s' is not a value for --limit", bad[i]);
         assert_int_equal(vramscope(args), 125);
         assert_non_null(strstr(err, told));
         assert_false(exists("started"));

@@ -445,6 +445,12 @@ static void export_writes_a_file_or_standard_output(void **state)
     assert_int_equal(o.code, 2);
     run(&o, b.dir, "report trace.vst");
     assert_int_equal(o.code, 0);
+    run(&o, b.dir, "export -f chrome --no-symbol-cache --debug-dir . -o /dev/null trace.vst");
+    assert_int_equal(o.code, 0);
+    assert_string_equal(o.err, "");
+    run(&o, b.dir, "export -f chrome --debug-dir nowhere trace.vst"); /* would give no names */
+    assert_int_equal(o.code, 2);
+    assert_contains(o.err, "--debug-dir: there is no folder nowhere");
     run(&o, b.dir, "export -f svg trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "there is: chrome");
