@@ -63,10 +63,10 @@ static bool make_alike(int fd, const struct stat *old)
 
 static bool write_beside(struct vs_whole_file *file, const struct stat *old)
 {
+    vs_tool_discard_on_signals(); /* before there is anything to discard */
     int fd = vs_replacement_make(file->target, &file->temporary);
     if (fd < 0)
         return false;
-    vs_tool_discard_on_signals();
     file->replaces = old != NULL;
     if (make_alike(fd, old) && (file->stream = fdopen(fd, "w")))
         return true;
