@@ -19,6 +19,7 @@ static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(voi
         snprintf(told, sizeof told, "'%s' is not a value for --limit", bad[i]);
         assert_int_equal(vramscope(args), 125);
         assert_non_null(strstr(err, told));
+        snprintf(told, sizeof told, "VRAMSCOPE_LIMIT: '%s' is not a value for limit", bad[i]);
         assert_false(exists("started"));
         setenv("VRAMSCOPE_LIMIT", bad[i], 1);
         assert_int_equal(vramscope("run -- touch started"), 125);
