@@ -165,7 +165,7 @@ static int finalizes(void)
     return 0;
 }
 
-static volatile bool over;
+static _Atomic bool over;
 
 static void *churn(void *arg)
 {
