@@ -15,6 +15,12 @@
 #define KIND(name) (UINT64_C(1) << VS_EVENT_##name)
 #define ACTIVITY (KIND(kernel) | KIND(memcpy) | KIND(memset) | KIND(sync))
 #define ALWAYS (KIND(unrecorded) | KIND(recording_changed) | KIND(dropped) | KIND(end))
+/* Allocations, frees and segments: it was decided before that one has an event (selection.c), and
+ * what it changes is not counted anywhere else. The stage may have begun since. */
+#define DECIDED                                                                               \
+    (KIND(alloc) | KIND(free) | KIND(framework_alloc) | KIND(framework_free) |                \
+     KIND(segment_alloc) | KIND(segment_free) | KIND(segment_map) | KIND(segment_unmap) |     \
+     KIND(graph_memory))
 #define WHILE_THERE_IS_ROOM (KIND(alloc_failed) | KIND(framework_oom) | KIND(note))
 
 /* Kept for the last stage; the second part of it for the end alone. */
@@ -94,7 +100,7 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
     bool totals = stage == VS_RECORDING_TOTALS;
     if (totals)
         define_names_locked(r);
-    s->dropped_kinds |= totals ? ~ALWAYS : ACTIVITY;
+    s->dropped_kinds |= totals ? ~(ALWAYS | DECIDED) : ACTIVITY;
     s->heed |= s->dropped_kinds;
     s->totals_since_ns = r->last_ns;
     atomic_store_explicit(&s->stage, stage, memory_order_relaxed);
