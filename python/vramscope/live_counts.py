@@ -49,6 +49,9 @@ class Counts:
             if not pending[-1]:
                 pending.pop()
                 break
+        # the latest change is in one of them, or they are not what they were
+        if max([self._told] + [c.version for cell in pending for c in cell]) != self._version:
+            return None
         told = 0
         if self._telling and pending:
             told, events = events - (self._telling - 1), self._telling - 1

@@ -39,8 +39,6 @@ void vs_live_counts_tell_locked(struct vs_recorder *r)
 void vs_live_counts_told_locked(struct vs_recorder *r)
 {
     struct vs_live_counts *c = r->selection.live_counts;
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&c->told, r->selection.counts_version, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&c->telling, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->told, r->selection.counts_version, memory_order_release);
+    atomic_store_explicit(&c->telling, 0, memory_order_release);
 }

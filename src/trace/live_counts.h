@@ -9,9 +9,9 @@
  * says which, and until that is there the other copy holds. Telling begins with the number of
  * events before it, so that a reader knows how many of the cells are told.
  *
- * All of it under the recorder's lock; no system call. Relaxed stores and signal fences: only
- * this process's own order matters, which a kill does not change, and a reader beside it looks
- * whether anything changed meanwhile. */
+ * All of it under the recorder's lock; no system call. Release stores and signal fences: who reads
+ * after a kill has all stores up to one, in this process's order; a reader beside it sees a copy
+ * whole before its version, that before the commit, and looks whether anything changed meanwhile. */
 #ifndef VS_LIVE_COUNTS_H
 #define VS_LIVE_COUNTS_H
 
@@ -34,15 +34,13 @@ static inline struct vs_live_count *vs_live_counts_begin_locked(struct vs_record
  * cell of a change. */
 static inline void vs_live_counts_put_locked(struct vs_recorder *r, struct vs_live_count *copy)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&copy->version, r->selection.counts_version + 1, memory_order_relaxed);
+    atomic_store_explicit(&copy->version, r->selection.counts_version + 1, memory_order_release);
 }
 
 static inline void vs_live_counts_commit_locked(struct vs_recorder *r)
 {
-    atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&r->selection.live_counts->version, ++r->selection.counts_version,
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 /* vs_live_counts_tell_locked, vs_live_counts_told_locked: before and after all cells are

@@ -188,7 +188,6 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
 
 static void note_end(struct vs_reader *r, const struct vs_event *event)
 {
-    r->end_seen = true;
     r->stopped = event->end.reason == VS_END_STOPPED;
     r->stopped_error = event->end.status; /* an errno */
 }
@@ -214,7 +213,8 @@ static inline enum vs_err next_event(struct vs_reader *r, unsigned char head,
     r->events_recovered += r->frame_recovered;
     r->events_unknown += !kind->known;
     *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
-    if (event->kind == VS_EVENT_end)
+    r->end_seen = event->kind == VS_EVENT_end;
+    if (r->end_seen)
         note_end(r, event);
     if (event->kind == VS_EVENT_module)
         return stop_at_table(r, vs_reader_table_set_module(&r->table, event));

@@ -3,8 +3,9 @@
  * The counts that a killed process left in FILE.live (live_counts.c), as the last records of its
  * trace: an `unrecorded` event for each cell that was not told, as the process would have
  * recorded it, and behind them `recording_changed` with VS_RECORDING_SUMMED_UP. They are only
- * brought where all events before them are there, and where nothing changed while they and the
- * windows were read: else sums would be told twice. */
+ * brought where all events before them are there, where nothing changed while they and the
+ * windows were read, and where the latest change is among them: else sums would be told twice, or
+ * what the machine lost when it stopped would pass for nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,45 +114,54 @@ static const struct vs_live_count *in_force(const struct vs_recovered_counts *co
     return best;
 }
 
-/* Was cell *i* counted in since the last telling? */
-static bool is_used(const struct vs_recovered_counts *counts, unsigned i)
+/* The latest change that cell *i* knows of since the last telling; 0: it is not in use. */
+static uint64_t newest_of(const struct vs_recovered_counts *counts, unsigned i)
 {
-    bool used = false;
+    uint64_t newest = 0;
     for (unsigned k = 0; k < 2; k++) {
         uint64_t version = value(&counts->cells[i].copy[k].version);
-        used |= version > value(&counts->header.told) &&
-                version <= value(&counts->header.version);
+        if (version > value(&counts->header.told) && version <= value(&counts->header.version) &&
+            version > newest)
+            newest = version;
     }
-    return used;
+    return newest;
 }
 
-/* The cells that are to be told, from *first* to before *end*, when all are in force. */
-static bool choose(const struct vs_reader *r, unsigned *first, unsigned *end)
+/* The cells that are to be told: from *first* to before *end*, as they were after *events*. */
+struct chosen {
+    unsigned first, end;
+    uint64_t events;
+};
+
+/* false: not all of what they said is known. */
+static bool choose(const struct vs_reader *r, struct chosen *out)
 {
     const struct vs_recovered_counts *counts = &r->recovery.counts;
-    uint64_t telling = value(&counts->header.telling), told = 0, before = r->events;
-    *end = 0;
-    while (*end < counts->header.cells && is_used(counts, *end))
-        (*end)++;
-    if (telling && *end) { /* it was at it: so many of the latest events are these */
+    uint64_t telling = value(&counts->header.telling), newest = value(&counts->header.told), of, told;
+    *out = (struct chosen){.events = r->events};
+    for (; out->end < counts->header.cells && (of = newest_of(counts, out->end)); out->end++)
+        newest = of > newest ? of : newest;
+    if (newest != value(&counts->header.version))
+        return false;
+    if (telling && out->end) { /* it was at it: so many of the latest events are these */
         if (telling - 1 > r->events)
             return false;
-        told = r->events - (telling - 1);
-        before = telling - 1;
+        out->events = telling - 1;
+        told = r->events - out->events;
+        out->first = told < out->end ? (unsigned)told : out->end;
     }
-    *first = told < *end ? (unsigned)told : *end;
-    for (unsigned i = *first; i < *end; i++) {
-        if (!in_force(counts, i, before))
+    for (unsigned i = out->first; i < out->end; i++) {
+        if (!in_force(counts, i, out->events))
             return false;
     }
     return true;
 }
 
-static uint64_t latest_ns(const struct vs_reader *r, unsigned first, unsigned end)
+static uint64_t latest_ns(const struct vs_reader *r, const struct chosen *chosen)
 {
     uint64_t latest = r->time_ns;
-    for (unsigned i = first; i < end; i++) {
-        const struct vs_live_count *c = in_force(&r->recovery.counts, i, r->events);
+    for (unsigned i = chosen->first; i < chosen->end; i++) {
+        const struct vs_live_count *c = in_force(&r->recovery.counts, i, chosen->events);
         if (c->time_ns > latest)
             latest = c->time_ns;
     }
@@ -168,19 +178,19 @@ const unsigned char *vs_recovered_counts_records(struct vs_reader *r, size_t *by
     struct vs_recovered_counts *counts = &r->recovery.counts;
     const struct vs_reader_kind *unrecorded = &r->kinds[VS_EVENT_unrecorded];
     const struct vs_reader_kind *changed = &r->kinds[VS_EVENT_recording_changed];
-    unsigned first, end;
+    struct chosen chosen;
     if (!counts->cells || r->counts_told || r->end_seen || !is_known(unrecorded) ||
-        !is_known(changed) || !choose(r, &first, &end))
+        !is_known(changed) || !choose(r, &chosen))
         return NULL;
     if (!counts->records)
         counts->records = malloc((counts->header.cells + 1) * (size_t)EVENT_BYTES_MAX);
     if (!counts->records)
         return NULL;
     struct records to = {counts->records, r->time_ns, r->time_ns, 0};
-    uint64_t time_ns = latest_ns(r, first, end);
+    uint64_t time_ns = latest_ns(r, &chosen);
     uint64_t fields[VS_EVENT_FIELDS_MAX] = {0};
-    for (unsigned i = first; i < end; i++) {
-        const struct vs_live_count *c = in_force(counts, i, r->events);
+    for (unsigned i = chosen.first; i < chosen.end; i++) {
+        const struct vs_live_count *c = in_force(counts, i, chosen.events);
         memcpy(fields, c->fields, sizeof c->fields);
         put_event(&to, unrecorded, VS_EVENT_unrecorded, (uint32_t)c->tid, time_ns, fields);
     }
