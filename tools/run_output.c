@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/vs_option.h"
+#include "command.h"
 #include "trace/reader.h"
 
 #define LIVE ".live"
@@ -110,37 +111,55 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
     return true;
 }
 
-/* A link first, as it never replaces; not every file system has them. */
-static bool put_back(const char *from, const char *to)
+/* A link first, as it never replaces; not every file system has them. Once there are both names
+ * it has moved, whatever becomes of the old one. */
+static bool move_one(const char *from, const char *to)
 {
-    if (!link(from, to))
-        return !unlink(from);
-    return errno != EEXIST && !rename(from, to);
+    if (link(from, to))
+        return errno != EEXIST && !rename(from, to);
+    unlink(from);
+    return true;
+}
+
+/* What has the name *live* may be all there is of another trace's end. */
+static bool make_way(const char *live)
+{
+    char kept[PATH_MAX];
+    if (!vs_reader_clear_live(live, kept))
+        return false;
+    if (*kept)
+        vs_tool_fail("vramscope",
+                     "%s is of another trace and may hold the last part of it: kept as %s", live,
+                     kept);
+    return true;
 }
 
 bool vs_run_output_move(const char *from, const char *to)
 {
     char live[PATH_MAX], live_to[PATH_MAX];
-    bool named = with_live(live, from) && with_live(live_to, to);
-    bool owned = named && vs_reader_owns_live(from, live);
-    return named && put_back(from, to) && (!owned || put_back(live, live_to));
+    if (!with_live(live, from) || !with_live(live_to, to))
+        return false;
+    bool owned = vs_reader_owns_live(from, live);
+    if (owned && !(make_way(live_to) && move_one(live, live_to)))
+        return false;
+    bool moved = move_one(from, to);
+    if (!moved && owned)
+        move_one(live_to, live);
+    return moved;
 }
 
 void vs_run_output_settle(struct vs_run_output *output)
 {
-    char aside[PATH_MAX], live[PATH_MAX];
+    char live[PATH_MAX];
     struct stat st;
     if (!*output->aside)
         return;
     bool replaced = !lstat(output->path, &st);
-    bool named = output->live && with_live(aside, output->aside) && with_live(live, output->path);
-    if (named && replaced)
-        unlink(aside);
-    else if (named)
-        put_back(aside, live);
+    if (replaced && output->live && with_live(live, output->aside))
+        unlink(live);
     if (replaced)
         unlink(output->aside);
-    else
-        put_back(output->aside, output->path);
+    else if (!vs_run_output_move(output->aside, output->path))
+        vs_tool_fail("vramscope", "the older %s is kept as %s", output->path, output->aside);
     output->aside[0] = 0;
 }

@@ -31,7 +31,8 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path);
 void vs_run_output_settle(struct vs_run_output *output);
 
 /* vs_run_output_move: give the trace at *from*, with its live window, the name *to*, which nothing
- * has. False when that fails, or something has it now. */
+ * has; another trace's live window that lies there is kept under a name of its own. False when that
+ * fails, or something has the name now: the trace is where it was, whole. */
 bool vs_run_output_move(const char *from, const char *to);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,4 +57,12 @@ enum vs_live_look vs_live_look(const char *path, uint8_t uuid[16])
         return VS_LIVE_EMPTY;
     memcpy(uuid, header.uuid, sizeof header.uuid);
     return VS_LIVE_HOLDS;
+}
+
+bool vs_live_set_aside(const char *path, const uint8_t uuid[16], char kept[PATH_MAX])
+{
+    struct stat st;
+    int n = snprintf(kept, PATH_MAX, "%s.%02x%02x%02x%02x", path, uuid[0], uuid[1], uuid[2],
+                     uuid[3]);
+    return n < PATH_MAX && lstat(kept, &st) && !rename(path, kept);
 }

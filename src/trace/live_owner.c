@@ -110,6 +110,18 @@ bool vs_reader_owns_live(const char *path, const char *live)
     return read && !memcmp(header.uuid, uuid, sizeof uuid);
 }
 
+bool vs_reader_clear_live(const char *live, char kept[PATH_MAX])
+{
+    uint8_t uuid[16];
+    enum vs_live_look look = vs_live_look(live, uuid);
+    *kept = 0;
+    if (look == VS_LIVE_EMPTY)
+        return !unlink(live);
+    if (look != VS_LIVE_HOLDS)
+        return look == VS_LIVE_NONE;
+    return vs_live_set_aside(live, uuid, kept);
+}
+
 bool vs_reader_needs_live(const char *path)
 {
     struct vs_reader *reader;

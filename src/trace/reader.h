@@ -8,6 +8,7 @@
 #ifndef VS_READER_H
 #define VS_READER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -127,6 +128,11 @@ bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint
 /* vs_reader_owns_live: is the file at *live* a FILE.live of the trace at *path*, or one without
  * events? What is of another trace may be all there is of its end. */
 bool vs_reader_owns_live(const char *path, const char *live);
+
+/* vs_reader_clear_live: the name *live* is needed for another FILE.live. One without events is
+ * removed; another trace's gets a name of its own, *kept*, which is empty otherwise. false when
+ * what is there has to stay there. */
+bool vs_reader_clear_live(const char *live, char kept[PATH_MAX]);
 
 /* vs_reader_needs_live: has the trace at *path* no end, and events in its FILE.live? */
 bool vs_reader_needs_live(const char *path);

@@ -96,10 +96,7 @@ static int reserve_windows(struct vs_recorder *r, int fd)
 static bool set_aside(const struct vs_recorder *r, const uint8_t *uuid)
 {
     char kept[PATH_MAX];
-    struct stat st;
-    int n = snprintf(kept, sizeof kept, "%s.%02x%02x%02x%02x", r->live_path, uuid[0], uuid[1],
-                     uuid[2], uuid[3]);
-    if (n >= (int)sizeof kept || !lstat(kept, &st) || rename(r->live_path, kept))
+    if (!vs_live_set_aside(r->live_path, uuid, kept))
         return false;
     vs_log(VS_LOG_WARN, "%s is of another trace and may hold the last part of it: kept as %s",
            r->live_path, kept);

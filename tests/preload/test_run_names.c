@@ -206,6 +206,22 @@ static void a_rank_that_was_killed_brings_its_last_events(void **state)
     assert_null(strstr(err, "is of another trace"));
 }
 
+/* The stray is an earlier trace's, whose file was moved away without it. */
+static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        bash("mkdir n2; cd n2; " RANKS "mkdir t; $V run -q $S -o x.vst -- $P sigkill >/dev/null; "
+             "$V recover -o whole.vst x.vst >/dev/null\n"
+             "$V run -q $S -o t/%r.vst -- bash ranks 0 0 $P device >/dev/null; mv x.vst.live t/0.vst.live; "
+             "$V run $S -o t/%r.vst -- bash ranks 0 0 $P sigkill >/dev/null\n"
+             "mv t/0.vst.live.???????? x.vst.live; ls -A t; $V recover t/0.vst >/dev/null; "
+             "$V recover x.vst >/dev/null && cmp x.vst whole.vst && "
+             "$V report t/0.vst | grep -c ' sigkill'"), 0);
+    assert_string_equal(out, "0.vst\n0.vst.live\n1\n");
+    assert_says(err, "0.vst.live is of another trace");
+}
+
 /* What is recorded elsewhere, no trace, or of this run keeps the name. */
 static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
 {
@@ -275,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_quiet_run_says_where_the_trace_is),
         cmocka_unit_test(every_rank_s_trace_has_its_name_again),
         cmocka_unit_test(a_rank_that_was_killed_brings_its_last_events),
+        cmocka_unit_test(a_killed_rank_loses_nothing_to_a_stray_live_window),
         cmocka_unit_test(a_rank_s_name_is_taken_from_an_older_trace_alone),
         cmocka_unit_test(a_number_in_a_name_is_no_name_that_was_taken),
         cmocka_unit_test(index_says_that_a_killed_trace_is_whole_now),
