@@ -122,6 +122,7 @@ static int fail_temporary(const char *path)
                        strerror(errno));
 }
 
+/* Readable by all: the program may be started under another user. */
 static int new_file(char path[PATH_MAX], const char *kind)
 {
     const char *temporary = vs_environment("TMPDIR");
@@ -130,6 +131,8 @@ static int new_file(char path[PATH_MAX], const char *kind)
     int fd = mkstemp(path);
     if (fd < 0)
         return fail_temporary(path);
+    int shared = fchmod(fd, 0644);
+    (void)shared; /* some file systems have no permissions */
     close(fd);
     return 0;
 }

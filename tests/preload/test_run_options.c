@@ -256,6 +256,16 @@ static void a_trace_is_planned_and_the_next_run_follows_it(void **state)
     }
 }
 
+/* The program may be started under another user, as by sudo -u. */
+static void a_plan_made_for_a_run_can_be_read_by_other_users(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o r.vst -- " VS_VICTIM " atexit"), 5);
+    assert_int_equal(vramscope("run -q --policy=compact --plan=r.vst -- "
+                               "sh -c 'stat -c %a \"$VRAMSCOPE_PLAN\"'"), 0);
+    assert_string_equal(out, "644\n");
+}
+
 static void what_has_no_effect_together_is_said_once(void **state)
 {
     (void)state;
@@ -310,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trace_is_planned_and_the_next_run_follows_it),
+        cmocka_unit_test(a_plan_made_for_a_run_can_be_read_by_other_users),
         cmocka_unit_test(what_has_no_effect_together_is_said_once),
         cmocka_unit_test(the_summary_names_the_policy),
         cmocka_unit_test(a_plan_that_cannot_be_used_is_said_before_the_program_starts),
