@@ -39,6 +39,7 @@ struct vs_balance {
     uint64_t pools;         /* reserved by stream-ordered pools beyond live blocks */
     uint64_t graphs;        /* kept for graphs beyond live allocations */
     uint64_t rounding;      /* to the driver's pages of 2 MiB, worked out from addresses */
+    bool rounding_partial;  /* of allocations with events alone; the others' is in unexplained */
     uint64_t contexts;      /* came with contexts */
     int64_t modules;        /* grew when modules were loaded */
     int64_t limits;         /* grew when a stack or heap limit was set */

@@ -310,6 +310,7 @@ enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
     fill_allocations(account, out);
     fill_usage(&account->usage, out);
     enum vs_err err = fill_rounding(replay, index, out);
+    out->rounding_partial = vs_recording_partial(&replay->recording);
     if (!err)
         err = fill_libraries(summary, index, out);
     fill_rest(out);

@@ -216,8 +216,8 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
                          (unsigned long long)r->next_sequence, at, problem, events);
     else
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
-                         "the trace is cut off at byte %s, after %s events; there is no %s.live to "
-                         "recover the rest from",
+                         "the trace is cut off at byte %s, after %s events; no %s.live with the rest "
+                         "is beside it",
                          at, events, r->path);
 }
 

@@ -173,7 +173,10 @@ static void print_reasons(const struct vs_style *style, const struct vs_balance 
                  vs_size_format(size, unexplained_here(b)));
         say(style, text);
     }
-    if (b->unexplained < 0)
+    if (b->unexplained && b->rounding_partial)
+        say(style, "rounding is known of recorded allocations alone: unexplained is off by that of the "
+                   "others");
+    else if (b->unexplained < 0)
         say(style, "unexplained is below 0: something is counted twice, such as small blocks that "
                    "share a page");
     if (b->unexplained && !b->others_known && b->contexts_how != VS_OVERHEAD_AT_MOST)
@@ -277,6 +280,7 @@ static void parts_json(struct vs_json *json, const struct vs_balance *b)
     vs_json_uint(json, "managed_at_most", b->managed);
     vs_json_uint(json, "other_processes", b->others);
     vs_json_int(json, "unexplained", b->unexplained);
+    vs_json_bool(json, "rounding_partial", b->rounding_partial);
     vs_json_end_object(json);
     vs_json_uint(json, "context_count", b->context_count);
     vs_json_string(json, "contexts_known",
