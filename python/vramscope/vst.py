@@ -27,8 +27,8 @@ from collections import namedtuple
 from vramscope import checkpoint
 from vramscope.columns import join
 from vramscope.live_counts import Counts
-from vramscope.records import (A, Damage, Definitions, Event, KINDS, S, STK, STR, STRING_MAX,  # noqa: F401
-                               decode_text, unzigzag, varint)
+from vramscope.records import (A, Damage, Definitions, Event, KINDS,  # noqa: F401
+                               S, STK, STR, STRING_MAX, decode_text, unzigzag, varint)
 from vramscope.unzstd import unzstd
 from vramscope.xxh64 import xxh64
 

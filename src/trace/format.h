@@ -109,7 +109,8 @@ struct vs_trailer {
 };
 _Static_assert(sizeof(struct vs_trailer) == 32, "on-disk size");
 
-/* FILE.live: one page of header, where not everything has an event the counts, then `windows` windows of window_bytes each. */
+/* FILE.live: one page of header, the counts where not everything has an event, then `windows`
+ * windows of window_bytes each. */
 #define VS_LIVE_HEADER_BYTES 4096u
 #define VS_LIVE_WINDOWS_MAX 16u
 
@@ -160,7 +161,9 @@ _Static_assert(sizeof(struct vs_live_cell) == 320, "on-disk size");
 #define VS_LIVE_COUNTS_BYTES ((size_t)16 << 10) /* of this version's cells */
 
 _Static_assert(sizeof(struct vs_live_header) == 1088, "vs_live_counts stands behind it");
-_Static_assert(sizeof(struct vs_live_header) + sizeof(struct vs_live_counts) <= VS_LIVE_HEADER_BYTES, "fits its page");
+_Static_assert(sizeof(struct vs_live_header) + sizeof(struct vs_live_counts) <=
+                   VS_LIVE_HEADER_BYTES,
+               "fits its page");
 
 /* First byte of a record: a code, and for events two flags. */
 #define VS_RECORD_CODE 0x3fu

@@ -62,10 +62,12 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 
 static void take_signal(void)
 {
-    struct sigaction now, ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    struct sigaction now, was, ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     ours.sa_sigaction = on_bus_error;
-    if (!sigaction(SIGBUS, NULL, &now) && now.sa_handler == SIG_DFL)
-        sigaction(SIGBUS, &ours, NULL);
+    if (!sigaction(SIGBUS, NULL, &now) && now.sa_handler == SIG_DFL &&
+        !sigaction(SIGBUS, &ours, &was) && was.sa_handler != SIG_DFL &&
+        was.sa_sigaction != on_bus_error)
+        sigaction(SIGBUS, &was, NULL); /* the program set it between the two */
 }
 
 void vs_live_guard_prepare(int fd)

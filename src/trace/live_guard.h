@@ -6,8 +6,9 @@
  * answered by memory in the mapping's place; what was recorded is then lost from there, and
  * the recorder finds out and stops.
  *
- * Only where the program leaves SIGBUS at its default; its own handler is never replaced, and
- * one that it sets later replaces ours. Any other SIGBUS ends the program as without us. */
+ * Only where the program leaves SIGBUS at its default and the thread does not block it; its own
+ * handler stays, and one that it sets later replaces ours. Any other SIGBUS ends the program as
+ * without us. */
 #ifndef VS_TRACE_LIVE_GUARD_H
 #define VS_TRACE_LIVE_GUARD_H
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The calling thread's Python frames, innermost first. This runs for every recorded stack,
- * known or not: a few loads per frame. What is kept of a frame is the code object, where in
- * it the frame is, and a mark of the code object: they die, and others take their addresses.
+ * known or not: a few loads per frame, and two looks by the kernel in a thread without GIL
+ * that is detached (3.14 on). What is kept of a frame is the code object, where in it the
+ * frame is, and a mark of the code object: they die, and others take their addresses.
  *
  * 3.12 and later number code objects, each interpreter its own: the mark is that number with
- * the interpreter's, which no later one has. Earlier versions do not: there it is drawn from what a stack would say of them (names, file, first lines).
+ * the interpreter's, which no later one has. Earlier versions do not: there it is drawn from
+ * what a stack would say of them (names, file, first lines).
  *
  * The frames cannot go away meanwhile, see the header, and each is reached from one that is
  * alive. Pointers are looked at for plausibility all the same, as a debugger or another

@@ -6,9 +6,10 @@
  *
  * Tracks: the process with one track per host thread (NVTX ranges as B/E,
  * start/end ranges as async b/e, marks, large allocations and failures as
- * instants, the latter two with their call stacks); one more "process" per device with a track per stream (kernels,
- * copies, memsets as X) and the counters "allocated" and "reserved", in bytes,
- * whose maxima are the report's peaks exactly. Time 0 is the process's start. */
+ * instants, allocations and failures with their call stacks); one more "process"
+ * per device with a track per stream (kernels, copies, memsets as X) and the
+ * counters "allocated" and "reserved", in bytes, whose maxima are the report's
+ * peaks exactly. Time 0 is the process's start. */
 #ifndef VS_CHROME_H
 #define VS_CHROME_H
 

@@ -134,7 +134,8 @@ static void a_live_file_that_is_shortened_stops_the_recording_only(void **state)
 
 static int *beyond_the_end(void)
 {
-    char name[] = "/tmp/vs-guard-XXXXXX";
+    char name[sizeof scratch_dir + 16];
+    snprintf(name, sizeof name, "%s/end-XXXXXX", scratch_dir);
     int fd = mkstemp(name);
     int *map = fd < 0 || unlink(name)
                    ? MAP_FAILED
