@@ -143,6 +143,74 @@ def with_fates(folder, path, rng):
         yield told
 
 
+COUNTS, COPY_BYTES = struct.Struct("<IIQQQ"), 160  # at 1088 of FILE.live; a cell is two copies
+
+
+def events_of(path):
+    with vst.open(path) as trace:
+        return sum(1 for _ in trace)
+
+
+class CountVariants:
+    """A trace that ends in counts, in states of telling them that a kill may leave and in others."""
+
+    def __init__(self, folder, path):
+        self.file, self.live, self.folder = contents(path), contents(path + ".live"), folder
+        self.offset, *_ = COUNTS.unpack_from(self.live, 1088)
+        bare = self.write("bare", self.live[:1088] + bytes(8) + self.live[1096:])
+        self.events = events_of(bare)
+        self.cells = events_of(path) - self.events - 1
+        self.brought = self.brought_at_telling = 0
+
+    def write(self, name, live):
+        path = os.path.join(self.folder, f"counts.{name}.vst")
+        for place, data in ((path, self.file), (path + ".live", live)):
+            with open(place, "wb") as out:
+                out.write(data)
+        return path
+
+    def changed(self, rng):
+        live, told = bytearray(self.live), rng.randrange(self.cells + 1)
+        telling = rng.choice((0, self.events + 1 - told, self.events + 1 - told,
+                              rng.randrange(self.events + 3)))
+        struct.pack_into("<Q", live, 1112, telling)
+        reach = telling - 1 if telling else self.events
+        copies = [self.offset + i * COPY_BYTES for i in range(2 * self.cells)]
+        for at in copies if rng.random() < 0.8 else ():
+            struct.pack_into("<Q", live, at + 8, max(0, reach - rng.choice((0, 0, 1))))
+        for at in rng.sample(copies, rng.choice((0, 1, 1, 2))):
+            struct.pack_into("<Q", live, at + 8, max(0, reach + rng.choice((-2, 1, 2))))
+        if rng.random() < 0.2:  # of another moment than the header
+            what, by = rng.choice((1096, 1104, rng.choice(copies))), rng.choice((-1, 1))
+            version, = struct.unpack_from("<Q", live, what)
+            struct.pack_into("<Q", live, what, version + by & (1 << 64) - 1)
+        if rng.random() < 0.1:
+            at = rng.choice(copies)
+            lost = rng.choice((COPY_BYTES, len(live) - at))
+            live[at:at + lost] = bytes(lost)
+        return bytes(live), telling
+
+    def all(self, rng, rounds):
+        for i in range(rounds):
+            live, telling = self.changed(rng)
+            path = self.write(i, live)
+            brought = events_of(path) > self.events + 1
+            self.brought += brought
+            self.brought_at_telling += brought and telling != 0
+            yield path
+
+
+def check_counts(folder, path, rng, rounds, comparison):
+    variants = CountVariants(folder, path)
+    if variants.cells < 3:
+        comparison.wrong.append(f"{path}: {variants.cells} cells are left")
+    paths = list(variants.all(rng, rounds))
+    comparison.check(paths, [f"{os.path.basename(path)} {os.path.basename(p)}" for p in paths])
+    if variants.brought < 5 or variants.brought_at_telling < 3:
+        comparison.wrong.append(f"{path}: {variants.brought} variants brought counts, "
+                                f"{variants.brought_at_telling} in the midst of telling")
+
+
 def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
     comparison = Comparison(tool)
     seed = int(seed or time.time_ns() % 10**9)
@@ -166,6 +234,8 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
             continue
         if how == ["leave"]:
             comparison.check(with_fates(folder, path, rng))
+        if how == ["count"]:
+            check_counts(folder, path, rng, int(rounds) // 4, comparison)
         variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4,
                                 how == ["count"]))
         comparison.check(variants, [f"{os.path.basename(path)} {os.path.basename(v)}" for v in variants])
