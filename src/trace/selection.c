@@ -113,9 +113,11 @@ bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_change *c
     if (!r || !r->selection.on || atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return false;
     struct vs_selection *s = &r->selection;
-    if (has_event_locked(s, change) && (change->device >= VS_UNRECORDED_DEVICES ||
-                                        vs_unrecorded_follow_locked(r, change)))
+    if (has_event_locked(s, change)) {
+        if (change->device < VS_UNRECORDED_DEVICES)
+            vs_unrecorded_follow_locked(r, change);
         return false;
+    }
     event->time_ns = vs_ticks_now(&r->ticks);
     if (change->device >= VS_UNRECORDED_DEVICES)
         return true;

@@ -90,9 +90,8 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *cha
                               enum vs_why why, uint64_t now_ns);
 /* vs_unrecorded_follow_locked: *change* is about to be recorded by itself. Writes what was
  * counted before where the reader would else see a height that never was, or miss one, and leaves
- * room for the event. false: the trace came near its limit meanwhile, nothing but totals is
- * recorded, and *change* is to be counted. */
-bool vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change);
+ * room for the event. */
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change);
 /* vs_unrecorded_show_locked: put what waits into FILE.live, which was made anew. */
 void vs_unrecorded_show_locked(struct vs_recorder *r);
 /* vs_unrecorded_range_locked: a range begins or ends: from here on heights count anew. */

@@ -282,13 +282,13 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *cha
     show_count_locked(r, cell);
 }
 
-bool vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change)
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change)
 {
     struct vs_selection *s = &r->selection;
     /* the room comes first: others may count, and tell, while we wait for it, and the copies say
      * which event they hold from */
     if (!vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))
-        return true;
+        return;
     struct vs_unrecorded_account *a =
         account_of(s, change->level, change->family, change->device);
     struct steps by = steps_of(change);
@@ -297,8 +297,6 @@ bool vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *
          asks_first(&a->requested, by.requested) || asks_first(&a->reserved, by.reserved) ||
          asks_first(&a->family[change->family], by.family)))
         vs_unrecorded_write_locked(r); /* and has room for one more */
-    if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
-        return false;
     follow(&a->allocated, by.allocated);
     follow(&a->requested, by.requested);
     follow(&a->reserved, by.reserved);
@@ -306,7 +304,6 @@ bool vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *
     a->used = true;
     if (a->pending)
         show_follow_locked(r, a, change->family);
-    return true;
 }
 
 static void begin_range(struct vs_meter *m)
