@@ -53,6 +53,16 @@ static void let_compress_locked(struct vs_recorder *r)
         in_time = vs_cond_wait(&r->progress, &r->lock, until);
 }
 
+/* Room for what was only counted, without a wait. */
+static bool has_room_locked(const struct vs_recorder *r)
+{
+    size_t events = r->selection.cell_count + 1 + VS_EVENT_CODE_MAX;
+    bool room = (size_t)(r->limit - r->cursor) >= events * VS_EVENT_BYTES_MAX;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        room = room || (r->windows[i].state == VS_WINDOW_FREE && !vs_trace_limit_awaits_locked(r));
+    return room;
+}
+
 /* Everything recorded so far is in the file, and nobody else writes. */
 static bool settle_locked(struct vs_recorder *r)
 {
@@ -60,9 +70,11 @@ static bool settle_locked(struct vs_recorder *r)
     vs_window_seal_locked(r);
     let_compress_locked(r);
     bool idle = vs_window_wait_idle_locked(r);
+    if (idle || has_room_locked(r)) { /* patience was spent on the disk */
+        vs_unrecorded_write_locked(r); /* not into the frame of the end */
+        vs_trace_limit_finish_locked(r);
+    }
     r->leaving = false;
-    vs_unrecorded_write_locked(r); /* not into the frame of the end */
-    vs_trace_limit_finish_locked(r);
     return idle && !r->failed && drain_locked(r);
 }
 
@@ -162,8 +174,13 @@ void vs_recorder_dismiss_thread(struct vs_recorder *r)
 {
     if (!r || r->pid != getpid() || !vs_lock_acquire_within(&r->lock, LOCK_NS))
         return;
-    bool join = dismiss_thread_locked(r) && r->has_thread;
-    r->has_thread = false;
+    bool gone = dismiss_thread_locked(r), join = gone && r->has_thread;
+    if (gone) {
+        r->has_thread = false;
+    } else { /* it writes on, should the disk answer: nobody may take over from it */
+        r->leaving = false;
+        vs_shortage_stall_locked(r, vs_window_end_looks(r));
+    }
     vs_lock_release(&r->lock);
     if (join)
         pthread_join(r->thread, NULL);

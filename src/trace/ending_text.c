@@ -2,6 +2,7 @@
  *
  * In words, why a trace has no end. What nobody could have seen is not said: the recorder of a
  * trace on a network file system may run on another machine. */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -49,7 +50,8 @@ const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
 {
     struct vs_reader_fate fate = r->fate;
     char who[VS_RECORDER_TEXT_MAX];
-    const char *error = vs_errno_text(r->stopped_error);
+    const char *error = r->stopped_error == ETIMEDOUT ? "no answer where the trace is written"
+                                                      : vs_errno_text(r->stopped_error);
     if (r->stopped)
         snprintf(out, VS_ENDING_TEXT_MAX, "recording stopped early (%s)",
                  error ? error : "the trace could not be written");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The recorder's inside, shared by recorder.c (API), encode.c (events), window.c (live
- * window and hand-over), writer.c (file), writer_thread.c (background thread), ending.c
- * (ends), intern.c (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of
+ * window and hand-over), window_wait.c (waits for that), writer.c (file), writer_thread.c
+ * (background thread), ending.c (ends), intern.c (strings, stacks), module_list.c (loaded objects), new_stack.c (the id of
  * a stack), walk.c, walk_rules.c and cfi.c (stacks by frame rules), unwind.c (the other
  * stacks), caller.c (stacks of one frame), native_stack.c and python_stack.c (stacks with
  * Python frames).
@@ -106,7 +106,7 @@ struct vs_recorder {
     uint32_t last_tid;
     uint64_t sequence, written_sequence; /* last handed out, last in the file */
     uint64_t events, encoded_bytes; /* in the windows sealed so far; bytes of events alone */
-    uint64_t file_bytes, strings, stack_nodes;
+    uint64_t file_bytes, file_events, strings, stack_nodes; /* file_: written so far */
     bool failed;      /* the file could not be written; FILE.live is kept */
     bool closed;      /* vs_recorder_close has begun */
     bool stalled;     /* writing takes for ever: the recording has failed, nobody waits */
@@ -197,6 +197,8 @@ static inline bool vs_window_reserve_locked(struct vs_recorder *r, size_t bytes)
  * false when the thread makes no headway for long; unless the recorder is closing, the
  * recording has failed then. */
 bool vs_window_wait_locked(struct vs_recorder *r);
+/* vs_window_end_looks: tenths of a second that are waited so when the recording ends. */
+unsigned vs_window_end_looks(const struct vs_recorder *r);
 /* vs_window_publish_locked: the record that ends at *end* is complete. */
 static inline void vs_window_publish_locked(struct vs_recorder *r, unsigned char *end)
 {
@@ -220,6 +222,9 @@ static inline uint64_t vs_window_events_locked(const struct vs_recorder *r)
 {
     return r->events + (r->active ? r->active->events : 0);
 }
+/* vs_window_begin_free_locked: with no window active, make a free one so, without a wait.
+ * false when there is none. */
+bool vs_window_begin_free_locked(struct vs_recorder *r);
 /* vs_window_seal_locked: hand the active window over, if it holds anything. */
 void vs_window_seal_locked(struct vs_recorder *r);
 /* vs_window_wait_idle_locked: wait (letting go of the lock) until the background thread

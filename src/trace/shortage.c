@@ -23,18 +23,13 @@
 #define LIVE_SHARE 4u
 #define END_BYTES_MAX 64u
 
-static size_t live_bytes(size_t window_bytes)
-{
-    return VS_LIVE_HEADER_BYTES + VS_WINDOWS * window_bytes;
-}
-
-size_t vs_shortage_window_bytes(int fd, size_t wanted)
+size_t vs_shortage_window_bytes(int fd, size_t wanted, size_t before)
 {
     struct statvfs fs;
     if (fstatvfs(fd, &fs) || !fs.f_bavail) /* some file systems do not tell; root has a reserve */
         return wanted;
     uint64_t unit = fs.f_frsize ? fs.f_frsize : fs.f_bsize, share = fs.f_bavail / LIVE_SHARE;
-    while (wanted >= VS_WINDOW_BYTES_LEAST && live_bytes(wanted) / unit > share)
+    while (wanted >= VS_WINDOW_BYTES_LEAST && (before + VS_WINDOWS * wanted) / unit > share)
         wanted /= 2;
     return wanted >= VS_WINDOW_BYTES_LEAST ? wanted & ~(size_t)4095 : 0;
 }
@@ -91,13 +86,25 @@ static struct vs_window *newest_full_locked(struct vs_recorder *r)
     return newest;
 }
 
+/* Nothing waits: in the next window, which may be active already. */
+static void end_in_empty_window_locked(struct vs_recorder *r, int error)
+{
+    if (!r->active && !vs_window_begin_free_locked(r))
+        return;
+    vs_window_publish_locked(r, r->cursor + encode_end(r->cursor, error));
+    r->active->events++;
+    vs_window_seal_locked(r);
+}
+
 /* FILE.live stays: everything recorded is in it or in FILE. */
 static void end_in_window_locked(struct vs_recorder *r, int error)
 {
     vs_window_seal_locked(r);
     struct vs_window *w = newest_full_locked(r);
-    if (!w)
+    if (!w) {
+        end_in_empty_window_locked(r, error);
         return;
+    }
     w->used += encode_end(w->data + w->used, error);
     w->events++;
     r->events++;
@@ -137,11 +144,17 @@ void vs_shortage_stop_locked(struct vs_recorder *r, int error)
     vs_recorder_fail_locked(r);
 }
 
-void vs_shortage_stall_locked(struct vs_recorder *r)
+/* The writer's part is the background thread's. */
+void vs_shortage_stall_locked(struct vs_recorder *r, unsigned looks)
 {
+    char events[VS_SIZE_TEXT_MAX];
     if (r->failed || r->closed || r->leaving)
         return;
-    vs_writer_say_failed_locked(r, ETIMEDOUT);
+    vs_log(VS_LOG_ERROR,
+           "cannot write %s: no answer for %u s; recording has stopped, the program goes on; %s "
+           "events are kept",
+           r->path, looks / 10,
+           vs_count_format(events, r->live_on_disk ? vs_window_events_locked(r) : r->file_events));
     r->stalled = true;
     if (r->live_on_disk)
         end_in_window_locked(r, ETIMEDOUT);

@@ -29,12 +29,6 @@
 #include "trace/recorder_internal.h"
 #include "trace/shortage.h"
 
-/* how often a waiting thread looks whether the background thread still exists */
-#define LOOK_NS UINT64_C(100000000)
-/* looks without headway after which it is not waited for any more when the recording ends;
- * counted, because a program that was stopped meanwhile has not waited */
-#define END_LOOKS 100u
-
 /* Where the windows begin. */
 static size_t windows_at(const struct vs_recorder *r)
 {
@@ -77,7 +71,7 @@ static bool is_shortage(int failure)
  * an errno. */
 static int reserve_windows(struct vs_recorder *r, int fd)
 {
-    size_t wanted = vs_shortage_window_bytes(fd, r->window_bytes);
+    size_t wanted = vs_shortage_window_bytes(fd, r->window_bytes, windows_at(r));
     int failure = ENOSPC;
     struct vs_signal_guard guard;
     vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
@@ -306,50 +300,6 @@ void vs_window_seal_locked(struct vs_recorder *r)
     vs_cond_signal(&r->work);
 }
 
-static unsigned patience_locked(const struct vs_recorder *r)
-{
-    if (r->stalled)
-        return 1;
-    return r->closed || r->leaving ? END_LOOKS : r->patience_looks;
-}
-
-bool vs_window_wait_locked(struct vs_recorder *r)
-{
-    uint64_t written = r->written_sequence;
-    unsigned looks = 0;
-    vs_writer_hasten_locked(r);
-    for (;;) {
-        bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + LOOK_NS);
-        if (woken || r->thread_done || r->written_sequence != written)
-            return true;
-        if (!vs_writer_alive(r)) {
-            vs_writer_take_over_locked(r);
-            return true;
-        }
-        if (++looks >= patience_locked(r)) {
-            vs_shortage_stall_locked(r);
-            return false;
-        }
-    }
-}
-
-static bool is_writing_locked(const struct vs_recorder *r)
-{
-    bool writing = false;
-    for (unsigned i = 0; i < VS_WINDOWS; i++)
-        writing |= r->windows[i].state == VS_WINDOW_WRITING;
-    return writing;
-}
-
-bool vs_window_wait_idle_locked(struct vs_recorder *r)
-{
-    while (is_writing_locked(r)) {
-        if (!vs_window_wait_locked(r))
-            return false;
-    }
-    return true;
-}
-
 /* Make *w* the active one with room for *bytes*; what says that the trace becomes too
  * large may take some of it. */
 static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t bytes)
@@ -360,6 +310,16 @@ static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t byte
     limit_locked(r, bytes);
     if (new_one)
         vs_trace_limit_look_locked(r);
+}
+
+bool vs_window_begin_free_locked(struct vs_recorder *r)
+{
+    struct vs_window *w = find_free_locked(r);
+    if (!w)
+        return false;
+    activate_locked(r, w);
+    limit_locked(r, 0);
+    return true;
 }
 
 /* Bring what waits into the file, or a part of it. false when it makes no headway. */
@@ -430,5 +390,6 @@ void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w)
     w->state = VS_WINDOW_FREE;
     r->written_sequence = w->sequence;
     r->file_bytes = r->writer.offset;
+    r->file_events = w->first_event + w->events;
     vs_cond_broadcast(&r->progress);
 }

@@ -12,24 +12,30 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 /* --- writes that fail --- */
 
 static _Atomic int failing;         /* errno of every write to a file from now on; 0: none */
 static _Atomic long failing_after = -1; /* or once so many bytes were written */
-static _Atomic bool stuck;              /* they do not fail, they never return */
+static _Atomic bool stuck;              /* they do not fail, they do not return */
+static _Atomic bool held;               /* one is in there */
 
 /* In place of the C library's, for this whole program. */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     if (failing && failing_after >= 0 && offset + (off_t)bytes > failing_after) {
+        held = true;
         while (stuck)
             usleep(1000);
-        errno = failing;
-        return -1;
+        if (failing) {
+            errno = failing;
+            return -1;
+        }
     }
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
@@ -211,13 +217,178 @@ static void a_disk_that_does_not_answer_stops_the_recording_not_the_program(void
     snprintf(path, sizeof path, "%s/stuck.vst", scratch_dir);
     assert_int_equal(in_child(wait_for_a_disk, path, said, sizeof said), 0);
     assert_int_equal(lines_of(said), 1);
-    assert_non_null(strstr(said, strerror(ETIMEDOUT)));
+    assert_non_null(strstr(said, "no answer for "));
     uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
     assert_int_equal(status, ETIMEDOUT);
     assert_in_range(events, 400000 / 30, told->calls - 1000);
+    assert_non_null(strstr(text, "recording stopped early (no answer"));
+}
+
+/* Wait until the background thread is in a write that does not return. */
+static bool wait_held(void)
+{
+    for (unsigned i = 0; i < 60000 && !held; i++)
+        usleep(1000);
+    return held;
+}
+
+static unsigned free_windows(struct vs_recorder *r)
+{
+    unsigned n = 0;
+    vs_lock_acquire(&r->lock);
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        n += r->windows[i].state == VS_WINDOW_FREE;
+    vs_lock_release(&r->lock);
+    return n;
+}
+
+/* All windows wait to be written, but for a few bytes of the last. */
+static bool fill_windows(struct vs_recorder *r)
+{
+    failing_after = 0;
+    failing = EIO;
+    stuck = true;
+    while (free_windows(r) == VS_WINDOWS - 1)
+        record_some(r, 1);
+    if (!wait_held())
+        return false;
+    while (free_windows(r) || r->limit - r->cursor > 4096)
+        record_some(r, 1);
+    return true;
+}
+
+static struct vs_recorder *open_selective(const char *path, unsigned flush_ms)
+{
+    struct vs_recorder_config config = {
+        .path = path, .compression = 1, .flush_ms = flush_ms, .min_size = UINT64_C(1) << 40};
+    struct vs_recorder *r = NULL;
+    return vs_recorder_open(&config, &r) ? NULL : r;
+}
+
+/* Without an event of its own. */
+static bool count_one(struct vs_recorder *r)
+{
+    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE, .alloc = true,
+                               .addr = 4096, .requested = 512, .size = 512, .reserved = 512};
+    struct vs_event event = {.kind = VS_EVENT_alloc};
+    vs_recorder_acquire(r);
+    bool counted = !vs_selection_keeps_locked(r, &change, &event);
+    vs_recorder_release(r);
+    return counted;
+}
+
+/* Then exec fails, and the disk answers. */
+static int exec_from_a_stuck_disk(const char *path)
+{
+    struct vs_recorder *r = open_selective(path, 60000);
+    if (!r || !fill_windows(r) || !count_one(r))
+        return 3;
+    r->patience_looks = 3;
+    bool ready = vs_recorder_exec_begin(r), stopped = has_stopped(r);
+    r->patience_looks = VS_PATIENCE_LOOKS;
+    failing = 0;
+    stuck = false;
+    record_some(r, 1);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return ready ? 4 : stopped ? 5 : 0;
+}
+
+/* The wait of an end is the only one: what was counted asks for no second, nor for the long one
+ * that stops the recording. */
+static void an_end_waits_once_for_a_disk_and_what_was_counted_stays(void **state)
+{
+    (void)state;
+    char said[2048], path[520];
+    struct vs_event e;
+    uint64_t events = 0, counted = 0;
+    snprintf(path, sizeof path, "%s/exec.vst", scratch_dir);
+    assert_int_equal(in_child(exec_from_a_stuck_disk, path, said, sizeof said), 0);
+    assert_string_equal(said, "");
+    struct vs_reader *reader = open_reader(path);
+    while (!vs_reader_next(reader, &e)) {
+        events += e.kind == VS_EVENT_memset;
+        counted += e.kind == VS_EVENT_unrecorded ? e.unrecorded.size : 0;
+    }
+    assert_condition(reader, VS_TRACE_COMPLETE);
+    vs_reader_close(reader);
+    assert_int_equal(events, told->calls);
+    assert_int_equal(counted, 512);
+}
+
+/* What pthread_exit in the main thread does. */
+static int dismiss_from_a_stuck_disk(const char *path)
+{
+    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
+    struct vs_recorder *r = NULL;
+    alarm(60); /* nobody may write in its place */
+    failing_after = sizeof(struct vs_file_header);
+    failing = EIO;
+    stuck = true;
+    if (vs_recorder_open(&config, &r))
+        return 3;
+    record_some(r, 100);
+    if (!wait_held())
+        return 4;
+    uint64_t recorded = told->calls;
+    r->patience_looks = 3;
+    vs_recorder_dismiss_thread(r);
+    bool stopped = record_until_stopped(r);
+    vs_recorder_end(r, VS_END_EXIT, 0);
+    told->calls = recorded;
+    return stopped && r->has_thread ? 0 : 1;
+}
+
+static void a_thread_that_cannot_be_dismissed_keeps_its_work(void **state)
+{
+    (void)state;
+    char said[2048], path[520], text[VS_READER_WHY_MAX];
+    int status;
+    snprintf(path, sizeof path, "%s/dismissed.vst", scratch_dir);
+    assert_int_equal(in_child(dismiss_from_a_stuck_disk, path, said, sizeof said), 0);
+    assert_int_equal(lines_of(said), 1);
+    assert_non_null(strstr(said, "; 100 events are kept"));
+    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), told->calls);
+    assert_int_equal(status, ETIMEDOUT);
 }
 
 /* --- small file systems --- */
+
+static _Atomic unsigned long pages_free; /* of every file system; 0: as it is */
+
+/* In place of the C library's, too. */
+int fstatvfs(int fd, struct statvfs *fs)
+{
+    struct statfs real;
+    if (fstatfs(fd, &real))
+        return -1;
+    *fs = (struct statvfs){.f_bsize = (unsigned long)real.f_bsize, .f_bavail = real.f_bavail};
+    if (pages_free)
+        *fs = (struct statvfs){.f_bsize = 4096, .f_bavail = pages_free};
+    return 0;
+}
+
+static size_t window_bytes_with(uint64_t min_size)
+{
+    const char *path = scratch("share.vst");
+    struct vs_recorder_config config = {
+        .path = path, .compression = 1, .flush_ms = 1000, .min_size = min_size};
+    struct vs_recorder *r = NULL;
+    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    size_t bytes = r->window_bytes;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return bytes;
+}
+
+/* A quarter of the space holds the windows and the page before them, but not the counts too. */
+static void all_of_the_live_file_counts_where_space_is_short(void **state)
+{
+    (void)state;
+    pages_free = 4 * (1 + VS_WINDOWS * VS_WINDOW_BYTES_DEFAULT / 4096);
+    size_t plain = window_bytes_with(0), counting = window_bytes_with(1024);
+    pages_free = 0;
+    assert_int_equal(plain, VS_WINDOW_BYTES_DEFAULT);
+    assert_int_equal(counting, VS_WINDOW_BYTES_DEFAULT / 2);
+}
 
 static unsigned disk_kib;
 
@@ -346,6 +517,9 @@ int main(void)
         cmocka_unit_test(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost),
         cmocka_unit_test(when_there_is_room_again_the_end_of_the_program_finishes_the_trace),
         cmocka_unit_test(a_disk_that_does_not_answer_stops_the_recording_not_the_program),
+        cmocka_unit_test(an_end_waits_once_for_a_disk_and_what_was_counted_stays),
+        cmocka_unit_test(a_thread_that_cannot_be_dismissed_keeps_its_work),
+        cmocka_unit_test(all_of_the_live_file_counts_where_space_is_short),
         cmocka_unit_test(a_small_disk_is_filled_and_what_fits_is_kept),
         cmocka_unit_test(a_live_file_that_was_removed_is_made_again),
         cmocka_unit_test(a_file_in_the_traces_place_is_left_alone),
