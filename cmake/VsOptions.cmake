@@ -39,12 +39,23 @@ if(VRAMSCOPE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# vs_module(NAME SOURCES...): a static library for one room of the house. Its
-# headers are included as "room/file.h" from src/.
+# vs_room(NAME SOURCES...): the objects of one folder, compiled once and linked wherever
+# they are needed. Headers are included by their path below src/.
+function(vs_room name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PRIVATE vs_flags Threads::Threads)
+endfunction()
+
+# vs_module(NAME ROOMS ROOM...): a static library of rooms; its property VS_ROOMS has their names.
 function(vs_module name)
-  add_library(${name} STATIC ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS")
+  foreach(room IN LISTS arg_ROOMS)
+    list(APPEND objects $<TARGET_OBJECTS:${room}>)
+  endforeach()
+  add_library(${name} STATIC ${objects})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C VS_ROOMS "${arg_ROOMS}")
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-  target_link_libraries(${name} PRIVATE vs_flags)
 endfunction()

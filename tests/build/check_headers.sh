@@ -12,7 +12,7 @@ root=$1 cc=$2
 IFS=';' read -r -a cuda <<<"${3:-}"
 cd "$root" || exit 2
 
-flags=(-fsyntax-only -Wall -Wextra -Werror -Isrc -Iinclude)
+flags=(-fsyntax-only -Wall -Wextra -Werror -Isrc -Iinclude -I.)
 cuda_flags=()
 for dir in "${cuda[@]}"; do cuda_flags+=(-isystem "$dir"); done
 failed=0 checked=0 skipped=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every hook of a driver function is replayed when calls are only reported
-(src/intercept/inject_table.h), or has a reason here why it need not be.
+(src/intercept/cupti/inject_table.h), or has a reason here why it need not be.
 
   check_injected.py SOURCE-DIR"""
 
@@ -38,8 +38,8 @@ def names(folder, file, macro):
 
 
 def main():
-    hooks = names(sys.argv[1], "hook_table.h", "VS_DRIVER_HOOK")
-    replayed = names(sys.argv[1], "inject_table.h", "VS_INJECT")
+    hooks = names(sys.argv[1], "route/hook_table.h", "VS_DRIVER_HOOK")
+    replayed = names(sys.argv[1], "cupti/inject_table.h", "VS_INJECT")
     wrong = [f"{h}: no line in inject_table.h, and no reason here" for h in hooks
              if h not in replayed and h not in EXEMPT]
     wrong += [f"{r}: replayed, but no hook" for r in replayed if r not in hooks]

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/reader.h"
-#include "trace/symbols.h"
+#include "trace/read/reader.h"
+#include "trace/symbols/symbols.h"
 
 #define FRAMES 256
 #define INLINES 32

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of events in the three places that name them: src/trace/event_table.h, the table
+"""The kinds of events in the three places that name them: src/trace/format/event_table.h, the table
 in docs/trace-format.md, and the decoder's. Usage: check_kinds.py ROOT"""
 
 import os
@@ -9,7 +9,7 @@ import sys
 
 
 def in_source(root):
-    text = open(os.path.join(root, "src/trace/event_table.h"), encoding="utf-8").read()
+    text = open(os.path.join(root, "src/trace/format/event_table.h"), encoding="utf-8").read()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     rows = re.findall(r"VS_EVENT\((\d+),\s*(\w+),(.*?\))\)", text, flags=re.S)
     return {int(code): (name, re.findall(r"F\((\w+),\s*(\w+)\)", fields)) for code, name, fields in rows}

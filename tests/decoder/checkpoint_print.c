@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/moment.h"
-#include "trace/reader_internal.h"
-#include "trace/seek.h"
+#include "analysis/checkpoint/moment.h"
+#include "trace/read/reader_internal.h"
+#include "trace/read/seek.h"
 
 static void number(FILE *out, uint64_t value)
 {
@@ -238,7 +238,7 @@ static enum vs_err put_lives(FILE *out, const struct vs_replay *replay)
 static void put_segments(FILE *out, const struct vs_segments *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        const struct vs_segment *s = &set->items[i];
+        const struct vs_replay_segment *s = &set->items[i];
         fputs("segments", out);
         NUMBERS(s->addr, s->size, s->context, s->stream, s->pool, s->device, s->mapped, s->view);
         putc('\n', out);
@@ -258,7 +258,7 @@ static void put_failures(FILE *out, const struct vs_replay *replay)
     }
 }
 
-static void put_tally(FILE *out, const struct vs_tally *t)
+static void put_tally(FILE *out, const struct vs_activity_tally *t)
 {
     NUMBERS(t->count, t->bytes, t->time_ns);
 }

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* vs_checkpoint_print: of a reader that has read nothing yet. VS_ERR_NOMEM. */
 enum vs_err vs_checkpoint_print(struct vs_reader *reader, FILE *out) VS_MUST_CHECK;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/checkpoint_build.h"
+#include "analysis/checkpoint/checkpoint_build.h"
 #include "decoder/checkpoint_print.h"
 
 static int put_trace(const char *path, uint64_t every)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/recorder_internal.h"
+#include "trace/record/recorder_internal.h"
 
 #define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
 #define MODULES 24u

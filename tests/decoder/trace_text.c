@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/reader_internal.h"
-#include "trace/trace_dump.h"
-#include "trace/trace_symbols.h"
+#include "trace/read/reader_internal.h"
+#include "trace/read/trace_dump.h"
+#include "trace/symbols/trace_symbols.h"
 
 static void put_text(const char *text)
 {

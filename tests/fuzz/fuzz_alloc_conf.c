@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/alloc_conf.h"
+#include "allocator/core/alloc_conf.h"
 
 static void check(int holds)
 {

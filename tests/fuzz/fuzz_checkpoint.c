@@ -9,10 +9,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "analysis/moment.h"
-#include "trace/frame_list.h"
-#include "trace/reader_internal.h"
-#include "trace/seek.h"
+#include "analysis/checkpoint/moment.h"
+#include "trace/read/frame_list.h"
+#include "trace/read/reader_internal.h"
+#include "trace/read/seek.h"
 
 #define FRAMES 8
 #define FRAME_BYTES 4096

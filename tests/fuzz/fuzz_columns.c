@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/columns.h"
+#include "trace/format/columns.h"
 
 #define ROWS_MAX ((size_t)1 << 20)
 

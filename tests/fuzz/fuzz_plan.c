@@ -10,7 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "allocator/plan_follow.h"
+#include "allocator/plan/plan_follow.h"
 
 #define MAKE_RIGHT 1u
 #define REQUESTS 4096u

@@ -11,8 +11,8 @@
 
 #include "fuzz/memory_budget.h"
 #include "fuzz/trace_input.h"
-#include "trace/format.h"
-#include "trace/reader_internal.h"
+#include "trace/format/format.h"
+#include "trace/read/reader_internal.h"
 
 #define EVENTS_MAX 2000000u /* a frame of 4 MiB of the shortest events is 2 million */
 

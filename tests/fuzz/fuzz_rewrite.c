@@ -14,8 +14,8 @@
 
 #include "fuzz/memory_budget.h"
 #include "fuzz/trace_input.h"
-#include "trace/reader_internal.h"
-#include "trace/rewrite.h"
+#include "trace/read/reader_internal.h"
+#include "trace/read/rewrite.h"
 
 #define EVENTS_MAX 300000u
 #define ENTRIES_USED 64u

@@ -10,9 +10,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "trace/format.h"
-#include "trace/symbol_cache.h"
-#include "trace/symbol_set.h"
+#include "trace/format/format.h"
+#include "trace/symbols/symbol_cache.h"
+#include "trace/symbols/symbol_set.h"
 
 #define IS_FILE 1u
 #define MAKE_RIGHT 2u

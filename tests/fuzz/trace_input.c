@@ -9,7 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "trace/format.h"
+#include "trace/format/format.h"
 
 #define DIRECTORY_TYPE 5u
 #define END_BYTES_MAX (sizeof(struct vs_frame_header) + 8 + sizeof(struct vs_index_header) + \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fuzz/trace_input.h"
-#include "trace/format.h"
+#include "trace/format/format.h"
 
 #define FRAMES_MAX 256u
 #define RECORD_MAX 64u

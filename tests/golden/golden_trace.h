@@ -6,9 +6,9 @@
 #ifndef VS_GOLDEN_TRACE_H
 #define VS_GOLDEN_TRACE_H
 
-#include "trace/recorder_internal.h"
-#include "trace/rewrite.h"
-#include "trace/symbol_set.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/read/rewrite.h"
+#include "trace/symbols/symbol_set.h"
 
 #define START_NS UINT64_C(9000000000000000000) /* later than any boot: kept as given */
 #define MODULES_MAX 256

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "golden/golden_trace.h"
-#include "trace/trace_dump.h"
+#include "trace/read/trace_dump.h"
 
 static void put_module(struct vs_recorder *r, uint32_t index, uint64_t base, const char *path,
                        const char *build_id)

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/checkpoint_build.h"
+#include "analysis/checkpoint/checkpoint_build.h"
 #include "decoder/checkpoint_print.h"
 #include "golden/golden_trace.h"
-#include "trace/trace_dump.h"
+#include "trace/read/trace_dump.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define SEGMENT UINT64_C(0x7f2000000000)

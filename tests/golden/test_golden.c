@@ -4,7 +4,7 @@
  * tests/golden/vN.vst against its dump vN.txt. Neither is ever regenerated. */
 #include "unit/trace/trace_test.h"
 
-#include "trace/trace_dump.h"
+#include "trace/read/trace_dump.h"
 
 /* Both files of version *name* from the folder in VS_GOLDEN_DIR. */
 static void check_version(const char *name)

@@ -4,10 +4,10 @@
  * field, and a report of a moment is the same with them and without. Never regenerated. */
 #include "unit/trace/trace_test.h"
 
-#include "analysis/moment.h"
+#include "analysis/checkpoint/moment.h"
 #include "decoder/checkpoint_print.h"
-#include "trace/rewrite.h"
-#include "trace/seek.h"
+#include "trace/read/rewrite.h"
+#include "trace/read/seek.h"
 
 #define GOLDEN VS_GOLDEN_DIR "/v2_0_checkpoints"
 

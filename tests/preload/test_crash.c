@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "crash_tally.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define KILLS 12
 #define POLL_US 1000

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "reach.h"
+#include "tools/run/reach.h"
 
 static char folder[] = "/tmp/vramscope-reach-XXXXXX";
 static char path[PATH_MAX], why[8192];

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 enum front { ALONE, OBSERVE, CACHING };
 

@@ -52,8 +52,8 @@ def rows(text, macro):
 def main():
     source = Path(sys.argv[1])
     simulator = source / "src" / "simulator"
-    entry = (simulator / "vs_sim_entry_table.h").read_text()
-    runtime = (simulator / "vs_sim_runtime_unsupported_table.h").read_text()
+    entry = (simulator / "driver" / "vs_sim_entry_table.h").read_text()
+    runtime = (simulator / "runtime" / "vs_sim_runtime_unsupported_table.h").read_text()
     text = (source / "docs" / "simulator.md").read_text()
     text = re.search(r"## What is not simulated\n(.*?)\n## ", text, re.S).group(1)
     plain = re.sub(r"\s+", " ", text)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "sim_test.h"
-#include "simulator/vs_sim_nvml.h"
+#include "simulator/driver/vs_sim_nvml.h"
 
 #define LIMIT 400 /* MiB of a context, and of what others= holds */
 

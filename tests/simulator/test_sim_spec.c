@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/vs_size.h"
-#include "simulator/vs_sim_spec.h"
+#include "simulator/driver/vs_sim_spec.h"
 
 static struct vs_sim_spec parse(const char *text)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "simulator/vs_sim_thunk.h"
+#include "simulator/driver/vs_sim_thunk.h"
 
 struct extent { /* like cudaExtent: too large for registers */
     long width, height, depth;

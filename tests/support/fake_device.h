@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "support/fake_memory.h"
 
 #define FAKE_BASE UINT64_C(0x7f0000000000)

@@ -5,8 +5,8 @@
 #ifndef PLAN_LOG_H
 #define PLAN_LOG_H
 
-#include "allocator/plan.h"
-#include "analysis/planner.h"
+#include "allocator/plan/plan.h"
+#include "analysis/plan/planner.h"
 #include "support/request_log.h"
 
 struct plan_log {

@@ -6,7 +6,7 @@
 #ifndef POLICY_RUN_H
 #define POLICY_RUN_H
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "support/request_log.h"
 
 struct policy_result {

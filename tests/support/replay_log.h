@@ -7,7 +7,7 @@
 #ifndef REPLAY_LOG_H
 #define REPLAY_LOG_H
 
-#include "allocator/allocator_internal.h"
+#include "allocator/core/allocator_internal.h"
 
 enum replay_kind {
     REPLAY_ALLOC,

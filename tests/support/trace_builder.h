@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/event.h"
-#include "trace/recorder.h"
+#include "trace/format/event.h"
+#include "trace/record/recorder.h"
 
 #define VS_BUILDER_PID 4242
 

@@ -34,8 +34,8 @@
 #include <vector>
 
 extern "C" {
-#include "allocator/alloc_conf.h"
-#include "allocator/allocator.h"
+#include "allocator/core/alloc_conf.h"
+#include "allocator/core/allocator.h"
 }
 
 namespace c10::cuda::_internal {

@@ -20,7 +20,7 @@
 #include <vector>
 
 extern "C" {
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "support/fake_device.h"
 extern const bool diff_subject_is_ours;
 const bool diff_subject_is_ours = false;

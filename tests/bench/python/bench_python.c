@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/vs_clock.h"
-#include "trace/recorder.h"
+#include "trace/record/recorder.h"
 
 #define SLICES 100u
 #define EXPORTED __attribute__((visibility("default")))

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "trace/recorder.h"
-#include "trace/selection.h"
+#include "trace/record/recorder.h"
+#include "trace/record/selection.h"
 
 #define LIVE 256u
 #define SLICES 50

@@ -13,10 +13,10 @@
 
 #include "bench_trace.h"
 #include "snapshot_feed.h"
-#include "trace/compress.h"
-#include "trace/format.h"
-#include "trace/pack.h"
-#include "trace/reader.h"
+#include "trace/record/compress.h"
+#include "trace/format/format.h"
+#include "trace/record/pack.h"
+#include "trace/read/reader.h"
 
 #define REPEATS 9
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/recorder.h"
+#include "trace/record/recorder.h"
 
 #define BENCH_SLICES 200
 

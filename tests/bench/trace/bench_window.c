@@ -11,7 +11,7 @@
 
 #include "base/vs_clock.h"
 #include "bench_trace.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define SPAN_NS (UINT64_C(2) * 3600 * 1000000000)
 #define WINDOW_NS (UINT64_C(60) * 1000000000)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/vs_clock.h"
-#include "trace/recorder_internal.h"
+#include "trace/record/recorder_internal.h"
 
 struct line {
     char what[16];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/recorder.h"
+#include "trace/record/recorder.h"
 
 struct vs_snapshot;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/vs_map.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct count {
     uint64_t allocs, frees, failed, bytes;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "simulator/vs_sim_shadow.h"
+#include "simulator/checker/vs_sim_shadow.h"
 
 #define LANES 4
 #define SPACE 48

@@ -6,7 +6,7 @@
  * (safety.h) and tells vs_allocator_record_stream of each other stream. */
 #include "safety.h"
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 
 /* --- the device, for the allocator --- */
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "support/fake_device.h"
 
 #define KIB UINT64_C(1024)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "reference_model.h"
 #include "support/fake_device.h"
 #include "unsafe_ranges.h"

@@ -66,7 +66,7 @@ for source in tests/unit/allocator/{differential_*,reference_*,test_allocator_di
               tests/support/fake_{device,memory}.c; do
     compile "$source" "$work/test/$(basename "${source%.c}").o" -Isrc || exit 1
 done
-for source in src/allocator/*.c; do
+for source in src/allocator/*/*.c; do
     compile "$source" "$work/plain/$(basename "${source%.c}").o" -Isrc || exit 1
 done
 
@@ -86,6 +86,7 @@ while IFS='|' read -r name file change; do
     [ -n "$file" ] && [[ "$name" =~ $pattern ]] || continue
     rm -rf "$work/src" "$work/mutant"
     mkdir -p "$work/src" && cp -r src/allocator "$work/src/" && cp -r "$work/plain" "$work/mutant"
+    file=$(cd src/allocator && ls */"$file")
     sed -i "$change" "$work/src/allocator/$file"
     if [ "$(diff "src/allocator/$file" "$work/src/allocator/$file" | grep -c '^>')" != 1 ]; then
         printf 'stale   %s\n' "$name"
@@ -94,7 +95,7 @@ while IFS='|' read -r name file change; do
     fi
     case $file in
     *.c) changed=("$work/src/allocator/$file") ;;
-    *) changed=("$work"/src/allocator/*.c) ;;
+    *) changed=("$work"/src/allocator/*/*.c) ;;
     esac
     for source in "${changed[@]}"; do
         compile "$source" "$work/mutant/$(basename "${source%.c}").o" "-I$work/src" -Isrc || exit 1

@@ -9,7 +9,7 @@
 #ifndef REFERENCE_MODEL_H
 #define REFERENCE_MODEL_H
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "support/fake_device.h"
 
 struct model;

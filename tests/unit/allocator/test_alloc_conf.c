@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/alloc_conf.h"
+#include "allocator/core/alloc_conf.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "allocator/allocator_internal.h"
+#include "allocator/core/allocator_internal.h"
 
 static void a_request_takes_the_start_of_a_new_segment(void **state)
 {

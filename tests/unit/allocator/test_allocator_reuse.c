@@ -4,7 +4,7 @@
  * (record_stream), and synchronisation before reuse. */
 #include "allocator_test.h"
 
-#include "allocator/allocator_internal.h"
+#include "allocator/core/allocator_internal.h"
 
 static void record(struct fixture *f, uint64_t addr, uint64_t stream)
 {

@@ -5,7 +5,7 @@
  * devices are driven alike, one of them kept from its fast paths. */
 #include "allocator_test.h"
 
-#include "allocator/allocator_internal.h"
+#include "allocator/core/allocator_internal.h"
 
 #define STREAMS FAKE_STREAMS
 #define HELD 600

@@ -5,7 +5,7 @@
  * in a few steps where a list of blocks would be very long. */
 #include "allocator_test.h"
 
-#include "allocator/allocator_internal.h"
+#include "allocator/core/allocator_internal.h"
 /* What a look-up may cost: words of the bitmaps of pages, the words of the start bitmap of
  * one page, and the few blocks after the last one in use. */
 #define STEPS_LARGE 12

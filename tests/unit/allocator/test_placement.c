@@ -2,11 +2,11 @@
  *
  * The placement rules as tables: rounding, pools, segment sizes, splitting; and
  * the free index's order. */
-#include "allocator/placement.h"
+#include "allocator/core/placement.h"
 
 #include <stdlib.h>
 
-#include "allocator/allocator_internal.h"
+#include "allocator/core/allocator_internal.h"
 #include "allocator_test.h"
 
 static void requests_round_up_to_512_byte_multiples(void **state)

@@ -16,7 +16,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "allocator/plan_follow.h"
+#include "allocator/plan/plan_follow.h"
 
 #define PROLOGUE 40u
 #define PERIOD 100u

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/balance.h"
-#include "analysis/library.h"
-#include "analysis/report.h"
+#include "analysis/state/balance.h"
+#include "analysis/report/library.h"
+#include "analysis/report/report.h"
 #include "support/trace_builder.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "viewer/balance_text.h"
+#include "viewer/report/balance_text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -14,11 +14,11 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "support/trace_builder.h"
-#include "viewer/chrome.h"
-#include "viewer/json_writer.h"
-#include "viewer/slices.h"
+#include "viewer/chrome/chrome.h"
+#include "viewer/common/json_writer.h"
+#include "viewer/chrome/slices.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -14,15 +14,15 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "analysis/report.h"
-#include "analysis/trace_span.h"
+#include "analysis/report/report.h"
+#include "analysis/checkpoint/trace_span.h"
 #include "support/trace_builder.h"
-#include "viewer/chrome.h"
+#include "viewer/chrome/chrome.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define MS UINT64_C(1000000)
 
-static struct json_object *export(struct vs_reader *reader, const struct vs_window *window,
+static struct json_object *export(struct vs_reader *reader, const struct vs_time_window *window,
                                   uint64_t instant_min, struct vs_chrome_stats *stats)
 {
     char *text = NULL;
@@ -82,7 +82,7 @@ static uint64_t count(struct json_object *root, const char *category)
     return n;
 }
 
-static void compare(struct vs_reader *reader, const struct vs_window *window)
+static void compare(struct vs_reader *reader, const struct vs_time_window *window)
 {
     struct vs_report *report;
     struct vs_chrome_stats stats;
@@ -104,20 +104,20 @@ static void a_window_has_what_ran_in_it_whenever_it_was_told(void **state)
     struct vs_reader *reader = open_trace(&b);
     uint64_t s = b.start_ns;
     /* between two deliveries: nothing is told in it; kernels 310 to 330 ran */
-    struct vs_window quiet = {{true, false, s + 620 * MS}, {true, false, s + 660 * MS}};
+    struct vs_time_window quiet = {{true, false, s + 620 * MS}, {true, false, s + 660 * MS}};
     struct json_object *root = export(reader, &quiet, 0, NULL);
     assert_int_equal(count(root, "kernel"), 21);
     assert_int_equal(count(root, "gpu_memcpy"), 2);
     json_object_put(root);
     for (uint64_t from = 0; from < 1900; from += 93) {
         for (uint64_t length = 1; length < 1000; length *= 3) {
-            struct vs_window times = {{true, false, s + from * MS + MS / 2},
+            struct vs_time_window times = {{true, false, s + from * MS + MS / 2},
                                       {true, false, s + (from + length) * MS}};
             compare(reader, &times);
         }
         uint64_t event = 1 + from / 2;
-        compare(reader, &(struct vs_window){{true, true, event}, {true, true, event + 100}});
-        compare(reader, &(struct vs_window){{true, true, event}, {0}});
+        compare(reader, &(struct vs_time_window){{true, true, event}, {true, true, event + 100}});
+        compare(reader, &(struct vs_time_window){{true, true, event}, {0}});
     }
     vs_reader_close(reader);
     vs_builder_remove(&b);
@@ -130,7 +130,7 @@ static void only_the_end_of_the_trace_is_its_end(void **state)
     struct vs_chrome_stats stats;
     late_trace(&b);
     struct vs_reader *reader = open_trace(&b);
-    struct vs_window window = {.to = {true, false, b.start_ns + 660 * MS}};
+    struct vs_time_window window = {.to = {true, false, b.start_ns + 660 * MS}};
     json_object_put(export(reader, &window, 0, &stats));
     assert_false(stats.ended); /* though what was told later was read to there */
     json_object_put(export(reader, NULL, 0, &stats));

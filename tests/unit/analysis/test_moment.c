@@ -15,15 +15,15 @@
 
 #include <cmocka.h>
 
-#include "analysis/checkpoint_build.h"
-#include "analysis/moment.h"
-#include "analysis/size_limit.h"
+#include "analysis/checkpoint/checkpoint_build.h"
+#include "analysis/checkpoint/moment.h"
+#include "analysis/state/size_limit.h"
 #include "support/busy_trace.h"
-#include "trace/checkpoint_cache.h"
-#include "trace/reader_internal.h"
-#include "trace/recorder_internal.h"
-#include "trace/seek.h"
-#include "trace/selection.h"
+#include "trace/read/checkpoint_cache.h"
+#include "trace/read/reader_internal.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/read/seek.h"
+#include "trace/record/selection.h"
 
 #define EVENTS 80000
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/naming.h"
-#include "trace/recorder.h"
+#include "analysis/report/naming.h"
+#include "trace/record/recorder.h"
 
 #define DEPTH 128
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases.h"
-#include "analysis/sites.h"
+#include "analysis/state/phases.h"
+#include "analysis/state/sites.h"
 
 static void step_names_of_the_usual_frameworks_are_steps(void **state)
 {

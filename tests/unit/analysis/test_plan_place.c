@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "allocator/allocator_internal.h"
-#include "allocator/plan_follow.h"
-#include "analysis/policy_need.h"
+#include "allocator/core/allocator_internal.h"
+#include "allocator/plan/plan_follow.h"
+#include "analysis/oom/policy_need.h"
 #include "support/fake_device.h"
 #include "support/plan_log.h"
 #include "support/policy_run.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/interval_pack.h"
-#include "analysis/period.h"
+#include "analysis/plan/interval_pack.h"
+#include "analysis/state/period.h"
 #include "support/plan_log.h"
 #include "support/workload_build.h"
 #include "support/workloads.h"

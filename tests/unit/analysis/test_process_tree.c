@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/process_tree.h"
+#include "analysis/processes/process_tree.h"
 #include "support/trace_builder.h"
 
 #define S UINT64_C(1000000000)

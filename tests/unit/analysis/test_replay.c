@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/replay.h"
+#include "analysis/state/replay.h"
 #include "support/trace_builder.h"
 
 #define MIB (UINT64_C(1) << 20)

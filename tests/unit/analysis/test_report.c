@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/budget.h"
-#include "analysis/naming.h"
-#include "analysis/report.h"
+#include "analysis/report/budget.h"
+#include "analysis/report/naming.h"
+#include "analysis/report/report.h"
 #include "support/trace_builder.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "viewer/text_style.h"
+#include "viewer/common/text_style.h"
 
 static void parameters_are_left_out_and_names_are_whole(void **state)
 {

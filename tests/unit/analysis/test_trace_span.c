@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "analysis/checkpoint_build.h"
-#include "analysis/trace_span.h"
+#include "analysis/checkpoint/checkpoint_build.h"
+#include "analysis/checkpoint/trace_span.h"
 #include "base/vs_time_spec.h"
 #include "support/busy_trace.h"
-#include "trace/seek.h"
-#include "viewer/report_json.h"
-#include "viewer/report_text.h"
+#include "trace/read/seek.h"
+#include "viewer/report/report_json.h"
+#include "viewer/report/report_text.h"
 
 #define EVENTS 60000
 
@@ -38,7 +38,7 @@ static void remove_all(const struct vs_builder *b)
     assert_int_equal(system(command), 0);
 }
 
-static struct vs_report *report_of(struct vs_reader *reader, const struct vs_window *window)
+static struct vs_report *report_of(struct vs_reader *reader, const struct vs_time_window *window)
 {
     struct vs_report *report;
     struct vs_report_options options = {.window = window};
@@ -47,7 +47,7 @@ static struct vs_report *report_of(struct vs_reader *reader, const struct vs_win
 }
 
 /* The report as JSON, without the trace's size. */
-static char *json_of(struct vs_reader *reader, const struct vs_window *window)
+static char *json_of(struct vs_reader *reader, const struct vs_time_window *window)
 {
     struct vs_report *report = report_of(reader, window);
     char *text = NULL;
@@ -69,15 +69,15 @@ static uint64_t below(uint64_t bound)
     return (seed >> 20) % bound;
 }
 
-static struct vs_window some_window(const struct vs_span *span, int turn)
+static struct vs_time_window some_window(const struct vs_span *span, int turn)
 {
-    struct vs_window window = {0};
+    struct vs_time_window window = {0};
     bool by_event = turn & 1;
     uint64_t length = span->extent.last_ns - span->extent.first_ns;
     uint64_t a = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
     uint64_t b = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
-    window.from = (struct vs_window_end){turn % 3 != 0, by_event, a < b ? a : b};
-    window.to = (struct vs_window_end){true, by_event, a < b ? b : a};
+    window.from = (struct vs_time_window_end){turn % 3 != 0, by_event, a < b ? a : b};
+    window.to = (struct vs_time_window_end){true, by_event, a < b ? b : a};
     return window;
 }
 
@@ -95,7 +95,7 @@ static void reports_by_checkpoints_are_those_of_a_full_read(void **state)
     assert_int_equal(vs_reader_attach(quick), VS_OK);
     assert_int_equal(vs_span_of(plain, &span), VS_OK);
     for (int turn = 0; turn < 12; turn++) {
-        struct vs_window window = some_window(&span, turn);
+        struct vs_time_window window = some_window(&span, turn);
         char *x = json_of(plain, &window), *y = json_of(quick, &window);
         assert_string_equal(x, y);
         free(x);
@@ -116,7 +116,7 @@ static void the_state_at_the_end_is_the_report(void **state)
     vs_builder_close(&b, VS_END_EXIT, 3);
     struct vs_reader *reader = open_trace(b.path);
     assert_int_equal(vs_span_of(reader, &span), VS_OK);
-    struct vs_window all = {.to = {true, false, span.extent.last_ns}};
+    struct vs_time_window all = {.to = {true, false, span.extent.last_ns}};
     struct vs_report *whole = report_of(reader, NULL), *then = report_of(reader, &all);
     assert_true(then->part.moment);
     assert_int_equal(then->events, whole->events);
@@ -177,7 +177,7 @@ static void windows_are_what_counting_by_hand_says(void **state)
     struct vs_reader *reader = open_trace(b.path);
     for (int turn = 0; turn < 20; turn++) {
         uint64_t from = b.start_ns + below(last - b.start_ns), to = from + below(last - from + 1);
-        struct vs_window window = {{true, false, from}, {true, false, to}};
+        struct vs_time_window window = {{true, false, from}, {true, false, to}};
         struct tally hand = {0};
         for (size_t i = 0; i < change_count && changes[i].time_ns <= to; i++) {
             bool inside = changes[i].time_ns >= from;
@@ -228,7 +228,7 @@ static void kernels_told_of_late(struct vs_builder *b, uint64_t until)
     }
 }
 
-static void window_kernels(struct vs_reader *reader, struct vs_window window, uint64_t count,
+static void window_kernels(struct vs_reader *reader, struct vs_time_window window, uint64_t count,
                            uint64_t time_ns, uint64_t copied)
 {
     struct vs_report *report = report_of(reader, &window);
@@ -259,13 +259,13 @@ static void kernels_of_a_part_are_those_that_ran_in_it(void **state)
         if (quick)
             assert_int_equal(vs_reader_attach(reader), VS_OK);
         uint64_t s = b.start_ns, h = MS / 2;
-        struct vs_window a = {{true, false, s + 1000 * MS + h}, {true, false, s + 1200 * MS + h}};
+        struct vs_time_window a = {{true, false, s + 1000 * MS + h}, {true, false, s + 1200 * MS + h}};
         window_kernels(reader, a, 101, 100 * MS, 49500);
-        struct vs_window c = {{true, false, s + 901 * MS + h}, {true, false, s + 1000 * MS - h}};
+        struct vs_time_window c = {{true, false, s + 901 * MS + h}, {true, false, s + 1000 * MS - h}};
         window_kernels(reader, c, 49, 49 * MS, 49500);
-        struct vs_window gap = {{true, false, s + 601 * MS + h}, {true, false, s + 602 * MS - h}};
+        struct vs_time_window gap = {{true, false, s + 601 * MS + h}, {true, false, s + 602 * MS - h}};
         window_kernels(reader, gap, 0, 0, 0);
-        struct vs_window at = {.to = {true, false, s + 3000 * MS + h}};
+        struct vs_time_window at = {.to = {true, false, s + 3000 * MS + h}};
         window_kernels(reader, at, 1501, 1500 * MS + h, 100000);
         vs_reader_close(reader);
     }
@@ -308,12 +308,12 @@ static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
     says_kernels_until(report, "  kernels  known up to 2.999 s: what the GPU did after that was "
                                "not delivered before the end\n");
     vs_report_free(report);
-    struct vs_window last = {{true, false, b.start_ns + 3500 * MS},
+    struct vs_time_window last = {{true, false, b.start_ns + 3500 * MS},
                              {true, false, b.start_ns + 3600 * MS}};
     report = report_of(reader, &last);
     assert_int_equal(report->kernels_until_ns, 2999 * MS);
     vs_report_free(report);
-    struct vs_window early = {{true, false, b.start_ns + 500 * MS},
+    struct vs_time_window early = {{true, false, b.start_ns + 500 * MS},
                               {true, false, b.start_ns + 600 * MS}};
     report = report_of(reader, &early);
     assert_int_equal(report->kernels_until_ns, 0);
@@ -371,7 +371,7 @@ static void what_lies_outside_is_said(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vs_time_spec spec;
-        struct vs_window_end end;
+        struct vs_time_window_end end;
         char why[VS_READER_WHY_MAX] = "";
         assert_int_equal(vs_time_spec_parse(cases[i].text, &spec), VS_OK);
         assert_int_equal(vs_span_end(&span, &spec, &end, why), !cases[i].words);

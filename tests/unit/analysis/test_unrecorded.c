@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/replay.h"
-#include "trace/reader.h"
-#include "trace/recorder.h"
-#include "trace/selection.h"
+#include "analysis/state/replay.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
+#include "trace/record/selection.h"
 
 #define DEVICES 3
 #define LIVE_MAX 300

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes of arrays (intercept/array_bytes.c), for formats and shapes that the
+ * The bytes of arrays (intercept/track/array_bytes.c), for formats and shapes that the
  * simulated driver refuses as well. */
 #include "unit/base/cm.h"
 
-#include "intercept/array_bytes.h"
+#include "intercept/track/array_bytes.h"
 
 static uint64_t bytes(unsigned format, unsigned channels, size_t width, size_t height, size_t depth,
                       unsigned flags, unsigned levels)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "intercept/ipc_token.h"
+#include "intercept/track/ipc_token.h"
 
 /* Of a driver for an RTX GPU, as a report of a user shows it. */
 static const unsigned char real[64] =

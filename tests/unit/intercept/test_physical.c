@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * References to physical memory (intercept/physical.c), where no simulated driver can
+ * References to physical memory (intercept/track/physical.c), where no simulated driver can
  * follow: tiles of arrays, multicast objects, refusals half-way, handles that come
  * again. The tracker is a list of what is live. */
 #include "unit/base/cm.h"
 
-#include "intercept/limit.h"
-#include "intercept/physical.h"
-#include "intercept/process.h"
+#include "intercept/track/limit.h"
+#include "intercept/track/physical.h"
+#include "intercept/process/process.h"
 
 #define LIVE_MAX 64
-static struct vs_live live[LIVE_MAX];
+static struct vs_tracked live[LIVE_MAX];
 static unsigned live_count, made, ended;
 static uint64_t given;
 
-uint64_t vs_track_alloc(const struct vs_live *what, uint64_t stream, const char *api)
+uint64_t vs_track_alloc(const struct vs_tracked *what, uint64_t stream, const char *api)
 {
     (void)stream, (void)api;
     for (unsigned i = 0; i < live_count; i++)
@@ -25,7 +25,7 @@ uint64_t vs_track_alloc(const struct vs_live *what, uint64_t stream, const char 
     return 1;
 }
 
-bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_live *was)
+bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_tracked *was)
 {
     (void)stream, (void)api;
     for (unsigned i = 0; i < live_count; i++) {
@@ -61,7 +61,7 @@ static int fresh(void **state)
 
 static void make(uint64_t handle, enum vs_physical_kind kind, uint64_t bytes)
 {
-    struct vs_live what = {.requested = bytes,
+    struct vs_tracked what = {.requested = bytes,
                            .size = bytes,
                            .device = 1,
                            .family = kind == VS_PHYSICAL_OWN ? VS_FAMILY_VMM : VS_FAMILY_IPC};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What dies with a context (intercept/tracker.c): found in walks through the table of
+ * What dies with a context (intercept/track/tracker.c): found in walks through the table of
  * what is live, which are counted slot by slot. The recorder takes no events here. */
 #include "unit/base/cm.h"
 
-#include "intercept/hook.h"
-#include "intercept/inject_replay.h"
-#include "intercept/limit.h"
-#include "intercept/live_entries.h"
-#include "intercept/process.h"
-#include "intercept/tracker.h"
-#include "trace/selection.h"
-#include "intercept/usage.h"
+#include "intercept/route/hook.h"
+#include "intercept/cupti/inject_replay.h"
+#include "intercept/track/limit.h"
+#include "intercept/track/live_entries.h"
+#include "intercept/process/process.h"
+#include "intercept/track/tracker.h"
+#include "trace/record/selection.h"
+#include "intercept/track/usage.h"
 
 #define MANY 20000u
 
@@ -30,12 +30,12 @@ const struct vs_live_entry *__wrap_vs_live_next(size_t *cursor, uint64_t *addr)
 
 /* --- what the tracker calls --- */
 
-_Thread_local struct vs_replay vs_replay;
+_Thread_local struct vs_injected_call vs_replay;
 bool vs_replay_on;
-_Thread_local struct vs_thread vs_thread;
+_Thread_local struct vs_hook_thread vs_thread;
 
 void *vs_hook_real(enum vs_hook_id id) { (void)id; return NULL; }
-void vs_limit_gone(const struct vs_live *live) { (void)live; }
+void vs_limit_gone(const struct vs_tracked *live) { (void)live; }
 void vs_usage_failed(const struct vs_context *context) { (void)context; }
 void vs_usage_pool_used(uint32_t device, int64_t bytes) { (void)device, (void)bytes; }
 void vs_usage_reserved(uint32_t device, uint64_t reserved) { (void)device, (void)reserved; }
@@ -75,7 +75,7 @@ bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_ch
 
 static void allocate(uint64_t addr, uint32_t context, enum vs_family family)
 {
-    struct vs_live live = {
+    struct vs_tracked live = {
         .addr = addr, .requested = 64, .size = 512, .context = context, .family = family};
     vs_track_alloc(&live, 0, "allocate");
 }
@@ -105,7 +105,7 @@ static void many_that_die_with_a_context_are_found_in_few_walks(void **state)
 static void what_is_not_of_the_context_stays(void **state)
 {
     (void)state;
-    struct vs_live was;
+    struct vs_tracked was;
     allocate(0x1000, 1, VS_FAMILY_ASYNC); /* the pool's */
     allocate(0x2000, 1, VS_FAMILY_REGISTERED); /* the program's */
     allocate(0x3000, 2, VS_FAMILY_DEVICE);

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "command.h"
-#include "run_output.h"
+#include "tools/common/command.h"
+#include "tools/run/run_output.h"
 
 /* In place of the command's, which needs all of its verbs. */
 static char said[2048];

@@ -10,8 +10,8 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 
-#include "trace/elf_object.h"
-#include "trace/symbols.h"
+#include "trace/symbols/elf_object.h"
+#include "trace/symbols/symbols.h"
 
 #define FRAMES 64
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")

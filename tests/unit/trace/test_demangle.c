@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/demangle.h"
-#include "trace/demangle_rust.h"
+#include "trace/symbols/demangle.h"
+#include "trace/symbols/demangle_rust.h"
 
 static void assert_plain(const char *mangled, const char *plain)
 {

@@ -3,7 +3,7 @@
  * Sets of names: they come back from their bytes, and stop at their budget. */
 #include "unit/trace/trace_test.h"
 
-#include "trace/symbol_set.h"
+#include "trace/symbols/symbol_set.h"
 
 static void a_set_comes_back_from_its_bytes(void **state)
 {

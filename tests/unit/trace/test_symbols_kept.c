@@ -6,8 +6,8 @@
 
 #include <sys/wait.h>
 
-#include "trace/symbol_cache.h"
-#include "trace/symbolize.h"
+#include "trace/symbols/symbol_cache.h"
+#include "trace/symbols/symbolize.h"
 
 /* --- the cache on disk --- */
 

@@ -5,8 +5,8 @@
  * the reader gives their events. */
 #include "trace_test.h"
 
-#include "trace/columns.h"
-#include "trace/format.h"
+#include "trace/format/columns.h"
+#include "trace/format/format.h"
 
 #define ROWS_MAX ((size_t)256 << 10)
 

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "trace/recorder_internal.h"
-#include "trace/rewrite.h"
-#include "trace/selection.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/read/rewrite.h"
+#include "trace/record/selection.h"
 
 #define DEVICES 3u
 #define FAMILIES 2u

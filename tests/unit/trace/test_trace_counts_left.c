@@ -5,8 +5,8 @@
  * done by the time it says from which event on they hold. */
 #include "unit/trace/trace_test.h"
 
-#include "trace/recorder_internal.h"
-#include "trace/selection.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/record/selection.h"
 
 #define MIB ((int64_t)1 << 20)
 #define ALLOCS (offsetof(struct vs_event_unrecorded, allocs) / sizeof(uint64_t))

@@ -8,8 +8,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "trace/format.h"
-#include "trace/reader_internal.h"
+#include "trace/format/format.h"
+#include "trace/read/reader_internal.h"
 
 /* --- the index --- */
 

@@ -5,7 +5,7 @@
  * one line, and what was recorded is read; the program only sees calls that return. */
 #include "unit/trace/trace_test.h"
 
-#include "trace/recorder_internal.h"
+#include "trace/record/recorder_internal.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "trace/reader.h"
-#include "trace/recorder.h"
-#include "trace/rewrite.h"
+#include "trace/read/reader.h"
+#include "trace/record/recorder.h"
+#include "trace/read/rewrite.h"
 
 #define THREADS 4
 #define NAMES 500u

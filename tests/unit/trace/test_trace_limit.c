@@ -4,7 +4,7 @@
  * of it and FILE with FILE.live never more; what is worth least ends first, in its order. */
 #include "unit/trace/trace_test.h"
 
-#include "trace/selection.h"
+#include "trace/record/selection.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define SLOTS 64u

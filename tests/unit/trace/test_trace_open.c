@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "trace/format.h"
+#include "trace/format/format.h"
 
 static void assert_refused(const char *path, enum vs_err expected, const char *part)
 {

@@ -6,7 +6,7 @@
 
 #include <sys/syscall.h>
 
-#include "trace/rewrite.h"
+#include "trace/read/rewrite.h"
 
 static void (*meanwhile)(void);
 static struct vs_recorder *recorder;

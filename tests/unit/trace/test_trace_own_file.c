@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/vs_link.h"
-#include "trace/own_file.h"
+#include "trace/record/own_file.h"
 
 static void assert_holds(const char *path, const char *text)
 {

@@ -8,7 +8,7 @@
 #include <grp.h>
 #include <sys/wait.h>
 
-#include "trace/rewrite.h"
+#include "trace/read/rewrite.h"
 
 #define LOCKED_BYTE ((off_t)1 << 62)
 #define NOBODY 65534u

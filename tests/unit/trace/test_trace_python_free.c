@@ -4,7 +4,7 @@
  * Py_GIL_DISABLED: there each thread runs a copy of its own of a function's instructions. */
 #include "unit/trace/trace_test.h"
 
-#include "trace/python.h"
+#include "trace/stacks/python.h"
 
 #define CODE 232 /* where a code object has its instructions */
 #define UNITS 20

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/vs_size.h"
-#include "trace/recorder_internal.h"
+#include "trace/record/recorder_internal.h"
 
 static void a_running_trace_can_be_read(void **state)
 {

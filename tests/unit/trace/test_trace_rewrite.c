@@ -10,7 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "trace/rewrite.h"
+#include "trace/read/rewrite.h"
 
 #define EVENTS 40000u
 

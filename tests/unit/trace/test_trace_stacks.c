@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "trace/format.h"
-#include "trace/symbols.h"
+#include "trace/format/format.h"
+#include "trace/symbols/symbols.h"
 
 #define FRAMES 128
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")

@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "trace/recorder_internal.h"
-#include "trace/selection.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/record/selection.h"
 
 #define WORKERS 4u
 #define ROUNDS 20000u

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "trace/recorder_internal.h"
-#include "trace/walk.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/stacks/walk.h"
 
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
 #define IN_USE(room) __asm__ volatile("" ::"r"(room) : "memory") /* so that the frame has it */

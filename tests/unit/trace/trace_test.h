@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "trace/reader.h"
-#include "trace/reader_internal.h"
-#include "trace/recorder.h"
+#include "trace/read/reader.h"
+#include "trace/read/reader_internal.h"
+#include "trace/record/recorder.h"
 
 /* ThreadSanitizer cannot follow a child that starts threads, nor a library that takes a lock
  * while a thread ends: libunwind does, in threads that it walked. */

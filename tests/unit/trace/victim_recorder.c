@@ -2,7 +2,7 @@
  *
  * A library that contains a recorder, as libvramscope.so does: its own frames
  * must not show in the stacks it captures. */
-#include "trace/recorder.h"
+#include "trace/record/recorder.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "allocator/allocator.h"
+#include "allocator/core/allocator.h"
 #include "bench_contender.h"
 
 static cudaStream_t streams[BENCH_STREAMS];

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The life of a view: made over pieces of free memory, used by one block at a time,
+ * dormant between uses, dropped when there are too many or memory is short; see the
+ * header. Which pieces, and when, is compact.c's decision. */
+#include "allocator/compact/views.h"
+
+#include "allocator/core/allocator_internal.h"
+
+#define WAKE_TRIES 16 /* dormant views looked at for one request */
+
+/* --- pieces: free memory at home --- */
+
+struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *block,
+                                       uint64_t addr, uint64_t bytes)
+{
+    struct vs_block *before = NULL, *after = NULL;
+    bool head = addr > block->addr;
+    bool tail = addr + bytes < block->addr + block->size;
+    const struct vs_pool *pool = block->segment->pool;
+    if ((head && !(before = vs_block_new_in_locked(a, pool))) ||
+        (tail && !(after = vs_block_new_in_locked(a, pool)))) {
+        if (before)
+            vs_block_recycle_locked(pool, before);
+        return NULL;
+    }
+    struct vs_free_index *index = &block->segment->pool->index;
+    vs_free_remove(index, block);
+    if (before) {
+        *before = *block;
+        vs_block_set(before, addr - block->addr, VS_BLOCK_FREE);
+        before->next = block;
+        if (before->prev)
+            before->prev->next = before;
+        else
+            block->segment->first = before;
+        block->prev = before;
+        vs_block_set_size(block, block->size - before->size);
+        block->addr = addr;
+        vs_block_started(before);
+        vs_block_started(block);
+        vs_free_insert(index, before);
+    }
+    if (after) {
+        *after = *block;
+        after->addr = addr + bytes;
+        vs_block_set(after, block->size - bytes, VS_BLOCK_FREE);
+        after->prev = block;
+        if (after->next)
+            after->next->prev = after;
+        block->next = after;
+        vs_block_started(after);
+        vs_free_insert(index, after);
+    }
+    vs_block_set(block, bytes, VS_BLOCK_TAKEN);
+    return block;
+}
+
+struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_piece *piece)
+{
+    struct vs_block *block = vs_segment_block_at_locked(piece->range, piece->addr);
+    return vs_block_carve_locked(a, block, piece->addr, piece->bytes);
+}
+
+/* Free what is LENT again. */
+static void give_home(struct vs_allocator *a, struct vs_block *lent, uint64_t safe_after)
+{
+    for (struct vs_block *next; lent; lent = next) {
+        next = vs_block_of(lent->idle.left);
+        vs_block_set_state(lent, VS_BLOCK_TAKEN);
+        if (safe_after > lent->idle.safe_after)
+            lent->idle.safe_after = safe_after;
+        vs_block_cache_locked(a, lent);
+    }
+}
+
+/* Lend *pieces*, all free: linked in order; the latest ticket among them in
+ * *safe_after*. NULL without host memory, and nothing changed. */
+static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *pieces, size_t count,
+                             uint64_t *safe_after)
+{
+    struct vs_block *first = NULL, *last = NULL;
+    *safe_after = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct vs_block *block = vs_piece_carve_locked(a, &pieces[i]);
+        if (!block) {
+            give_home(a, first, 0);
+            return NULL;
+        }
+        vs_block_set_state(block, VS_BLOCK_LENT);
+        block->idle.left = block->idle.right = 0;
+        if (block->idle.safe_after > *safe_after)
+            *safe_after = block->idle.safe_after;
+        if (last)
+            last->idle.left = vs_ref_of(block);
+        else
+            first = block;
+        last = block;
+    }
+    return first;
+}
+
+/* --- borrowing --- */
+
+/* Later work of *stream* waits for what *lender* has enqueued so far. */
+static enum vs_err wait_for(struct vs_allocator *a, uint64_t stream, uint64_t lender)
+{
+    uint64_t event;
+    enum vs_err err = a->ops.event_record(a->ops_ctx, lender, &event);
+    if (err)
+        return err;
+    err = a->ops.stream_wait ? a->ops.stream_wait(a->ops_ctx, stream, event)
+                             : a->ops.event_synchronize(a->ops_ctx, event);
+    a->ops.event_release(a->ops_ctx, event);
+    return err;
+}
+
+/* The same for all streams that pages are borrowed from; runs of one are one wait. */
+static enum vs_err wait_for_lenders(struct vs_allocator *a, const struct vs_pool *pool,
+                                    const struct vs_view *view)
+{
+    const struct vs_stream_pools *last = pool->owner;
+    for (uint32_t i = 0; i < view->extent_count; i++) {
+        const struct vs_stream_pools *owner = view->extents[i].range->pool->owner;
+        if (owner == pool->owner || owner == last)
+            continue;
+        enum vs_err err = wait_for(a, pool->owner->stream, owner->stream);
+        if (err)
+            return err;
+        last = owner;
+    }
+    return VS_OK;
+}
+
+void vs_view_settle_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    uint64_t stream = block->segment->pool->owner->stream;
+    /* a capture that may be under way joins the streams that use a block, but not the
+     * lender with this one: here it is nobody's excuse for having no event */
+    if (!block->segment->view->borrowed || !vs_uses_add_locked(a, block, stream, false))
+        return;
+    enum vs_err ignored = a->ops.stream_synchronize(a->ops_ctx, stream);
+    (void)ignored; /* a device that has failed runs nothing any more */
+}
+
+/* --- dormant views --- */
+
+static void dormant_add(struct vs_views *views, struct vs_view *view)
+{
+    vs_free_insert(&views->index, view->segment->first);
+    view->older = views->newest;
+    view->newer = NULL;
+    *(views->newest ? &views->newest->newer : &views->oldest) = view;
+    views->newest = view;
+    views->count++;
+    views->captured += view->captured;
+}
+
+static void dormant_remove(struct vs_views *views, struct vs_view *view)
+{
+    vs_free_remove(&views->index, view->segment->first);
+    *(view->older ? &view->older->newer : &views->oldest) = view->newer;
+    *(view->newer ? &view->newer->older : &views->newest) = view->older;
+    views->count--;
+    views->captured -= view->captured;
+}
+
+/* Does it stay although nobody uses it? */
+static bool kept_for_a_graph(const struct vs_view *view)
+{
+    const struct vs_private_pool *home = view->segment->pool->owner->home;
+    return view->captured && home && home->users;
+}
+
+bool vs_views_full(const struct vs_stream_pools *pools)
+{
+    return pools->home && pools->views.captured >= VS_CAPTURED_MAX;
+}
+
+/* All a view can hold: from the block's place in the first page to the last page's end. */
+static uint64_t capacity(const struct vs_view *view)
+{
+    return view->pages * VS_PAGE_BYTES - (view->segment->addr - view->addr);
+}
+
+static void set_size(const struct vs_view *view, uint64_t size, enum vs_block_state state)
+{
+    vs_block_set(view->segment->first, size, state);
+    view->segment->size = size;
+}
+
+/* The block becomes TAKEN and owns what is lent to it. */
+static struct vs_block *occupy(const struct vs_allocator *a, struct vs_view *view, uint64_t bytes,
+                               struct vs_block *lent, uint64_t safe_after)
+{
+    view->captured |= a->captures != 0;
+    struct vs_block *block = view->segment->first;
+    set_size(view, bytes, VS_BLOCK_TAKEN);
+    view->lent = lent;
+    for (; lent; lent = vs_block_of(lent->idle.left))
+        lent->idle.right = vs_ref_of(block);
+    block->idle.safe_after = safe_after;
+    return block;
+}
+
+void vs_view_return_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    struct vs_view *view = block->segment->view;
+    uint64_t safe_after = block->idle.safe_after;
+    give_home(a, view->lent, safe_after);
+    view->captured |= a->captures != 0;
+    view->lent = NULL;
+    view->safe_after = safe_after;
+    set_size(view, capacity(view), VS_BLOCK_DORMANT);
+    dormant_add(&block->segment->pool->owner->views, view);
+}
+
+/* The pieces a view's first *bytes* bytes are; false when one of them is not free. */
+static bool pieces_free(const struct vs_view *view, uint64_t bytes, struct vs_piece *pieces)
+{
+    uint64_t skip = view->segment->addr - view->addr;
+    for (uint32_t i = 0; i < view->extent_count; i++, skip = 0) {
+        const struct vs_view_extent *e = &view->extents[i];
+        uint64_t size = e->pages * VS_PAGE_BYTES - skip;
+        pieces[i] = (struct vs_piece){e->range, e->addr + skip, size < bytes ? size : bytes};
+        bytes -= pieces[i].bytes;
+        const struct vs_block *block = vs_segment_block_at_locked(e->range, pieces[i].addr);
+        if (block->state != VS_BLOCK_FREE ||
+            pieces[i].addr + pieces[i].bytes > block->addr + block->size)
+            return false;
+    }
+    return true;
+}
+
+struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *pool, uint64_t bytes)
+{
+    struct vs_views *views = &pool->owner->views;
+    struct vs_block *block = vs_free_index_fit(&views->index, bytes);
+    /* each of its pages is covered at least in part, or a page nobody owns might go
+     * back to the device while it is mapped here */
+    for (int tries = 0; block && block->size < bytes + VS_PAGE_BYTES && tries < WAKE_TRIES;
+         tries++) {
+        struct vs_view *view = block->segment->view;
+        struct vs_piece pieces[VS_EXTENTS_MAX];
+        if (block->segment->pool == pool && !(view->borrowed && a->captures) &&
+            pieces_free(view, bytes, pieces)) {
+            uint64_t safe_after;
+            struct vs_block *lent = lend(a, pieces, view->extent_count, &safe_after);
+            if (!lent)
+                return NULL;
+            if (view->borrowed && wait_for_lenders(a, pool, view)) {
+                give_home(a, lent, 0);
+                return NULL;
+            }
+            dormant_remove(views, view);
+            return occupy(a, view, bytes, lent, safe_after);
+        }
+        block = vs_free_index_after(&views->index, block);
+    }
+    return NULL;
+}
+
+/* --- making and dropping --- */
+
+/* The pages the pieces lie in, at home. */
+static void lay_out(struct vs_view *view, const struct vs_pool *pool,
+                    const struct vs_piece *pieces, size_t count)
+{
+    view->extent_count = (uint32_t)count;
+    view->borrowed = false;
+    view->pages = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t begin = pieces[i].addr - pieces[i].range->addr;
+        uint64_t end = begin + pieces[i].bytes + VS_PAGE_BYTES - 1;
+        uint64_t first = begin / VS_PAGE_BYTES, pages = end / VS_PAGE_BYTES - first;
+        view->extents[i] = (struct vs_view_extent){
+            pieces[i].range, pieces[i].range->addr + first * VS_PAGE_BYTES, pages};
+        view->pages += pages;
+        view->borrowed |= pieces[i].range->pool != pool;
+    }
+}
+
+/* Map the pages of every extent, all or nothing. */
+static enum vs_err map(struct vs_allocator *a, const struct vs_view *view)
+{
+    uint64_t at = view->addr;
+    for (uint32_t i = 0; i < view->extent_count; i++) {
+        const struct vs_view_extent *e = &view->extents[i];
+        const uint64_t *handles = &e->range->handles[(e->addr - e->range->addr) / VS_PAGE_BYTES];
+        enum vs_err err =
+            a->ops.memory_map(a->ops_ctx, at, VS_PAGE_BYTES, handles, (size_t)e->pages);
+        if (err) {
+            /* nothing has used these addresses yet; should it fail, they are lost */
+            enum vs_err ignored =
+                at > view->addr ? a->ops.memory_unmap(a->ops_ctx, view->addr, at - view->addr)
+                                : VS_OK;
+            (void)ignored;
+            return err;
+        }
+        at += e->pages * VS_PAGE_BYTES;
+    }
+    return VS_OK;
+}
+
+/* Addresses for a view that is laid out, its pages mapped there, and its segment. */
+static enum vs_err establish(struct vs_allocator *a, struct vs_pool *pool, struct vs_view *view,
+                             uint64_t skip)
+{
+    uint64_t bytes = view->pages * VS_PAGE_BYTES;
+    enum vs_err err = a->ops.range_reserve(a->ops_ctx, bytes, &view->addr);
+    if (err)
+        return err;
+    err = map(a, view);
+    if (!err) {
+        err = vs_segment_enter_locked(a, pool, view->addr + skip, bytes - skip, &view->segment);
+        if (err) {
+            enum vs_err ignored = a->ops.memory_unmap(a->ops_ctx, view->addr, bytes);
+            (void)ignored;
+        }
+    }
+    if (err) {
+        enum vs_err ignored = a->ops.range_release(a->ops_ctx, view->addr, bytes);
+        (void)ignored;
+        return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
+    }
+    view->segment->view = view;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, view->addr, 0, bytes,
+                             pool->owner->stream);
+    return VS_OK;
+}
+
+enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
+                                const struct vs_piece *pieces, size_t count,
+                                struct vs_block **out)
+{
+    const struct vs_views *views = &pool->owner->views;
+    uint64_t kept = pool->owner->home ? views->captured : 0;
+    if (views->count - kept >= VS_DORMANT_MAX && !a->captures) { /* else nothing may be waited for */
+        /* what cannot go now goes another time */
+        enum vs_err ignored = vs_views_drop_locked(a, pool->owner, VS_DORMANT_MAX / 2);
+        (void)ignored;
+    }
+    struct vs_view *view = vs_node_take_locked(a, &a->free_views, sizeof *view);
+    if (!view)
+        return VS_ERR_NOMEM;
+    uint64_t bytes = 0, safe_after;
+    for (size_t i = 0; i < count; i++)
+        bytes += pieces[i].bytes;
+    *view = (struct vs_view){0};
+    lay_out(view, pool, pieces, count);
+    enum vs_err err = VS_ERR_NOMEM;
+    struct vs_block *lent = lend(a, pieces, count, &safe_after);
+    if (lent)
+        err = view->borrowed ? wait_for_lenders(a, pool, view) : VS_OK;
+    if (!err)
+        err = establish(a, pool, view, (pieces[0].addr - pieces[0].range->addr) % VS_PAGE_BYTES);
+    if (err) {
+        give_home(a, lent, 0);
+        vs_node_give_locked(&a->free_views, view);
+        return err;
+    }
+    *out = occupy(a, view, bytes, lent, safe_after);
+    return VS_OK;
+}
+
+static enum vs_err drop(struct vs_allocator *a, struct vs_views *views, struct vs_view *view)
+{
+    enum vs_err err =
+        a->ops.memory_unmap(a->ops_ctx, view->addr, view->pages * VS_PAGE_BYTES);
+    if (err)
+        return err;
+    /* addresses that cannot be given back cost nothing but themselves */
+    enum vs_err ignored =
+        a->ops.range_release(a->ops_ctx, view->addr, view->pages * VS_PAGE_BYTES);
+    (void)ignored;
+    const struct vs_pool *pool = view->segment->pool;
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, view->addr, 0,
+                             view->pages * VS_PAGE_BYTES, pool->owner->stream);
+    dormant_remove(views, view);
+    vs_segment_leave_locked(a, view->segment);
+    vs_node_give_locked(&a->free_views, view);
+    return VS_OK;
+}
+
+enum vs_err vs_views_drop_locked(struct vs_allocator *a, struct vs_stream_pools *pools,
+                                 uint64_t keep)
+{
+    struct vs_views *views = &pools->views;
+    enum vs_err first_error = VS_OK;
+    if (views->count <= keep)
+        return VS_OK;
+    uint64_t left = views->count;
+    bool after_sync = a->config.reuse == VS_REUSE_AFTER_SYNC;
+    if (!after_sync)
+        first_error = a->ops.stream_synchronize(a->ops_ctx, pools->stream);
+    if (first_error)
+        return first_error;
+    if (pools->home && pools->home->users)
+        left -= views->captured;
+    for (struct vs_view *view = views->oldest, *newer; view && left > keep; view = newer) {
+        newer = view->newer;
+        if (kept_for_a_graph(view))
+            continue;
+        /* its bytes at home are no safer, so that its pages do not go back meanwhile */
+        if (after_sync && view->safe_after > a->sync_completed)
+            continue;
+        enum vs_err err = drop(a, views, view);
+        left -= !err;
+        if (err && !first_error)
+            first_error = err;
+    }
+    return first_error;
+}
+
+bool vs_views_unsettled_locked(const struct vs_allocator *a, const struct vs_views *views)
+{
+    for (const struct vs_view *view = views->oldest; view; view = view->newer) {
+        if (view->safe_after > a->sync_completed)
+            return true;
+    }
+    return false;
+}
+
+void vs_view_destroy(struct vs_allocator *a, const struct vs_segment *segment)
+{
+    const struct vs_view *view = segment->view;
+    uint64_t bytes = view->pages * VS_PAGE_BYTES;
+    enum vs_err ignored = a->ops.synchronize
+        ? a->ops.synchronize(a->ops_ctx)
+        : a->ops.stream_synchronize(a->ops_ctx, segment->pool->owner->stream);
+    ignored = a->ops.memory_unmap(a->ops_ctx, view->addr, bytes);
+    ignored = a->ops.range_release(a->ops_ctx, view->addr, bytes);
+    (void)ignored;
+}

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Requests and frees: the way of one allocation through the cache, the merging of
+ * free blocks, and the life of the allocator itself. Called by the interception
+ * layer from the threads of the host program, and by replays. The rules are those
+ * of PyTorch's DeviceCachingAllocator::malloc and ::free; device memory is
+ * segments.c, other streams' uses are stream_events.c. */
+#include "allocator/core/allocator.h"
+
+#include <string.h>
+
+#include "allocator/compact/compact.h"
+#include "allocator/core/allocator_internal.h"
+#include "allocator/core/block_ops.h"
+#include "allocator/plan/plan_place.h"
+
+#define CACHE_LINE ((size_t)64)
+#define SLAB_BYTES ((size_t)8192)
+
+void *vs_node_take_locked(struct vs_allocator *a, struct vs_node_list *list, size_t bytes)
+{
+    if (!list->head) {
+        size_t stride = (bytes + CACHE_LINE - 1) & ~(CACHE_LINE - 1);
+        size_t count = stride < SLAB_BYTES ? SLAB_BYTES / stride : 1;
+        char *slab = vs_arena_alloc(&a->arena, count * stride + CACHE_LINE);
+        if (!slab)
+            return NULL;
+        slab += -(uintptr_t)slab & (CACHE_LINE - 1);
+        for (size_t i = count; i-- > 0;)
+            vs_node_give_locked(list, slab + i * stride);
+    }
+    void *node = list->head;
+    list->head = *(void **)node;
+    return node;
+}
+
+bool vs_block_reserve_locked(struct vs_allocator *a, struct vs_node_list *list)
+{
+    if (list->head)
+        return true;
+    const size_t count = (VS_SLAB_BYTES - sizeof(char *)) / sizeof(struct vs_block);
+    struct vs_block *nodes = vs_slab_take(&a->slabs);
+    if (!nodes)
+        return false;
+    for (size_t i = count; i-- > 0;)
+        vs_node_give_locked(list, &nodes[i]);
+    a->blocks_made += count;
+    return true;
+}
+
+struct vs_block *vs_block_new_in_locked(struct vs_allocator *a, const struct vs_pool *pool)
+{
+    struct vs_shard *own = pool->owner->shard;
+    if (vs_block_reserve_locked(a, &own->free_blocks))
+        return vs_block_take(own);
+    /* no host memory: from whichever shard has one */
+    for (uint32_t i = 0; i < a->shards.count; i++) {
+        if (a->shards.shard[i].free_blocks.head)
+            return vs_block_take(&a->shards.shard[i]);
+    }
+    return NULL;
+}
+
+void vs_block_recycle_locked(const struct vs_pool *pool, struct vs_block *block)
+{
+    vs_block_give(pool->owner->shard, block);
+}
+
+uint64_t vs_block_count_locked(const struct vs_allocator *a)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < a->shards.count; i++)
+        count += a->shards.shard[i].blocks;
+    return count;
+}
+
+/* --- the pointer tables --- */
+
+struct vs_block *vs_live_get_locked(struct vs_allocator *a, uint64_t addr)
+{
+    struct vs_block *block = vs_live_find(&vs_shards_of_page(&a->shards, addr)->live, addr);
+    for (uint32_t i = 0; !block && i < a->shards.count; i++)
+        block = vs_live_find(&a->shards.shard[i].live, addr);
+    return block && block->state == VS_BLOCK_LIVE ? block : NULL;
+}
+
+enum vs_err vs_live_put_locked(struct vs_block *block)
+{
+    struct vs_live_index *live = &vs_block_shard(block)->live;
+    enum vs_err err = vs_live_reserve(live);
+    if (!err)
+        vs_live_insert(live, block);
+    return err;
+}
+
+/* --- caching: free blocks and their neighbours --- */
+
+/* Merge and index a block whose idle fields are set. *split_count* and
+ * *split_bytes* are what it counted for in inactive_split until now, negated. */
+static void insert_free(struct vs_allocator *a, struct vs_block *block, int64_t split_count,
+                        int64_t split_bytes)
+{
+    struct vs_pool *pool = block->segment->pool;
+    if (block->segment->view) {
+        vs_view_return_locked(a, block);
+        return;
+    }
+    struct vs_shard *shard = pool->owner->shard;
+    uint64_t before = vs_block_merge(shard, block, block->prev);
+    uint64_t after = vs_block_merge(shard, block, block->next);
+    vs_block_set_state(block, VS_BLOCK_FREE);
+    vs_free_insert(&pool->index, block);
+    if (block->segment->handle_bytes)
+        return;
+    split_count -= (before > 0) + (after > 0);
+    split_bytes -= (int64_t)(before + after);
+    if (vs_block_is_split(block)) {
+        split_count++;
+        split_bytes += (int64_t)block->size;
+    } else {
+        block->segment->idle_since = a->searches[pool->kind];
+    }
+    vs_counter_change(&a->counters.inactive_split, pool->kind, split_count);
+    vs_counter_change(&a->counters.inactive_split_bytes, pool->kind, split_bytes);
+}
+
+void vs_block_cache_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    bool split = vs_block_counts_split(block);
+    insert_free(a, block, split ? -1 : 0, split ? -(int64_t)block->size : 0);
+}
+
+void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *block)
+{
+    struct vs_pool *pool = block->segment->pool;
+    uint64_t size = block->size, requested = block->used.requested;
+    struct vs_live_index *live = &vs_block_shard(block)->live;
+    vs_live_unlink(live, vs_live_link(live, block->addr));
+    vs_block_mark_start(block, false);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, pool->kind, block->addr, requested,
+                             size, pool->owner->stream);
+    /* a synchronisation that has already begun may not cover this free */
+    block->idle.safe_after =
+        a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
+    insert_free(a, block, 0, 0);
+    vs_counter_decrease(&a->counters.active, pool->kind, 1);
+    vs_counter_decrease(&a->counters.active_bytes, pool->kind, size);
+    vs_counter_decrease(&a->counters.requested_bytes, pool->kind, requested);
+}
+
+/* --- requests --- */
+
+/* For a request that must have an allocation to itself: one that is free, and no more
+ * than an eighth too large since nothing else can use the rest. */
+static struct vs_block *search_whole(const struct vs_request *request)
+{
+    enum { LOOKS = 64 };
+    struct vs_free_index *index = &request->pool->index;
+    struct vs_block *block = vs_free_index_fit(index, request->rounded);
+    for (int i = 0; block && !vs_block_is_whole(block) && i < LOOKS; i++)
+        block = vs_free_index_after(index, block);
+    if (!block || !vs_block_is_whole(block) ||
+        block->size - request->rounded > request->rounded / 8)
+        return NULL;
+    vs_free_remove(index, block);
+    vs_block_set_state(block, VS_BLOCK_TAKEN);
+    return block;
+}
+
+/* get_free_block */
+struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_request *request)
+{
+    /* ages are those of the default pool, the only one that is collected */
+    if (a->limited && a->config.garbage_collection_threshold > 0 && !request->pool->owner->home)
+        a->searches[request->kind]++;
+    if (request->whole)
+        return search_whole(request);
+    if (a->config.policy == VS_POLICY_COMPACT && request->expandable)
+        return vs_compact_search_locked(a, request);
+    struct vs_block *block = vs_free_index_fit(&request->pool->index, request->rounded);
+    if (block && block->segment->handle_bytes)
+        block = vs_expandable_fit_locked(request, block);
+    if (!block ||
+        !vs_may_take(block->size, request->rounded, a->max_split, a->non_split_rounding))
+        return NULL;
+    vs_free_remove(&request->pool->index, block);
+    vs_block_set_state(block, VS_BLOCK_TAKEN);
+    return block;
+}
+
+enum vs_err vs_allocator_wait_locked(struct vs_allocator *a)
+{
+    uint64_t ticket = ++a->sync_started;
+    vs_world_release(a);
+    enum vs_err err = a->ops.synchronize(a->ops_ctx);
+    vs_world_acquire(a);
+    if (err)
+        return err;
+    vs_sync_completed_locked(a, ticket);
+    return VS_OK;
+}
+
+void vs_allocator_count_alloc_locked(struct vs_allocator *a, enum vs_pool_kind kind, uint64_t size,
+                                     uint64_t requested)
+{
+    vs_counter_increase(&a->counters.allocation, kind, 1);
+    vs_counter_increase(&a->counters.allocated_bytes, kind, size);
+    vs_counter_increase(&a->counters.active, kind, 1);
+    vs_counter_increase(&a->counters.active_bytes, kind, size);
+    vs_counter_increase(&a->counters.requested_bytes, kind, requested);
+    if (size >= a->max_split)
+        vs_counter_increase(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
+}
+
+/* Cut the tail of a TAKEN block off into *rest*, a free block of its own. */
+static void split(struct vs_allocator *a, struct vs_block *block, struct vs_block *rest,
+                  uint64_t size, bool was_split)
+{
+    struct vs_pool *pool = block->segment->pool;
+    vs_block_cut(block, rest, size);
+    /* a neighbour freed while this request synchronised found a TAKEN block here */
+    if (vs_block_merge(pool->owner->shard, rest, rest->next) && !block->segment->handle_bytes)
+        vs_counter_decrease(&a->counters.inactive_split, pool->kind, 1);
+    vs_free_insert(&pool->index, rest);
+    if (block->segment->handle_bytes)
+        return;
+    if (was_split) {
+        vs_counter_decrease(&a->counters.inactive_split_bytes, pool->kind, size);
+    } else {
+        vs_counter_increase(&a->counters.inactive_split, pool->kind, 1);
+        vs_counter_increase(&a->counters.inactive_split_bytes, pool->kind, rest->size);
+    }
+}
+
+/* alloc_found_block */
+enum vs_err vs_block_hand_out_locked(struct vs_allocator *a, const struct vs_request *request,
+                                     struct vs_block *block, struct vs_allocation *out)
+{
+    struct vs_block *rest = NULL;
+    if (vs_request_splits(a, request, block->size)) {
+        rest = vs_block_new_in_locked(a, block->segment->pool);
+        if (!rest) {
+            vs_block_cache_locked(a, block);
+            return VS_ERR_NOMEM;
+        }
+    }
+    struct vs_live_index *live = &vs_block_shard(block)->live;
+    enum vs_err err = vs_live_reserve(live);
+    if (err) {
+        if (rest)
+            vs_block_give(vs_block_shard(block), rest);
+        vs_block_cache_locked(a, block);
+        return err;
+    }
+    bool was_split = vs_block_is_split(block);
+    if (rest) {
+        split(a, block, rest, request->rounded, was_split);
+    } else if (vs_block_counts_split(block)) {
+        vs_counter_decrease(&a->counters.inactive_split, request->kind, 1);
+        vs_counter_decrease(&a->counters.inactive_split_bytes, request->kind, block->size);
+    }
+    vs_block_occupy(block, request->requested, vs_serial_next(a, vs_block_shard(block)), out);
+    vs_live_insert(live, block);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
+                             block->size, request->stream);
+    vs_allocator_count_alloc_locked(a, request->kind, block->size, request->requested);
+    return VS_OK;
+}
+
+/* After a change of generation nothing the request points to exists any more. */
+static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request,
+                              uint64_t generation, struct vs_block **out)
+{
+    *out = NULL;
+    if (a->plan && request->expandable && !request->pool->owner->home)
+        *out = vs_planned_take_locked(a, request);
+    if (!*out)
+        *out = vs_block_search_locked(a, request);
+    if (!*out && a->callback_count) {
+        bool freed = vs_free_callbacks_run_locked(a);
+        if (a->generation != generation)
+            return VS_ERR_STATE;
+        if (freed)
+            *out = vs_block_search_locked(a, request);
+    }
+    if (*out)
+        return VS_OK;
+    enum vs_err err = vs_segment_obtain_locked(a, request, out);
+    if (err == VS_ERR_DEVICE_OOM)
+        vs_oom_note_locked(a, request);
+    return err;
+}
+
+static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uint64_t generation,
+                         struct vs_allocation *out)
+{
+    struct vs_block *block;
+    enum vs_err found = find_block(a, request, generation, &block);
+    if (found)
+        return found;
+    if (block->idle.safe_after > a->sync_completed) {
+        /* TAKEN: nobody else can have it, merge with it or give its segment back while
+         * work enqueued before its free is waited for */
+        enum vs_err err = vs_allocator_wait_locked(a);
+        if (a->generation != generation)
+            return VS_ERR_STATE;
+        if (err) {
+            vs_block_cache_locked(a, block);
+            return err;
+        }
+    }
+    return vs_block_hand_out_locked(a, request, block, out);
+}
+
+static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t stream, bool whole,
+                                 struct vs_allocation *out)
+{
+    if (a->pending_notes && !a->captures)
+        vs_events_poll_locked(a);
+    struct vs_request request = {.requested = bytes, .stream = stream, .whole = whole};
+    if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
+        request.rounded = bytes;
+        request.kind = VS_POOL_LARGE;
+        vs_oom_note_locked(a, &request);
+        return VS_ERR_DEVICE_OOM;
+    }
+    request.rounded = vs_round_request(&a->config, bytes);
+    struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
+    request.expandable =
+        a->config.expandable_segments && !whole && !(home && home->source.segment_alloc);
+    request.kind = request.expandable ? vs_request_kind(&a->config, request.rounded)
+                                      : vs_pool_of(request.rounded);
+    struct vs_stream_pools *pools =
+        home ? vs_private_stream_pin_locked(a, home, stream) : vs_stream_pin_locked(a, stream);
+    if (!pools)
+        return VS_ERR_NOMEM;
+    request.pool = &pools->pool[request.kind];
+    uint64_t generation = a->generation;
+    enum vs_err err = serve(a, &request, generation, out);
+    if (a->generation == generation) {
+        vs_fast_prepare_locked(a, pools->shard);
+        vs_stream_unpin_locked(a, pools);
+    }
+    return err;
+}
+
+/* Apart, for the fast ways are short and these make room for many variables. */
+__attribute__((noinline)) static enum vs_err malloc_in_world(struct vs_allocator *a, size_t bytes,
+                                                             uint64_t stream, bool whole,
+                                                             struct vs_allocation *out)
+{
+    vs_world_acquire(a);
+    enum vs_err err = malloc_locked(a, bytes, stream, whole, out);
+    vs_world_release(a);
+    return err;
+}
+
+static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stream, bool whole,
+                             struct vs_allocation *out)
+{
+    if (bytes == 0) {
+        *out = (struct vs_allocation){0};
+        return VS_OK;
+    }
+    if (a->config.reuse == VS_REUSE_AFTER_SYNC)
+        stream = 0;
+    else if (stream == UINT64_MAX)
+        return VS_ERR_ARG;
+    enum vs_err err;
+    if (!whole && vs_fast_malloc(a, bytes, stream, out, &err))
+        return err;
+    return malloc_in_world(a, bytes, stream, whole, out);
+}
+
+enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                struct vs_allocation *out)
+{
+    return serve_any(a, bytes, stream, false, out);
+}
+
+enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *a, size_t bytes, uint64_t stream,
+                                           struct vs_allocation *out)
+{
+    return serve_any(a, bytes, stream, true, out);
+}
+
+/* --- frees --- */
+
+/* Why is *addr* not the start of a live block? */
+static enum vs_err not_live(struct vs_allocator *a, uint64_t addr)
+{
+    const struct vs_segment *segment = vs_segment_find_locked(a, addr);
+    if (!segment)
+        return VS_ERR_FOREIGN;
+    const struct vs_block *block = vs_segment_block_at_locked(segment, addr);
+    return block->state == VS_BLOCK_LIVE ? VS_ERR_ARG : VS_ERR_STATE;
+}
+
+static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
+{
+    struct vs_block *block = vs_live_get_locked(a, addr);
+    if (!block)
+        return not_live(a, addr);
+    struct vs_pool *pool = block->segment->pool;
+    struct vs_shard *shard = pool->owner->shard;
+    vs_counter_decrease(&a->counters.allocation, pool->kind, 1);
+    vs_counter_decrease(&a->counters.allocated_bytes, pool->kind, block->size);
+    if (block->size >= a->max_split)
+        vs_counter_decrease(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
+                             block->size, pool->owner->stream);
+    if (block->segment->view)
+        vs_view_settle_locked(a, block);
+    if (block->used.has_uses)
+        vs_uses_to_events_locked(a, block);
+    else
+        vs_block_complete_free_locked(a, block);
+    if (a->retired && !a->captures) {
+        uint64_t released = 0;
+        vs_kept_release_locked(a, &released);
+    }
+    vs_fast_prepare_locked(a, shard);
+    return VS_OK;
+}
+
+__attribute__((noinline)) static enum vs_err free_in_world(struct vs_allocator *a, uint64_t addr)
+{
+    vs_world_acquire(a);
+    enum vs_err err = free_locked(a, addr);
+    vs_world_release(a);
+    return err;
+}
+
+enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
+{
+    if (!addr || vs_fast_free(a, addr, VS_NO_STREAM))
+        return VS_OK;
+    return free_in_world(a, addr);
+}
+
+static enum vs_err record_locked(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+{
+    struct vs_block *block = vs_live_get_locked(a, addr);
+    if (!block)
+        return not_live(a, addr);
+    if (a->config.reuse == VS_REUSE_AFTER_SYNC || stream == block->segment->pool->owner->stream)
+        return VS_OK;
+    return a->ops.event_record ? vs_uses_add_locked(a, block, stream, a->captures != 0)
+                               : VS_ERR_UNSUPPORTED;
+}
+
+enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+{
+    if (!addr || vs_fast_owns(a, addr, stream))
+        return VS_OK;
+    vs_world_acquire(a);
+    enum vs_err err = record_locked(a, addr, stream);
+    vs_world_release(a);
+    return err;
+}
+
+enum vs_err vs_allocator_free_on(struct vs_allocator *a, uint64_t addr, uint64_t stream)
+{
+    if (!addr)
+        return VS_OK;
+    if (vs_fast_free(a, addr, stream))
+        return VS_OK;
+    vs_world_acquire(a);
+    enum vs_err err = record_locked(a, addr, stream);
+    if (!err)
+        err = free_locked(a, addr);
+    vs_world_release(a);
+    return err;
+}
+
+enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *out,
+                              bool *live)
+{
+    if (vs_fast_find(a, addr, out, live))
+        return VS_OK;
+    vs_world_enter(a);
+    enum vs_err err = VS_ERR_FOREIGN;
+    const struct vs_segment *segment = vs_segment_find_locked(a, addr);
+    const struct vs_block *block = segment ? vs_segment_block_at_locked(segment, addr) : NULL;
+    if (block && block->state != VS_BLOCK_UNMAPPED) {
+        vs_block_describe(a, block, out, live);
+        err = VS_OK;
+    }
+    vs_world_leave(a);
+    return err;
+}
+
+enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_bytes)
+{
+    uint64_t released = 0;
+    vs_world_acquire(a);
+    enum vs_err err = vs_segment_release_cached_locked(a, &released);
+    vs_world_release(a);
+    if (released_bytes)
+        *released_bytes = released;
+    return err;
+}
+
+/* --- synchronisation by the host program --- */
+
+uint64_t vs_allocator_sync_begin(struct vs_allocator *a)
+{
+    vs_world_enter(a);
+    uint64_t ticket = ++a->sync_started;
+    vs_world_leave(a);
+    return ticket;
+}
+
+void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
+{
+    vs_world_enter(a);
+    if (ticket > a->sync_completed && ticket <= a->sync_started)
+        a->sync_completed = ticket;
+    vs_world_leave(a);
+}
+
+/* --- statistics --- */
+
+void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)
+{
+    vs_world_acquire(a);
+    vs_statistics_export(&a->counters, a->max_split, out);
+    vs_world_release(a);
+}
+
+void vs_allocator_reset_peaks(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    vs_statistics_reset_peaks(&a->counters);
+    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
+        vs_counter_reset_peak(&pool->reserved_bytes);
+    vs_world_release(a);
+}
+
+void vs_allocator_reset_accumulated(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    vs_statistics_reset_accumulated(&a->counters);
+    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
+        vs_counter_reset_accumulated(&pool->reserved_bytes);
+    vs_world_release(a);
+}
+
+uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    uint64_t bytes = a->reserved_bytes - vs_counter_level(&a->counters.active_bytes);
+    vs_world_release(a);
+    return bytes;
+}

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The allocator's own structures, shared by its files; and what trace replay and
+ * what-if use beyond the public header (vs_allocator_adopt_segment). Everything
+ * in struct vs_allocator that is not immutable changes under the world (all shards'
+ * locks, see shard.h) and may be read under any one shard's lock. Pools, segments
+ * and blocks change under the lock of the shard they belong to.
+ *
+ * A segment is one device allocation; blocks tile it, linked by address. A free
+ * block lies in the free index of its segment's pool; a live one is in the
+ * pointer table. Segments belong to the (stream, kind) pool they were made for. */
+#ifndef VS_ALLOCATOR_INTERNAL_H
+#define VS_ALLOCATOR_INTERNAL_H
+
+#include "allocator/compact/page_index.h"
+#include "allocator/compact/views.h"
+#include "allocator/core/address_index.h"
+#include "allocator/core/allocator.h"
+#include "allocator/core/block_store.h"
+#include "allocator/core/free_index.h"
+#include "allocator/core/placement.h"
+#include "allocator/core/shard.h"
+#include "allocator/core/statistics.h"
+#include "base/vs_arena.h"
+#include "base/vs_map.h"
+
+struct vs_segment;
+struct vs_event_queue;
+struct vs_plan_use;
+
+/* Another stream's use of a block: in vs_allocator.uses while the block is live; after the free
+ * on the stream's queue with its event, or on the deferred list without one. */
+struct vs_note {
+    struct vs_note *next;
+    struct vs_event_queue *queue; /* NULL: others know of the block (kept.c) */
+    struct vs_block *block;
+    uint64_t event;               /* with a queue; otherwise enum vs_keep_mark */
+    bool captured; /* first recorded during a capture */
+};
+
+/* 56 bytes: with its share of the pointer table a live one takes less than 64. What searches
+ * of the indexes and the pointer table read comes first, for most nodes lie in two lines. */
+struct vs_block {
+    uint64_t addr;
+    union {
+        struct {
+            uint64_t size : 56; /* bytes */
+            uint64_t state : 8; /* enum vs_block_state */
+        };
+        uint64_t size_and_state;
+    };
+    union {
+        struct { /* not handed out: all other states */
+            vs_block_ref left, right; /* free index; UNMAPPED: address index; LENT: views.h */
+            uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
+        } idle;
+        struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
+            union {
+                struct {
+                    uint64_t requested : 49;
+                    uint64_t has_uses : 1;     /* notes of it are in vs_allocator.uses */
+                    uint64_t serial_high : 14; /* of the allocation's number: vs_block_serial */
+                };
+                uint64_t requested_and_more;
+            };
+            union {
+                uint32_t serial_low; /* LIVE */
+                uint32_t events;     /* PENDING: still to complete */
+            };
+            vs_block_ref chain; /* the next one in the pointer table */
+        } used;
+    };
+    struct vs_segment *segment;
+    struct vs_block *prev, *next; /* neighbours by address in the segment */
+};
+_Static_assert(sizeof(struct vs_block) == 56, "metadata of a live block stays within 64 bytes");
+
+/* Free blocks of one kind and stream. */
+struct vs_pool {
+    struct vs_free_index index;
+    struct vs_address_index unmapped; /* of its ranges */
+    struct vs_stream_pools *owner;
+    enum vs_pool_kind kind;
+};
+
+/* The two pools of a stream, among all or in one private pool. Recycled when it has
+ * no segment and no request under the world. */
+struct vs_stream_pools {
+    uint64_t stream;
+    struct vs_private_pool *home; /* NULL: the default pool */
+    struct vs_shard *shard;
+    struct vs_stream_pools *next; /* by rising stream */
+    uint64_t segments;
+    uint64_t pins;   /* requests under way, those of fast paths apart */
+    struct vs_pool pool[2];
+    struct vs_views views; /* VS_POLICY_COMPACT */
+};
+
+struct vs_private_pool {
+    struct vs_private_pool *next; /* by age, oldest first */
+    struct vs_pool_id id;
+    uint64_t users;               /* 0: freeable */
+    unsigned flags;               /* enum vs_pool_flag */
+    struct vs_pool_source source; /* segment_alloc NULL: the device */
+    struct vs_stream_pools *streams;
+    struct vs_counter reserved_bytes; /* its share of the allocator's */
+};
+
+/* Requests being sent to a private pool. */
+struct vs_scope {
+    struct vs_scope *next; /* in the order they began */
+    struct vs_private_pool *pool;
+    vs_pool_filter *filter; /* NULL: every stream */
+    void *ctx;
+};
+
+/* One device allocation, or a range: reserved addresses with memory mapped on
+ * demand (expandable.c). */
+struct vs_segment {
+    uint64_t addr;
+    struct vs_pool *pool;
+    struct vs_block *first;
+    uint64_t handle_bytes; /* of each handle mapped into a range; 0: one device allocation */
+    struct vs_view *view;  /* NULL unless it is one: pages at home in a range, mapped again */
+    struct vs_page_index *pages; /* NULL: of one page, or a view */
+    uint64_t *starts;      /* a bit per 512 bytes where a block in use starts, or NULL */
+    /* --- not needed by most requests and frees --- */
+    uint64_t size;
+    bool compact;          /* a range of VS_POLICY_COMPACT */
+    uint64_t *handles;     /* of a range, by position; meaningful where a block is mapped */
+    uint64_t number;       /* in the order segments came: the lower, the older */
+    uint64_t idle_since; /* searches of the pool kind when it became one free block */
+};
+
+struct vs_event_queue {
+    uint64_t stream;
+    struct vs_event_queue *next; /* by rising stream */
+    struct vs_note *head, **tail;
+    uint64_t refs; /* notes that name this queue, queued or not */
+    uint64_t refused_turn; /* of vs_allocator.record_turns: the device would not record then */
+};
+
+/* A request on its way through vs_allocator_malloc. */
+struct vs_request {
+    uint64_t requested, rounded, stream;
+    enum vs_pool_kind kind;
+    bool expandable; /* grows ranges, and is served from them */
+    bool whole;      /* gets an allocation of the device to itself */
+    struct vs_pool *pool;
+};
+
+struct vs_allocator {
+    /* immutable after create */
+    struct vs_allocator_config config;
+    uint64_t max_split;          /* UINT64_MAX: unlimited */
+    uint64_t non_split_rounding;
+    struct vs_device_ops ops;
+    void *ops_ctx;
+    struct vs_event_sink sink;
+    void *sink_ctx;
+
+    uint64_t generation;         /* abandons so far */
+    bool limited;                /* a memory fraction below 1 is in force */
+    uint64_t allowed_bytes;      /* when limited */
+    uint64_t reserved_bytes;
+    uint64_t searches[2];        /* per kind; counted while garbage collection is on */
+    uint64_t sync_started, sync_completed; /* tickets */
+
+    struct vs_segment **segments; /* by rising address */
+    size_t segment_count, segment_capacity;
+    uint64_t segments_made;      /* numbers given so far */
+    struct vs_slabs slabs;       /* of blocks */
+    uint64_t blocks_made;        /* nodes, in use or recycled */
+    uint64_t serial;             /* atomic; allocation numbers given to shards so far */
+
+    struct vs_stream_pools *streams; /* list */
+    struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */
+
+    struct vs_private_pool *private_pools;
+    struct vs_scope *scopes; /* the one begun last first */
+    uint64_t captures; /* under way, as far as we know: nothing may be waited for or asked */
+    uint64_t captures_told; /* of these, by vs_allocator_capture_begin */
+
+    struct vs_event_queue *queues;
+    struct vs_map uses;          /* address of a live block to its list of struct vs_note */
+    struct vs_note *deferred, **deferred_tail; /* events the device would not record yet */
+    struct vs_note *held, **held_tail; /* of frees during a capture, not to be recorded yet */
+    struct vs_note *retired;     /* of freed blocks that others know of */
+    uint64_t pending_notes;      /* queued, deferred or held */
+    uint64_t record_turns;       /* times the deferred list was gone through */
+
+    struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
+    bool sharded;                /* atomic; there are fast paths: no plan has to see every request */
+
+    /* survive abandon and fork */
+    struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
+    size_t callback_count;
+    bool oom_noted;
+    struct vs_oom_report oom;
+
+    struct vs_arena arena;
+    struct vs_node_list free_tables[VS_TABLE_CLASSES]; /* page_index.c */
+    struct vs_node_list free_segments, free_streams, free_notes, free_queues;
+    struct vs_node_list free_private_pools, free_scopes;
+    struct vs_node_list free_views;
+    struct vs_counters counters; /* complete under the world only */
+    struct vs_shards shards;
+};
+
+/* The world: the locks of all shards, by rising address. Whoever holds it may touch
+ * everything; functions named _locked expect it. As long as all streams have been
+ * in one shard it is that one lock. */
+static inline void vs_world_acquire(struct vs_allocator *allocator)
+{
+    struct vs_shards *shards = &allocator->shards;
+    vs_quick_acquire(&shards->shard[0].lock);
+    if (shards->count > 1 || shards->shard[0].open)
+        vs_shards_gather_locked(shards, &allocator->counters);
+}
+
+/* May be asked without a lock. */
+static inline bool vs_sharded(const struct vs_allocator *allocator)
+{
+    return __atomic_load_n(&allocator->sharded, __ATOMIC_RELAXED);
+}
+
+/* The same for what neither needs the counters nor changes them: they stay as they are,
+ * without what the shards have counted. */
+static inline void vs_world_enter(struct vs_allocator *allocator)
+{
+    struct vs_shards *shards = &allocator->shards;
+    vs_quick_acquire(&shards->shard[0].lock);
+    for (uint32_t i = 1; i < shards->count; i++)
+        vs_quick_acquire_sibling(&shards->shard[i].lock);
+}
+
+static inline void vs_world_leave(struct vs_allocator *allocator)
+{
+    for (uint32_t i = allocator->shards.count; i-- > 0;)
+        vs_quick_release(&allocator->shards.shard[i].lock);
+}
+
+/* Can a request be served without the world at all? */
+static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
+{
+    return vs_sharded(allocator) && !allocator->pending_notes && !allocator->scopes &&
+           !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
+}
+
+/* Shares the room below the peaks out again where shards can use it. */
+static inline void vs_world_release(struct vs_allocator *allocator)
+{
+    struct vs_shards *shards = &allocator->shards;
+    if (vs_fast_possible_locked(allocator))
+        vs_shards_share_locked(shards, &allocator->counters);
+    vs_world_leave(allocator);
+}
+
+/* --- fast_path.c: under the lock of one shard --- */
+
+/* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and
+ * the caller takes the world. Arguments are valid; the caller holds no lock. A request
+ * that had to synchronise may be done with an error: that of the device, or VS_ERR_STATE
+ * for another generation. */
+bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
+                    struct vs_allocation *out, enum vs_err *err);
+bool vs_fast_free(struct vs_allocator *allocator, uint64_t addr, uint64_t user);
+#define VS_NO_STREAM UINT64_MAX /* vs_fast_free: no *user*, a stream that used the block as well */
+/* vs_fast_owns: is *addr* a live block for which uses by *stream* need not be noted? */
+bool vs_fast_owns(struct vs_allocator *allocator, uint64_t addr, uint64_t stream);
+/* vs_fast_find: true when *addr* is in a block of the shard it is looked for in. */
+bool vs_fast_find(struct vs_allocator *allocator, uint64_t addr, struct vs_allocation *out,
+                  bool *live);
+/* vs_fast_prepare_locked: before the world is released after a request or a free
+ * that *shard* could not do: see to it that the next one finds what it needs. */
+void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *shard);
+
+/* --- allocator.c: blocks; the caller holds the world --- */
+
+/* A node for a block of *pool*, or NULL: of its shard where that has or gets one, for two
+ * in one cache line would go to and fro between the shards' threads. Given back to the
+ * same shard, or one would take new ones for ever and another have them. */
+struct vs_block *vs_block_new_in_locked(struct vs_allocator *allocator, const struct vs_pool *pool);
+void vs_block_recycle_locked(const struct vs_pool *pool, struct vs_block *block);
+/* Nodes in use. */
+uint64_t vs_block_count_locked(const struct vs_allocator *allocator);
+/* See to it that *list* is not empty; false without host memory. */
+bool vs_block_reserve_locked(struct vs_allocator *allocator, struct vs_node_list *list);
+/* vs_block_complete_free_locked: LIVE or PENDING without uses and events becomes
+ * cached: told, merged with free neighbours, indexed, counted. */
+void vs_block_complete_free_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* vs_block_cache_locked: put a TAKEN block back as it was found. */
+void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *block);
+
+/* vs_allocator_wait_locked: synchronise the device, for VS_REUSE_AFTER_SYNC, with the
+ * world released meanwhile: on return everything may have changed, even the
+ * generation. The error of the device. */
+enum vs_err vs_allocator_wait_locked(struct vs_allocator *allocator);
+
+/* A synchronisation of ours is over. */
+static inline void vs_sync_completed_locked(struct vs_allocator *allocator, uint64_t ticket)
+{
+    allocator->counters.num_reuse_syncs++;
+    if (ticket > allocator->sync_completed)
+        allocator->sync_completed = ticket;
+}
+
+/* vs_block_search_locked: the best fit, TAKEN; NULL when there is none. */
+struct vs_block *vs_block_search_locked(struct vs_allocator *allocator,
+                                        const struct vs_request *request);
+
+/* vs_block_hand_out_locked: from TAKEN to LIVE. On failure the block is cached again. */
+enum vs_err vs_block_hand_out_locked(struct vs_allocator *allocator,
+                                     const struct vs_request *request, struct vs_block *block,
+                                     struct vs_allocation *out);
+
+/* Statistics of a block becoming LIVE, inactive_split apart. */
+void vs_allocator_count_alloc_locked(struct vs_allocator *allocator, enum vs_pool_kind kind,
+                                     uint64_t size, uint64_t requested);
+
+/* vs_block_set: size and state in one store. Assigning the fields one by one would
+ * store a single byte into a word that is read as a whole right after, which the
+ * processor cannot forward: tens of cycles each time. */
+static inline void vs_block_set(struct vs_block *block, uint64_t size, enum vs_block_state state)
+{
+    uint64_t word = size | (uint64_t)state << 56;
+    __asm__("" : "+r"(word)); /* the compiler would make a byte store of it again */
+    block->size_and_state = word;
+}
+
+/* The number of a LIVE block's allocation. */
+static inline uint64_t vs_block_serial(const struct vs_block *block)
+{
+    return (uint64_t)block->used.serial_high << 32 | block->used.serial_low;
+}
+
+static inline void vs_block_set_used(struct vs_block *block, uint64_t requested, uint64_t serial)
+{
+    block->used.requested_and_more = requested | serial >> 32 << 50;
+    block->used.serial_low = (uint32_t)serial;
+}
+
+static inline void vs_block_set_state(struct vs_block *block, enum vs_block_state state)
+{
+    vs_block_set(block, block->size, state);
+}
+
+static inline void vs_block_set_size(struct vs_block *block, uint64_t size)
+{
+    vs_block_set(block, size, (enum vs_block_state)block->state);
+}
+
+/* --- where blocks start, for look-ups: page_index.h --- */
+
+static inline uint64_t vs_page_at(const struct vs_segment *segment, uint64_t addr)
+{
+    return (addr - segment->addr) / VS_PAGE_BYTES;
+}
+
+/* *block* has been linked, or starts elsewhere than before. */
+static inline void vs_block_started(const struct vs_block *block)
+{
+    const struct vs_segment *segment = block->segment;
+    if (!segment->pages)
+        return;
+    uint64_t page = vs_page_at(segment, block->addr);
+    if (!block->prev || vs_page_at(segment, block->prev->addr) != page)
+        vs_page_index_mark(segment->pages, page, vs_ref_of(block));
+}
+
+/* *block* after *prev*, both still linked, is about to start no more. */
+static inline void vs_block_unstart(const struct vs_segment *segment, const struct vs_block *prev,
+                                    const struct vs_block *block)
+{
+    uint64_t page = vs_page_at(segment, block->addr);
+    if (vs_page_at(segment, prev->addr) == page)
+        return;
+    if (block->next && vs_page_at(segment, block->next->addr) == page)
+        segment->pages->first[page] = vs_ref_of(block->next);
+    else
+        vs_page_index_unmark(segment->pages, page);
+}
+
+/* *other*, a neighbour in no index, becomes part of *block*; its node is free. */
+static inline void vs_block_absorb(struct vs_block *block, const struct vs_block *other)
+{
+    struct vs_segment *segment = block->segment;
+    if (other == block->prev) {
+        if (segment->pages) {
+            vs_block_unstart(segment, other, block);
+            vs_page_index_rename(segment->pages, vs_page_at(segment, other->addr),
+                                 vs_ref_of(other), vs_ref_of(block));
+        }
+        block->addr = other->addr;
+        block->prev = other->prev;
+        if (block->prev)
+            block->prev->next = block;
+        else
+            segment->first = block;
+    } else {
+        if (segment->pages)
+            vs_block_unstart(segment, block, other);
+        block->next = other->next;
+        if (block->next)
+            block->next->prev = block;
+    }
+    vs_block_set_size(block, block->size + other->size);
+}
+
+/* Most bins hold one block or none: those cases without a call. */
+static inline void vs_free_insert(struct vs_free_index *index, struct vs_block *block)
+{
+    unsigned bin = vs_free_bin(block->size);
+    if (index->bins[bin]) {
+        vs_free_index_insert(index, block);
+        return;
+    }
+    index->bins[bin] = vs_ref_of(block);
+    index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
+    block->idle.left = block->idle.right = 0;
+}
+
+static inline void vs_free_remove(struct vs_free_index *index, struct vs_block *block)
+{
+    unsigned bin = vs_free_bin(block->size);
+    if (index->bins[bin] != vs_ref_of(block) || block->idle.left || block->idle.right) {
+        vs_free_index_remove(index, block);
+        return;
+    }
+    index->bins[bin] = 0;
+    index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+}
+
+static inline bool vs_block_is_split(const struct vs_block *block)
+{
+    return block->prev || block->next;
+}
+
+/* A whole device allocation, not part of one and not of a range. */
+static inline bool vs_block_is_whole(const struct vs_block *block)
+{
+    return !vs_block_is_split(block) && !block->segment->handle_bytes && !block->segment->view;
+}
+
+/* Does it count as inactive_split while it is cached? Whole handles of a range can
+ * always be given back, so PyTorch leaves ranges out. */
+static inline bool vs_block_counts_split(const struct vs_block *block)
+{
+    return vs_block_is_split(block) && !block->segment->handle_bytes;
+}
+
+/* The bytes a free block could grow to by mapping what follows it. */
+static inline uint64_t vs_block_reach(const struct vs_block *block)
+{
+    const struct vs_block *next = block->next;
+    return block->size + (next && next->state == VS_BLOCK_UNMAPPED ? next->size : 0);
+}
+
+static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
+                                            enum vs_allocator_event_kind kind,
+                                            enum vs_pool_kind pool, uint64_t addr,
+                                            uint64_t requested, uint64_t size, uint64_t stream)
+{
+    if (!allocator->sink.event || allocator->sink.ignored >> kind & 1)
+        return;
+    struct vs_allocator_event event = {kind, pool, addr, requested, size, stream};
+    allocator->sink.event(allocator->sink_ctx, &event);
+}
+
+/* Is a block of *size* cut for *request*? */
+static inline bool vs_request_splits(const struct vs_allocator *allocator,
+                                     const struct vs_request *request, uint64_t size)
+{
+    const struct vs_private_pool *home = request->pool->owner->home;
+    if (allocator->config.policy == VS_POLICY_PYTORCH && home && home->flags & VS_POOL_NO_SPLIT)
+        return false;
+    if (request->whole)
+        return false;
+    if (request->expandable)
+        return size - request->rounded >= VS_BLOCK_MIN;
+    return vs_should_split(request->kind, size, request->rounded, allocator->max_split);
+}
+
+/* --- the pointer tables; the caller holds the world --- */
+
+static inline struct vs_shard *vs_block_shard(const struct vs_block *block)
+{
+    return block->segment->pool->owner->shard;
+}
+
+/* The LIVE block that starts at *addr*, or NULL. */
+struct vs_block *vs_live_get_locked(struct vs_allocator *allocator, uint64_t addr);
+enum vs_err vs_live_put_locked(struct vs_block *block);
+
+/* A number for an allocation of *shard*; its lock suffices. */
+static inline uint64_t vs_serial_next(struct vs_allocator *allocator, struct vs_shard *shard)
+{
+    enum { BATCH = 4096 };
+    if (shard->serial == shard->serial_end) {
+        shard->serial = __atomic_fetch_add(&allocator->serial, BATCH, __ATOMIC_RELAXED);
+        shard->serial_end = shard->serial + BATCH;
+    }
+    return ++shard->serial;
+}
+
+/* A node of *bytes* (always the same for a list), its contents unspecified, aligned
+ * to a cache line; NULL without host memory. */
+void *vs_node_take_locked(struct vs_allocator *allocator, struct vs_node_list *list, size_t bytes);
+static inline void vs_node_give_locked(struct vs_node_list *list, void *node)
+{
+    *(void **)node = list->head;
+    list->head = node;
+}
+
+/* --- segments.c: device memory, the segment index, the pools of streams; the
+ * caller holds the lock --- */
+
+/* The pools of *stream*, made when new and pinned; NULL without host memory. */
+struct vs_stream_pools *vs_stream_pin_locked(struct vs_allocator *allocator, uint64_t stream);
+/* The same in a private pool. */
+struct vs_stream_pools *vs_private_stream_pin_locked(struct vs_allocator *allocator,
+                                                     struct vs_private_pool *home, uint64_t stream);
+void vs_stream_unpin_locked(struct vs_allocator *allocator, struct vs_stream_pools *pools);
+/* vs_segment_obtain_locked: a TAKEN block for *request* that the cache could not
+ * serve: a new segment, after garbage collection and, where needed, giving cached
+ * memory back; or one of another pool, to which *request* then belongs. */
+enum vs_err vs_segment_obtain_locked(struct vs_allocator *allocator, struct vs_request *request,
+                                     struct vs_block **out);
+/* Give a segment's memory back to whom it came from. */
+enum vs_err vs_segment_give_back(struct vs_allocator *allocator, const struct vs_segment *segment);
+/* vs_segment_release_kind_locked: every wholly free segment of one kind and what can be
+ * unmapped, in a list of streams; the first error. */
+enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
+                                           struct vs_stream_pools **list, enum vs_pool_kind kind,
+                                           uint64_t *released);
+/* vs_segment_settle_locked: under VS_REUSE_AFTER_SYNC, synchronise before memory of a
+ * private pool is unmapped (NULL: of the default and all freeable ones), where that is
+ * needed. The world is released meanwhile. */
+enum vs_err vs_segment_settle_locked(struct vs_allocator *allocator,
+                                     const struct vs_private_pool *pool);
+/* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without page tables and
+ * statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
+enum vs_err vs_segment_enter_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                    uint64_t addr, uint64_t size, struct vs_segment **out);
+/* vs_segment_leave_locked: the reverse, for a segment of one block in no index. Its
+ * pools may be gone afterwards. */
+void vs_segment_leave_locked(struct vs_allocator *allocator, struct vs_segment *segment);
+/* vs_segment_register_locked: enter a segment of one TAKEN block into the tables
+ * and statistics. VS_ERR_NOMEM changes nothing. */
+enum vs_err vs_segment_register_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                       uint64_t addr, uint64_t size, struct vs_segment **out);
+/* vs_segment_taken_back_locked: the device has the segment back that is the FREE block
+ * *block*: told, counted and forgotten. Its pools may be gone afterwards. */
+void vs_segment_taken_back_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* Give every wholly free segment back; the first error of the device. */
+enum vs_err vs_segment_release_cached_locked(struct vs_allocator *allocator, uint64_t *released);
+struct vs_segment *vs_segment_find_locked(const struct vs_allocator *allocator, uint64_t addr);
+
+/* Memory of *pool* taken from the device, and given back. */
+static inline void vs_reserved_raise_locked(struct vs_allocator *allocator,
+                                            const struct vs_pool *pool, uint64_t bytes)
+{
+    allocator->reserved_bytes += bytes;
+    vs_counter_increase(&allocator->counters.reserved_bytes, pool->kind, bytes);
+    if (pool->owner->home)
+        vs_counter_increase(&pool->owner->home->reserved_bytes, pool->kind, bytes);
+}
+
+static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
+                                            const struct vs_pool *pool, uint64_t bytes)
+{
+    allocator->reserved_bytes -= bytes;
+    vs_counter_decrease(&allocator->counters.reserved_bytes, pool->kind, bytes);
+    if (pool->owner->home)
+        vs_counter_decrease(&pool->owner->home->reserved_bytes, pool->kind, bytes);
+}
+
+/* --- expandable.c: ranges; the caller holds the world --- */
+
+/* vs_range_new_locked: reserve *bytes* (a multiple of *handle_bytes*) as one UNMAPPED
+ * block. The device's error or VS_ERR_NOMEM: nothing changed. */
+enum vs_err vs_range_new_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                uint64_t handle_bytes, uint64_t bytes, struct vs_segment **out);
+/* vs_range_map_locked: memory at the start of an UNMAPPED block, *bytes* of it rounded
+ * up to whole handles: one SEGMENT_MAP. *block* becomes FREE, has swallowed free
+ * neighbours (so it may start lower) and is indexed. The device's error or
+ * VS_ERR_NOMEM: nothing changed. */
+enum vs_err vs_range_map_locked(struct vs_allocator *allocator, struct vs_block *block,
+                                uint64_t bytes);
+/* vs_range_unmap_locked: the whole handles inside a FREE block go back to the device:
+ * one SEGMENT_UNMAP, after a wait for the stream. The range goes too when nothing
+ * else is mapped. *released* grows. VS_ERR_STATE when under VS_REUSE_AFTER_SYNC the
+ * block is not safe yet; the device's error or VS_ERR_NOMEM: nothing changed. */
+enum vs_err vs_range_unmap_locked(struct vs_allocator *allocator, struct vs_block *block,
+                                  uint64_t *released);
+/* At the end of the allocator, without the world: wait for the device, then everything
+ * goes back to it; the tables stay as they are. */
+void vs_range_destroy(struct vs_allocator *allocator, const struct vs_segment *range);
+/* Drop the ranges of a private pool that have no memory at all. */
+void vs_range_drop_unmapped_locked(struct vs_allocator *allocator,
+                                   const struct vs_private_pool *pool);
+/* Host memory of range->handles. */
+size_t vs_range_handles_bytes(const struct vs_segment *range);
+/* The range loses what it has of host memory besides its node and page tables. */
+void vs_range_tables_unmap(struct vs_segment *range);
+
+/* vs_expandable_grow_locked: a TAKEN block of at least the request, in the lowest
+ * room of the pool's ranges. On failure what could be mapped stays cached. */
+enum vs_err vs_expandable_grow_locked(struct vs_allocator *allocator,
+                                      const struct vs_request *request, struct vs_block **out);
+/* The block to take when the best fit is *block*; NULL when none will do. */
+struct vs_block *vs_expandable_fit_locked(const struct vs_request *request, struct vs_block *block);
+/* Unmap what is free in a pool's ranges; the first error. The pool is pinned. */
+enum vs_err vs_expandable_release_locked(struct vs_allocator *allocator, struct vs_pool *pool,
+                                         uint64_t *released);
+/* Would that need a synchronisation first? */
+bool vs_expandable_unsettled_locked(const struct vs_allocator *allocator,
+                                    const struct vs_pool *pool);
+
+/* --- stream_events.c: other streams' uses; the caller holds the lock --- */
+
+/* *captured*: perhaps part of a graph that is under capture, which orders it. */
+enum vs_err vs_uses_add_locked(struct vs_allocator *allocator, struct vs_block *block,
+                               uint64_t stream, bool captured);
+/* Turn a freed block's uses into events; it is PENDING until they complete. During a
+ * capture they are held back: PyTorch, insert_events_deferred_until_no_capture. */
+void vs_uses_to_events_locked(struct vs_allocator *allocator, struct vs_block *block);
+/* Complete the frees whose events are ready; never waits. Not during a capture. */
+void vs_events_poll_locked(struct vs_allocator *allocator);
+/* Wait for all events of blocks in a private pool (NULL: in any pool); the first error
+ * of the device. Not during a capture. */
+enum vs_err vs_events_wait_locked(struct vs_allocator *allocator,
+                                  const struct vs_private_pool *pool);
+/* Hand every event back to the device without waiting. */
+void vs_events_drop_locked(struct vs_allocator *allocator);
+
+/* --- kept.c: blocks that others know of; the caller holds the world --- */
+
+/* The marks of a LIVE block; 0 for any other. The lock of its shard suffices. */
+unsigned vs_kept_marks(const struct vs_allocator *allocator, const struct vs_block *block);
+/* The block of *note*, just freed, waits for its segment. */
+void vs_kept_retire_locked(struct vs_allocator *allocator, struct vs_note *note);
+/* Give back the segments of which nothing is left but such blocks; *released* grows.
+ * Segments and pools may be gone afterwards. What the device refuses stays away. */
+void vs_kept_release_locked(struct vs_allocator *allocator, uint64_t *released);
+
+/* --- private_pools.c; the caller holds the world --- */
+
+/* The private pool that gets requests of *stream* now, or NULL. */
+struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *allocator,
+                                                   uint64_t stream);
+/* vs_private_pool_fallback_locked: the device has no memory: a block cached in a pool
+ * with VS_POOL_USE_ON_OOM, TAKEN; *request* belongs to that pool then. */
+bool vs_private_pool_fallback_locked(struct vs_allocator *allocator, struct vs_request *request,
+                                     struct vs_block **out);
+/* Give back what freeable pools have free; pools without memory go. */
+enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint64_t *released);
+
+/* --- out_of_memory.c; the caller holds the world --- */
+
+/* Call everyone who may free memory, with the world released; did anyone? */
+bool vs_free_callbacks_run_locked(struct vs_allocator *allocator);
+/* Count, note and tell a request that failed. *request*->pool may be NULL. */
+void vs_oom_note_locked(struct vs_allocator *allocator, const struct vs_request *request);
+
+/* --- replay and what-if --- */
+
+struct vs_block_layout {
+    uint64_t size;      /* multiple of 512 */
+    uint64_t requested; /* live blocks: 1..size */
+    bool live;
+};
+
+/* vs_allocator_adopt_segment: enter a segment that already exists, tiled by
+ * *count* blocks in address order (no two free ones adjacent), as if it had been
+ * allocated and filled by requests: statistics count it, except num_device_alloc;
+ * the sink is told nothing. Freed blocks of it count as safe to reuse. The
+ * segment is given back through ops->segment_free like any other. *Returns*
+ * VS_ERR_ARG when the blocks do not tile the segment or it overlaps another;
+ * VS_ERR_NOMEM leaves a part adopted: destroy the allocator. */
+enum vs_err vs_allocator_adopt_segment(struct vs_allocator *allocator, uint64_t addr, uint64_t size,
+                                       enum vs_pool_kind kind, uint64_t stream,
+                                       const struct vs_block_layout *blocks, size_t count)
+    VS_MUST_CHECK;
+
+#endif

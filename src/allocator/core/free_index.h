@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The free blocks of one pool, ordered by (size, address) or (size, age of the segment,
+ * address), giving exactly the best fit: the smallest block that is large enough, the
+ * lowest of equals or that of the oldest segment.
+ * Four bins per power of two with an occupancy bitmap; in each bin a treap whose
+ * priorities are a hash of the address, so that nodes need only two links and
+ * lie inside the block. Bins keep the trees shallow; the bitmap finds the next
+ * non-empty bin in a few instructions. The allocator's lock guards it. */
+#ifndef VS_FREE_INDEX_H
+#define VS_FREE_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/core/block_store.h"
+
+#define VS_FREE_BINS 192
+#define VS_FREE_WORDS (VS_FREE_BINS / 64)
+
+/* Zero-initialise. */
+struct vs_free_index {
+    uint64_t occupied[VS_FREE_WORDS];
+    vs_block_ref bins[VS_FREE_BINS];
+    bool oldest_first; /* among equally large blocks; set while it is empty */
+};
+
+/* The bin of a size: multiples of 512 B, below 2^56. */
+static inline unsigned vs_free_bin(uint64_t size)
+{
+    uint64_t granules = size >> 9;
+    if (granules < 4)
+        return (unsigned)granules;
+    unsigned log = 63u - (unsigned)__builtin_clzll(granules);
+    return 4 * (log - 1) + (unsigned)((granules >> (log - 2)) & 3);
+}
+
+/* The block is not in any index; its address and size stay fixed while it is.
+ * Callers use vs_free_insert and vs_free_remove (allocator_internal.h), which do
+ * the bins of one block themselves. */
+void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block);
+void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block);
+
+/* vs_free_index_fit: the best fit: the first block of at least *size*; NULL when none. */
+struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size);
+/* The first block after *block*, the last one before it; NULL when none. *block* need not
+ * be in the index. */
+struct vs_block *vs_free_index_after(const struct vs_free_index *index,
+                                     const struct vs_block *block);
+struct vs_block *vs_free_index_before(const struct vs_free_index *index,
+                                      const struct vs_block *block);
+/* The last block smaller than *size*; NULL when none. */
+struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size);
+bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block);
+/* vs_free_index_check: ordered, heap-shaped, in the right bins; counts the blocks. */
+bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Private pools: memory apart from everybody else's, for graph captures and for
+ * programs that ask for a pool of their own (PyTorch: PrivatePool,
+ * beginAllocateToPool, endAllocateToPool, releasePool). A pool has a pair of block
+ * pools for each stream, like the default one. It is kept while it has users; one
+ * without users is freeable: its memory goes back whenever the cache is emptied,
+ * and the pool with the last of it. Requests go to the pool begun last among
+ * those whose filter accepts their stream.
+ *
+ * While a graph is under capture nothing may wait for the device or ask it about
+ * events, which the other files look up in `captures`. Unless the client tells us of
+ * captures (config.captures_told), every pool being allocated to counts as one. */
+#include "allocator/core/allocator_internal.h"
+
+static bool is_default(struct vs_pool_id id)
+{
+    return !id.first && !id.second;
+}
+
+static struct vs_private_pool *find(const struct vs_allocator *a, struct vs_pool_id id)
+{
+    struct vs_private_pool *pool = a->private_pools;
+    while (pool && (pool->id.first != id.first || pool->id.second != id.second))
+        pool = pool->next;
+    return pool;
+}
+
+/* create_or_incref_pool */
+static enum vs_err retain(struct vs_allocator *a, struct vs_pool_id id,
+                          const struct vs_pool_source *source, struct vs_private_pool **out)
+{
+    struct vs_private_pool *pool = find(a, id);
+    if (pool) {
+        if (!pool->users)
+            return VS_ERR_STATE;
+        if (source)
+            return VS_ERR_ARG;
+        pool->users++;
+        *out = pool;
+        return VS_OK;
+    }
+    pool = vs_node_take_locked(a, &a->free_private_pools, sizeof *pool);
+    if (!pool)
+        return VS_ERR_NOMEM;
+    *pool = (struct vs_private_pool){.id = id, .users = 1};
+    if (source)
+        pool->source = *source;
+    struct vs_private_pool **link = &a->private_pools;
+    while (*link)
+        link = &(*link)->next;
+    *link = pool;
+    *out = pool;
+    return VS_OK;
+}
+
+enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id id,
+                                     const struct vs_pool_source *source)
+{
+    if (is_default(id) || (source && (!source->segment_alloc || !source->segment_free)))
+        return VS_ERR_ARG;
+    vs_world_acquire(a);
+    struct vs_private_pool *pool;
+    enum vs_err err = retain(a, id, source, &pool);
+    vs_world_release(a);
+    return err;
+}
+
+static struct vs_scope **scope_of(struct vs_allocator *a, struct vs_pool_id id)
+{
+    struct vs_scope **link = &a->scopes;
+    const struct vs_private_pool *pool = find(a, id);
+    while (*link && (*link)->pool != pool)
+        link = &(*link)->next;
+    return link;
+}
+
+static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_filter *filter,
+                         void *ctx)
+{
+    if (*scope_of(a, id))
+        return VS_ERR_STATE;
+    struct vs_scope *scope = vs_node_take_locked(a, &a->free_scopes, sizeof *scope);
+    if (!scope)
+        return VS_ERR_NOMEM;
+    struct vs_private_pool *pool;
+    enum vs_err err = retain(a, id, NULL, &pool);
+    if (err) {
+        vs_node_give_locked(&a->free_scopes, scope);
+        return err;
+    }
+    *scope = (struct vs_scope){.pool = pool, .filter = filter, .ctx = ctx};
+    scope->next = a->scopes; /* scopes nest: the innermost is asked first */
+    a->scopes = scope;
+    a->captures += !a->config.captures_told;
+    return VS_OK;
+}
+
+enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id,
+                                    vs_pool_filter *filter, void *ctx)
+{
+    if (is_default(id))
+        return VS_ERR_ARG;
+    vs_world_acquire(a);
+    enum vs_err err = begin(a, id, filter, ctx);
+    vs_world_release(a);
+    return err;
+}
+
+enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_pool_id id)
+{
+    vs_world_acquire(a);
+    struct vs_scope **link = scope_of(a, id), *scope = *link;
+    if (scope) {
+        *link = scope->next;
+        a->captures -= !a->config.captures_told;
+        vs_node_give_locked(&a->free_scopes, scope);
+    }
+    vs_world_release(a);
+    return scope ? VS_OK : VS_ERR_STATE;
+}
+
+enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id id)
+{
+    vs_world_acquire(a);
+    struct vs_private_pool *pool = find(a, id);
+    enum vs_err err = !pool ? VS_ERR_NOT_FOUND : !pool->users ? VS_ERR_STATE : VS_OK;
+    /* the last user cannot go while requests still come to the pool */
+    if (!err && pool->users == 1 && *scope_of(a, id))
+        err = VS_ERR_STATE;
+    if (!err)
+        pool->users--;
+    vs_world_release(a);
+    return err;
+}
+
+enum vs_err vs_allocator_pool_users(struct vs_allocator *a, struct vs_pool_id id, uint64_t *users)
+{
+    vs_world_acquire(a);
+    const struct vs_private_pool *pool = find(a, id);
+    if (pool)
+        *users = pool->users;
+    vs_world_release(a);
+    return pool ? VS_OK : VS_ERR_NOT_FOUND;
+}
+
+enum vs_err vs_allocator_pool_reserved(struct vs_allocator *a, struct vs_pool_id id,
+                                       struct vs_stat out[VS_STAT_POOLS])
+{
+    vs_world_acquire(a);
+    const struct vs_private_pool *pool = find(a, id);
+    if (pool)
+        vs_counter_export(&pool->reserved_bytes, out);
+    vs_world_release(a);
+    return pool ? VS_OK : VS_ERR_NOT_FOUND;
+}
+
+enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, unsigned flags)
+{
+    if (flags & ~(unsigned)(VS_POOL_USE_ON_OOM | VS_POOL_NO_SPLIT))
+        return VS_ERR_ARG;
+    vs_world_acquire(a);
+    struct vs_private_pool *pool = find(a, id);
+    if (pool)
+        pool->flags = flags;
+    vs_world_release(a);
+    return pool ? VS_OK : VS_ERR_NOT_FOUND;
+}
+
+void vs_allocator_capture_begin(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    a->captures_told++;
+    a->captures++;
+    vs_world_release(a);
+}
+
+enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
+{
+    vs_world_acquire(a);
+    enum vs_err err = a->captures_told ? VS_OK : VS_ERR_STATE;
+    if (!err) {
+        a->captures_told--;
+        a->captures--;
+    }
+    vs_world_release(a);
+    return err;
+}
+
+/* get_pool */
+struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *a, uint64_t stream)
+{
+    for (const struct vs_scope *scope = a->scopes; scope; scope = scope->next) {
+        if (!scope->filter || scope->filter(scope->ctx, stream))
+            return scope->pool;
+    }
+    return NULL;
+}
+
+/* try_mempool_fallback */
+bool vs_private_pool_fallback_locked(struct vs_allocator *a, struct vs_request *request,
+                                     struct vs_block **out)
+{
+    if (request->pool->owner->home)
+        return false; /* a private pool's own request */
+    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next) {
+        if (!(pool->flags & VS_POOL_USE_ON_OOM) || !pool->users)
+            continue;
+        for (struct vs_stream_pools *pools = pool->streams; pools; pools = pools->next) {
+            if (pools->stream != request->stream)
+                continue;
+            struct vs_request other = *request;
+            other.pool = &pools->pool[request->kind];
+            other.expandable = false; /* as PyTorch has it, whatever the pool's memory is */
+            struct vs_block *block = vs_block_search_locked(a, &other);
+            if (block) {
+                *request = other;
+                *out = block;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* --- giving memory back --- */
+
+/* Remove a freeable pool that holds no memory. */
+static void drop_if_empty(struct vs_allocator *a, struct vs_private_pool *pool)
+{
+    if (pool->users || pool->streams)
+        return;
+    struct vs_private_pool **link = &a->private_pools;
+    while (*link != pool)
+        link = &(*link)->next;
+    *link = pool->next;
+    vs_node_give_locked(&a->free_private_pools, pool);
+}
+
+static enum vs_err release_freeable(struct vs_allocator *a, struct vs_private_pool *pool,
+                                    uint64_t *released)
+{
+    enum vs_err small = vs_segment_release_kind_locked(a, &pool->streams, VS_POOL_SMALL, released);
+    enum vs_err large = vs_segment_release_kind_locked(a, &pool->streams, VS_POOL_LARGE, released);
+    /* a range whose first mapping failed would keep the pool for ever */
+    vs_range_drop_unmapped_locked(a, pool);
+    drop_if_empty(a, pool);
+    return small ? small : large;
+}
+
+enum vs_err vs_private_pools_release_locked(struct vs_allocator *a, uint64_t *released)
+{
+    enum vs_err first_error = VS_OK;
+    for (struct vs_private_pool *pool = a->private_pools, *next; pool; pool = next) {
+        next = pool->next;
+        enum vs_err err = pool->users ? VS_OK : release_freeable(a, pool, released);
+        if (err && !first_error)
+            first_error = err;
+    }
+    return first_error;
+}
+
+static enum vs_err empty_pool(struct vs_allocator *a, struct vs_pool_id id, uint64_t *released)
+{
+    struct vs_private_pool *pool = find(a, id);
+    if (!pool)
+        return VS_ERR_NOT_FOUND;
+    if (pool->users)
+        return VS_OK;
+    if (a->captures)
+        return VS_ERR_STATE;
+    uint64_t generation = a->generation;
+    enum vs_err waited = vs_events_wait_locked(a, pool);
+    enum vs_err settled = vs_segment_settle_locked(a, pool);
+    if (a->generation != generation)
+        return VS_ERR_STATE;
+    /* the world was released meanwhile: others may have taken the pool down */
+    pool = find(a, id);
+    if (!pool || pool->users)
+        return VS_OK;
+    enum vs_err err = release_freeable(a, pool, released);
+    return waited ? waited : settled ? settled : err;
+}
+
+enum vs_err vs_allocator_pool_empty(struct vs_allocator *a, struct vs_pool_id id,
+                                    uint64_t *released_bytes)
+{
+    uint64_t released = 0;
+    vs_world_acquire(a);
+    enum vs_err err = empty_pool(a, id, &released);
+    vs_world_release(a);
+    if (released_bytes)
+        *released_bytes = released;
+    return err;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A checkpoint that does not make sense costs time, never the answer: then
+ * the state comes from the start of the trace. */
+#include "analysis/checkpoint/moment.h"
+
+#include <stdlib.h>
+
+#include "trace/read/seek.h"
+
+enum vs_err vs_moment_open(struct vs_reader *reader, struct vs_moment **out)
+{
+    struct vs_moment *moment = calloc(1, sizeof *moment);
+    if (!moment)
+        return VS_ERR_NOMEM;
+    moment->reader = reader;
+    enum vs_err err = vs_replay_open(reader, &moment->replay);
+    if (err) {
+        free(moment);
+        return err;
+    }
+    *out = moment;
+    return VS_OK;
+}
+
+void vs_moment_close(struct vs_moment *moment)
+{
+    if (!moment)
+        return;
+    vs_replay_close(moment->replay);
+    vs_activity_free(&moment->activity);
+    vs_carried_free(&moment->carried);
+    free(moment);
+}
+
+enum vs_err vs_moment_event(struct vs_moment *moment, const struct vs_event *event)
+{
+    enum vs_err err = vs_replay_event(moment->replay, event);
+    if (!err)
+        err = vs_activity_event(&moment->activity, event);
+    return err ? err : vs_carried_event(&moment->carried, event);
+}
+
+/* The state at checkpoint *index*, and the reader there. VS_ERR_CORRUPT: not to be had. */
+static enum vs_err load_checkpoint(struct vs_reader *reader, size_t index, struct vs_moment **out)
+{
+    struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
+    struct vs_moment *moment;
+    enum vs_err err = vs_moment_open(reader, &moment);
+    if (err)
+        return err;
+    uint64_t shown = vs_checkpoints_item(checkpoints, index)->shown;
+    err = vs_reader_to_checkpoint(reader, index);
+    if (!err)
+        err = vs_checkpoints_each(checkpoints, index, VS_CHECKPOINT_STATE, vs_moment_load, moment);
+    if (!err)
+        err = vs_moment_loaded(moment);
+    if (!err && moment->replay->events != shown)
+        err = VS_ERR_CORRUPT;
+    if (err) {
+        vs_moment_close(moment);
+        return err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
+    }
+    *out = moment;
+    return VS_OK;
+}
+
+struct moment_goal {
+    bool by_event;
+    uint64_t value;
+};
+
+static size_t nearest(const struct vs_reader *reader, const struct moment_goal *goal)
+{
+    const struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
+    if (!checkpoints)
+        return SIZE_MAX;
+    if (!goal->by_event)
+        return vs_checkpoints_before_time(checkpoints, goal->value);
+    size_t found = SIZE_MAX;
+    const struct vs_checkpoint *item;
+    for (size_t i = 0; (item = vs_checkpoints_item(checkpoints, i)) != NULL; i++) {
+        if (item->shown > goal->value)
+            break;
+        found = i;
+    }
+    return found;
+}
+
+/* What a trace begins with: who it is, and how it was recorded. */
+static bool is_head(const struct vs_event *event)
+{
+    return event->kind == VS_EVENT_process || event->kind == VS_EVENT_option ||
+           event->kind == VS_EVENT_module || event->kind == VS_EVENT_recording_changed;
+}
+
+/* The head is known from the first moment on, though it was written a little later. */
+static enum vs_err go_on(struct vs_moment *moment, const struct moment_goal *goal)
+{
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    bool head = moment->replay->events == 0;
+    while (!err) {
+        if (goal->by_event && moment->replay->events >= goal->value)
+            return VS_OK;
+        err = vs_reader_next(moment->reader, &event);
+        head = head && !err && is_head(&event);
+        if (!err && !goal->by_event && !head && event.time_ns >= goal->value) {
+            vs_reader_unread(moment->reader, &event);
+            return VS_OK;
+        }
+        if (!err)
+            err = vs_moment_event(moment, &event);
+    }
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static enum vs_err at(struct vs_reader *reader, struct moment_goal goal, struct vs_moment **out)
+{
+    struct vs_moment *moment = NULL;
+    size_t index = nearest(reader, &goal);
+    enum vs_err err = index == SIZE_MAX ? VS_ERR_CORRUPT : load_checkpoint(reader, index, &moment);
+    if (err == VS_ERR_CORRUPT) {
+        if (index != SIZE_MAX)
+            vs_reader_set_checkpoints(reader, NULL);
+        err = vs_moment_open(reader, &moment);
+        if (!err)
+            err = vs_reader_rewind(reader);
+    }
+    if (!err)
+        err = go_on(moment, &goal);
+    if (err) {
+        vs_moment_close(moment);
+        return err;
+    }
+    *out = moment;
+    return VS_OK;
+}
+
+enum vs_err vs_moment_at(struct vs_reader *reader, uint64_t time_ns, struct vs_moment **out)
+{
+    return at(reader, (struct moment_goal){false, time_ns}, out);
+}
+
+enum vs_err vs_moment_at_event(struct vs_reader *reader, uint64_t event, struct vs_moment **out)
+{
+    return at(reader, (struct moment_goal){true, event}, out);
+}
+
+enum vs_err vs_moment_window(struct vs_moment *moment, uint64_t time_ns)
+{
+    struct vs_activity *activity = &moment->activity;
+    uint64_t known_ns = activity->last_ns > activity->known_ns ? activity->last_ns
+                                                               : activity->known_ns;
+    vs_activity_free(activity);
+    activity->known_ns = known_ns;
+    return vs_replay_window(moment->replay, time_ns);
+}

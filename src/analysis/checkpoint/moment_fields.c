@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The fields of each kind of record of a moment's state, in their order, written or read by
+ * the same lines; docs/trace-format.md §2.8 lists them. Each value is bounded here as far as
+ * later code relies on it alone; what holds between records, moment_load.c checks. */
+#include "analysis/checkpoint/moment_fields.h"
+
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+/* A field added to one of these is added below as well, at the end of its record, and
+ * VS_CHECKPOINT_VERSION is raised; then the size here is corrected. */
+_Static_assert(sizeof(struct vs_account) == 1912, "fields of an account");
+_Static_assert(sizeof(struct vs_site) == 176, "fields of a call site");
+_Static_assert(sizeof(struct vs_live) == 64, "fields of a live allocation");
+_Static_assert(sizeof(struct vs_failure) == 136, "fields of a failure");
+_Static_assert(sizeof(struct vs_phase) == 72, "fields of a phase");
+_Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
+_Static_assert(sizeof(struct vs_replay) == 1560, "fields of a replay, of its window none");
+
+static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
+{
+    vs_state_u32(r, &place->phase, (uint32_t)in->count - 1);
+    vs_state_bool(r, &place->step_known);
+    vs_state_u64(r, &place->step);
+}
+
+void vs_moment_io_event(struct vs_state_record *r, struct vs_event *event)
+{
+    vs_state_u32(r, &event->kind, VS_EVENT_CODE_MAX);
+    vs_state_u32(r, &event->tid, UINT32_MAX);
+    vs_state_u64(r, &event->time_ns);
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    uint64_t count = info ? info->field_count : 0, passed = 0;
+    vs_state_u64(r, &count);
+    if (!info || count > VS_EVENT_FIELDS_MAX) {
+        r->bad = true;
+        return;
+    }
+    if (!r->writing)
+        memset(event->fields, 0, sizeof event->fields);
+    for (uint64_t i = 0; i < count; i++)
+        vs_state_u64(r, i < info->field_count ? &event->fields[i] : &passed);
+}
+
+static void growth_io(struct vs_state_record *r, struct vs_growth *growth)
+{
+    vs_state_u64(r, &growth->base);
+    vs_state_u64(r, &growth->last);
+    vs_state_u64(r, &growth->first_step);
+    vs_state_u64(r, &growth->first_step_number);
+    vs_state_u64(r, &growth->last_step);
+    vs_state_u32(r, &growth->rises, UINT32_MAX);
+    vs_state_u32(r, &growth->falls, UINT32_MAX);
+}
+
+static void steps_io(struct vs_state_record *r, struct vs_steps *steps)
+{
+    vs_state_bool(r, &steps->open);
+    vs_state_u32(r, &steps->tid, UINT32_MAX);
+    uint64_t *const fields[] = {&steps->range, &steps->begun, &steps->done, &steps->number,
+                                &steps->time_ns, &steps->total_ns, &steps->shortest_ns,
+                                &steps->longest_ns, &steps->longest_number};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+}
+
+static void recording_io(struct vs_state_record *r, struct vs_recording_state *state)
+{
+    vs_state_bool(r, &state->selects);
+    vs_state_u64(r, &state->min_size);
+    vs_state_u64(r, &state->sample);
+    vs_state_u64(r, &state->seed);
+    vs_state_u64(r, &state->limit_bytes);
+    vs_state_u32(r, &state->stage, VS_RECORDING_TOTALS);
+    for (int stage = 0; stage <= VS_RECORDING_TOTALS; stage++) {
+        vs_state_u64(r, &state->since_ns[stage]);
+        vs_state_u64(r, &state->since_bytes[stage]);
+    }
+}
+
+static void unrecorded_io(struct vs_state_record *r,
+                          struct vs_unrecorded sums[VS_LEVEL_COUNT][VS_WHY_COUNT])
+{
+    for (int i = 0; i < VS_LEVEL_COUNT * VS_WHY_COUNT; i++) {
+        struct vs_unrecorded *sum = &sums[i / VS_WHY_COUNT][i % VS_WHY_COUNT];
+        uint64_t *const fields[] = {&sum->allocs, &sum->requested, &sum->size, &sum->frees,
+                                    &sum->freed_requested, &sum->freed_size};
+        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+            vs_state_u64(r, fields[k]);
+    }
+}
+
+void vs_moment_io_totals(struct vs_state_record *r, struct vs_moment *m)
+{
+    struct vs_replay *replay = m->replay;
+    uint64_t *const fields[] = {&replay->events, &replay->first_ns, &replay->now_ns,
+                                &replay->failure_total, &replay->unmatched_frees, &replay->ignored,
+                                &replay->phases.unmatched_pops, &m->activity.last_ns};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    vs_state_u32(r, &replay->phases.main_tid, UINT32_MAX);
+    vs_state_bool(r, &replay->sites.step_seen);
+    vs_state_bool(r, &replay->has_process);
+    if (replay->has_process)
+        vs_moment_io_event(r, &replay->process);
+    vs_state_bool(r, &replay->has_end);
+    if (replay->has_end)
+        vs_moment_io_event(r, &replay->end);
+    steps_io(r, &replay->phases.steps);
+    recording_io(r, &replay->recording);
+}
+
+static void peak_io(struct vs_state_record *r, struct vs_peak *peak, const struct vs_phases *phases)
+{
+    vs_state_u64(r, &peak->bytes);
+    vs_state_u64(r, &peak->event);
+    vs_state_u64(r, &peak->time_ns);
+    place_io(r, &peak->place, phases);
+    vs_state_u64(r, &peak->allocated);
+    vs_state_u64(r, &peak->requested);
+    vs_state_u64(r, &peak->reserved);
+}
+
+static void sample_io(struct vs_state_record *r, struct vs_sample_mark *mark,
+                      const struct vs_phases *phases)
+{
+    vs_state_u64(r, &mark->used);
+    vs_state_u64(r, &mark->free);
+    vs_state_u64(r, &mark->total);
+    vs_state_u64(r, &mark->event);
+    vs_state_u64(r, &mark->time_ns);
+    place_io(r, &mark->place, phases);
+}
+
+static void families_io(struct vs_state_record *r, struct vs_family_account *families)
+{
+    uint64_t count = VS_FAMILY_COUNT;
+    vs_state_u64(r, &count);
+    if (count > VS_FAMILY_COUNT)
+        r->bad = true;
+    for (uint64_t f = 0; !r->bad && f < count; f++) {
+        struct vs_family_account *family = &families[f];
+        uint64_t *const fields[] = {&family->allocs, &family->frees, &family->failures,
+                                    &family->bytes, &family->live_bytes, &family->live_count,
+                                    &family->peak_bytes};
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            vs_state_u64(r, fields[i]);
+    }
+}
+
+void vs_moment_io_account(struct vs_state_record *r, struct vs_account *a,
+                          const struct vs_phases *phases)
+{
+    uint64_t *const fields[] = {
+        &a->device, &a->name, &a->uuid, &a->total_bytes, &a->sm_count, &a->cc_major, &a->cc_minor,
+        &a->simulated, &a->driver_version, &a->allocated, &a->requested, &a->reserved,
+        &a->segment_bytes, &a->segment_count, &a->segment_allocs, &a->segment_frees,
+        &a->block_bytes, &a->graph_used_peak, &a->graph_reserved, &a->graph_reserved_peak,
+        &a->graph_held, &a->peak_reserved_first_ns, &a->lost_bytes, &a->lost_count,
+        &a->framework.allocs, &a->framework.frees, &a->framework.allocated,
+        &a->framework.peak_allocated, &a->framework.peak_reserved, &a->framework.ooms,
+        &a->sample_free, &a->sample_total, &a->step_peak, &a->steps_peak, &a->step_largest,
+        &a->steps_largest, &a->freed_bytes, &a->largest};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    vs_state_bool(r, &a->described);
+    families_io(r, a->family);
+    peak_io(r, &a->peak_allocated, phases);
+    peak_io(r, &a->peak_requested, phases);
+    peak_io(r, &a->peak_reserved, phases);
+    place_io(r, &a->peak_reserved_first_place, phases);
+    sample_io(r, &a->peak_used, phases);
+    sample_io(r, &a->last_used, phases);
+    growth_io(r, &a->growth);
+    unrecorded_io(r, a->unrecorded);
+}
+
+void vs_moment_io_usage(struct vs_state_record *r, struct vs_device_usage *u)
+{
+    uint64_t *const fields[] = {&u->own, &u->pools, &u->others, &u->others_count, &u->graphs};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    bool *const flags[] = {&u->own_known, &u->pools_known, &u->others_seen, &u->graphs_known};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        vs_state_bool(r, flags[i]);
+    vs_state_u32(r, &u->others_how, UINT32_MAX);
+    vs_state_size(r, &u->process_count);
+    if (u->process_count > VS_BALANCE_PROCESSES) {
+        u->process_count = 0;
+        r->bad = true;
+    }
+    for (size_t i = 0; i < u->process_count; i++) {
+        vs_state_u64(r, &u->process[i].pid);
+        vs_state_u64(r, &u->process[i].bytes);
+    }
+    size_t count = u->context_count;
+    vs_state_size(r, &count);
+    for (size_t i = 0; i < count && !r->bad; i++) {
+        if (!r->writing) {
+            r->bad = r->next == r->end ||
+                     vs_vec_grow(&u->contexts, &u->context_capacity, i + 1, sizeof *u->contexts);
+            if (r->bad)
+                return;
+            u->context_count = i + 1;
+        }
+        struct vs_usage_context *context = &u->contexts[i];
+        vs_state_u64(r, &context->context);
+        vs_state_bool(r, &context->measured);
+        vs_state_u32(r, &context->how, UINT32_MAX);
+        for (int what = 0; what < VS_OVERHEAD_WHAT_COUNT; what++)
+            vs_state_s64(r, &context->bytes[what]);
+    }
+}
+
+void vs_moment_io_site(struct vs_state_record *r, struct vs_site *site)
+{
+    uint64_t *const fields[] = {
+        &site->stack, &site->api, &site->allocs, &site->frees, &site->bytes, &site->largest,
+        &site->live_bytes, &site->live_count, &site->lost_bytes, &site->lost_count,
+        &site->temporaries, &site->lifetime_ns, &site->largest_before_step,
+        &site->largest_in_step};
+    vs_state_u32(r, &site->device, VS_HOST_INDEX);
+    vs_state_u32(r, &site->family, VS_FAMILY_COUNT - 1);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    growth_io(r, &site->growth);
+    vs_state_bool(r, &site->touched);
+}
+
+void vs_moment_io_live(struct vs_state_record *r, struct vs_live *live,
+                       struct vs_moment_last_live *last)
+{
+    uint64_t rounding = live->size - live->requested;
+    uint64_t flags = (uint64_t)live->in_segment | (uint64_t)live->counted << 1;
+    vs_state_step(r, &live->addr, &last->addr);
+    vs_state_u64(r, &live->requested);
+    int64_t signed_rounding = (int64_t)rounding;
+    vs_state_s64(r, &signed_rounding);
+    live->size = live->requested + (uint64_t)signed_rounding;
+    vs_state_step(r, &live->time_ns, &last->time_ns);
+    vs_state_u64(r, &live->context);
+    vs_state_step(r, &live->epoch, &last->epoch);
+    vs_state_u32(r, &live->site, UINT32_MAX);
+    vs_state_u8(r, &live->family, VS_FAMILY_COUNT - 1);
+    vs_state_u8(r, &live->device, VS_HOST_INDEX);
+    vs_state_u64(r, &flags);
+    live->in_segment = flags & 1;
+    live->counted = flags >> 1 & 1;
+}
+
+void vs_moment_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment, uint64_t *last)
+{
+    vs_state_step(r, &segment->addr, last);
+    vs_state_u64(r, &segment->size);
+    vs_state_u64(r, &segment->context);
+    vs_state_u64(r, &segment->stream);
+    vs_state_u64(r, &segment->pool);
+    vs_state_u32(r, &segment->device, VS_HOST_INDEX);
+    vs_state_bool(r, &segment->mapped);
+    vs_state_bool(r, &segment->view);
+}
+
+void vs_moment_io_failure(struct vs_state_record *r, struct vs_failure *f,
+                          const struct vs_phases *phases)
+{
+    uint64_t *const fields[] = {&f->event, &f->time_ns, &f->requested, &f->context, &f->stream,
+                                &f->api, &f->stack, &f->error, &f->device_free, &f->device_total,
+                                &f->allocated, &f->reserved, &f->step_begun};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    vs_state_u32(r, &f->tid, UINT32_MAX);
+    vs_state_bool(r, &f->framework);
+    vs_state_bool(r, &f->recovered);
+    vs_state_u32(r, &f->account, VS_HOST_INDEX);
+    vs_state_u32(r, &f->family, VS_FAMILY_COUNT - 1);
+    place_io(r, &f->place, phases);
+}
+
+void vs_moment_io_range(struct vs_state_record *r, struct vs_range *range,
+                        const struct vs_phases *phases)
+{
+    vs_state_u64(r, &range->domain);
+    vs_state_u64(r, &range->time_ns);
+    place_io(r, &range->place, phases);
+    vs_state_bool(r, &range->is_step);
+}
+
+static void tally_io(struct vs_state_record *r, struct vs_activity_tally *tally)
+{
+    vs_state_u64(r, &tally->count);
+    vs_state_u64(r, &tally->bytes);
+    vs_state_u64(r, &tally->time_ns);
+}
+
+void vs_moment_io_device_activity(struct vs_state_record *r, struct vs_device_activity *row)
+{
+    uint64_t kinds = VS_COPY_KIND_COUNT;
+    vs_state_u64(r, &row->device);
+    tally_io(r, &row->kernels);
+    tally_io(r, &row->sets);
+    tally_io(r, &row->syncs);
+    vs_state_u64(r, &kinds);
+    if (kinds > VS_COPY_KIND_COUNT)
+        r->bad = true;
+    for (uint64_t k = 0; !r->bad && k < kinds; k++)
+        tally_io(r, &row->copies[k]);
+}
+
+void vs_moment_io_kernel(struct vs_state_record *r, struct vs_kernel_row *row)
+{
+    vs_state_u64(r, &row->name);
+    vs_state_u64(r, &row->device);
+    vs_state_u64(r, &row->count);
+    vs_state_u64(r, &row->time_ns);
+    vs_state_u64(r, &row->shortest_ns);
+    vs_state_u64(r, &row->longest_ns);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of a moment as records. Maps are written by their keys, so that the same state
+ * is always the same bytes; lists in batches, so that no record grows without bound. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/checkpoint/moment_fields.h"
+
+#define BATCH 1024 /* items in one record */
+
+static void save_phases(struct vs_state_record *r, struct vs_phases *phases)
+{
+    for (size_t i = 0; i < phases->count; i++) {
+        struct vs_phase *phase = &phases->items[i];
+        const char *name = phase->name, *prefix = phase->prefix;
+        size_t length = strlen(name), prefix_length = prefix == name ? 0 : strlen(prefix) + 1;
+        uint64_t index = i;
+        vs_state_u64(r, &index);
+        vs_state_u32(r, &phase->parent, UINT32_MAX);
+        vs_state_bool(r, &phase->is_step);
+        vs_state_text(r, &name, &length);
+        vs_state_text(r, &prefix, &prefix_length); /* with its NUL, or none: that is the name */
+        vs_state_u64(r, &phase->times);
+        vs_state_u64(r, &phase->time_ns);
+        vs_state_u64(r, &phase->allocs);
+        vs_state_u64(r, &phase->alloc_bytes);
+        vs_state_u32(r, &phase->peak_count, VS_HOST_INDEX + 1);
+        for (unsigned d = 0; d < phase->peak_count; d++)
+            vs_state_u64(r, &phase->peaks[d]);
+        vs_state_end(r, VS_MOMENT_PHASE);
+    }
+}
+
+static void save_account(struct vs_state_record *r, struct vs_replay *replay, unsigned index)
+{
+    bool host = index == VS_HOST_INDEX;
+    vs_state_bool(r, &host);
+    vs_moment_io_account(r, replay->accounts[index], &replay->phases);
+    vs_state_end(r, VS_MOMENT_ACCOUNT);
+    if (host)
+        return;
+    uint64_t number = index;
+    vs_state_u64(r, &number);
+    vs_moment_io_usage(r, &replay->accounts[index]->usage);
+    vs_state_end(r, VS_MOMENT_USAGE);
+}
+
+static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
+{
+    for (size_t i = 0; i < phases->thread_count; i++) {
+        struct vs_thread *thread = &phases->threads[i];
+        bool whole = thread->depth <= thread->capacity || thread->capacity == VS_RANGE_DEPTH_MAX;
+        uint32_t kept = thread->depth < thread->capacity ? thread->depth : thread->capacity;
+        uint32_t depth = whole ? thread->depth : kept; /* what found no room is forgotten */
+        vs_state_u32(r, &thread->tid, UINT32_MAX);
+        vs_state_u64(r, &thread->last_alloc);
+        vs_state_u32(r, &depth, UINT32_MAX);
+        for (uint32_t k = 0; k < kept; k++)
+            vs_moment_io_range(r, &thread->ranges[k], phases);
+        vs_state_end(r, VS_MOMENT_THREAD);
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct vs_map_slot *x = a, *y = b;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* What a map holds, by its keys, so that the same state is always the same bytes, and
+ * neighbours take little room. NULL when out of memory (and *r is bad). */
+static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map *map)
+{
+    struct vs_map_slot *slots = malloc((map->count + 1) * sizeof *slots);
+    size_t cursor = 0, n = 0;
+    const struct vs_map_slot *slot;
+    while (slots && n < map->count && (slot = vs_map_next(map, &cursor)) != NULL)
+        slots[n++] = *slot;
+    if (slots)
+        qsort(slots, n, sizeof *slots, by_key);
+    else
+        r->bad = true;
+    return slots;
+}
+
+static void save_map(struct vs_state_record *r, const struct vs_map *map, enum vs_moment_tag tag)
+{
+    struct vs_map_slot *slots = sorted(r, map);
+    for (size_t i = 0; slots && i < map->count; i++) {
+        vs_state_u64(r, &slots[i].key);
+        vs_state_u64(r, &slots[i].value);
+        if ((i + 1) % BATCH == 0 || i + 1 == map->count)
+            vs_state_end(r, tag);
+    }
+    free(slots);
+}
+
+static void save_lives(struct vs_state_record *r, struct vs_replay *replay)
+{
+    struct vs_map_slot *slots = sorted(r, &replay->by_addr);
+    struct vs_moment_last_live last = {0};
+    for (size_t i = 0; slots && i < replay->by_addr.count; i++) {
+        vs_moment_io_live(r, &replay->lives[slots[i].value], &last);
+        if ((i + 1) % BATCH == 0 || i + 1 == replay->by_addr.count) {
+            vs_state_end(r, VS_MOMENT_LIVE);
+            last = (struct vs_moment_last_live){0};
+        }
+    }
+    free(slots);
+}
+
+/* Items in batches. */
+#define SAVE(count, tag, one)                              \
+    do {                                                   \
+        for (size_t i = 0; i < (count); i++) {             \
+            one;                                           \
+            if ((i + 1) % BATCH == 0 || i + 1 == (count)) \
+                vs_state_end(r, tag);                      \
+        }                                                  \
+    } while (0)
+
+static void save_lists(struct vs_state_record *r, struct vs_moment *m)
+{
+    struct vs_replay *replay = m->replay;
+    uint64_t last = 0;
+    SAVE(replay->sites.count, VS_MOMENT_SITES, vs_moment_io_site(r, &replay->sites.items[i]));
+    save_threads(r, &replay->phases);
+    save_map(r, &replay->phases.open_steps, VS_MOMENT_OPEN_STEPS);
+    save_lives(r, replay);
+    for (size_t i = 0; i < replay->segments.count; i++) {
+        if (i % BATCH == 0)
+            last = 0;
+        vs_moment_io_segment(r, &replay->segments.items[i], &last);
+        if ((i + 1) % BATCH == 0 || i + 1 == replay->segments.count)
+            vs_state_end(r, VS_MOMENT_SEGMENTS);
+    }
+    save_map(r, &replay->framework_live, VS_MOMENT_FRAMEWORK);
+    for (size_t i = 0; i < replay->failure_count; i++) {
+        vs_moment_io_failure(r, &replay->failures[i], &replay->phases);
+        vs_state_end(r, VS_MOMENT_FAILURE);
+    }
+    SAVE(m->activity.kernel_count, VS_MOMENT_KERNELS,
+         vs_moment_io_kernel(r, &m->activity.kernels[i]));
+    SAVE(m->activity.device_count, VS_MOMENT_ACTIVITY,
+         vs_moment_io_device_activity(r, &m->activity.devices[i]));
+    size_t n = 0;
+    for (size_t i = 0; i < m->carried.count; i++) {
+        if (!m->carried.items[i].kind)
+            continue;
+        vs_moment_io_event(r, &m->carried.items[i]);
+        if (++n % BATCH == 0)
+            vs_state_end(r, VS_MOMENT_EVENTS);
+    }
+    if (n % BATCH)
+        vs_state_end(r, VS_MOMENT_EVENTS);
+}
+
+enum vs_err vs_moment_save(struct vs_moment *m, vs_checkpoint_take *take, void *context)
+{
+    struct vs_state_record record = {.writing = true, .take = take, .context = context};
+    struct vs_state_record *r = &record;
+    struct vs_replay *replay = m->replay;
+    vs_moment_io_totals(r, m);
+    vs_state_end(r, VS_MOMENT_TOTALS);
+    save_phases(r, &replay->phases);
+    for (unsigned i = 0; i < replay->account_count; i++)
+        save_account(r, replay, i);
+    save_account(r, replay, VS_HOST_INDEX);
+    save_lists(r, m);
+    return vs_state_flush(r);
+}

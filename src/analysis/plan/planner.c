@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The time of a stream is the number of its requests so far. A block
+ * of the period gets the longest life it had in any repetition; one that outlives a
+ * whole period would be there twice and is not placed. Blocks of the prologue that
+ * die within the first repetition keep their memory until the same moment of every
+ * repetition; later ones keep it for ever. What comes after the last repetition is
+ * not planned: nobody knows when it will come. */
+#include "analysis/plan/planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "analysis/plan/interval_pack.h"
+#include "analysis/state/period.h"
+#include "analysis/state/vec.h"
+#include "base/vs_map.h"
+
+#define NEVER UINT32_MAX
+#define PAGE (UINT64_C(2) << 20)
+
+struct planner_lane { /* a stream */
+    uint64_t stream;
+    uint32_t *sizes, *deaths; /* by request: granules; requests of the lane when freed */
+    size_t count, size_capacity, death_capacity;
+};
+
+struct alive {
+    uint64_t block, bytes;
+    uint32_t lane, request;
+    uint32_t step_request; /* among those of all lanes */
+    bool shared; /* used by other streams */
+};
+
+struct late { /* a free that takes effect when the planner's clock gets there */
+    uint64_t due;
+    uint32_t lane, request;
+};
+
+struct vs_planner {
+    struct planner_lane *lanes;
+    size_t lane_count, lane_capacity;
+    struct vs_map names; /* block -> index in alive + 1 */
+    struct alive *alive;
+    size_t alive_count, alive_capacity;
+    struct late *late;
+    struct vs_planner_step *steps;
+    size_t step_count, step_capacity;
+    size_t late_first, late_count, late_capacity;
+    uint64_t clock, requests, live_bytes, peak_bytes;
+    uint64_t unplanned_bytes; /* 0: not known */
+};
+
+enum vs_err vs_planner_open(struct vs_planner **out)
+{
+    *out = calloc(1, sizeof **out);
+    return *out ? VS_OK : VS_ERR_NOMEM;
+}
+
+void vs_planner_close(struct vs_planner *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->lane_count; i++) {
+        free(p->lanes[i].sizes);
+        free(p->lanes[i].deaths);
+    }
+    free(p->lanes);
+    vs_map_free(&p->names);
+    free(p->alive);
+    free(p->late);
+    free(p->steps);
+    free(p);
+}
+
+/* --- being told --- */
+
+static void kill_request(struct vs_planner *p, uint32_t lane, uint32_t request)
+{
+    p->lanes[lane].deaths[request] = (uint32_t)p->lanes[lane].count;
+}
+
+static void tick(struct vs_planner *p)
+{
+    p->clock++;
+    while (p->late_first < p->late_count && p->late[p->late_first].due <= p->clock) {
+        const struct late *late = &p->late[p->late_first++];
+        kill_request(p, late->lane, late->request);
+    }
+}
+
+static enum vs_err add_step(struct vs_planner *p, struct vs_planner_step step)
+{
+    enum vs_err err =
+        vs_vec_grow(&p->steps, &p->step_capacity, p->step_count + 1, sizeof *p->steps);
+    if (!err)
+        p->steps[p->step_count++] = step;
+    return err;
+}
+
+const struct vs_planner_step *vs_planner_steps(const struct vs_planner *p, size_t *count)
+{
+    *count = p->step_count;
+    return p->steps;
+}
+
+static enum vs_err find_lane(struct vs_planner *p, uint64_t stream, uint32_t *out)
+{
+    size_t i = 0;
+    while (i < p->lane_count && p->lanes[i].stream != stream)
+        i++;
+    if (i == p->lane_count) {
+        enum vs_err err =
+            vs_vec_grow(&p->lanes, &p->lane_capacity, i + 1, sizeof *p->lanes);
+        if (err)
+            return err;
+        p->lanes[p->lane_count++].stream = stream;
+    }
+    *out = (uint32_t)i;
+    return VS_OK;
+}
+
+static enum vs_err add_request(struct planner_lane *lane, uint64_t bytes)
+{
+    uint64_t granules = (bytes + VS_PLAN_GRANULE - 1) / VS_PLAN_GRANULE;
+    if (granules >= VS_PLAN_NONE || lane->count >= VS_PLAN_ENTRIES_MAX)
+        return VS_ERR_LIMIT;
+    enum vs_err err =
+        vs_vec_grow(&lane->sizes, &lane->size_capacity, lane->count + 1, sizeof *lane->sizes);
+    if (!err)
+        err = vs_vec_grow(&lane->deaths, &lane->death_capacity, lane->count + 1,
+                          sizeof *lane->deaths);
+    if (err)
+        return err;
+    lane->sizes[lane->count] = (uint32_t)granules;
+    lane->deaths[lane->count++] = NEVER;
+    return VS_OK;
+}
+
+enum vs_err vs_planner_alloc(struct vs_planner *p, uint64_t block, uint64_t bytes, uint64_t stream)
+{
+    uint32_t lane;
+    if (!bytes)
+        return VS_OK;
+    if (!block || vs_map_get(&p->names, block))
+        return VS_ERR_STATE;
+    enum vs_err err = find_lane(p, stream, &lane);
+    if (!err)
+        err = vs_vec_grow(&p->alive, &p->alive_capacity, p->alive_count + 1, sizeof *p->alive);
+    if (!err)
+        err = add_step(p, (struct vs_planner_step){.bytes = bytes,
+                                                   .request = (uint32_t)p->requests,
+                                                   .lane = lane,
+                                                   .kind = VS_PLANNER_ALLOC});
+    if (!err && (err = vs_map_put(&p->names, block, p->alive_count + 1)))
+        p->step_count--;
+    if (err)
+        return err;
+    tick(p);
+    struct planner_lane *l = &p->lanes[lane];
+    p->alive[p->alive_count++] = (struct alive){
+        block, bytes, lane, (uint32_t)l->count, (uint32_t)p->requests, false};
+    err = add_request(l, bytes);
+    p->requests++;
+    p->live_bytes += bytes;
+    if (p->live_bytes > p->peak_bytes)
+        p->peak_bytes = p->live_bytes;
+    return err;
+}
+
+enum vs_err vs_planner_record(struct vs_planner *p, uint64_t block)
+{
+    uint64_t *at = block ? vs_map_get(&p->names, block) : NULL;
+    if (!at)
+        return VS_ERR_NOT_FOUND;
+    tick(p);
+    struct alive *used = &p->alive[*at - 1];
+    used->shared = true;
+    return add_step(p, (struct vs_planner_step){.request = used->step_request,
+                                                .kind = VS_PLANNER_USE});
+}
+
+enum vs_err vs_planner_free(struct vs_planner *p, uint64_t block)
+{
+    uint64_t at;
+    if (!block || !vs_map_remove(&p->names, block, &at))
+        return VS_ERR_NOT_FOUND;
+    tick(p);
+    struct alive gone = p->alive[--at], moved = p->alive[--p->alive_count];
+    p->live_bytes -= gone.bytes;
+    if (at < p->alive_count) { /* the last one takes its place, under its name */
+        p->alive[at] = moved;
+        *vs_map_get(&p->names, moved.block) = at + 1;
+    }
+    enum vs_err err = add_step(p, (struct vs_planner_step){.request = gone.step_request,
+                                                           .kind = VS_PLANNER_FREE});
+    if (!gone.shared)
+        kill_request(p, gone.lane, gone.request);
+    if (err || !gone.shared)
+        return err;
+    err = vs_vec_grow(&p->late, &p->late_capacity, p->late_count + 1, sizeof *p->late);
+    if (!err)
+        p->late[p->late_count++] =
+            (struct late){p->clock + VS_PLANNER_LAG, gone.lane, gone.request};
+    return err;
+}
+
+void vs_planner_set_unplanned(struct vs_planner *p, uint64_t bytes)
+{
+    p->unplanned_bytes = bytes;
+}
+
+uint64_t vs_planner_peak(const struct vs_planner *p)
+{
+    return p->peak_bytes;
+}
+
+/* --- one stream --- */
+
+/* How long the blocks made at *place* of the period live: the longest of all
+ * repetitions. NEVER when one that had a whole period of time was not freed. */
+static uint32_t life_in_period(const struct planner_lane *lane, const struct vs_period *period,
+                               uint32_t place)
+{
+    uint32_t longest = 1;
+    for (uint32_t r = 0; r < period->repeats; r++) {
+        uint32_t request = period->prologue + r * period->length + place;
+        uint32_t death = lane->deaths[request];
+        if (death == NEVER && lane->count - request > period->length)
+            return NEVER;
+        if (death == NEVER) /* the trace ended before */
+            continue;
+        uint32_t life = death > request ? death - request : 1;
+        longest = life > longest ? life : longest;
+    }
+    return longest;
+}
+
+static void set_prologue(const struct planner_lane *lane, const struct vs_period *period,
+                         struct vs_interval *blocks, uint32_t count)
+{
+    for (uint32_t i = 0; i < period->prologue; i++) {
+        uint32_t death = lane->deaths[i];
+        blocks[i].size = lane->sizes[i];
+        blocks[i].death = death < count ? death : count;
+    }
+}
+
+static void set_period(const struct planner_lane *lane, const struct vs_period *period,
+                       struct vs_interval *blocks, uint32_t count)
+{
+    for (uint32_t place = 0; place < period->length; place++) {
+        struct vs_interval *b = &blocks[period->prologue + place];
+        uint32_t life = life_in_period(lane, period, place);
+        uint64_t end = (uint64_t)period->prologue + place + life;
+        b->size = life <= period->length ? lane->sizes[period->prologue + place] : 0;
+        b->death = end < count ? (uint32_t)end : count;
+        b->again = b->size && end > count ? (uint32_t)(end - period->length) : 0;
+    }
+}
+
+struct beside { /* a placed block that is alive */
+    uint32_t offset, block;
+};
+
+/* The blocks alive at a moment, by offset. */
+struct planner_row {
+    struct beside *items;
+    size_t count;
+};
+
+static size_t row_find(const struct planner_row *row, uint32_t offset)
+{
+    size_t low = 0, high = row->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (row->items[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void row_insert(struct planner_row *row, uint32_t offset, uint32_t block)
+{
+    size_t at = row_find(row, offset);
+    memmove(&row->items[at + 1], &row->items[at], (row->count++ - at) * sizeof *row->items);
+    row->items[at] = (struct beside){offset, block};
+}
+
+static void row_remove(struct planner_row *row, uint32_t offset, uint32_t block)
+{
+    size_t at = row_find(row, offset);
+    if (at == row->count || row->items[at].block != block)
+        return; /* not alive there before: the first period's start */
+    memmove(&row->items[at], &row->items[at + 1], (--row->count - at) * sizeof *row->items);
+}
+
+struct death {
+    uint32_t time, block;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct death *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+/* Entries with the neighbour that each block has below when it is made. */
+static enum vs_err fill_entries(const struct vs_interval *blocks, uint32_t count, uint32_t bend,
+                                struct vs_plan_entry *entries)
+{
+    struct planner_row row = {malloc((count + 1) * sizeof *row.items), 0};
+    struct death *deaths = malloc((2 * (size_t)count + 1) * sizeof *deaths);
+    size_t death_count = 0, next = 0;
+    for (uint32_t i = 0; i < count && row.items && deaths; i++) {
+        if (blocks[i].offset == VS_INTERVAL_UNPLACED)
+            continue;
+        deaths[death_count++] = (struct death){blocks[i].death, i};
+        if (blocks[i].again)
+            deaths[death_count++] = (struct death){blocks[i].again, i};
+    }
+    if (row.items && deaths)
+        qsort(deaths, death_count, sizeof *deaths, by_time);
+    for (uint32_t i = 0; i < count && row.items && deaths; i++) {
+        const struct vs_interval *b = &blocks[i];
+        struct vs_plan_entry *e = &entries[i];
+        for (; next < death_count && deaths[next].time <= i; next++)
+            row_remove(&row, blocks[deaths[next].block].offset, deaths[next].block);
+        for (uint32_t k = i; i == bend && k < count; k++) {
+            if (blocks[k].again > bend && blocks[k].offset != VS_INTERVAL_UNPLACED)
+                row_insert(&row, blocks[k].offset, k);
+        }
+        uint32_t life = b->again ? count - i + b->again - bend : b->death - i;
+        e->offset = b->offset;
+        e->below = VS_PLAN_NONE;
+        e->life = b->death == count && !b->again ? 0 : life;
+        if (b->offset == VS_INTERVAL_UNPLACED)
+            continue;
+        size_t at = row_find(&row, b->offset);
+        if (at)
+            e->below = row.items[at - 1].offset;
+        row_insert(&row, b->offset, i);
+    }
+    enum vs_err err = row.items && deaths ? VS_OK : VS_ERR_NOMEM;
+    free(row.items);
+    free(deaths);
+    return err;
+}
+
+/* Most granules alive at once in all the lane did. */
+static enum vs_err lane_peak(const struct planner_lane *lane, uint64_t *out)
+{
+    uint64_t *freed = calloc(lane->count + 1, sizeof *freed), now = 0;
+    if (!freed)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < lane->count; i++) {
+        if (lane->deaths[i] != NEVER)
+            freed[lane->deaths[i]] += lane->sizes[i];
+    }
+    *out = 0;
+    for (size_t i = 0; i < lane->count; i++) {
+        now += lane->sizes[i] - freed[i];
+        *out = now > *out ? now : *out;
+    }
+    free(freed);
+    return VS_OK;
+}
+
+static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_period *period,
+                             struct vs_plan_entry *entries, struct vs_packing *packing)
+{
+    uint32_t count = period->prologue + period->length;
+    uint32_t bend = period->length ? period->prologue : 0;
+    struct vs_interval *blocks = calloc(count + 1, sizeof *blocks);
+    if (!blocks)
+        return VS_ERR_NOMEM;
+    set_prologue(lane, period, blocks, count);
+    set_period(lane, period, blocks, count);
+    enum vs_err err = vs_interval_pack(blocks, count, bend, packing);
+    for (uint32_t i = 0; i < count; i++)
+        entries[i].granules = lane->sizes[i];
+    if (!err)
+        err = fill_entries(blocks, count, bend, entries);
+    free(blocks);
+    return err;
+}
+
+/* What repeats is only worth planning for when the fullest moment is part of it, and
+ * when blocks that live longer in some repetitions do not cost much. */
+static bool worth_repeating(const struct vs_packing *packing, uint64_t peak)
+{
+    return packing->bound >= peak && packing->peak <= peak + peak / 100;
+}
+
+/* Plan a lane into *entries*, room for all its requests; *out* is all but its first. */
+static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, struct vs_plan_entry *entries,
+                             struct vs_plan_stream *out, struct vs_plan_summary_stream *summary)
+{
+    struct vs_period period = {0};
+    struct vs_packing packing = {0};
+    uint64_t peak;
+    enum vs_err err = lane_peak(lane, &peak);
+    if (!err && !whole)
+        err = vs_period_find(lane->sizes, lane->count, &period);
+    if (!err && period.length)
+        err = pack_lane(lane, &period, entries, &packing);
+    if (!err && (!period.length || !worth_repeating(&packing, peak))) {
+        period = (struct vs_period){(uint32_t)lane->count, 0, 0};
+        err = pack_lane(lane, &period, entries, &packing);
+    }
+    if (err)
+        return err;
+    *out = (struct vs_plan_stream){0, period.prologue, period.length, period.repeats,
+                                   (uint32_t)packing.peak, 0};
+    *summary = (struct vs_plan_summary_stream){
+        lane->stream, lane->count, 0, period.prologue, period.length, period.repeats,
+        peak * VS_PLAN_GRANULE, packing.peak * VS_PLAN_GRANULE, packing.passes};
+    for (uint32_t i = 0; i < period.prologue + period.length; i++)
+        summary->placed += entries[i].offset != VS_PLAN_NONE;
+    return VS_OK;
+}
+
+/* --- the file --- */
+
+/* Several streams whose memory, kept apart, is a twentieth more than what is alive: the
+ * policy without a plan, which lends pages from stream to stream, does better. */
+static bool costs_too_much(const struct vs_planner *p, const struct vs_plan_summary *summary,
+                           uint32_t lanes)
+{
+    return lanes > 1 && summary->planned_bytes > p->peak_bytes + p->peak_bytes / 20 + lanes * PAGE;
+}
+
+static void place_nothing(struct vs_plan_header *h, struct vs_plan_stream *streams,
+                          struct vs_plan_entry *entries, uint32_t lanes,
+                          struct vs_plan_summary *summary)
+{
+    for (uint32_t i = 0; i < h->entry_count; i++)
+        entries[i].offset = entries[i].below = VS_PLAN_NONE;
+    for (uint32_t i = 0; i < lanes; i++) {
+        streams[i].granules = 0;
+        summary->streams[i].placed = 0;
+    }
+}
+
+static void set_header(struct vs_plan_header *h, const struct vs_planner *p,
+                       const struct vs_plan_identity *identity)
+{
+    h->magic = VS_PLAN_MAGIC;
+    h->version = VS_PLAN_VERSION;
+    h->header_bytes = sizeof *h;
+    h->device = identity->device;
+    h->device_bytes = identity->device_bytes;
+    h->live_bytes = p->peak_bytes;
+    if (identity->program) {
+        size_t length = strnlen(identity->program, sizeof h->program - 1);
+        memcpy(h->program, identity->program, length);
+    }
+}
+
+enum vs_err vs_planner_build(struct vs_planner *p, const struct vs_plan_identity *identity,
+                             bool whole, void **bytes, size_t *size,
+                             struct vs_plan_summary *summary)
+{
+    uint32_t lanes = p->lane_count < VS_PLAN_STREAMS_MAX ? (uint32_t)p->lane_count
+                                                         : VS_PLAN_STREAMS_MAX;
+    size_t total = 0;
+    memset(summary, 0, sizeof *summary);
+    for (uint32_t i = 0; i < lanes; i++)
+        total += p->lanes[i].count;
+    if (total > VS_PLAN_ENTRIES_MAX)
+        return VS_ERR_LIMIT;
+    struct vs_plan_header *h = calloc(1, sizeof *h + lanes * sizeof(struct vs_plan_stream) +
+                                             total * sizeof(struct vs_plan_entry));
+    if (!h)
+        return VS_ERR_NOMEM;
+    struct vs_plan_stream *streams = (void *)(h + 1);
+    struct vs_plan_entry *entries = (void *)(streams + lanes);
+    enum vs_err err = VS_OK;
+    set_header(h, p, identity);
+    for (uint32_t i = 0; i < lanes && !err; i++) {
+        err = plan_lane(&p->lanes[i], whole, entries + h->entry_count, &streams[i],
+                        &summary->streams[i]);
+        streams[i].first = h->entry_count;
+        h->entry_count += streams[i].prologue + streams[i].period;
+        summary->planned_bytes += (summary->streams[i].peak_bytes + PAGE - 1) / PAGE * PAGE;
+    }
+    if (err) {
+        free(h);
+        return err;
+    }
+    summary->apart = costs_too_much(p, summary, lanes);
+    summary->no_gain = p->unplanned_bytes && summary->planned_bytes >= p->unplanned_bytes;
+    if (summary->apart || summary->no_gain)
+        place_nothing(h, streams, entries, lanes, summary);
+    summary->requests = p->requests;
+    summary->live_bytes = p->peak_bytes;
+    summary->stream_count = h->stream_count = lanes;
+    summary->unplanned_streams = p->lane_count - lanes;
+    *size = sizeof *h + lanes * sizeof *streams + h->entry_count * sizeof *entries;
+    h->file_bytes = *size;
+    h->checksum = XXH64(h, *size, 0);
+    *bytes = h;
+    return VS_OK;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who comes from whom. See the header; process_tree_sum.c adds up. */
+#include "analysis/processes/process_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_EVENTS 4096u /* the `process` event is among the first */
+/* the kernel tells births in steps of 10 ms, and a child may run late */
+#define FORK_SLACK_NS UINT64_C(20000000)
+#define FOREBEARS_MAX 64u
+
+static const char *keep(struct vs_arena *arena, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = vs_arena_alloc(arena, bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum vs_err take_process(struct vs_tree *tree, struct vs_tree_member *m,
+                                const struct vs_reader *reader, const struct vs_event *event)
+{
+    m->has_process = true;
+    m->pid = event->process.pid;
+    m->ppid = event->process.ppid;
+    m->born_ns = event->process.born_ns;
+    m->start_ns = event->process.start_ns;
+    m->start_realtime_ns = event->process.start_realtime_ns;
+    m->program = keep(&tree->arena, base_name(vs_reader_string(reader, event->process.exe)));
+    m->host = keep(&tree->arena, vs_reader_string(reader, event->process.host));
+    m->boot = keep(&tree->arena, vs_reader_string(reader, event->process.boot));
+    m->lineage = keep(&tree->arena, vs_reader_string(reader, event->process.lineage));
+    return m->program && m->host && m->boot && m->lineage ? VS_OK : VS_ERR_NOMEM;
+}
+
+static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
+                             const char *path, char *why)
+{
+    struct vs_reader *reader;
+    struct vs_event event;
+    *m = (struct vs_tree_member){.program = "?", .host = "", .boot = "", .lineage = ""};
+    m->path = keep(&tree->arena, path);
+    enum vs_err err = m->path ? vs_reader_open(path, &reader, why) : VS_ERR_NOMEM;
+    if (err)
+        return err;
+    for (unsigned i = 0; !err && i < LOOK_EVENTS && !m->has_process; i++) {
+        err = vs_reader_next(reader, &event);
+        if (!err && i == 0)
+            m->start_ns = event.time_ns;
+        if (!err && event.kind == VS_EVENT_process)
+            err = take_process(tree, m, reader, &event);
+    }
+    vs_reader_close(reader);
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+/* --- links --- */
+
+struct forebear {
+    uint64_t pid, ns;
+    bool forked; /* ns is the moment of a fork, not of a birth */
+};
+
+static size_t read_lineage(const char *text, struct forebear *out)
+{
+    size_t count = 0;
+    while (count < FOREBEARS_MAX && *text) {
+        char *end;
+        out[count].pid = strtoull(text, &end, 10);
+        if (end == text || (*end != '@' && *end != ':'))
+            break;
+        out[count].forked = *end == '@';
+        text = end + 1;
+        out[count++].ns = strtoull(text, &end, 10);
+        if (*end != ' ')
+            break;
+        text = end + 1;
+    }
+    return count;
+}
+
+/* By birth, then by the start of the trace. */
+static bool is_before(const struct vs_tree_member *a, const struct vs_tree_member *b)
+{
+    if (a->born_ns != b->born_ns)
+        return a->born_ns < b->born_ns;
+    return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a < b;
+}
+
+static bool same_boot(const struct vs_tree_member *a, const struct vs_tree_member *b)
+{
+    return *a->boot ? strcmp(a->boot, b->boot) == 0 : !*b->boot && strcmp(a->host, b->host) == 0;
+}
+
+static bool same_process(const struct vs_tree_member *a, const struct vs_tree_member *b)
+{
+    return a->born_ns && a->born_ns == b->born_ns && a->pid == b->pid && same_boot(a, b);
+}
+
+static bool is_forebear(const struct vs_tree_member *m, const struct forebear *f)
+{
+    if (!m->born_ns || m->pid != f->pid)
+        return false;
+    return f->forked ? m->born_ns <= f->ns + FORK_SLACK_NS : m->born_ns == f->ns;
+}
+
+static bool comes_from(const struct vs_tree_member *members, const struct vs_tree_member *c,
+                       const struct vs_tree_member *m)
+{
+    while (c != m && c->parent != VS_TREE_NONE)
+        c = &members[c->parent];
+    return c == m;
+}
+
+/* A parent is born no later than its child; in one tick of the kernel's clock both may be,
+ * and then the child's trace may well begin first. Links never go round, whatever traces say. */
+static bool can_bear(const struct vs_tree_member *members, const struct vs_tree_member *c,
+                     const struct vs_tree_member *m)
+{
+    return c->born_ns <= m->born_ns && !comes_from(members, c, m);
+}
+
+/* The trace of forebear *f* from which *m* comes: of several processes with that number the
+ * last one born, of several programs it was the one before *m* began. */
+static uint32_t find_forebear(const struct vs_tree_member *members, size_t count,
+                              const struct vs_tree_member *m, const struct forebear *f)
+{
+    const struct vs_tree_member *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_tree_member *c = &members[i];
+        if (c == m || !same_boot(c, m) || same_process(c, m) || !is_forebear(c, f) ||
+            !can_bear(members, c, m))
+            continue;
+        if (!best || c->born_ns > best->born_ns ||
+            (c->born_ns == best->born_ns && c->start_ns <= m->start_ns))
+            best = c;
+    }
+    return best ? (uint32_t)(best - members) : VS_TREE_NONE;
+}
+
+static void link_to_earlier_image(struct vs_tree_member *members, size_t count,
+                                  struct vs_tree_member *m)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_tree_member *c = &members[i];
+        if (c == m || !same_process(c, m) || !is_before(c, m))
+            continue;
+        if (m->parent == VS_TREE_NONE || is_before(&members[m->parent], c))
+            m->parent = (uint32_t)i;
+        m->link = VS_TREE_EXEC;
+    }
+}
+
+static void link_by_lineage(struct vs_tree_member *members, size_t count,
+                            struct vs_tree_member *m)
+{
+    struct forebear forebears[FOREBEARS_MAX];
+    size_t known = read_lineage(m->lineage, forebears), place = 0;
+    for (size_t i = 0; i < known; i++) {
+        struct forebear f = forebears[i];
+        /* a fork is told by number and moment; a parent that lives still, by its birth */
+        for (size_t j = i + 1; f.forked && j < known; j++) {
+            if (!forebears[j].forked && forebears[j].pid == f.pid)
+                f = forebears[j];
+        }
+        place = i && forebears[i].forked != forebears[i - 1].forked ? 0 : place;
+        m->parent = find_forebear(members, count, m, &f);
+        if (m->parent != VS_TREE_NONE) {
+            m->link = place ? VS_TREE_BELOW : forebears[i].forked ? VS_TREE_FORK : VS_TREE_CHILD;
+            return;
+        }
+        place++;
+    }
+}
+
+/* A trace that tells only the parent's number. */
+static void link_by_number(struct vs_tree_member *members, size_t count,
+                           struct vs_tree_member *m)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_tree_member *c = &members[i];
+        if (c == m || c->pid != m->ppid || strcmp(c->host, m->host) != 0 || !is_before(c, m) ||
+            comes_from(members, c, m))
+            continue;
+        m->parent = (uint32_t)i;
+        m->link = VS_TREE_LIKELY;
+    }
+}
+
+void vs_tree_link_up(struct vs_tree_member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct vs_tree_member *m = &members[i];
+        m->parent = VS_TREE_NONE;
+        m->link = VS_TREE_ROOT;
+        if (m->has_process)
+            link_to_earlier_image(members, count, m);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct vs_tree_member *m = &members[i];
+        if (!m->has_process || m->link == VS_TREE_EXEC)
+            continue;
+        if (*m->lineage)
+            link_by_lineage(members, count, m);
+        else if (m->ppid > 1)
+            link_by_number(members, count, m);
+    }
+}
+
+/* --- life --- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct vs_tree_member *x = a, *y = b;
+    if (x->born_ns != y->born_ns)
+        return x->born_ns < y->born_ns ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+enum vs_err vs_tree_build(const char *const *paths, size_t count, struct vs_tree **out,
+                            char *why)
+{
+    struct vs_tree *tree = calloc(1, sizeof *tree);
+    if (!tree)
+        return VS_ERR_NOMEM;
+    enum vs_err err = VS_OK;
+    tree->members = vs_arena_alloc(&tree->arena, count * sizeof *tree->members);
+    tree->gpus = vs_arena_alloc(&tree->arena, VS_TREE_GPUS_MAX * sizeof *tree->gpus);
+    if (!tree->members || !tree->gpus)
+        err = VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < count; i++, tree->count++)
+        err = look_into(tree, &tree->members[i], paths[i], why);
+    if (!err) {
+        qsort(tree->members, count, sizeof *tree->members, compare);
+        vs_tree_link_up(tree->members, count);
+        err = vs_tree_sum(tree, why);
+    }
+    if (err)
+        vs_tree_free(tree);
+    else
+        *out = tree;
+    return err;
+}
+
+void vs_tree_free(struct vs_tree *tree)
+{
+    if (!tree)
+        return;
+    vs_arena_free_all(&tree->arena);
+    free(tree);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What several processes held together: their traces replayed side by side. The next event
+ * is always the earliest of all; a heap finds it. Processes of one boot share a clock;
+ * others are compared by the time of day that each trace gives for its own start. What a
+ * process held is given back when its trace ends. Allocations without events are known by
+ * sums and the height reached since the last ones: that height counts before the sums. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/processes/process_tree.h"
+#include "analysis/state/replay.h"
+#include "analysis/state/replay_internal.h"
+
+struct holding {
+    uint64_t allocated, reserved;
+    uint32_t gpu;
+    bool known; /* gpu is set */
+};
+
+struct process_tree_sum_stream {
+    struct vs_reader *reader;
+    struct vs_replay *replay;
+    struct vs_event event; /* the next one */
+    uint64_t now_ns, shift; /* now: of the next event, in the common clock */
+    struct holding held[VS_DEVICES_MAX];
+};
+
+struct gpu_state {
+    uint64_t allocated, reserved;
+    uint64_t *current; /* [member]: allocated now */
+    bool *used;        /* [member] */
+    bool at_peak;      /* shares are still to be taken */
+};
+
+struct summing {
+    struct vs_tree *tree;
+    struct process_tree_sum_stream *streams;
+    size_t *heap, heap_count;
+    struct gpu_state gpus[VS_TREE_GPUS_MAX];
+    uint64_t first_ns;
+};
+
+/* --- the earliest event of all --- */
+
+static bool earlier(const struct summing *s, size_t a, size_t b)
+{
+    uint64_t x = s->streams[a].now_ns, y = s->streams[b].now_ns;
+    return x != y ? x < y : a < b;
+}
+
+static void sink(struct summing *s, size_t i)
+{
+    for (;;) {
+        size_t least = i, child = 2 * i + 1;
+        for (size_t c = child; c < child + 2 && c < s->heap_count; c++)
+            least = earlier(s, s->heap[c], s->heap[least]) ? c : least;
+        if (least == i)
+            return;
+        size_t moved = s->heap[i];
+        s->heap[i] = s->heap[least];
+        s->heap[least] = moved;
+        i = least;
+    }
+}
+
+/* --- adding up --- */
+
+/* Which device it is, by its uuid; a trace without one has devices of its own. */
+static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream *stream,
+                         const struct vs_account *account)
+{
+    struct vs_tree *tree = s->tree;
+    const char *uuid = vs_reader_string(stream->reader, account->uuid);
+    const char *name = vs_reader_string(stream->reader, account->name);
+    for (uint32_t i = 0; *uuid && i < tree->gpu_count; i++) {
+        if (strcmp(tree->gpus[i].uuid, uuid) == 0)
+            return i;
+    }
+    if (tree->gpu_count == VS_TREE_GPUS_MAX)
+        return VS_TREE_NONE;
+    struct vs_tree_gpu *gpu = &tree->gpus[tree->gpu_count];
+    struct gpu_state *state = &s->gpus[tree->gpu_count];
+    size_t length = strlen(uuid) + 1, words = tree->count * sizeof(uint64_t);
+    char *texts = vs_arena_alloc(&tree->arena, length + strlen(name) + 1);
+    gpu->shares = vs_arena_alloc(&tree->arena, words);
+    state->current = vs_arena_alloc(&tree->arena, words);
+    state->used = vs_arena_alloc(&tree->arena, tree->count);
+    if (!texts || !gpu->shares || !state->current || !state->used)
+        return VS_TREE_NONE;
+    gpu->uuid = strcpy(texts, uuid);
+    gpu->name = strcpy(texts + length, name);
+    return (uint32_t)tree->gpu_count++;
+}
+
+static void take_shares(struct summing *s, size_t i)
+{
+    if (s->gpus[i].at_peak)
+        memcpy(s->tree->gpus[i].shares, s->gpus[i].current, s->tree->count * sizeof(uint64_t));
+    s->gpus[i].at_peak = false;
+}
+
+/* Member *m* now holds these bytes of the device. */
+static void set_held(struct summing *s, size_t m, struct holding *held, uint64_t allocated,
+                     uint64_t reserved)
+{
+    if (held->gpu != VS_TREE_NONE) {
+        struct vs_tree_gpu *gpu = &s->tree->gpus[held->gpu];
+        struct gpu_state *state = &s->gpus[held->gpu];
+        uint64_t since = s->streams[m].now_ns - s->first_ns;
+        if (allocated < held->allocated)
+            take_shares(s, held->gpu);
+        gpu->users += !state->used[m];
+        state->used[m] = true;
+        state->allocated += allocated - held->allocated;
+        state->reserved += reserved - held->reserved;
+        state->current[m] = allocated;
+        if (state->allocated > gpu->peak_allocated) {
+            gpu->peak_allocated = state->allocated;
+            gpu->peak_allocated_ns = since;
+            state->at_peak = true;
+        }
+        if (state->reserved > gpu->peak_reserved) {
+            gpu->peak_reserved = state->reserved;
+            gpu->peak_reserved_ns = since;
+        }
+    }
+    held->allocated = allocated;
+    held->reserved = reserved;
+}
+
+static void account_for(struct summing *s, size_t m)
+{
+    struct process_tree_sum_stream *stream = &s->streams[m];
+    struct vs_tree_member *member = &s->tree->members[m];
+    uint64_t allocated = 0, reserved = 0;
+    for (unsigned i = 0; i < stream->replay->account_count; i++) {
+        const struct vs_account *a = stream->replay->accounts[i];
+        struct holding *held = &stream->held[i];
+        allocated += a->allocated;
+        reserved += a->reserved;
+        if (a->allocated == held->allocated && a->reserved == held->reserved)
+            continue;
+        if (!held->known) {
+            held->gpu = find_gpu(s, stream, a);
+            held->known = true;
+        }
+        set_held(s, m, held, a->allocated, a->reserved);
+    }
+    if (allocated > member->peak_allocated)
+        member->peak_allocated = allocated;
+    if (reserved > member->peak_reserved)
+        member->peak_reserved = reserved;
+}
+
+/* The device's account stood this far above its present values since the last sums. */
+static void account_for_height(struct summing *s, size_t m, const struct vs_event_unrecorded *u,
+                               uint64_t allocated, uint64_t reserved)
+{
+    struct process_tree_sum_stream *stream = &s->streams[m];
+    struct vs_tree_member *member = &s->tree->members[m];
+    unsigned index = vs_replay_account(stream->replay, u->device);
+    if (index == VS_ACCOUNT_NONE || index >= stream->replay->account_count)
+        return;
+    const struct vs_account *a = stream->replay->accounts[index];
+    struct holding *held = &stream->held[index];
+    if (!held->known) {
+        held->gpu = find_gpu(s, stream, a);
+        held->known = true;
+    }
+    set_held(s, m, held, allocated + u->peak_allocated, reserved + u->peak_reserved);
+    uint64_t all = 0, all_reserved = 0;
+    for (unsigned i = 0; i < stream->replay->account_count; i++) {
+        all += stream->held[i].allocated;
+        all_reserved += stream->held[i].reserved;
+    }
+    if (all > member->peak_allocated)
+        member->peak_allocated = all;
+    if (all_reserved > member->peak_reserved)
+        member->peak_reserved = all_reserved;
+}
+
+/* Apply the next event of a trace, and add up what it changed. */
+static enum vs_err apply(struct summing *s, size_t m)
+{
+    struct process_tree_sum_stream *stream = &s->streams[m];
+    const struct vs_event_unrecorded *u = &stream->event.unrecorded;
+    uint64_t allocated = 0, reserved = 0;
+    bool rose = stream->event.kind == VS_EVENT_unrecorded && u->level < VS_LEVEL_COUNT &&
+                u->level != VS_LEVEL_FRAMEWORK && u->family < VS_FAMILY_COUNT &&
+                !vs_replay_family_is_host(u->family) && (u->peak_allocated || u->peak_reserved);
+    unsigned index = rose ? vs_replay_account(stream->replay, u->device) : VS_ACCOUNT_NONE;
+    if (index != VS_ACCOUNT_NONE) {
+        allocated = stream->replay->accounts[index]->allocated;
+        reserved = stream->replay->accounts[index]->reserved;
+    }
+    enum vs_err err = vs_replay_event(stream->replay, &stream->event);
+    if (!err && rose)
+        account_for_height(s, m, u, allocated, reserved);
+    if (!err)
+        account_for(s, m);
+    return err;
+}
+
+/* The trace has no more: what the process held is free. */
+static void end_stream(struct summing *s, size_t m)
+{
+    struct process_tree_sum_stream *stream = &s->streams[m];
+    struct vs_tree_member *member = &s->tree->members[m];
+    for (unsigned i = 0; i < stream->replay->account_count; i++) {
+        if (stream->held[i].known)
+            set_held(s, m, &stream->held[i], 0, 0);
+    }
+    member->events = stream->replay->events;
+    member->condition = vs_reader_condition(stream->reader, NULL);
+    member->has_end = stream->replay->has_end;
+    member->partial = vs_recording_partial(&stream->replay->recording);
+    if (member->has_end) {
+        member->end_reason = stream->replay->end.end.reason;
+        member->end_status = stream->replay->end.end.status;
+    }
+    vs_replay_close(stream->replay);
+    vs_reader_close(stream->reader);
+    stream->replay = NULL;
+    stream->reader = NULL;
+}
+
+static enum vs_err step(struct process_tree_sum_stream *stream)
+{
+    enum vs_err err = vs_reader_next(stream->reader, &stream->event);
+    if (!err)
+        stream->now_ns = stream->event.time_ns + stream->shift;
+    return err;
+}
+
+static bool one_clock(const struct vs_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        if (!*tree->members[i].boot || strcmp(tree->members[i].boot, tree->members[0].boot))
+            return false;
+    }
+    return true;
+}
+
+static enum vs_err open_all(struct summing *s, char *why)
+{
+    bool shared = one_clock(s->tree);
+    for (size_t i = 0; i < s->tree->count; i++) {
+        const struct vs_tree_member *m = &s->tree->members[i];
+        struct process_tree_sum_stream *stream = &s->streams[i];
+        stream->shift = shared ? 0 : m->start_realtime_ns - m->start_ns;
+        if (!i || m->start_ns + stream->shift < s->first_ns)
+            s->first_ns = m->start_ns + stream->shift;
+        enum vs_err err = vs_reader_open(m->path, &stream->reader, why);
+        if (!err)
+            err = vs_replay_open(stream->reader, &stream->replay);
+        if (err)
+            return err;
+        stream->now_ns = m->start_ns + stream->shift;
+        err = step(stream);
+        if (err == VS_ERR_END)
+            end_stream(s, i);
+        else if (err)
+            return err;
+        else
+            s->heap[s->heap_count++] = i;
+    }
+    for (size_t i = s->heap_count; i-- > 0;)
+        sink(s, i);
+    return VS_OK;
+}
+
+static enum vs_err run(struct summing *s)
+{
+    enum vs_err err = VS_OK;
+    while (s->heap_count) {
+        size_t m = s->heap[0];
+        struct process_tree_sum_stream *stream = &s->streams[m];
+        err = apply(s, m);
+        if (err)
+            return err;
+        err = step(stream);
+        if (err && err != VS_ERR_END)
+            return err;
+        if (err) {
+            end_stream(s, m);
+            s->heap[0] = s->heap[--s->heap_count];
+        }
+        sink(s, 0);
+    }
+    for (size_t i = 0; i < s->tree->gpu_count; i++)
+        take_shares(s, i);
+    return VS_OK;
+}
+
+enum vs_err vs_tree_sum(struct vs_tree *tree, char *why)
+{
+    struct summing *s = calloc(1, sizeof *s);
+    enum vs_err err = VS_ERR_NOMEM;
+    if (!s)
+        return err;
+    s->tree = tree;
+    s->streams = calloc(tree->count + 1, sizeof *s->streams);
+    s->heap = calloc(tree->count + 1, sizeof *s->heap);
+    if (s->streams && s->heap) {
+        err = open_all(s, why);
+        if (!err)
+            err = run(s);
+        for (size_t i = 0; i < tree->count; i++) {
+            vs_replay_close(s->streams[i].replay);
+            vs_reader_close(s->streams[i].reader);
+        }
+    }
+    free(s->streams);
+    free(s->heap);
+    free(s);
+    return err;
+}

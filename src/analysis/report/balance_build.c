@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts come from the replay, each from one source, so that none is in two of them:
+ * live bytes and the cache from allocations and segments, pools and graphs from what the
+ * driver said they reserve, contexts and modules from what was measured, the rest from
+ * what the device said is free. Memory that the driver hands out lies in pages of 2 MiB,
+ * which small requests share: their number is known from the addresses. */
+#include "analysis/report/balance_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/library.h"
+#include "analysis/state/vec.h"
+
+#define PAGE_BYTES (UINT64_C(2) << 20)
+#define SMALL_BYTES (UINT64_C(1) << 20) /* below: an allocation shares its page */
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+/* --- pages --- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t distinct(uint64_t *pages, size_t count)
+{
+    uint64_t n = 0;
+    if (count)
+        qsort(pages, count, sizeof *pages, by_number);
+    for (size_t i = 0; i < count; i++)
+        n += i == 0 || pages[i] != pages[i - 1];
+    return n;
+}
+
+/* Small pieces, and the pages they lie in. */
+struct small {
+    uint64_t *pages, bytes;
+    size_t count, capacity;
+};
+
+/* What a piece of memory takes beyond its size; of small ones, the pages are gathered. */
+static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
+                             struct small *small)
+{
+    if (size >= SMALL_BYTES) {
+        out->rounding += whole_pages(size) - size;
+        return VS_OK;
+    }
+    enum vs_err err =
+        vs_vec_grow(&small->pages, &small->capacity, small->count + 2, sizeof *small->pages);
+    if (err || !size)
+        return err;
+    small->pages[small->count++] = addr / PAGE_BYTES;
+    if ((addr + size - 1) / PAGE_BYTES != addr / PAGE_BYTES)
+        small->pages[small->count++] = addr / PAGE_BYTES + 1;
+    small->bytes += size;
+    return VS_OK;
+}
+
+/* The address of an array is a handle: small ones are taken to lie in the room that
+ * other small pieces leave, and then in as few pages as hold them. */
+static enum vs_err round_live(const struct vs_live *live, struct vs_balance *out,
+                              struct small *small)
+{
+    if (live->family == VS_FAMILY_ARRAY && live->size < SMALL_BYTES) {
+        out->small_arrays++;
+        out->small_array_bytes += live->size;
+        return VS_OK;
+    }
+    bool paged = live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
+                 live->family == VS_FAMILY_VMM;
+    return paged && !live->in_segment ? round_one(live->addr, live->size, out, small) : VS_OK;
+}
+
+static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned account,
+                                 struct vs_balance *out)
+{
+    struct small small = {0};
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < replay->live_slots; i++) {
+        const struct vs_live *live = &replay->lives[i];
+        if (live->used && live->device == account)
+            err = round_live(live, out, &small);
+    }
+    for (size_t i = 0; !err && i < replay->segments.count; i++) {
+        const struct vs_replay_segment *segment = &replay->segments.items[i];
+        if (segment->device == account && !segment->view)
+            err = round_one(segment->addr, segment->size, out, &small);
+    }
+    uint64_t held = distinct(small.pages, small.count) * PAGE_BYTES;
+    uint64_t needed = small.bytes + out->small_array_bytes;
+    if (needed > held)
+        held += whole_pages(needed - held);
+    out->rounding += held - needed;
+    free(small.pages);
+    return err;
+}
+
+/* --- libraries --- */
+
+static int heavier(const void *a, const void *b)
+{
+    const struct vs_balance_library *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+struct libraries {
+    struct vs_balance_library *items;
+    size_t count, capacity;
+    uint32_t *of_site; /* index + 1 of a site's library; 0 = not looked at yet */
+};
+
+static enum vs_err look_up(const struct vs_summary *summary, uint32_t site, const char *exe,
+                           struct libraries *set)
+{
+    char buffer[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    const char *name = vs_library_of_stack(
+        summary->replay->reader, summary->replay->sites.items[site].stack, exe, buffer, &framework);
+    size_t i = 0;
+    while (i < set->count && strcmp(set->items[i].name, name) != 0)
+        i++;
+    if (i == set->count) {
+        enum vs_err err = vs_vec_grow(&set->items, &set->capacity, i + 1, sizeof *set->items);
+        if (err)
+            return err;
+        name = vs_summary_copy(summary->memory, name);
+        if (!name)
+            return VS_ERR_NOMEM;
+        set->items[set->count++] = (struct vs_balance_library){.name = name, .framework = framework};
+    }
+    set->of_site[site] = (uint32_t)i + 1;
+    return VS_OK;
+}
+
+static enum vs_err gather_libraries(const struct vs_summary *summary, unsigned account,
+                                    struct libraries *set)
+{
+    const struct vs_replay *replay = summary->replay;
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    enum vs_err err = VS_OK;
+    set->of_site = calloc(replay->sites.count + 1, sizeof *set->of_site);
+    if (!set->of_site)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < replay->live_slots; i++) {
+        const struct vs_live *live = &replay->lives[i];
+        if (!live->used || live->device != account || !live->counted)
+            continue;
+        if (!set->of_site[live->site])
+            err = look_up(summary, live->site, exe, set);
+        if (err)
+            break;
+        struct vs_balance_library *library = &set->items[set->of_site[live->site] - 1];
+        library->bytes += live->size;
+        library->count++;
+    }
+    return err;
+}
+
+/* What is live but not in the trace one by one, as one more row. */
+static enum vs_err gather_unrecorded(const struct vs_replay *replay, unsigned account,
+                                     struct libraries *set)
+{
+    const struct vs_account *a = replay->accounts[account];
+    uint64_t known = 0, count = 0;
+    if (!vs_recording_partial(&replay->recording))
+        return VS_OK;
+    for (size_t i = 0; i < set->count; i++)
+        known += set->items[i].bytes;
+    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++)
+        for (int why = 0; why < VS_WHY_COUNT; why++)
+            count += a->unrecorded[level][why].allocs - a->unrecorded[level][why].frees;
+    if (a->allocated <= known)
+        return VS_OK;
+    enum vs_err err =
+        vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
+    if (!err)
+        set->items[set->count++] =
+            (struct vs_balance_library){.name = "(not recorded one by one)",
+                                        .bytes = a->allocated - known,
+                                        .count = count <= INT64_MAX ? count : 0};
+    return err;
+}
+
+static void fill_outside_framework(struct vs_balance *out)
+{
+    uint64_t outside = 0;
+    bool any = false;
+    for (size_t i = 0; i < out->library_count; i++) {
+        any |= out->libraries[i].framework;
+        outside += out->libraries[i].framework ? 0 : out->libraries[i].bytes;
+    }
+    out->outside_framework = any ? outside : 0;
+}
+
+static enum vs_err fill_libraries(const struct vs_summary *summary, unsigned account,
+                                  struct vs_balance *out)
+{
+    struct libraries set = {0};
+    enum vs_err err = gather_libraries(summary, account, &set);
+    if (!err)
+        err = gather_unrecorded(summary->replay, account, &set);
+    struct vs_balance_library *kept =
+        vs_arena_alloc(summary->memory, (set.count + 1) * sizeof *kept);
+    if (!kept)
+        err = VS_ERR_NOMEM;
+    if (!err && set.count) {
+        memcpy(kept, set.items, set.count * sizeof *kept);
+        qsort(kept, set.count, sizeof *kept, heavier);
+    }
+    free(set.items);
+    free(set.of_site);
+    out->libraries = kept;
+    out->library_count = err ? 0 : set.count;
+    fill_outside_framework(out);
+    return err;
+}
+
+/* --- the parts --- */
+
+static void fill_allocations(const struct vs_account *account, struct vs_balance *out)
+{
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        if (vs_family_on_device((uint64_t)f) && f != VS_FAMILY_MANAGED)
+            out->live[f] = account->family[f].live_bytes;
+    }
+    out->managed_live = account->family[VS_FAMILY_MANAGED].live_bytes;
+    out->imported = account->family[VS_FAMILY_IPC].live_bytes;
+    out->cached = account->segment_bytes > account->block_bytes
+                      ? account->segment_bytes - account->block_bytes
+                      : 0;
+    /* what launches share counts once */
+    if (account->graph_reserved && out->live[VS_FAMILY_GRAPH] > account->graph_reserved)
+        out->live[VS_FAMILY_GRAPH] = account->graph_reserved;
+    if (account->graph_held > out->live[VS_FAMILY_GRAPH] && account->graph_reserved)
+        out->graphs = account->graph_reserved - out->live[VS_FAMILY_GRAPH];
+    out->framework_allocated = account->framework.allocated;
+}
+
+static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)
+{
+    out->pools_known = usage->pools_known;
+    if (usage->pools_known && usage->pools > out->live[VS_FAMILY_ASYNC])
+        out->pools = usage->pools - out->live[VS_FAMILY_ASYNC];
+    for (size_t i = 0; i < usage->context_count; i++) {
+        const struct vs_usage_context *context = &usage->contexts[i];
+        out->context_count++;
+        out->contexts_unmeasured += !context->measured;
+        out->contexts += (uint64_t)context->bytes[VS_OVERHEAD_CONTEXT];
+        out->modules += context->bytes[VS_OVERHEAD_MODULE];
+        out->limits += context->bytes[VS_OVERHEAD_LIMIT];
+        if (context->how > out->contexts_how)
+            out->contexts_how = context->how;
+    }
+    out->own_known = usage->own_known;
+    out->own = usage->own;
+    out->others_how = usage->others_how;
+    out->others_known = usage->others_seen && usage->others_how != VS_USAGE_UNTOLD &&
+                        usage->others_how != VS_USAGE_NO_BYTES;
+    if (!usage->others_seen)
+        return;
+    out->others_count = usage->others_count;
+    out->process_count = usage->process_count;
+    memcpy(out->process, usage->process, sizeof out->process);
+    if (out->others_known)
+        out->others = usage->others;
+}
+
+/* What is left after all other parts; managed memory may be in it. */
+static void fill_rest(struct vs_balance *out)
+{
+    out->unexplained = 0;
+    out->managed = 0;
+    if (!out->known)
+        out->used = vs_balance_parts(out);
+    int64_t rest = (int64_t)(out->used - vs_balance_parts(out));
+    if (rest > 0)
+        out->managed = (uint64_t)rest < out->managed_live ? (uint64_t)rest : out->managed_live;
+    out->unexplained = rest - (int64_t)out->managed;
+}
+
+enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
+                             const struct vs_reading *reading, struct vs_balance *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_account *account = replay->accounts[index];
+    char place[VS_PLACE_TEXT_MAX];
+    uint64_t start = vs_replay_start_ns(replay);
+    *out = (struct vs_balance){.event = reading->event,
+                               .time_ns = reading->time_ns > start ? reading->time_ns - start : 0,
+                               .total = reading->total ? reading->total : account->total_bytes,
+                               .free = reading->free,
+                               .known = reading->total >= reading->free && reading->total > 0};
+    vs_phases_text(&replay->phases, reading->place, place);
+    out->place = vs_summary_copy(summary->memory, place);
+    if (!out->place)
+        return VS_ERR_NOMEM;
+    if (out->known)
+        out->used = out->total - out->free;
+    fill_allocations(account, out);
+    fill_usage(&account->usage, out);
+    enum vs_err err = fill_rounding(replay, index, out);
+    out->rounding_partial = vs_recording_partial(&replay->recording);
+    if (!err)
+        err = fill_libraries(summary, index, out);
+    fill_rest(out);
+    return err;
+}

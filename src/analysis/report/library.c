@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names of libraries by the beginnings of their files' names, so that versions need no
+ * upkeep; see the header. */
+#include "analysis/report/library.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STACK_MAX 128
+
+/* On the way from whoever wants memory to the driver, or under everything. */
+static const char *const passed_through[] = {
+    "libcudart", "libcuda.so", "libvramscope", "libcupti", "libc.so", "libc-2", "libpthread",
+    "ld-linux", "libdl.so", "librt.so", "linux-vdso", "libstdc++", "libgcc_s", "libffi", "_ctypes.",
+    NULL};
+
+static const struct {
+    const char *prefix, *name;
+} known[] = {
+    {"libnccl", "NCCL"},
+    {"libcublas", "cuBLAS"}, /* and libcublasLt */
+    {"libcudnn", "cuDNN"},
+    {"libcufft", "cuFFT"},
+    {"libcusolver", "cuSOLVER"},
+    {"libcusparse", "cuSPARSE"},
+    {"libcurand", "cuRAND"},
+    {"libcutensor", "cuTENSOR"},
+    {"libnvshmem", "NVSHMEM"},
+    {"nvshmem", "NVSHMEM"},
+    {"libnvinfer", "TensorRT"},
+    {"libnvjpeg", "nvJPEG"},
+    {"libc10", "PyTorch"},
+    {"libtorch", "PyTorch"},
+    {"librmm", "RMM"},
+    {"libcudf", "cuDF"},
+    {"xla_cuda", "JAX/XLA"},
+    {"pjrt_c_api_gpu", "JAX/XLA"},
+    {"libjax", "JAX/XLA"},
+    {"libtensorflow", "TensorFlow"},
+    {"_pywrap_tensorflow", "TensorFlow"},
+    {"libonnxruntime", "ONNX Runtime"},
+    {"onnxruntime", "ONNX Runtime"},
+    {"libmpi", "MPI"},
+    {"libuct", "UCX"},
+    {"libucp", "UCX"},
+    {"libucm", "UCX"},
+};
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+const char *vs_library_of_module(const char *path, const char *exe, char name[VS_LIBRARY_NAME_MAX],
+                                 bool *framework)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    *framework = false;
+    if (*exe && strcmp(path, exe) == 0)
+        return "the program";
+    for (size_t i = 0; passed_through[i]; i++)
+        if (begins(base, passed_through[i]))
+            return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!begins(base, known[i].prefix))
+            continue;
+        *framework = strcmp(known[i].name, "PyTorch") == 0;
+        return known[i].name;
+    }
+    const char *suffix = strstr(base, ".so");
+    size_t length = suffix && suffix > base ? (size_t)(suffix - base) + 3 : strlen(base);
+    snprintf(name, VS_LIBRARY_NAME_MAX, "%.*s", length < 120 ? (int)length : 120, base);
+    return *name ? name : "unknown";
+}
+
+const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, const char *exe,
+                                char name[VS_LIBRARY_NAME_MAX], bool *framework)
+{
+    struct vs_frame frames[STACK_MAX];
+    size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
+    *framework = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_module *module = vs_reader_module(reader, frames[i].module);
+        if (module && *module->function)
+            return "the program"; /* what it is written in */
+        const char *found =
+            module ? vs_library_of_module(module->path, exe, name, framework) : NULL;
+        if (found)
+            return found;
+    }
+    return "unknown";
+}

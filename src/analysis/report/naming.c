@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which frames name a call site; see the header. The lists are prefixes of module
+ * and function names, so that versions (libcudart.so.13, cuMemAlloc_v2) need no
+ * upkeep. */
+#include "analysis/report/naming.h"
+
+#include <string.h>
+
+#define STACK_MAX 129 /* the deepest that is recorded, and the mark of more */
+#define INLINE_MAX 16
+
+static bool starts_with_any(const char *text, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (strncmp(text, *prefixes, strlen(*prefixes)) == 0)
+            return true;
+    return false;
+}
+
+/* The name itself in "ret ns::name<args>(params)": after the last space or "::"
+ * outside brackets, so that a template's return type does not hide it. */
+static const char *bare_name(const char *function)
+{
+    const char *name = function;
+    int depth = 0;
+    for (const char *p = function; *p && *p != '('; p++) {
+        if (*p == '<')
+            depth++;
+        else if (*p == '>')
+            depth--;
+        else if (depth == 0 && (*p == ' ' || *p == ':') && p[1] && strncmp(name, "operator", 8))
+            name = p + 1;
+    }
+    return name;
+}
+
+bool vs_naming_is_plumbing(const char *function, const char *module, const char *file)
+{
+    static const char *const modules[] = {"libcudart", "libcuda.so", "libvramscope", "libcupti",
+                                          "libc.so", "libc-2", "libpthread", "ld-linux", "libdl.so",
+                                          "linux-vdso", "libstdc++", "libffi", "_ctypes.", NULL};
+    static const char *const functions[] = {
+        "cudaMalloc", "cudaHostAlloc", "cudaHostRegister", "cudaFree", "cuMem", "cuArray",
+        "cuMipmappedArray", "cudaMemPool", "cudaGraph", "cuGraph", "operator new", "__cuda",
+        "libcudart_static_", "vs_thunk_", "vs_sim_rt_", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
+    if (starts_with_any(module, modules))
+        return true;
+    const char *base = file ? strrchr(file, '/') : NULL;
+    base = base ? base + 1 : file;
+    if (base && (strcmp(base, "cuda_runtime.h") == 0 || strcmp(base, "cuda_runtime_api.h") == 0))
+        return true;
+    return starts_with_any(bare_name(function), functions);
+}
+
+bool vs_naming_is_startup(const char *function, const char *module)
+{
+    static const char *const functions[] = {"__libc_start", "_start", "start_thread", "__clone",
+                                            "clone3", "clone", "thread_start",
+                                            "call_init", "_dl_", NULL};
+    static const char *const modules[] = {"libc.so", "libc-2", "libpthread", "ld-linux", NULL};
+    return starts_with_any(module, modules) ||
+           (starts_with_any(function, functions) && strchr(function, '(') == NULL);
+}
+
+size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (frames[i].python)
+            return i;
+    return 0;
+}
+
+size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
+                       struct vs_chain_frame *frames, size_t max)
+{
+    struct vs_frame pcs[STACK_MAX];
+    struct vs_chain_frame all[VS_CHAIN_MAX];
+    size_t depth = vs_reader_stack(reader, stack, pcs, STACK_MAX), count = 0;
+    for (size_t i = 0; i < depth && count < VS_CHAIN_MAX; i++) {
+        struct vs_symbol named[INLINE_MAX];
+        size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
+        const struct vs_module *module = vs_reader_module(reader, pcs[i].module);
+        bool python = module && *module->function;
+        for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++)
+            all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
+                                                   named[k].module ? named[k].module : "",
+                                                   named[k].line, named[k].inlined, named[k].known,
+                                                   python};
+    }
+    size_t first = 0, last = count;
+    while (first < last && !all[first].python &&
+           vs_naming_is_plumbing(all[first].function, all[first].module, all[first].file))
+        first++;
+    while (last > first && !all[last - 1].python &&
+           vs_naming_is_startup(all[last - 1].function, all[last - 1].module))
+        last--;
+    if (first == last)
+        first = 0, last = count;
+    count = last - first < max ? last - first : max;
+    memcpy(frames, all + first, count * sizeof *frames);
+    return count;
+}

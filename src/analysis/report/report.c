@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The two passes over a trace; see the header. The first pass finds the peaks and
+ * everything about the end; the second replays to each peak and looks at who
+ * holds the memory there, so that nothing has to be remembered on the way. */
+#include "analysis/report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/checkpoint/trace_span.h"
+#include "analysis/report/imposed.h"
+#include "analysis/report/report_fill.h"
+#include "analysis/state/vec.h"
+#include "trace/read/seek.h"
+
+#define NEAR_EVENTS ((uint64_t)1 << 20) /* as far a replay goes on rather than from a checkpoint */
+#define LINES_MAX 100 /* notes, options, dropped kinds kept of each */
+
+struct lines {
+    struct vs_report_pair *pairs; /* value NULL while only the first is used */
+    uint64_t *severities;
+    size_t count, pair_capacity, severity_capacity;
+};
+
+static enum vs_err add_line(struct vs_report *report, struct lines *lines, const char *name,
+                            const char *value, uint64_t severity)
+{
+    if (lines->count == LINES_MAX)
+        return VS_OK;
+    enum vs_err err =
+        vs_vec_grow(&lines->pairs, &lines->pair_capacity, lines->count + 1, sizeof *lines->pairs);
+    if (!err)
+        err = vs_vec_grow(&lines->severities, &lines->severity_capacity, lines->count + 1,
+                          sizeof *lines->severities);
+    if (err)
+        return err;
+    struct vs_report_pair pair = {vs_summary_copy(&report->memory, name),
+                                  vs_summary_copy(&report->memory, value)};
+    if (!pair.name || !pair.value)
+        return VS_ERR_NOMEM;
+    lines->pairs[lines->count] = pair;
+    lines->severities[lines->count++] = severity;
+    return VS_OK;
+}
+
+struct pass {
+    struct vs_reader *reader;
+    struct vs_report *report;
+    const struct vs_time_window *window; /* NULL: the whole trace */
+    struct vs_moment *moment;
+    uint64_t from_ns, to_ns; /* what ran between them counts */
+    bool ended;              /* read to the trace's end, which is what condition is about */
+    bool no_more;            /* of what devices did: all that the trace holds was read */
+    struct vs_event_end end; /* the trace's, where has_end: read in the part or after it */
+    bool has_end;
+    struct lines notes, options, dropped;
+};
+
+static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
+{
+    const struct vs_reader *reader = pass->reader;
+    char count[VS_READER_WHY_MAX];
+    switch (event->kind) {
+    case VS_EVENT_note:
+        return add_line(pass->report, &pass->notes, vs_reader_string(reader, event->note.text), "",
+                        event->note.severity);
+    case VS_EVENT_option:
+        return add_line(pass->report, &pass->options, vs_reader_string(reader, event->option.name),
+                        vs_reader_string(reader, event->option.value), 0);
+    case VS_EVENT_dropped:
+        snprintf(count, sizeof count, "%llu", (unsigned long long)event->dropped.count);
+        return add_line(pass->report, &pass->dropped,
+                        vs_reader_string(reader, event->dropped.what), count, 0);
+    default:
+        return vs_activity_event_within(&pass->moment->activity, event, pass->from_ns,
+                                        pass->to_ns);
+    }
+}
+
+/* What was said before the part that is read; of a window only what is in force. */
+static enum vs_err note_past(struct pass *pass)
+{
+    const struct vs_carried *carried = &pass->moment->carried;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < carried->count; i++) {
+        const struct vs_event *event = &carried->items[i];
+        bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
+        if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
+            err = note_event(pass, event);
+    }
+    return err;
+}
+
+static enum vs_err open_part(struct pass *pass)
+{
+    struct vs_report_part *part = &pass->report->part;
+    if (!pass->window) {
+        enum vs_err err = vs_moment_open(pass->reader, &pass->moment);
+        return err ? err : vs_reader_rewind(pass->reader);
+    }
+    part->window = pass->window->from.given;
+    if (part->window && pass->window->to.given && !pass->window->to.by_event)
+        pass->to_ns = pass->window->to.value;
+    part->moment = !part->window;
+    enum vs_err err = part->window
+                          ? vs_span_open(pass->reader, pass->window, &pass->moment)
+                          : vs_span_moment(pass->reader, pass->window, &pass->moment);
+    if (err)
+        return err;
+    part->first_event = part->window ? pass->moment->replay->events + 1 : 1;
+    part->from_ns = !part->window                    ? 0
+                    : pass->window->from.by_event ? pass->moment->replay->now_ns
+                                                  : pass->window->from.value;
+    pass->from_ns = part->from_ns;
+    return note_past(pass);
+}
+
+static void close_part(struct pass *pass)
+{
+    struct vs_report_part *part = &pass->report->part;
+    const struct vs_replay *replay = pass->moment->replay;
+    uint64_t start = vs_replay_start_ns(replay);
+    bool by_time = pass->window && pass->window->to.given && !pass->window->to.by_event;
+    part->last_event = replay->events;
+    part->events = part->last_event + 1 - part->first_event;
+    part->from_ns = part->from_ns > start ? part->from_ns - start : 0;
+    part->to_ns = by_time ? pass->window->to.value : replay->now_ns;
+    pass->to_ns = part->to_ns;
+    part->to_ns = part->to_ns > start ? part->to_ns - start : 0;
+}
+
+/* What ran in the part, and was told of only after it. */
+static enum vs_err read_late(struct pass *pass)
+{
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    uint64_t until_ns = vs_span_late_ns(pass->to_ns);
+    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+        if (event.time_ns > until_ns)
+            return VS_OK;
+        if (event.kind == VS_EVENT_end) {
+            pass->has_end = true;
+            pass->end = event.end;
+        }
+        err = vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns,
+                                       pass->to_ns);
+    }
+    pass->no_more = err == VS_ERR_END;
+    return pass->no_more ? VS_OK : err;
+}
+
+/* Up to when kernels are known, where those after it were never told of. */
+static void known_until(struct pass *pass)
+{
+    const struct vs_activity *activity = &pass->moment->activity;
+    uint64_t known_ns = activity->known_ns, start_ns = vs_replay_start_ns(pass->moment->replay);
+    if (activity->last_ns > known_ns)
+        known_ns = activity->last_ns; /* of a checkpoint */
+    bool killed = !pass->has_end || pass->end.reason == VS_END_SIGNAL ||
+                  pass->end.reason == VS_END_KILLED;
+    if (pass->no_more && killed && known_ns < pass->to_ns && known_ns > start_ns)
+        pass->report->kernels_until_ns = known_ns - start_ns;
+}
+
+static enum vs_err first_pass(struct pass *pass)
+{
+    struct vs_event event;
+    enum vs_err err = open_part(pass);
+    if (err)
+        return err;
+    struct vs_replay *replay = pass->moment->replay;
+    bool all = pass->report->part.moment; /* read by then */
+    while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+        if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
+            vs_reader_unread(pass->reader, &event);
+            break;
+        }
+        err = vs_replay_event(replay, &event);
+        if (!err)
+            err = note_event(pass, &event);
+    }
+    if (err && err != VS_ERR_END)
+        return err;
+    vs_replay_finish(replay);
+    pass->ended = pass->no_more = vs_reader_ended(pass->reader);
+    pass->has_end = replay->has_end;
+    pass->end = replay->end.end;
+    if (pass->window)
+        close_part(pass);
+    err = pass->ended ? VS_OK : read_late(pass);
+    if (!err)
+        known_until(pass);
+    return err;
+}
+
+/* Move *lines* into the report's arena; *pairs* or *notes* takes them. */
+static enum vs_err keep_lines(struct vs_report *report, const struct lines *lines,
+                              const struct vs_report_pair **pairs,
+                              const struct vs_report_note **notes)
+{
+    size_t size = pairs ? sizeof **pairs : sizeof **notes;
+    void *memory = vs_arena_alloc(&report->memory, (lines->count + 1) * size);
+    if (!memory)
+        return VS_ERR_NOMEM;
+    if (pairs) {
+        if (lines->count)
+            memcpy(memory, lines->pairs, lines->count * size);
+        *pairs = memory;
+        return VS_OK;
+    }
+    struct vs_report_note *out = memory;
+    for (size_t i = 0; i < lines->count; i++)
+        out[i] = (struct vs_report_note){lines->severities[i], lines->pairs[i].name};
+    *notes = out;
+    return VS_OK;
+}
+
+static enum vs_err keep_all_lines(struct pass *pass)
+{
+    struct vs_report *report = pass->report;
+    report->note_count = pass->notes.count;
+    report->option_count = pass->options.count;
+    report->dropped_count = pass->dropped.count;
+    enum vs_err err = keep_lines(report, &pass->notes, NULL, &report->notes);
+    if (!err)
+        err = keep_lines(report, &pass->options, &report->options, NULL);
+    if (!err)
+        err = keep_lines(report, &pass->dropped, &report->dropped, NULL);
+    return err;
+}
+
+static void free_lines(struct lines *lines)
+{
+    free(lines->pairs);
+    free(lines->severities);
+}
+
+/* Go on to event *event*; from a checkpoint when that is far and *far* allows it. */
+static enum vs_err go_on(struct vs_reader *reader, struct vs_moment **moment, uint64_t number,
+                         bool far)
+{
+    if (!*moment || (far && vs_reader_checkpoints(reader) &&
+                     number - (*moment)->replay->events > NEAR_EVENTS)) {
+        vs_moment_close(*moment);
+        *moment = NULL;
+        return vs_moment_at_event(reader, number, moment);
+    }
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    while (!err && (*moment)->replay->events < number &&
+           (err = vs_reader_next(reader, &event)) == VS_OK)
+        err = vs_moment_event(*moment, &event);
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
+                               const struct vs_wrappers *wrappers, size_t sites_max)
+{
+    struct vs_report *report = pass->report;
+    struct vs_moment *moment = NULL;
+    enum vs_err err = VS_OK;
+    if (report->part.window) /* what is counted at a peak is counted from the window's start */
+        err = vs_span_open(pass->reader, pass->window, &moment);
+    uint64_t event = 0;
+    while (!err && (event = vs_report_next_peak(report, event)) != 0) {
+        err = go_on(pass->reader, &moment, event, !report->part.window);
+        if (err)
+            break;
+        struct vs_summary summary = {&report->memory, moment->replay, symbols, sites_max, wrappers};
+        err = vs_report_fill_peaks(report, &summary, event);
+    }
+    vs_moment_close(moment);
+    return err;
+}
+
+static enum vs_err build(struct pass *pass, const char *path,
+                         const struct vs_report_options *options)
+{
+    struct vs_report *report = pass->report;
+    char why[VS_READER_WHY_MAX] = "read as far as was asked for";
+    struct vs_symbols *symbols = NULL;
+    enum vs_err err = first_pass(pass);
+    if (err)
+        return err;
+    report->condition = VS_TRACE_COMPLETE;
+    if (pass->ended)
+        report->condition = vs_reader_condition(pass->reader, why);
+    report->fate = vs_reader_fate(pass->reader);
+    report->condition_text = vs_summary_copy(&report->memory, why);
+    report->path = vs_summary_copy(&report->memory, path);
+    report->trace_bytes = vs_reader_bytes(pass->reader);
+    if (!report->condition_text || !report->path)
+        return VS_ERR_NOMEM;
+    err = vs_symbols_open(pass->reader, &symbols);
+    if (err)
+        return err;
+    struct vs_wrappers wrappers;
+    struct vs_summary summary = {&report->memory, pass->moment->replay, symbols,
+                                 options->sites_max, &wrappers};
+    err = vs_summary_wrappers(&summary, &wrappers);
+    if (!err)
+        err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
+    if (!err)
+        err = keep_all_lines(pass);
+    if (!err)
+        vs_imposed_fill(report);
+    if (!err)
+        err = second_pass(pass, symbols, &wrappers, options->sites_max);
+    if (!err) {
+        const char *first = NULL;
+        char note[VS_SYMBOLS_NOTE_MAX];
+        report->missing_modules = vs_symbols_missing(symbols, &first);
+        report->missing_module = first ? vs_summary_copy(&report->memory, first) : NULL;
+        vs_symbols_note(symbols, note);
+        report->symbols_note = vs_summary_copy(&report->memory, note);
+    }
+    vs_symbols_close(symbols);
+    return err;
+}
+
+enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
+                            const struct vs_report_options *options, struct vs_report **out)
+{
+    static const struct vs_report_options defaults;
+    struct pass pass = {.reader = reader, .report = calloc(1, sizeof *pass.report),
+                        .to_ns = UINT64_MAX};
+    if (!pass.report)
+        return VS_ERR_NOMEM;
+    if (!options)
+        options = &defaults;
+    if (options->window && (options->window->from.given || options->window->to.given))
+        pass.window = options->window;
+    enum vs_err err = build(&pass, path, options);
+    vs_moment_close(pass.moment);
+    free_lines(&pass.notes);
+    free_lines(&pass.options);
+    free_lines(&pass.dropped);
+    if (err) {
+        vs_report_free(pass.report);
+        return err;
+    }
+    *out = pass.report;
+    return VS_OK;
+}
+
+void vs_report_free(struct vs_report *report)
+{
+    if (!report)
+        return;
+    struct vs_arena memory = report->memory; /* the arena's chunks do not hold the report */
+    vs_arena_free_all(&memory);
+    free(report);
+}
+
+double vs_report_external_fragmentation(const struct vs_report_peak *peak)
+{
+    if (peak->free_bytes == 0)
+        return 0;
+    return 1 - (double)peak->largest_hole / (double)peak->free_bytes;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Everything `vramscope report` shows, worked out from a trace in two passes in
+ * bounded memory, and not yet rendered. A report owns its strings: it outlives
+ * the reader. Bytes are bytes, times are nanoseconds since the process started
+ * unless a name says otherwise. Read-only after vs_report_build; any thread. */
+#ifndef VS_REPORT_H
+#define VS_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/balance.h"
+#include "analysis/state/replay_totals.h"
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "trace/format/event.h"
+#include "trace/read/reader.h"
+
+struct vs_report_frame {
+    const char *function; /* never NULL */
+    const char *file;     /* NULL when unknown */
+    const char *module;
+    unsigned line;        /* 0 when unknown */
+    bool inlined, known;
+};
+
+/* A call site: who wanted the memory. Stacks that read the same are one site. */
+struct vs_report_site {
+    const struct vs_report_frame *frames; /* innermost first; plumbing left out */
+    size_t frame_count;                   /* 0 when no stack was recorded */
+    size_t wrappers; /* leading frames that nearly every site shares: the program's own
+                        allocation function; of a Python program the native frames before,
+                        too; below frame_count */
+    const char *api;                      /* "cudaMalloc", …; "" when unknown */
+    unsigned family;
+    uint64_t bytes, count; /* held at the moment the list is about */
+    uint64_t allocs, frees, alloc_bytes, largest; /* up to that moment */
+    uint64_t temporaries;  /* freed before the thread allocated anything else */
+    uint64_t lifetime_mean_ns; /* of those freed */
+    bool growing;          /* holds more at the end of nearly every step */
+    uint64_t growth_bytes, growth_per_step;
+    uint64_t growth_since; /* the program's number of the step of the first rise */
+};
+
+/* The heaviest first. */
+struct vs_report_sites {
+    const struct vs_report_site *items;
+    size_t count;
+    uint64_t total_bytes;   /* over all sites, listed or not */
+    uint64_t omitted_count; /* sites not in the list */
+    uint64_t omitted_bytes;
+    /* Where not every allocation was recorded (vs_report.recording): the figures of sites are
+     * estimates where weight is above 1, each recorded allocation standing for so many. */
+    uint64_t weight;
+    uint64_t exact_bytes; /* what total_bytes estimates */
+    uint64_t small_bytes, small_count; /* too small to be recorded: exact, and no site's */
+    uint64_t whole_bytes; /* at a peak: the peak, exactly; sites need not add up to it. 0: they do */
+    int64_t limit_bytes;  /* came since the trace was full, less what went: no site's */
+};
+
+/* vs_report_sites_unlisted: bytes of the whole that neither the sites nor the small allocations
+ * account for; below 0 where estimates are too high. */
+static inline int64_t vs_report_sites_unlisted(const struct vs_report_sites *sites)
+{
+    return sites->whole_bytes
+               ? (int64_t)(sites->whole_bytes - sites->total_bytes - sites->small_bytes) : 0;
+}
+
+/* vs_report_site_error: standard error of the estimate *bytes* of a site, for blocks of
+ * about one size; 0 when it is exact. */
+uint64_t vs_report_site_error(const struct vs_report_sites *sites,
+                              const struct vs_report_site *site);
+
+struct vs_report_family {
+    uint64_t allocs, frees, failures;
+    uint64_t bytes; /* asked for, summed over time */
+    uint64_t peak_bytes, live_bytes, live_count; /* live: at the end */
+};
+
+/* vs_report_family_seen: there is anything to say about it. */
+static inline bool vs_report_family_seen(const struct vs_report_family *family)
+{
+    return family->allocs || family->frees || family->failures || family->live_count;
+}
+
+struct vs_report_peak {
+    uint64_t bytes;
+    uint64_t time_ns;
+    uint64_t event; /* 1-based index in the trace; 0 when nothing was ever allocated */
+    const char *place; /* "step 3 / backward"; "" outside any range */
+    uint64_t allocated, requested, reserved; /* at that moment */
+    uint64_t free_bytes, largest_hole, holes; /* inside segments at that moment */
+    bool holes_unknown; /* blocks were not recorded: free_bytes alone is known */
+};
+
+/* 1 - largest hole / free bytes; 0 when nothing is free. */
+double vs_report_external_fragmentation(const struct vs_report_peak *peak);
+
+struct vs_report_kernel {
+    const char *name;
+    uint64_t count, time_ns, shortest_ns, longest_ns;
+};
+
+struct vs_report_tally {
+    uint64_t count, bytes, time_ns;
+};
+
+struct vs_report_device {
+    uint64_t device; /* the driver's ordinal */
+    const char *name, *uuid;
+    uint64_t total_bytes, sm_count, cc_major, cc_minor;
+    uint64_t limit_bytes; /* what the option limit left of it; 0: no limit */
+    bool simulated;
+    struct vs_report_family family[VS_FAMILY_COUNT]; /* host families stay zero */
+    struct vs_report_peak peak_allocated, peak_requested;
+    struct vs_report_peak peak_reserved; /* of the moments at that height, the fullest */
+    uint64_t peak_reserved_first_ns;     /* when that height was first reached */
+    const char *peak_reserved_first_place;
+    uint64_t family_at_peak[VS_FAMILY_COUNT]; /* live bytes at the peak of allocated */
+    uint64_t allocated, requested, reserved; /* at the end */
+    uint64_t lost_bytes, lost_count; /* still live when their context went away */
+    uint64_t segment_allocs, segment_frees;
+    /* what the driver held for graphs: at the end, highest; and highest in use */
+    uint64_t graph_reserved, graph_reserved_peak, graph_used_peak;
+    struct vs_report_sites at_peak; /* of allocated */
+    struct vs_report_sites at_end;  /* live, or lost with their context */
+    struct vs_report_sites growing; /* sites that grow every step; bytes = at the end */
+    bool growth_steady;             /* the device's allocated bytes grow every step */
+    uint64_t growth_per_step;
+    bool has_framework;             /* a framework's own allocator was seen above */
+    uint64_t framework_allocs, framework_frees, framework_allocated;
+    uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* contained in the rest */
+    struct vs_balance balance_peak; /* at the reading of highest use */
+    struct vs_balance balance_last; /* at the last reading */
+    const struct vs_report_kernel *kernels; /* by time, longest first */
+    size_t kernel_count;
+    struct vs_report_tally kernel_total, copies[VS_COPY_KIND_COUNT], sets, syncs;
+};
+
+struct vs_report_host {
+    struct vs_report_family family[VS_FAMILY_COUNT]; /* pinned and registered */
+    uint64_t peak_bytes, peak_time_ns;
+    const char *peak_place;
+    uint64_t live_bytes;
+    struct vs_report_sites at_end;
+};
+
+struct vs_report_phase {
+    const char *name;  /* innermost name */
+    const char *path;  /* "step / forward" */
+    unsigned depth;    /* 0 for outermost */
+    uint64_t times, time_ns;
+    uint64_t allocs, alloc_bytes; /* made while it was innermost */
+    const uint64_t *peaks; /* highest allocated while it was open, per devices[] entry */
+};
+
+struct vs_report_failure {
+    uint64_t event, time_ns;
+    uint32_t tid;
+    bool framework, recovered, host;
+    uint64_t device; /* the driver's ordinal */
+    unsigned family;
+    uint64_t requested, error, stack;
+    uint64_t device_free, device_total; /* 0/0 when not known */
+    uint64_t allocated, reserved;
+    const char *api, *place;
+    struct vs_report_site site; /* its frames; bytes = requested */
+};
+
+struct vs_report_pair {
+    const char *name, *value;
+};
+
+struct vs_report_note {
+    uint64_t severity; /* as in the trace: a vs_log_level */
+    const char *text;
+};
+
+struct vs_report_steps {
+    uint64_t begun, done;
+    uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
+    uint64_t longest_number;
+};
+
+/* Which part of the trace a report is about. */
+struct vs_report_part {
+    bool moment; /* the state after event last_event; sums and peaks are those so far */
+    bool window; /* events first_event … last_event; what was live before is live at its start */
+    uint64_t from_ns, to_ns; /* as asked for, or times of those events */
+    uint64_t first_event, last_event, events; /* numbers from 1; how many */
+};
+
+struct vs_report {
+    struct vs_report_part part; /* neither: the whole trace */
+    /* the process */
+    const char *program; /* base name of the executable */
+    const char *exe, *cmdline, *host, *version, *policy;
+    uint64_t pid, ppid;
+    uint64_t start_realtime_ns; /* since the Unix epoch */
+    uint64_t start_ns;          /* CLOCK_MONOTONIC; what other times count from */
+    uint64_t duration_ns;
+    bool has_end;               /* the trace has an `end` */
+    uint64_t end_reason, end_status; /* enum vs_end_reason */
+    /* the trace */
+    const char *path;
+    uint64_t trace_bytes, events;
+    enum vs_condition condition;
+    struct vs_reader_fate fate; /* of a program whose trace has no end */
+    const char *condition_text;
+    uint64_t kernels_until_ns; /* the end of the last kernel or copy known, where the program was
+                                * killed: what ran after it was not delivered; 0: nothing lacks */
+    uint64_t unmatched_frees, unmatched_pops, ignored;
+    struct vs_recording_state recording; /* what has events; since_ns as all times here */
+    uint64_t totals_ns; /* when the last sums of what has no event were written; 0: never */
+    size_t missing_modules;      /* objects whose symbols could not be read */
+    const char *missing_module;  /* one of them, or NULL */
+    const char *symbols_note;    /* what was not named and why; "" when nothing */
+
+    const struct vs_report_pair *options;
+    size_t option_count;
+    const struct vs_report_device *devices;
+    size_t device_count;
+    struct vs_report_host host_memory;
+    const struct vs_report_phase *phases; /* in tree order */
+    size_t phase_count;
+    struct vs_report_steps steps;
+    const struct vs_report_failure *failures; /* the latest ones, oldest first */
+    size_t failure_count;
+    uint64_t failure_total;
+    const struct vs_report_note *notes;
+    size_t note_count;
+    const struct vs_report_pair *dropped; /* what, how many (as text) */
+    size_t dropped_count;
+    struct vs_arena memory; /* owns everything above */
+};
+
+struct vs_report_options {
+    size_t sites_max;   /* call sites per list; 0 = 50 */
+    size_t kernels_max; /* kernels per device; 0 = 50 */
+    /* NULL: the whole trace. With from: that window; with only to: the state at that moment */
+    const struct vs_time_window *window;
+};
+
+struct vs_time_window; /* trace_span.h */
+
+/* vs_report_build: read the whole trace (from its start), or the part of it that the options
+ * name, and work the report out. Of a part that ends before the trace does the condition is
+ * complete. Kernels, copies and memsets of a part are those that overlap it by when they ran,
+ * with their time in it; their events are looked for up to 10 s after it.
+ * *path* is only shown. Returns VS_OK whatever the trace's condition (see
+ * report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one pass,
+ * and a second up to the last peak; of a part, with checkpoints, only what is near it. */
+enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
+                            const struct vs_report_options *options, struct vs_report **out)
+    VS_MUST_CHECK;
+
+void vs_report_free(struct vs_report *report); /* NULL does nothing */
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From replay state to struct vs_report; see the header. Everything handed over
+ * is copied into the report's arena. */
+#include "analysis/report/report_fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/balance_build.h"
+#include "analysis/state/vec.h"
+#include "trace/symbols/demangle.h"
+
+#define KERNELS_DEFAULT 50
+
+static const char *text_of(struct vs_report *report, const struct vs_replay *replay, uint64_t id)
+{
+    return vs_summary_copy(&report->memory, vs_reader_string(replay->reader, id));
+}
+
+static const char *kernel_name(struct vs_report *report, const struct vs_replay *replay,
+                               uint64_t id)
+{
+    const char *name = vs_reader_string(replay->reader, id);
+    char *readable = vs_demangle(name);
+    const char *kept = vs_summary_copy(&report->memory, readable ? readable : name);
+    free(readable);
+    return kept;
+}
+
+static const char *place_of(struct vs_report *report, const struct vs_replay *replay,
+                            struct vs_place place)
+{
+    char text[VS_PLACE_TEXT_MAX];
+    return vs_summary_copy(&report->memory, vs_phases_text(&replay->phases, place, text));
+}
+
+static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
+{
+    uint64_t start = vs_replay_start_ns(replay);
+    return time_ns > start ? time_ns - start : 0;
+}
+
+static enum vs_err fill_process(struct vs_report *report, const struct vs_replay *replay,
+                                const struct vs_activity *activity)
+{
+    report->start_ns = vs_replay_start_ns(replay);
+    uint64_t last = activity->last_ns > replay->now_ns ? activity->last_ns : replay->now_ns;
+    report->duration_ns = since_start(replay, last);
+    report->events = replay->events;
+    report->unmatched_frees = replay->unmatched_frees;
+    report->unmatched_pops = replay->phases.unmatched_pops;
+    report->ignored = replay->ignored;
+    report->has_end = replay->has_end;
+    if (replay->has_end) {
+        report->end_reason = replay->end.end.reason;
+        report->end_status = replay->end.end.status;
+    }
+    report->recording = replay->recording;
+    report->totals_ns = replay->totals_ns ? since_start(replay, replay->totals_ns) : 0;
+    for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
+        report->recording.since_ns[i] = since_start(replay, replay->recording.since_ns[i]);
+    struct vs_event none = {0};
+    const struct vs_event *process = replay->has_process ? &replay->process : &none;
+    report->pid = process->process.pid;
+    report->ppid = process->process.ppid;
+    report->start_realtime_ns = process->process.start_realtime_ns;
+    report->exe = text_of(report, replay, process->process.exe);
+    report->cmdline = text_of(report, replay, process->process.cmdline);
+    report->host = text_of(report, replay, process->process.host);
+    report->version = text_of(report, replay, process->process.version);
+    report->policy = text_of(report, replay, process->process.policy);
+    if (!report->exe || !report->cmdline || !report->host || !report->version || !report->policy)
+        return VS_ERR_NOMEM;
+    const char *slash = strrchr(report->exe, '/');
+    report->program = slash ? slash + 1 : report->exe;
+    const struct vs_steps *steps = &replay->phases.steps;
+    report->steps = (struct vs_report_steps){steps->begun, steps->done, steps->total_ns,
+                                             steps->shortest_ns, steps->longest_ns,
+                                             steps->longest_number};
+    return VS_OK;
+}
+
+static void fill_families(struct vs_report_family *out, const struct vs_account *account)
+{
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        const struct vs_family_account *from = &account->family[f];
+        out[f] = (struct vs_report_family){
+            .allocs = from->allocs, .frees = from->frees, .failures = from->failures,
+            .bytes = from->bytes, .peak_bytes = from->peak_bytes,
+            .live_bytes = from->live_bytes, .live_count = from->live_count};
+    }
+}
+
+static enum vs_err fill_peak(struct vs_report *report, const struct vs_replay *replay,
+                             const struct vs_peak *from, struct vs_report_peak *out)
+{
+    *out = (struct vs_report_peak){
+        .bytes = from->bytes, .time_ns = from->event ? since_start(replay, from->time_ns) : 0,
+        .event = from->event, .allocated = from->allocated, .requested = from->requested,
+        .reserved = from->reserved, .place = place_of(report, replay, from->place)};
+    return out->place ? VS_OK : VS_ERR_NOMEM;
+}
+
+static int longer(const void *a, const void *b)
+{
+    const struct vs_kernel_row *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? 1 : -1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static enum vs_err fill_kernels(struct vs_report *report, const struct vs_replay *replay,
+                                const struct vs_activity *activity, size_t kernels_max,
+                                struct vs_report_device *out)
+{
+    const struct vs_device_activity *totals = vs_activity_device(activity, out->device);
+    if (!totals)
+        return VS_OK;
+    out->kernel_total = (struct vs_report_tally){totals->kernels.count, 0, totals->kernels.time_ns};
+    out->sets = (struct vs_report_tally){totals->sets.count, totals->sets.bytes, totals->sets.time_ns};
+    out->syncs = (struct vs_report_tally){totals->syncs.count, 0, totals->syncs.time_ns};
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+        out->copies[k] = (struct vs_report_tally){totals->copies[k].count, totals->copies[k].bytes,
+                                                  totals->copies[k].time_ns};
+    struct vs_kernel_row *rows = NULL;
+    size_t count = 0, capacity = 0;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < activity->kernel_count; i++) {
+        if (activity->kernels[i].device != out->device)
+            continue;
+        err = vs_vec_grow(&rows, &capacity, count + 1, sizeof *rows);
+        if (!err)
+            rows[count++] = activity->kernels[i];
+    }
+    if (count)
+        qsort(rows, count, sizeof *rows, longer);
+    size_t kept = count < kernels_max ? count : kernels_max;
+    struct vs_report_kernel *kernels =
+        vs_arena_alloc(&report->memory, (kept ? kept : 1) * sizeof *kernels);
+    if (!kernels)
+        err = VS_ERR_NOMEM;
+    for (size_t i = 0; !err && i < kept; i++) {
+        kernels[i] = (struct vs_report_kernel){kernel_name(report, replay, rows[i].name), rows[i].count,
+                                               rows[i].time_ns, rows[i].shortest_ns,
+                                               rows[i].longest_ns};
+        if (!kernels[i].name)
+            err = VS_ERR_NOMEM;
+    }
+    free(rows);
+    out->kernels = kernels;
+    out->kernel_count = kept;
+    return err;
+}
+
+static enum vs_err fill_device(struct vs_report *report, const struct vs_summary *summary,
+                               unsigned index, struct vs_report_device *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_account *account = replay->accounts[index];
+    *out = (struct vs_report_device){
+        .device = account->device, .name = text_of(report, replay, account->name),
+        .uuid = text_of(report, replay, account->uuid), .total_bytes = account->total_bytes,
+        .sm_count = account->sm_count, .cc_major = account->cc_major,
+        .cc_minor = account->cc_minor, .simulated = account->simulated != 0,
+        .peak_reserved_first_ns = since_start(replay, account->peak_reserved_first_ns),
+        .peak_reserved_first_place =
+            place_of(report, replay, account->peak_reserved_first_place),
+        .allocated = account->allocated, .requested = account->requested,
+        .reserved = account->reserved, .lost_bytes = account->lost_bytes,
+        .lost_count = account->lost_count, .segment_allocs = account->segment_allocs,
+        .segment_frees = account->segment_frees,
+        .graph_reserved = account->graph_reserved, .graph_used_peak = account->graph_used_peak,
+        .graph_reserved_peak = account->graph_reserved_peak,
+        .growth_steady = vs_growth_steady(&account->growth, replay->phases.steps.done),
+        .growth_per_step = vs_growth_per_step(&account->growth),
+        .has_framework = account->framework.allocs || account->framework.ooms,
+        .framework_allocs = account->framework.allocs,
+        .framework_frees = account->framework.frees,
+        .framework_allocated = account->framework.allocated,
+        .framework_peak_allocated = account->framework.peak_allocated,
+        .framework_peak_reserved = account->framework.peak_reserved,
+        .framework_ooms = account->framework.ooms};
+    if (!out->name || !out->uuid || !out->peak_reserved_first_place)
+        return VS_ERR_NOMEM;
+    memcpy(out->unrecorded, account->unrecorded, sizeof out->unrecorded);
+    out->balance_peak.event = account->peak_used.event;
+    out->balance_last.event = account->last_used.event;
+    fill_families(out->family, account);
+    enum vs_err err = fill_peak(report, replay, &account->peak_allocated, &out->peak_allocated);
+    if (!err)
+        err = fill_peak(report, replay, &account->peak_requested, &out->peak_requested);
+    if (!err)
+        err = fill_peak(report, replay, &account->peak_reserved, &out->peak_reserved);
+    if (!err)
+        err = vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
+    if (!err)
+        err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
+    return err;
+}
+
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct vs_report_device *x = a, *y = b;
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+static enum vs_err fill_devices(struct vs_report *report, const struct vs_summary *summary,
+                                const struct vs_activity *activity, size_t kernels_max)
+{
+    const struct vs_replay *replay = summary->replay;
+    struct vs_report_device *devices =
+        vs_arena_alloc(&report->memory, (replay->account_count + 1) * sizeof *devices);
+    if (!devices)
+        return VS_ERR_NOMEM;
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        enum vs_err err = fill_device(report, summary, i, &devices[i]);
+        if (!err)
+            err = fill_kernels(report, replay, activity, kernels_max, &devices[i]);
+        if (err)
+            return err;
+    }
+    qsort(devices, replay->account_count, sizeof *devices, by_ordinal);
+    report->devices = devices;
+    report->device_count = replay->account_count;
+    return VS_OK;
+}
+
+static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *summary)
+{
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_account *account = replay->accounts[VS_HOST_INDEX];
+    struct vs_report_host *out = &report->host_memory;
+    fill_families(out->family, account);
+    out->peak_bytes = account->peak_allocated.bytes;
+    out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
+    out->peak_place = place_of(report, replay, account->peak_allocated.place);
+    out->live_bytes = account->allocated;
+    if (!out->peak_place)
+        return VS_ERR_NOMEM;
+    return vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
+}
+
+/* Order of devices in the report for a replay's device index. */
+static size_t report_index(const struct vs_report *report, const struct vs_replay *replay,
+                           unsigned account)
+{
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].device == replay->accounts[account]->device)
+            return i;
+    return 0;
+}
+
+static enum vs_err add_phase(struct vs_report *report, const struct vs_replay *replay,
+                             uint32_t index, unsigned depth, struct vs_report_phase *out)
+{
+    const struct vs_phase *phase = &replay->phases.items[index];
+    uint64_t *peaks = vs_arena_alloc(&report->memory, (report->device_count + 1) * sizeof *peaks);
+    *out = (struct vs_report_phase){
+        .name = vs_summary_copy(&report->memory, phase->name),
+        .path = place_of(report, replay, (struct vs_place){.phase = index}),
+        .depth = depth, .times = phase->times, .time_ns = phase->time_ns,
+        .allocs = phase->allocs, .alloc_bytes = phase->alloc_bytes, .peaks = peaks};
+    if (!peaks || !out->name || !out->path)
+        return VS_ERR_NOMEM;
+    for (unsigned i = 0; i < phase->peak_count && i < replay->account_count; i++)
+        peaks[report_index(report, replay, i)] = phase->peaks[i];
+    return VS_OK;
+}
+
+/* Children follow their parent, in the order in which they were first opened: a
+ * phase's index is above its parent's, so lists by first child need no recursion
+ * deeper than the ranges nest. */
+static enum vs_err fill_phases(struct vs_report *report, const struct vs_replay *replay)
+{
+    size_t count = replay->phases.count;
+    struct vs_report_phase *out = vs_arena_alloc(&report->memory, count * sizeof *out);
+    uint32_t *child = calloc(count, sizeof *child), *sibling = calloc(count, sizeof *sibling);
+    enum vs_err err = out && child && sibling ? VS_OK : VS_ERR_NOMEM;
+    for (size_t i = count; !err && i-- > 1;) {
+        uint32_t parent = replay->phases.items[i].parent;
+        sibling[i] = child[parent];
+        child[parent] = (uint32_t)i;
+    }
+    uint32_t at = err ? 0 : child[0];
+    unsigned depth = 0;
+    while (!err && at) {
+        err = add_phase(report, replay, at, depth, &out[report->phase_count]);
+        report->phase_count += !err;
+        if (child[at]) {
+            at = child[at];
+            depth++;
+            continue;
+        }
+        while (at && !sibling[at]) {
+            at = replay->phases.items[at].parent;
+            depth--;
+        }
+        at = at ? sibling[at] : 0;
+    }
+    free(child);
+    free(sibling);
+    report->phases = out;
+    return err;
+}
+
+static enum vs_err fill_failures(struct vs_report *report, const struct vs_summary *summary)
+{
+    const struct vs_replay *replay = summary->replay;
+    struct vs_report_failure *out =
+        vs_arena_alloc(&report->memory, (replay->failure_count + 1) * sizeof *out);
+    if (!out)
+        return VS_ERR_NOMEM;
+    for (size_t i = 0; i < replay->failure_count; i++) {
+        enum vs_err err = vs_summary_failure(summary, &replay->failures[i], &out[i]);
+        if (err)
+            return err;
+    }
+    report->failures = out;
+    report->failure_count = replay->failure_count;
+    report->failure_total = replay->failure_total;
+    return VS_OK;
+}
+
+enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
+                           const struct vs_activity *activity, size_t kernels_max)
+{
+    enum vs_err err = fill_process(report, summary->replay, activity);
+    if (!err)
+        err = fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
+    if (!err)
+        err = fill_host(report, summary);
+    if (!err)
+        err = fill_phases(report, summary->replay);
+    if (!err)
+        err = fill_failures(report, summary);
+    return err;
+}
+
+static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
+                              struct vs_report_peak *peak)
+{
+    struct vs_holes holes;
+    enum vs_err err = vs_replay_holes(replay, account, &holes);
+    if (err)
+        return err;
+    peak->free_bytes = holes.free_bytes;
+    peak->largest_hole = holes.largest;
+    peak->holes = holes.count;
+    if (vs_replay_blocks_missing(replay, account)) {
+        uint64_t used = peak->allocated < peak->reserved ? peak->allocated : peak->reserved;
+        peak->free_bytes = peak->reserved - used;
+        peak->largest_hole = peak->holes = 0;
+        peak->holes_unknown = true;
+    }
+    return VS_OK;
+}
+
+/* The latest reading of *account* is the present moment. */
+static enum vs_err fill_balance(const struct vs_summary *summary, unsigned account,
+                                struct vs_balance *out)
+{
+    const struct vs_sample_mark *mark = &summary->replay->accounts[account]->last_used;
+    struct vs_reading reading = {mark->free, mark->total, mark->event, mark->time_ns, mark->place};
+    return vs_balance_build(summary, account, &reading, out);
+}
+
+/* A peak between two `unrecorded` is not the state after the second: what is missing
+ * then is the family's that such events were about, the device's own as a rule. */
+static void fill_family_at_peak(struct vs_report_device *device, const struct vs_account *account)
+{
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        device->family_at_peak[f] = account->family[f].live_bytes;
+    uint64_t more = device->peak_allocated.bytes - account->allocated;
+    uint64_t *main = &device->family_at_peak[VS_FAMILY_DEVICE];
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        if (vs_family_on_device((uint64_t)f) && device->family_at_peak[f] > *main)
+            main = &device->family_at_peak[f];
+    *main += more;
+}
+
+enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
+                                 uint64_t event)
+{
+    struct vs_report_device *devices = (struct vs_report_device *)report->devices;
+    enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < report->device_count; i++) {
+        struct vs_report_device *device = &devices[i];
+        unsigned account = vs_replay_account(summary->replay, device->device);
+        if (account == VS_ACCOUNT_NONE)
+            continue;
+        if (event == device->peak_allocated.event) {
+            err = fill_holes(summary->replay, account, &device->peak_allocated);
+            if (!err)
+                err = vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
+            if (summary->replay->recording.selects)
+                device->at_peak.whole_bytes = device->peak_allocated.bytes;
+            fill_family_at_peak(device, summary->replay->accounts[account]);
+        }
+        if (!err && event == device->peak_requested.event)
+            err = fill_holes(summary->replay, account, &device->peak_requested);
+        if (!err && event == device->peak_reserved.event)
+            err = fill_holes(summary->replay, account, &device->peak_reserved);
+        if (!err && event == device->balance_peak.event)
+            err = fill_balance(summary, account, &device->balance_peak);
+        if (!err && event == device->balance_last.event)
+            err = fill_balance(summary, account, &device->balance_last);
+    }
+    return err;
+}
+
+uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after)
+{
+    uint64_t next = 0;
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        const uint64_t events[] = {device->peak_allocated.event, device->peak_requested.event,
+                                   device->peak_reserved.event, device->balance_peak.event,
+                                   device->balance_last.event};
+        for (size_t k = 0; k < sizeof events / sizeof *events; k++)
+            if (events[k] > after && (!next || events[k] < next))
+                next = events[k];
+    }
+    return next;
+}

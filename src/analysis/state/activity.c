@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums over activity records; see the header. */
+#include "analysis/state/activity.h"
+
+#include "analysis/state/vec.h"
+
+#define DEVICES_MAX 64
+
+static enum vs_err device_row(struct vs_activity *activity, uint64_t device,
+                              struct vs_device_activity **out)
+{
+    *out = NULL;
+    for (size_t i = 0; i < activity->device_count; i++) {
+        if (activity->devices[i].device == device) {
+            *out = &activity->devices[i];
+            return VS_OK;
+        }
+    }
+    if (activity->device_count == DEVICES_MAX)
+        return VS_OK; /* a damaged trace: not counted */
+    enum vs_err err = vs_vec_grow(&activity->devices, &activity->device_capacity,
+                                  activity->device_count + 1, sizeof *activity->devices);
+    if (err)
+        return err;
+    *out = &activity->devices[activity->device_count++];
+    **out = (struct vs_device_activity){.device = device};
+    return VS_OK;
+}
+
+/* When it ran; where that is not known, when it was told of. */
+static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t *end_ns)
+{
+    switch (event->kind) {
+    case VS_EVENT_kernel:
+        *start_ns = event->kernel.start_ns, *end_ns = event->kernel.end_ns;
+        break;
+    case VS_EVENT_memcpy:
+        *start_ns = event->memcpy.start_ns, *end_ns = event->memcpy.end_ns;
+        break;
+    case VS_EVENT_memset:
+        *start_ns = event->memset.start_ns, *end_ns = event->memset.end_ns;
+        break;
+    default:
+        *start_ns = event->sync.start_ns, *end_ns = event->sync.end_ns;
+        break;
+    }
+    if (!*start_ns)
+        *start_ns = *end_ns = event->time_ns;
+    if (*end_ns < *start_ns)
+        *end_ns = *start_ns;
+}
+
+static uint64_t device_of(const struct vs_event *event)
+{
+    switch (event->kind) {
+    case VS_EVENT_kernel: return event->kernel.device;
+    case VS_EVENT_memcpy: return event->memcpy.device;
+    case VS_EVENT_memset: return event->memset.device;
+    default: return event->sync.device;
+    }
+}
+
+/* What of *length_ns* lies in a span, and the share of bytes moved in it. */
+struct activity_share {
+    uint64_t inside_ns, length_ns;
+};
+
+static uint64_t bytes_of(struct activity_share share, uint64_t bytes)
+{
+    if (share.inside_ns == share.length_ns)
+        return bytes;
+    double part = (double)bytes * ((double)share.inside_ns / (double)share.length_ns);
+    return part < (double)bytes ? (uint64_t)part : bytes; /* 2^64 fits into no integer */
+}
+
+static void add(struct vs_activity_tally *tally, uint64_t bytes, uint64_t time_ns)
+{
+    tally->count++;
+    tally->bytes += bytes;
+    tally->time_ns += time_ns;
+}
+
+static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_event *event,
+                                struct activity_share share)
+{
+    uint64_t length_ns = share.length_ns;
+    uint64_t key = (event->kernel.name << 8 | (event->kernel.device & 255)) + 1;
+    const uint64_t *found = vs_map_get(&activity->by_kernel, key);
+    size_t at;
+    if (found) {
+        at = (size_t)*found;
+    } else {
+        enum vs_err err = vs_vec_grow(&activity->kernels, &activity->kernel_capacity,
+                                      activity->kernel_count + 1, sizeof *activity->kernels);
+        if (!err)
+            err = vs_map_put(&activity->by_kernel, key, activity->kernel_count);
+        if (err)
+            return err;
+        at = activity->kernel_count++;
+        activity->kernels[at] = (struct vs_kernel_row){
+            .name = event->kernel.name, .device = event->kernel.device, .shortest_ns = length_ns};
+    }
+    struct vs_kernel_row *row = &activity->kernels[at];
+    row->count++;
+    row->time_ns += share.inside_ns;
+    if (length_ns < row->shortest_ns)
+        row->shortest_ns = length_ns;
+    if (length_ns > row->longest_ns)
+        row->longest_ns = length_ns;
+    return VS_OK;
+}
+
+/* Does *event* tell of something a device did, or of waiting for it? */
+static bool is_activity(const struct vs_event *event)
+{
+    return event->kind == VS_EVENT_kernel || event->kind == VS_EVENT_memcpy ||
+           event->kind == VS_EVENT_memset || event->kind == VS_EVENT_sync;
+}
+
+static enum vs_err count(struct vs_activity *activity, const struct vs_event *event,
+                         struct activity_share share)
+{
+    struct vs_device_activity *row;
+    enum vs_err err = device_row(activity, device_of(event), &row);
+    if (err || !row)
+        return err;
+    if (event->kind == VS_EVENT_kernel) {
+        add(&row->kernels, 0, share.inside_ns);
+        return count_kernel(activity, event, share);
+    }
+    if (event->kind == VS_EVENT_memcpy) {
+        uint64_t kind = event->memcpy.copy_kind;
+        add(&row->copies[kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN],
+            bytes_of(share, event->memcpy.bytes), share.inside_ns);
+    } else if (event->kind == VS_EVENT_memset) {
+        add(&row->sets, bytes_of(share, event->memset.bytes), share.inside_ns);
+    } else {
+        add(&row->syncs, 0, share.inside_ns);
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
+{
+    return vs_activity_event_within(activity, event, 0, UINT64_MAX);
+}
+
+bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t start_ns, end_ns;
+    if (!is_activity(event))
+        return false;
+    times_of(event, &start_ns, &end_ns);
+    return start_ns <= to_ns && end_ns >= from_ns;
+}
+
+enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
+                                     uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t start_ns, end_ns;
+    if (!is_activity(event))
+        return VS_OK;
+    times_of(event, &start_ns, &end_ns);
+    if (event->kind != VS_EVENT_sync && end_ns > activity->known_ns)
+        activity->known_ns = end_ns;
+    if (start_ns > to_ns || end_ns < from_ns)
+        return VS_OK;
+    uint64_t first_ns = start_ns > from_ns ? start_ns : from_ns;
+    uint64_t last_ns = end_ns < to_ns ? end_ns : to_ns;
+    if (last_ns > activity->last_ns)
+        activity->last_ns = last_ns;
+    return count(activity, event, (struct activity_share){last_ns - first_ns, end_ns - start_ns});
+}
+
+const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
+                                                    uint64_t device)
+{
+    for (size_t i = 0; i < activity->device_count; i++)
+        if (activity->devices[i].device == device)
+            return &activity->devices[i];
+    return NULL;
+}
+
+enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
+                                       const struct vs_kernel_row *row)
+{
+    uint64_t key = (row->name << 8 | (row->device & 255)) + 1;
+    if (!key || vs_map_get(&activity->by_kernel, key))
+        return VS_ERR_CORRUPT;
+    enum vs_err err = vs_vec_grow(&activity->kernels, &activity->kernel_capacity,
+                                  activity->kernel_count + 1, sizeof *activity->kernels);
+    if (!err)
+        err = vs_map_put(&activity->by_kernel, key, activity->kernel_count);
+    if (!err)
+        activity->kernels[activity->kernel_count++] = *row;
+    return err;
+}
+
+enum vs_err vs_activity_restore_device(struct vs_activity *activity,
+                                       const struct vs_device_activity *row)
+{
+    struct vs_device_activity *made;
+    size_t before = activity->device_count;
+    enum vs_err err = device_row(activity, row->device, &made);
+    if (err)
+        return err;
+    if (activity->device_count == before)
+        return VS_ERR_CORRUPT;
+    *made = *row;
+    return VS_OK;
+}
+
+void vs_activity_free(struct vs_activity *activity)
+{
+    free(activity->kernels);
+    free(activity->devices);
+    vs_map_free(&activity->by_kernel);
+    *activity = (struct vs_activity){0};
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A row holds until the next one of its kind; rows about single
+ * processes belong to the row about all of them before. */
+#include "analysis/state/device_usage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+void vs_device_usage_row(struct vs_device_usage *usage, const struct vs_event *event)
+{
+    const struct vs_event_device_usage *row = &event->device_usage;
+    switch (row->what) {
+    case VS_USAGE_OWN:
+        usage->own = row->bytes;
+        usage->own_known = true;
+        break;
+    case VS_USAGE_OTHERS:
+        usage->others = row->bytes;
+        usage->others_count = row->count;
+        usage->others_how = (unsigned)row->how;
+        usage->others_seen = true;
+        usage->process_count = 0;
+        break;
+    case VS_USAGE_PROCESS:
+        if (usage->process_count < VS_BALANCE_PROCESSES)
+            usage->process[usage->process_count++] =
+                (struct vs_balance_process){row->pid, row->bytes};
+        break;
+    case VS_USAGE_POOLS:
+        usage->pools = row->bytes;
+        usage->pools_known = true;
+        break;
+    default: /* of a newer writer */
+        break;
+    }
+}
+
+static enum vs_err context_for(struct vs_device_usage *usage, uint64_t context,
+                               struct vs_usage_context **out)
+{
+    size_t i = 0;
+    while (i < usage->context_count && usage->contexts[i].context != context)
+        i++;
+    if (i == usage->context_count) {
+        enum vs_err err = vs_vec_grow(&usage->contexts, &usage->context_capacity, i + 1,
+                                      sizeof *usage->contexts);
+        if (err)
+            return err;
+        usage->contexts[usage->context_count++] = (struct vs_usage_context){.context = context};
+    }
+    *out = &usage->contexts[i];
+    return VS_OK;
+}
+
+enum vs_err vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event)
+{
+    struct vs_usage_context *context;
+    if (event->overhead.what >= VS_OVERHEAD_WHAT_COUNT)
+        return VS_OK;
+    enum vs_err err = context_for(usage, event->overhead.context, &context);
+    if (err)
+        return err;
+    context->bytes[event->overhead.what] += (int64_t)event->overhead.bytes;
+    if (event->overhead.what == VS_OVERHEAD_CONTEXT) {
+        context->measured = true;
+        context->how = (unsigned)event->overhead.how;
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event)
+{
+    struct vs_usage_context *context;
+    if (event->context.alive)
+        return context_for(usage, event->context.context, &context);
+    for (size_t i = 0; i < usage->context_count; i++) {
+        if (usage->contexts[i].context != event->context.context)
+            continue;
+        usage->contexts[i] = usage->contexts[--usage->context_count];
+        break;
+    }
+    return VS_OK;
+}
+
+void vs_device_usage_free(struct vs_device_usage *usage)
+{
+    free(usage->contexts);
+    *usage = (struct vs_device_usage){0};
+}

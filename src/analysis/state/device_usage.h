@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the trace says of a device besides its allocations, at the present moment of a
+ * replay: the latest reading of free memory, who else holds some, what came with each
+ * context, what pools keep. Part of an account of the replay. Not thread-safe. */
+#ifndef VS_DEVICE_USAGE_H
+#define VS_DEVICE_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/balance.h"
+#include "base/vs_err.h"
+#include "trace/format/event.h"
+
+/* A living context. */
+struct vs_usage_context {
+    uint64_t context;
+    bool measured;
+    unsigned how; /* enum vs_overhead_how */
+    int64_t bytes[VS_OVERHEAD_WHAT_COUNT];
+};
+
+/* Zero-initialise. */
+struct vs_device_usage {
+    uint64_t own, pools, others, others_count;
+    bool own_known, pools_known, others_seen;
+    unsigned others_how;
+    struct vs_balance_process process[VS_BALANCE_PROCESSES];
+    size_t process_count;
+    uint64_t graphs;
+    bool graphs_known;
+    struct vs_usage_context *contexts;
+    size_t context_count, context_capacity;
+};
+
+/* vs_device_usage_row: a `device_usage` event. */
+void vs_device_usage_row(struct vs_device_usage *usage, const struct vs_event *event);
+
+/* vs_device_usage_overhead: an `overhead` event. VS_ERR_NOMEM. */
+enum vs_err vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event)
+    VS_MUST_CHECK;
+
+/* vs_device_usage_context: a `context` event: it lives, or is gone with all that came with
+ * it. VS_ERR_NOMEM. */
+enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event)
+    VS_MUST_CHECK;
+
+void vs_device_usage_free(struct vs_device_usage *usage);
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Range stacks per thread, the tree of phases, and steps; see the header. The
+ * invariant: a thread's kept ranges are the outermost min(depth, capacity) of those
+ * open, and each remembers its place, so that the innermost one says where the
+ * thread is without a walk. */
+#include "analysis/state/phases.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analysis/state/vec.h"
+
+#define OPEN_STEPS_MAX 65536 /* start/end ranges a trace may leave open */
+
+static const char *const step_words[] = {
+    "profilerstep", "training_iteration", "training iteration", "training_step", "training step",
+    "train_iteration", "train iteration", "train_step", "train step", "trainstep", "global_step",
+    "global step", "iteration", "minibatch", "batch", "iter", "step",
+};
+
+bool vs_step_name_parse(const char *name, struct vs_step_name *out)
+{
+    size_t stem = 0;
+    for (size_t i = 0; i < sizeof step_words / sizeof *step_words && !stem; i++) {
+        size_t n = strlen(step_words[i]);
+        if (strncasecmp(name, step_words[i], n) == 0)
+            stem = n;
+    }
+    if (!stem)
+        return false;
+    const char *p = name + stem;
+    if (!*p) {
+        *out = (struct vs_step_name){.prefix_length = stem, .stem_length = stem};
+        return true;
+    }
+    p += strspn(p, " _#:=-");
+    if (!isdigit((unsigned char)*p))
+        return false;
+    uint64_t number = 0;
+    const char *digits = p;
+    for (; isdigit((unsigned char)*p) && p - digits < 18; p++)
+        number = number * 10 + (uint64_t)(*p - '0');
+    if (*p && *p != '/' && strncmp(p, " of ", 4) != 0)
+        return false; /* "step 3 forward" is a part of a step, not a step */
+    *out = (struct vs_step_name){.prefix_length = (size_t)(digits - name), .stem_length = stem,
+                                 .numbered = true, .number = number};
+    return true;
+}
+
+enum vs_err vs_phases_init(struct vs_phases *phases)
+{
+    enum vs_err err = vs_vec_grow(&phases->items, &phases->capacity, 1, sizeof *phases->items);
+    if (err)
+        return err;
+    phases->items[0] = (struct vs_phase){.name = "", .prefix = ""};
+    phases->count = 1;
+    return VS_OK;
+}
+
+enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
+{
+    if (phases->last_thread < phases->thread_count &&
+        phases->threads[phases->last_thread].tid == tid) {
+        *out = &phases->threads[phases->last_thread];
+        return VS_OK;
+    }
+    const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
+    if (!found && phases->thread_count >= VS_THREADS_MAX) {
+        *out = &phases->others;
+        return VS_OK;
+    }
+    if (!found) {
+        enum vs_err err = vs_vec_grow(&phases->threads, &phases->thread_capacity,
+                                      phases->thread_count + 1, sizeof *phases->threads);
+        if (!err)
+            err = vs_map_put(&phases->by_tid, (uint64_t)tid + 1, phases->thread_count);
+        if (err)
+            return err;
+        phases->threads[phases->thread_count] = (struct vs_thread){.tid = tid};
+        phases->last_thread = phases->thread_count++;
+    } else {
+        phases->last_thread = (size_t)*found;
+    }
+    *out = &phases->threads[phases->last_thread];
+    return VS_OK;
+}
+
+static char *copy_name(struct vs_phases *phases, const char *text, size_t length)
+{
+    char *copy = vs_arena_alloc(&phases->names, length + 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+static uint64_t hash_name(uint32_t parent, const char *name, size_t length)
+{
+    uint64_t h = UINT64_C(1469598103934665603) ^ parent;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
+    return h ? h : 1;
+}
+
+/* The child of *parent* called *name*, added when new. Names with the same hash
+ * take the next free key, so that a look-up compares the names it meets. */
+static enum vs_err child_of(struct vs_phases *phases, uint32_t parent, const char *name,
+                            const struct vs_step_name *step, bool is_step, uint32_t *out)
+{
+    size_t length = step ? step->stem_length : strlen(name);
+    uint64_t key = hash_name(parent, name, length);
+    const uint64_t *found;
+    while ((found = vs_map_get(&phases->by_key, key)) != NULL) {
+        const struct vs_phase *phase = &phases->items[*found];
+        if (phase->parent == parent && strncmp(phase->name, name, length) == 0 &&
+            phase->name[length] == 0) {
+            *out = (uint32_t)*found;
+            return VS_OK;
+        }
+        key = key + 1 ? key + 1 : 1;
+    }
+    if (phases->count >= VS_PHASES_MAX) {
+        *out = parent; /* too many names: what happens inside counts for the outer one */
+        return VS_OK;
+    }
+    enum vs_err err =
+        vs_vec_grow(&phases->items, &phases->capacity, phases->count + 1, sizeof *phases->items);
+    if (err)
+        return err;
+    char *kept = copy_name(phases, name, length);
+    char *prefix = kept;
+    if (step && step->numbered)
+        prefix = copy_name(phases, name, step->prefix_length);
+    if (!kept || !prefix)
+        return VS_ERR_NOMEM;
+    err = vs_map_put(&phases->by_key, key, phases->count);
+    if (err)
+        return err;
+    phases->items[phases->count] =
+        (struct vs_phase){.parent = parent, .is_step = is_step, .name = kept, .prefix = prefix};
+    *out = (uint32_t)phases->count++;
+    return VS_OK;
+}
+
+static void step_begin(struct vs_phases *phases, uint32_t tid, uint64_t range,
+                       const struct vs_step_name *name, uint64_t time_ns)
+{
+    struct vs_steps *steps = &phases->steps;
+    steps->open = true;
+    steps->tid = tid;
+    steps->range = range;
+    steps->number = name->numbered ? name->number : steps->begun;
+    steps->begun++;
+    steps->time_ns = time_ns;
+}
+
+static void step_end(struct vs_steps *steps, uint64_t time_ns)
+{
+    uint64_t length = time_ns > steps->time_ns ? time_ns - steps->time_ns : 0;
+    steps->open = false;
+    if (steps->done == 0 || length < steps->shortest_ns)
+        steps->shortest_ns = length;
+    if (steps->done == 0 || length > steps->longest_ns) {
+        steps->longest_ns = length;
+        steps->longest_number = steps->number;
+    }
+    steps->total_ns += length;
+    steps->done++;
+}
+
+static uint32_t kept_ranges(const struct vs_thread *thread)
+{
+    return thread->depth < thread->capacity ? thread->depth : thread->capacity;
+}
+
+static const struct vs_range *innermost(const struct vs_thread *thread)
+{
+    uint32_t kept = kept_ranges(thread);
+    return kept ? &thread->ranges[kept - 1] : NULL;
+}
+
+enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
+{
+    uint32_t wanted = thread->capacity ? thread->capacity : 2;
+    while (wanted < depth)
+        wanted *= 2;
+    if (depth <= thread->capacity)
+        return VS_OK;
+    if (wanted > VS_RANGE_DEPTH_MAX || thread == &phases->others ||
+        phases->ranges_room + (wanted - thread->capacity) > VS_RANGES_ROOM_MAX)
+        return VS_ERR_LIMIT;
+    struct vs_range *larger = realloc(thread->ranges, wanted * sizeof *larger);
+    if (!larger)
+        return VS_ERR_NOMEM;
+    phases->ranges_room += wanted - thread->capacity;
+    thread->ranges = larger;
+    thread->capacity = wanted;
+    return VS_OK;
+}
+
+enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
+                           uint64_t domain, uint64_t time_ns, struct vs_place *place)
+{
+    struct vs_thread *thread;
+    enum vs_err err = vs_phases_thread(phases, tid, &thread);
+    if (err)
+        return err;
+    /* while ranges are open that found no room, the next ones are not kept either */
+    err = thread->depth > thread->capacity ? VS_ERR_LIMIT
+                                           : vs_phases_room(phases, thread, thread->depth + 1);
+    if (err == VS_ERR_LIMIT) {
+        *place = vs_phases_place(phases, tid);
+        thread->depth += thread != &phases->others;
+        return VS_OK;
+    }
+    if (err)
+        return err;
+    const struct vs_range *outer = innermost(thread);
+    struct vs_range range = {.domain = domain, .time_ns = time_ns};
+    if (outer)
+        range.place = outer->place;
+    struct vs_step_name step;
+    bool step_like = vs_step_name_parse(name, &step);
+    bool is_step = step_like && !range.place.step_known; /* "batch 3" inside "step 2" is a part */
+    err = child_of(phases, range.place.phase, name, step_like ? &step : NULL, is_step,
+                   &range.place.phase);
+    if (err)
+        return err;
+    struct vs_steps *steps = &phases->steps;
+    if (is_step) {
+        range.place.step_known = true;
+        range.place.step = step.numbered ? step.number : steps->begun;
+        if (!steps->open && (steps->tid == 0 || steps->tid == tid)) {
+            step_begin(phases, tid, 0, &step, time_ns);
+            range.is_step = true;
+        }
+    }
+    phases->items[range.place.phase].times++;
+    thread->ranges[thread->depth++] = range;
+    *place = range.place;
+    return VS_OK;
+}
+
+static void close_range(struct vs_phases *phases, const struct vs_range *range, uint64_t time_ns)
+{
+    struct vs_phase *phase = &phases->items[range->place.phase];
+    phase->time_ns += time_ns > range->time_ns ? time_ns - range->time_ns : 0;
+}
+
+enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
+                          uint64_t time_ns, bool *step_ended)
+{
+    struct vs_thread *thread;
+    enum vs_err err = vs_phases_thread(phases, tid, &thread);
+    if (err)
+        return err;
+    *step_ended = false;
+    if (thread == &phases->others)
+        return VS_OK;
+    if (thread->depth > thread->capacity) {
+        thread->depth--;
+        return VS_OK;
+    }
+    uint32_t at = thread->depth;
+    while (at > 0 && thread->ranges[at - 1].domain != domain)
+        at--;
+    if (at == 0) {
+        phases->unmatched_pops++;
+        return VS_OK;
+    }
+    struct vs_range range = thread->ranges[at - 1];
+    close_range(phases, &range, time_ns);
+    memmove(thread->ranges + at - 1, thread->ranges + at,
+            (thread->depth - at) * sizeof *thread->ranges);
+    thread->depth--;
+    if (range.is_step) {
+        step_end(&phases->steps, time_ns);
+        *step_ended = true;
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
+                            const char *name, uint64_t time_ns)
+{
+    struct vs_steps *steps = &phases->steps;
+    struct vs_step_name step;
+    if (steps->open || !range || !vs_step_name_parse(name, &step))
+        return VS_OK;
+    if (steps->tid != 0 && steps->tid != tid)
+        return VS_OK;
+    if (phases->open_steps.count >= OPEN_STEPS_MAX)
+        return VS_OK;
+    step_begin(phases, tid, range, &step, time_ns);
+    return vs_map_put(&phases->open_steps, range, steps->number + 1);
+}
+
+void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended)
+{
+    struct vs_steps *steps = &phases->steps;
+    *step_ended = false;
+    if (!range || !vs_map_remove(&phases->open_steps, range, NULL))
+        return;
+    if (steps->open && steps->range == range) {
+        step_end(steps, time_ns);
+        *step_ended = true;
+    }
+}
+
+static const struct vs_thread *find_thread(const struct vs_phases *phases, uint32_t tid)
+{
+    if (phases->last_thread < phases->thread_count &&
+        phases->threads[phases->last_thread].tid == tid)
+        return &phases->threads[phases->last_thread];
+    const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
+    return found ? &phases->threads[*found] : NULL;
+}
+
+struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid)
+{
+    const uint32_t tids[2] = {tid, phases->main_tid};
+    for (int i = 0; i < 2; i++) {
+        if (i == 1 && (!tids[1] || tids[1] == tid))
+            break;
+        const struct vs_thread *thread = find_thread(phases, tids[i]);
+        const struct vs_range *range = thread ? innermost(thread) : NULL;
+        if (range)
+            return range->place;
+    }
+    struct vs_place outside = {0};
+    if (phases->steps.open && phases->steps.range) {
+        outside.step_known = true;
+        outside.step = phases->steps.number;
+    }
+    return outside;
+}
+
+enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                            uint64_t allocated)
+{
+    for (;; phase = phases->items[phase].parent) {
+        struct vs_phase *p = &phases->items[phase];
+        if (device >= p->peak_count) {
+            uint64_t *peaks = realloc(p->peaks, (device + 1) * sizeof *peaks);
+            if (!peaks)
+                return VS_ERR_NOMEM;
+            memset(peaks + p->peak_count, 0, (device + 1 - p->peak_count) * sizeof *peaks);
+            p->peaks = peaks;
+            p->peak_count = device + 1;
+        }
+        if (allocated > p->peaks[device])
+            p->peaks[device] = allocated;
+        if (phase == 0)
+            return VS_OK;
+    }
+}
+
+void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns)
+{
+    for (size_t t = 0; t < phases->thread_count; t++) {
+        struct vs_thread *thread = &phases->threads[t];
+        for (uint32_t i = 0; i < kept_ranges(thread); i++)
+            close_range(phases, &thread->ranges[i], time_ns);
+    }
+}
+
+enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
+                              const struct vs_phase *phase, const char *name, size_t length,
+                              const char *prefix, size_t prefix_length)
+{
+    struct vs_phase item = *phase;
+    bool outside = index == 0 && phases->count == 1 && !phases->items[0].peaks;
+    enum vs_err err = VS_OK;
+    if (!outside && (!index || index != phases->count || index >= VS_PHASES_MAX))
+        err = VS_ERR_CORRUPT;
+    else if (!outside)
+        err = vs_vec_grow(&phases->items, &phases->capacity, phases->count + 1,
+                          sizeof *phases->items);
+    char *kept = err ? NULL : copy_name(phases, name, length);
+    char *before = prefix && kept ? copy_name(phases, prefix, prefix_length) : kept;
+    if (!err && (!kept || !before))
+        err = VS_ERR_NOMEM;
+    if (!err && !outside) {
+        uint64_t key = hash_name(item.parent, kept, strlen(kept));
+        while (vs_map_get(&phases->by_key, key))
+            key = key + 1 ? key + 1 : 1;
+        err = vs_map_put(&phases->by_key, key, phases->count);
+    }
+    if (err) {
+        free(item.peaks);
+        return err;
+    }
+    item.name = kept;
+    item.prefix = before;
+    phases->items[index] = item;
+    phases->count += !outside;
+    return VS_OK;
+}
+
+void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
+{
+    for (size_t i = 0; i < phases->count; i++) {
+        struct vs_phase *phase = &phases->items[i];
+        phase->times = phase->time_ns = phase->allocs = phase->alloc_bytes = 0;
+        if (phase->peak_count)
+            memset(phase->peaks, 0, phase->peak_count * sizeof *phase->peaks);
+    }
+    for (size_t t = 0; t < phases->thread_count; t++) {
+        struct vs_thread *thread = &phases->threads[t];
+        for (uint32_t i = 0; i < kept_ranges(thread); i++) {
+            thread->ranges[i].time_ns = time_ns;
+            phases->items[thread->ranges[i].place.phase].times++;
+        }
+    }
+    struct vs_steps *steps = &phases->steps;
+    steps->total_ns = steps->shortest_ns = steps->longest_ns = steps->longest_number = 0;
+    steps->begun = steps->open;
+    steps->done = 0;
+    if (steps->open)
+        steps->time_ns = time_ns;
+    phases->unmatched_pops = 0;
+}
+
+char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out)
+{
+    char *p = out + VS_PLACE_TEXT_MAX - 1;
+    *p = 0;
+    for (uint32_t at = place.phase; at; at = phases->items[at].parent) {
+        const struct vs_phase *phase = &phases->items[at];
+        char part[VS_PLACE_TEXT_MAX];
+        int n;
+        if (phase->is_step && place.step_known)
+            n = snprintf(part, sizeof part, "%s%s%llu", phase->prefix,
+                         phase->prefix == phase->name ? " " : "", (unsigned long long)place.step);
+        else
+            n = snprintf(part, sizeof part, "%s", phase->name);
+        size_t length = n < 0 ? 0 : (size_t)n < sizeof part ? (size_t)n : sizeof part - 1;
+        if (length + 3 > (size_t)(p - out))
+            break;
+        if (*p) {
+            p -= 3;
+            memcpy(p, " / ", 3);
+        }
+        p -= length;
+        memcpy(p, part, length);
+    }
+    if (!place.phase && place.step_known) {
+        snprintf(out, VS_PLACE_TEXT_MAX, "step %llu", (unsigned long long)place.step);
+        return out;
+    }
+    memmove(out, p, strlen(p) + 1);
+    char *to = out;
+    for (p = out; *p; p++) { /* a name is text, not orders to a terminal */
+        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
+        bool second_half = c == 0xc2 && next >= 0x80 && next <= 0x9f; /* U+0080 to U+009F */
+        *to++ = c < ' ' || c == 0x7f || second_half ? '?' : *p;
+        p += second_half;
+    }
+    *to = '\0';
+    return out;
+}
+
+void vs_phases_free(struct vs_phases *phases)
+{
+    for (size_t i = 0; i < phases->count; i++)
+        free(phases->items[i].peaks);
+    for (size_t i = 0; i < phases->thread_count; i++)
+        free(phases->threads[i].ranges);
+    free(phases->items);
+    free(phases->threads);
+    vs_map_free(&phases->by_key);
+    vs_map_free(&phases->by_tid);
+    vs_map_free(&phases->open_steps);
+    vs_arena_free_all(&phases->names);
+    *phases = (struct vs_phases){0};
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state machine behind every view of a trace; see the header. The invariant
+ * after each event: for every device, allocated, requested, block_bytes and the
+ * families' live bytes are the sums over the live table, and reserved is
+ * segment_bytes, what is live outside segments, and graph_held for graphs.
+ * Allocations, segments and failures have files of their own (replay_internal.h). */
+#include <stdlib.h>
+
+#include "analysis/state/replay_internal.h"
+
+bool vs_replay_family_is_host(uint64_t family)
+{
+    return family == VS_FAMILY_PINNED || family == VS_FAMILY_REGISTERED;
+}
+
+enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out)
+{
+    struct vs_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return VS_ERR_NOMEM;
+    replay->reader = reader;
+    replay->accounts[VS_HOST_INDEX] = calloc(1, sizeof(struct vs_account));
+    if (!replay->accounts[VS_HOST_INDEX] || vs_phases_init(&replay->phases) != VS_OK) {
+        vs_replay_close(replay);
+        return VS_ERR_NOMEM;
+    }
+    *out = replay;
+    return VS_OK;
+}
+
+void vs_replay_close(struct vs_replay *replay)
+{
+    if (!replay)
+        return;
+    for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
+        if (replay->accounts[i])
+            vs_device_usage_free(&replay->accounts[i]->usage);
+        free(replay->accounts[i]);
+    }
+    free(replay->lives);
+    free(replay->failures);
+    vs_map_free(&replay->by_addr);
+    vs_map_free(&replay->framework_live);
+    vs_segments_free(&replay->segments);
+    vs_sites_free(&replay->sites);
+    vs_phases_free(&replay->phases);
+    free(replay);
+}
+
+uint64_t vs_replay_start_ns(const struct vs_replay *replay)
+{
+    uint64_t start = replay->has_process ? replay->process.process.start_ns : 0;
+    return start && start <= replay->first_ns ? start : replay->first_ns;
+}
+
+unsigned vs_replay_account(const struct vs_replay *replay, uint64_t device)
+{
+    for (unsigned i = 0; i < replay->account_count; i++)
+        if (replay->accounts[i]->device == device)
+            return i;
+    return VS_ACCOUNT_NONE;
+}
+
+const char *vs_replay_policy(const struct vs_replay *replay)
+{
+    return replay->has_process ? vs_reader_string(replay->reader, replay->process.process.policy)
+                               : "";
+}
+
+enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
+{
+    unsigned index = vs_replay_account(replay, device);
+    if (index == VS_ACCOUNT_NONE) {
+        if (replay->account_count == VS_DEVICES_MAX) {
+            replay->ignored++;
+            *out = VS_ACCOUNT_NONE;
+            return VS_OK;
+        }
+        struct vs_account *account = calloc(1, sizeof *account);
+        if (!account)
+            return VS_ERR_NOMEM;
+        account->device = device;
+        index = replay->account_count++;
+        replay->accounts[index] = account;
+    }
+    *out = index;
+    return VS_OK;
+}
+
+static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_peak *now,
+                              uint64_t bytes, struct vs_place place)
+{
+    return (struct vs_peak){.bytes = bytes, .event = replay->events, .time_ns = now->time_ns,
+                            .place = place, .allocated = now->allocated,
+                            .requested = now->requested, .reserved = now->reserved};
+}
+
+void vs_replay_raise_peaks(struct vs_replay *replay, struct vs_account *account,
+                           struct vs_place place, const struct vs_peak *now)
+{
+    if (now->allocated > account->peak_allocated.bytes)
+        account->peak_allocated = peak_of(replay, now, now->allocated, place);
+    if (now->requested > account->peak_requested.bytes)
+        account->peak_requested = peak_of(replay, now, now->requested, place);
+    struct vs_peak *reserved = &account->peak_reserved;
+    if (now->reserved > reserved->bytes) {
+        account->peak_reserved_first_ns = now->time_ns;
+        account->peak_reserved_first_place = place;
+        *reserved = peak_of(replay, now, now->reserved, place);
+    } else if (now->reserved == reserved->bytes && now->allocated > reserved->allocated) {
+        *reserved = peak_of(replay, now, now->reserved, place);
+    }
+    if (now->allocated > account->step_peak)
+        account->step_peak = now->allocated;
+}
+
+void vs_replay_raise_peaks_at(struct vs_replay *replay, struct vs_account *account,
+                              struct vs_place place)
+{
+    vs_replay_raise_peaks(replay, account, place,
+                          &(struct vs_peak){.allocated = account->allocated,
+                                            .requested = account->requested,
+                                            .reserved = account->reserved,
+                                            .time_ns = replay->now_ns});
+}
+
+static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_event *event)
+{
+    bool alloc = event->kind == VS_EVENT_framework_alloc;
+    uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
+    unsigned index;
+    enum vs_err err = vs_replay_account_for(
+        replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
+    if (err || index == VS_ACCOUNT_NONE || addr == 0)
+        return err;
+    struct vs_framework_account *level = &replay->accounts[index]->framework;
+    uint64_t old = 0;
+    if (vs_map_remove(&replay->framework_live, addr, &old))
+        level->allocated -= old < level->allocated ? old : level->allocated;
+    if (!alloc) {
+        level->frees++;
+        return VS_OK;
+    }
+    level->allocs++;
+    level->allocated += event->framework_alloc.size;
+    if (level->allocated > level->peak_allocated)
+        level->peak_allocated = level->allocated;
+    if (event->framework_alloc.total_reserved > level->peak_reserved)
+        level->peak_reserved = event->framework_alloc.total_reserved;
+    return vs_map_put(&replay->framework_live, addr, event->framework_alloc.size);
+}
+
+/* A context that goes away takes its memory with it; that of pools is the device's. */
+static enum vs_err lose_context(struct vs_replay *replay, const struct vs_event *event)
+{
+    uint64_t context = event->context.context;
+    unsigned device = vs_replay_account(replay, event->context.device);
+    enum vs_err err = vs_replay_lose_live(replay, context, device);
+    if (!err)
+        vs_replay_lose_segments(replay, context, device);
+    return err;
+}
+
+static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    if (event->context.context == 0)
+        return VS_OK;
+    enum vs_err err = vs_replay_account_for(replay, event->context.device, &index);
+    if (!err && index != VS_ACCOUNT_NONE)
+        err = vs_device_usage_context(&replay->accounts[index]->usage, event);
+    return err || event->context.alive ? err : lose_context(replay, event);
+}
+
+static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    bool row = event->kind == VS_EVENT_device_usage;
+    enum vs_err err = vs_replay_account_for(
+        replay, row ? event->device_usage.device : event->overhead.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_device_usage *usage = &replay->accounts[index]->usage;
+    if (!row)
+        return vs_device_usage_overhead(usage, event);
+    vs_device_usage_row(usage, event);
+    return VS_OK;
+}
+
+static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    enum vs_err err = vs_replay_account_for(replay, event->device.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_account *account = replay->accounts[index];
+    account->described = true;
+    account->name = event->device.name;
+    account->uuid = event->device.uuid;
+    account->total_bytes = event->device.total_bytes;
+    account->sm_count = event->device.sm_count;
+    account->cc_major = event->device.cc_major;
+    account->cc_minor = event->device.cc_minor;
+    account->simulated = event->device.simulated;
+    account->driver_version = event->device.driver_version;
+    return VS_OK;
+}
+
+static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    enum vs_err err = vs_replay_account_for(replay, event->device_sample.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_account *account = replay->accounts[index];
+    uint64_t free_bytes = event->device_sample.free_bytes;
+    uint64_t total = event->device_sample.total_bytes;
+    account->sample_free = free_bytes;
+    account->sample_total = total;
+    if (!total || free_bytes > total)
+        return VS_OK;
+    account->last_used = (struct vs_sample_mark){
+        total - free_bytes, free_bytes, total, replay->events, replay->now_ns,
+        vs_phases_place(&replay->phases, event->tid)};
+    if (!account->peak_used.event || account->last_used.used > account->peak_used.used)
+        account->peak_used = account->last_used;
+    return VS_OK;
+}
+
+static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index;
+    enum vs_err err = vs_replay_account_for(replay, event->graph_memory.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_account *account = replay->accounts[index];
+    account->graph_reserved = event->graph_memory.reserved;
+    if (event->graph_memory.reserved_high > account->graph_reserved_peak)
+        account->graph_reserved_peak = event->graph_memory.reserved_high;
+    if (event->graph_memory.used_high > account->graph_used_peak)
+        account->graph_used_peak = event->graph_memory.used_high;
+    vs_replay_settle_graphs(account);
+    replay->changed = index;
+    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
+    return VS_OK;
+}
+
+static void end_step(struct vs_replay *replay)
+{
+    const struct vs_steps *steps = &replay->phases.steps;
+    replay->step_ended = true;
+    vs_sites_step_end(&replay->sites, steps->done, steps->number);
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        struct vs_account *account = replay->accounts[i];
+        vs_growth_update(&account->growth, account->allocated, steps->done, steps->number,
+                         steps->done == 1);
+        if (account->step_peak > account->steps_peak)
+            account->steps_peak = account->step_peak;
+        if (account->step_largest > account->steps_largest)
+            account->steps_largest = account->step_largest;
+        account->step_peak = account->allocated;
+        account->step_largest = 0;
+    }
+    vs_replay_step_served(replay);
+}
+
+static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *event)
+{
+    struct vs_phases *phases = &replay->phases;
+    bool ended = false, before_steps = phases->steps.begun == 0;
+    enum vs_err err = VS_OK;
+    if (event->kind == VS_EVENT_range_push) {
+        struct vs_place place;
+        err = vs_phases_push(phases, event->tid,
+                             vs_reader_string(replay->reader, event->range_push.name),
+                             event->range_push.domain, event->time_ns, &place);
+        for (unsigned i = 0; !err && i < replay->account_count; i++)
+            err = vs_phases_level(phases, place.phase, i, replay->accounts[i]->allocated);
+    } else if (event->kind == VS_EVENT_range_pop) {
+        err = vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns, &ended);
+    } else if (event->kind == VS_EVENT_range_start) {
+        err = vs_phases_start(phases, event->range_start.range, event->tid,
+                              vs_reader_string(replay->reader, event->range_start.name),
+                              event->time_ns);
+    } else {
+        vs_phases_end(phases, event->range_end.range, event->time_ns, &ended);
+    }
+    if (before_steps && phases->steps.begun) /* the level that growth is measured from */
+        vs_sites_step_end(&replay->sites, 0, 0);
+    if (!err && ended)
+        end_step(replay);
+    return err;
+}
+
+enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
+{
+    if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
+        vs_replay_settle(replay);
+    if (replay->events++ == 0)
+        replay->first_ns = event->time_ns;
+    if (event->time_ns > replay->now_ns)
+        replay->now_ns = event->time_ns;
+    replay->changed = VS_ACCOUNT_NONE;
+    replay->step_ended = false;
+    switch (event->kind) {
+    case VS_EVENT_process:
+        if (!replay->has_process) {
+            replay->process = *event;
+            replay->has_process = true;
+            replay->phases.main_tid = (uint32_t)event->process.pid;
+        }
+        return VS_OK;
+    case VS_EVENT_unrecorded: return vs_unrecorded_event(replay, event);
+    case VS_EVENT_recording_changed:
+        vs_recording_event(&replay->recording, event);
+        return VS_OK;
+    case VS_EVENT_device: return apply_device(replay, event);
+    case VS_EVENT_context: return apply_context(replay, event);
+    case VS_EVENT_alloc: return vs_replay_alloc(replay, event);
+    case VS_EVENT_free: return vs_replay_free(replay, event);
+    case VS_EVENT_alloc_failed:
+    case VS_EVENT_framework_oom: return vs_replay_failure(replay, event);
+    case VS_EVENT_segment_alloc:
+    case VS_EVENT_segment_free: return vs_replay_segment(replay, event);
+    case VS_EVENT_segment_map: return vs_replay_map(replay, event);
+    case VS_EVENT_segment_unmap: return vs_replay_unmap(replay, event);
+    case VS_EVENT_framework_alloc:
+    case VS_EVENT_framework_free: return apply_framework(replay, event);
+    case VS_EVENT_device_sample: return apply_sample(replay, event);
+    case VS_EVENT_device_usage:
+    case VS_EVENT_overhead: return apply_usage(replay, event);
+    case VS_EVENT_graph_memory: return apply_graph_memory(replay, event);
+    case VS_EVENT_range_push:
+    case VS_EVENT_range_pop:
+    case VS_EVENT_range_start:
+    case VS_EVENT_range_end: return apply_range(replay, event);
+    case VS_EVENT_end:
+        replay->end = *event;
+        replay->has_end = true;
+        return VS_OK;
+    default: return VS_OK;
+    }
+}
+
+void vs_replay_finish(struct vs_replay *replay)
+{
+    vs_replay_settle(replay);
+    vs_phases_finish(&replay->phases, replay->now_ns);
+}

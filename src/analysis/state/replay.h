@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of a traced process, rebuilt one event at a time: what is live, by
+ * device, family and call site; what is held from the device; where each thread
+ * is; the peaks so far. Memory: the live set and the tables, never the history.
+ * The same replay serves the report (twice), the post-mortem and the timeline,
+ * so that all of them show the same numbers. Not thread-safe.
+ *
+ * Bytes of a device: reserved = segments + live device-side allocations outside
+ * every segment (those of graphs: what the driver holds for graphs, if that is more); allocated = sum of `size` of the live device-side allocations;
+ * requested = sum of what the program asked for in them. Pinned and registered
+ * memory is the host's; imported (ipc) memory is listed but never added. */
+#ifndef VS_REPLAY_H
+#define VS_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/state/device_usage.h"
+#include "analysis/state/phases.h"
+#include "analysis/state/replay_totals.h"
+#include "analysis/state/segment_index.h"
+#include "analysis/state/sites.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
+#include "trace/format/event.h"
+#include "trace/read/reader.h"
+
+#define VS_DEVICES_MAX 64
+#define VS_HOST_INDEX VS_DEVICES_MAX /* the host's own account */
+#define VS_FAILURES_KEPT 256         /* the latest ones */
+
+struct vs_live {
+    uint64_t addr, requested, size;
+    uint64_t time_ns, context;
+    uint64_t epoch;  /* vs_replay_epoch when it was made */
+    uint32_t site;
+    uint8_t family, device;
+    bool used;       /* false: on the free list */
+    bool in_segment; /* a block of a cached segment */
+    bool counted;    /* part of its account's allocated */
+    uint32_t next_free;
+};
+
+struct vs_family_account {
+    uint64_t allocs, frees, failures;
+    uint64_t bytes; /* sum of requested */
+    uint64_t live_bytes, live_count;
+    uint64_t peak_bytes;
+};
+
+/* The highest value of one metric and what else was true then. */
+struct vs_peak {
+    uint64_t bytes;
+    uint64_t event;   /* 1-based index of the event after which it held; 0 = never */
+    uint64_t time_ns;
+    struct vs_place place;
+    uint64_t allocated, requested, reserved;
+};
+
+/* A device_sample. */
+struct vs_sample_mark {
+    uint64_t used, free, total;
+    uint64_t event; /* 1-based index; 0 = never */
+    uint64_t time_ns;
+    struct vs_place place;
+};
+
+/* The second level: what a framework's own allocator says. Never added to the
+ * device's bytes. */
+struct vs_framework_account {
+    uint64_t allocs, frees, allocated, peak_allocated, peak_reserved, ooms;
+};
+
+struct vs_account {
+    uint64_t device; /* the trace's number */
+    bool described;  /* a `device` event was seen */
+    uint64_t name, uuid; /* string ids */
+    uint64_t total_bytes, sm_count, cc_major, cc_minor, simulated, driver_version;
+    struct vs_family_account family[VS_FAMILY_COUNT];
+    uint64_t allocated, requested, reserved;
+    uint64_t segment_bytes, segment_count, segment_allocs, segment_frees;
+    uint64_t block_bytes; /* live size inside segments */
+    /* memory of graphs, as the driver says: used and reserved, and their highest */
+    uint64_t graph_used_peak, graph_reserved, graph_reserved_peak;
+    uint64_t graph_held; /* of reserved: the larger of graph_reserved and what is live */
+    struct vs_peak peak_allocated, peak_requested;
+    /* Of all moments at the highest reserved, the one with most allocated. */
+    struct vs_peak peak_reserved;
+    uint64_t peak_reserved_first_ns; /* when that height was first reached */
+    struct vs_place peak_reserved_first_place;
+    uint64_t lost_bytes, lost_count; /* still live when their context went away */
+    struct vs_framework_account framework;
+    uint64_t sample_free, sample_total; /* latest device_sample */
+    struct vs_sample_mark peak_used, last_used; /* the readings of highest use, and the last */
+    struct vs_device_usage usage;
+    uint64_t step_peak;      /* highest allocated in the step under way */
+    uint64_t steps_peak;     /* highest allocated in completed steps */
+    uint64_t step_largest, steps_largest; /* single allocations, likewise */
+    uint64_t freed_bytes;    /* sum of size over frees */
+    uint64_t largest;        /* largest single size ever */
+    struct vs_growth growth; /* of allocated at step ends */
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* in all of the above */
+};
+
+struct vs_failure {
+    uint64_t event;   /* 1-based index */
+    uint64_t time_ns;
+    uint32_t tid;
+    bool framework;   /* framework_oom rather than alloc_failed */
+    bool recovered;   /* the program went on: as much was allocated later, or a later step ended */
+    unsigned account; /* device index, or VS_HOST_INDEX */
+    unsigned family;
+    uint64_t requested, context, stream, api, stack, error;
+    uint64_t device_free, device_total; /* 0/0 when the device did not say */
+    uint64_t allocated, reserved;       /* of the device at that moment */
+    uint64_t step_begun;                /* steps begun by then */
+    struct vs_place place;
+};
+
+struct vs_replay {
+    const struct vs_reader *reader; /* for strings; not owned */
+    uint64_t events;                /* applied so far */
+    uint64_t first_ns, now_ns;
+    bool has_process, has_end;
+    struct vs_event process, end;   /* meaningful when has_… */
+    unsigned account_count;
+    struct vs_account *accounts[VS_DEVICES_MAX + 1]; /* [VS_HOST_INDEX] always there */
+    struct vs_live *lives;
+    size_t live_count, live_slots, live_capacity;
+    uint32_t live_free; /* head of the free list + 1 */
+    struct vs_map by_addr;
+    struct vs_map framework_live; /* address -> bytes, second level */
+    struct vs_segments segments;
+    struct vs_sites sites;
+    struct vs_phases phases;
+    struct vs_failure *failures;
+    size_t failure_count, failure_capacity;
+    uint64_t failure_total;
+    size_t failures_open; /* kept ones that the program did not get over so far */
+    uint64_t unmatched_frees; /* of memory whose allocation is not in the trace */
+    struct vs_recording_state recording;
+    uint64_t window_ns;       /* begin of the window (vs_replay_window); 0: none */
+    uint64_t totals_ns, totals_before_ns; /* the latest `unrecorded`, and the group before it */
+    bool unsettled;           /* sums changed, and the level since then is no peak yet */
+    uint64_t ignored;         /* events of devices beyond VS_DEVICES_MAX */
+    /* what the latest event did, for those who draw it */
+    unsigned changed;         /* account whose bytes changed, or VS_ACCOUNT_NONE */
+    bool step_ended;
+    uint64_t freed_size;      /* of the latest `free`; 0 when unmatched */
+};
+#define VS_ACCOUNT_NONE UINT32_MAX
+
+/* vs_replay_open: an empty state. *reader* must outlive it. VS_ERR_NOMEM. */
+enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out) VS_MUST_CHECK;
+
+/* vs_replay_event: apply the next event. VS_OK or VS_ERR_NOMEM. Events that make
+ * no sense (a free of unknown memory) are counted, never an error. */
+enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
+    VS_MUST_CHECK;
+
+/* vs_replay_finish: no more events; closes open ranges' times. */
+void vs_replay_finish(struct vs_replay *replay);
+
+/* vs_replay_start_ns: the time that counts as 0: the process's start, or the
+ * first event's time. */
+uint64_t vs_replay_start_ns(const struct vs_replay *replay);
+
+/* vs_replay_account: the index of the trace's device number; VS_ACCOUNT_NONE when
+ * it never appeared. */
+unsigned vs_replay_account(const struct vs_replay *replay, uint64_t device);
+
+/* vs_replay_epoch: a number that changes whenever a step begins or ends; 0 before
+ * the first step. */
+static inline uint64_t vs_replay_epoch(const struct vs_replay *replay)
+{
+    return replay->phases.steps.begun + replay->phases.steps.done;
+}
+
+/* vs_replay_policy: "caching" (with PyTorch's rules), "caching (compact)", "observe", or ""
+ * when the trace does not say. */
+const char *vs_replay_policy(const struct vs_replay *replay);
+
+/* The free space inside a device's segments at the present moment. */
+struct vs_holes {
+    uint64_t free_bytes;  /* cached and not in use */
+    uint64_t largest;     /* largest single piece */
+    uint64_t count;
+    uint64_t empty_bytes; /* in segments without any live block */
+};
+/* vs_replay_window: sums, peaks and failures count from *time_ns* on (0: the latest event's;
+ * it must not be after the next one's); what is live stays, and is a peak of its own at this
+ * moment. VS_ERR_NOMEM. */
+enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns) VS_MUST_CHECK;
+
+/* vs_replay_holes: *account* is a device index. Cost: sorts the live blocks.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
+                            struct vs_holes *out) VS_MUST_CHECK;
+
+/* vs_replay_check: the invariants, for tests: true when every sum agrees with what
+ * is live. Cost: the live set times the devices. */
+bool vs_replay_check(const struct vs_replay *replay);
+
+void vs_replay_close(struct vs_replay *replay); /* NULL does nothing */
+
+#endif

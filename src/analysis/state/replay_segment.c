@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Segments in a replay: what an allocator of the program, or ours, got of the device to
+ * serve blocks from, as a whole or mapped piece by piece. They count as reserved, but
+ * views, which show again what another segment holds. */
+#include "analysis/state/replay_internal.h"
+
+/* Take what is mapped in [addr, addr + size) out; *whose* is the device of some of it,
+ * unchanged when nothing was. */
+static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size, unsigned *whose)
+{
+    for (;;) {
+        struct vs_replay_segment taken;
+        int change;
+        enum vs_err err = vs_segments_unmap(&replay->segments, addr, size, &taken, &change);
+        if (err || !taken.size)
+            return err;
+        *whose = taken.device;
+        if (taken.view)
+            continue;
+        struct vs_account *account = replay->accounts[taken.device];
+        account->segment_bytes -= taken.size;
+        account->reserved -= taken.size;
+        account->segment_count += (uint64_t)(int64_t)change; /* may be one less */
+        replay->changed = taken.device;
+    }
+}
+
+enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned whose = VS_ACCOUNT_NONE;
+    enum vs_err err =
+        unmap(replay, event->segment_unmap.addr, event->segment_unmap.size, &whose);
+    if (whose != VS_ACCOUNT_NONE)
+        replay->accounts[whose]->segment_frees++;
+    else
+        replay->unmatched_frees++;
+    return err;
+}
+
+enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *event)
+{
+    struct vs_replay_segment old;
+    if (event->kind == VS_EVENT_segment_free) {
+        if (!vs_segments_remove(&replay->segments, event->segment_free.addr, &old)) {
+            replay->unmatched_frees++;
+            return VS_OK;
+        }
+        if (old.view)
+            return VS_OK;
+        struct vs_account *account = replay->accounts[old.device];
+        account->segment_bytes -= old.size;
+        account->reserved -= old.size;
+        account->segment_count--;
+        account->segment_frees++;
+        replay->changed = old.device;
+        return VS_OK;
+    }
+    unsigned index;
+    enum vs_err err = vs_replay_account_for(replay, event->segment_alloc.device, &index);
+    if (err || index == VS_ACCOUNT_NONE)
+        return err;
+    struct vs_replay_segment segment = {.addr = event->segment_alloc.addr,
+                                 .size = event->segment_alloc.size,
+                                 .context = event->segment_alloc.context,
+                                 .stream = event->segment_alloc.stream,
+                                 .pool = event->segment_alloc.pool,
+                                 .device = index};
+    if (segment.size == 0)
+        return VS_OK; /* nothing, and it would not be told from "none replaced" */
+    unsigned whose = VS_ACCOUNT_NONE;
+    err = unmap(replay, segment.addr, segment.size, &whose);
+    if (!err)
+        err = vs_segments_add(&replay->segments, &segment, &old);
+    if (err)
+        return err;
+    replay->unmatched_frees += whose != VS_ACCOUNT_NONE;
+    if (old.size && !old.view) {
+        replay->accounts[old.device]->segment_bytes -= old.size;
+        replay->accounts[old.device]->reserved -= old.size;
+        replay->accounts[old.device]->segment_count--;
+        replay->unmatched_frees++;
+    }
+    struct vs_account *account = replay->accounts[index];
+    account->segment_bytes += segment.size;
+    account->reserved += segment.size;
+    account->segment_count++;
+    account->segment_allocs++;
+    replay->changed = index;
+    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
+    return VS_OK;
+}
+
+enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index, joined;
+    enum vs_err err = vs_replay_account_for(replay, event->segment_map.device, &index);
+    if (err || index == VS_ACCOUNT_NONE || !event->segment_map.size)
+        return err;
+    struct vs_replay_segment segment = {.addr = event->segment_map.addr,
+                                 .size = event->segment_map.size,
+                                 .context = event->segment_map.context,
+                                 .stream = event->segment_map.stream,
+                                 .pool = event->segment_map.pool,
+                                 .device = index,
+                                 .mapped = true,
+                                 .view = !event->segment_map.reserved};
+    err = vs_segments_map(&replay->segments, &segment, &joined);
+    if (err == VS_ERR_ARG) {
+        replay->unmatched_frees++; /* of what lies there already */
+        return VS_OK;
+    }
+    if (err || segment.view)
+        return err;
+    struct vs_account *account = replay->accounts[index];
+    account->segment_bytes += segment.size;
+    account->reserved += segment.size;
+    account->segment_count += UINT64_C(1) - joined; /* may be one less */
+    account->segment_allocs++;
+    replay->changed = index;
+    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
+    return VS_OK;
+}
+
+void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigned device)
+{
+    for (size_t i = replay->segments.count; i-- > 0;) {
+        struct vs_replay_segment segment = replay->segments.items[i];
+        if (segment.context != context || segment.device != device)
+            continue;
+        vs_segments_remove(&replay->segments, segment.addr, &segment);
+        if (segment.view)
+            continue;
+        struct vs_account *account = replay->accounts[segment.device];
+        account->segment_bytes -= segment.size;
+        account->reserved -= segment.size;
+        account->segment_count--;
+        replay->changed = segment.device;
+    }
+}

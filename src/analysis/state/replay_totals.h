@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a trace says of allocations that have no events of their own (docs/sampling.md):
+ * sums by level and reason, exact at every event; and what was in force when. */
+#ifndef VS_REPLAY_TOTALS_H
+#define VS_REPLAY_TOTALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+#include "trace/format/event.h"
+
+struct vs_unrecorded {
+    uint64_t allocs, requested, size;
+    uint64_t frees, freed_requested, freed_size; /* of the last reason also of what has events */
+};
+
+/* vs_unrecorded_live: bytes that are live of them; below 0 for the last reason when more
+ * was freed of what has events than is live of what has none. */
+static inline int64_t vs_unrecorded_live(const struct vs_unrecorded *u)
+{
+    return (int64_t)(u->size - u->freed_size);
+}
+
+/* What was recorded, and until when. */
+struct vs_recording_state {
+    bool selects;      /* not everything has an event */
+    bool summed_up;    /* no end was recorded, and the sums are of the last moment all the same */
+    uint64_t min_size; /* 0: none */
+    uint64_t sample;   /* one of so many; 1: all */
+    uint64_t seed, limit_bytes;
+    uint32_t stage;    /* enum vs_recording, the latest */
+    uint64_t since_ns[4], since_bytes[4]; /* of each stage; 0: not reached */
+};
+
+/* vs_recording_partial: allocations are missing: what needs every one of them cannot be
+ * told. */
+static inline bool vs_recording_partial(const struct vs_recording_state *state)
+{
+    return state->min_size || state->sample > 1 || state->stage == VS_RECORDING_TOTALS;
+}
+
+/* vs_recording_left_out: events called *kind*, `dropped` in a trace that reached its limit,
+ * were left out by it, and no exact figure is made of them. */
+bool vs_recording_left_out(const struct vs_recording_state *state, const char *kind);
+
+/* vs_recording_weight: by how much a recorded allocation stands for others. */
+static inline uint64_t vs_recording_weight(const struct vs_recording_state *state)
+{
+    return state->sample > 1 ? state->sample : 1;
+}
+
+/* vs_recording_event: apply a `recording_changed`. */
+void vs_recording_event(struct vs_recording_state *state, const struct vs_event *event);
+
+struct vs_replay;
+
+/* vs_replay_blocks_missing: blocks in segments of *account* are live, or were, that the
+ * replay does not know one by one: holes cannot be told. */
+bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account);
+
+/* vs_unrecorded_event: apply an `unrecorded` to *replay*. VS_ERR_NOMEM. Called by
+ * vs_replay_event. */
+enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)
+    VS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A replay in the middle of a trace begins to count anew: what is live goes on living, what
+ * was is no longer counted. Used for windows of a trace. */
+#include "analysis/state/replay.h"
+
+static struct vs_peak level_now(const struct vs_replay *replay, const struct vs_account *account,
+                                uint64_t bytes, struct vs_place place)
+{
+    return (struct vs_peak){.bytes = bytes, .event = bytes ? replay->events : 0,
+                            .time_ns = replay->now_ns, .place = place,
+                            .allocated = account->allocated, .requested = account->requested,
+                            .reserved = account->reserved};
+}
+
+static void window_account(const struct vs_replay *replay, struct vs_account *a)
+{
+    struct vs_place place = vs_phases_place(&replay->phases, replay->phases.main_tid);
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        struct vs_family_account *family = &a->family[f];
+        *family = (struct vs_family_account){.live_bytes = family->live_bytes,
+                                             .live_count = family->live_count,
+                                             .peak_bytes = family->live_bytes};
+    }
+    a->segment_allocs = a->segment_frees = 0;
+    a->graph_used_peak = 0;
+    a->graph_reserved_peak = a->graph_reserved;
+    a->peak_allocated = level_now(replay, a, a->allocated, place);
+    a->peak_requested = level_now(replay, a, a->requested, place);
+    a->peak_reserved = level_now(replay, a, a->reserved, place);
+    a->peak_reserved_first_ns = replay->now_ns;
+    a->peak_reserved_first_place = place;
+    a->lost_bytes = a->lost_count = 0;
+    a->framework = (struct vs_framework_account){.allocated = a->framework.allocated,
+                                                 .peak_allocated = a->framework.allocated};
+    a->peak_used = a->last_used = (struct vs_sample_mark){0};
+    a->step_peak = a->allocated;
+    a->steps_peak = a->step_largest = a->steps_largest = a->freed_bytes = a->largest = 0;
+    a->growth = (struct vs_growth){.last = a->allocated};
+}
+
+/* What is allocated now is allocated while the ranges that are open are open. */
+static enum vs_err level_phases(struct vs_replay *replay)
+{
+    struct vs_phases *phases = &replay->phases;
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        uint64_t allocated = replay->accounts[i]->allocated;
+        for (size_t t = 0; t < phases->thread_count; t++) {
+            struct vs_place place = vs_phases_place(phases, phases->threads[t].tid);
+            enum vs_err err = vs_phases_level(phases, place.phase, i, allocated);
+            if (err)
+                return err;
+        }
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
+{
+    if (time_ns > replay->now_ns)
+        replay->now_ns = time_ns;
+    replay->window_ns = replay->now_ns;
+    replay->unsettled = false;
+    for (unsigned i = 0; i <= VS_HOST_INDEX; i++)
+        if (replay->accounts[i])
+            window_account(replay, replay->accounts[i]);
+    vs_sites_window(&replay->sites);
+    vs_phases_window(&replay->phases, replay->now_ns);
+    replay->failure_count = replay->failures_open = 0;
+    replay->failure_total = replay->unmatched_frees = replay->ignored = 0;
+    return level_phases(replay);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of call sites and the growth rule; see the header. Only sites used
+ * during a step are looked at when it ends, so a step's cost is what it did, not
+ * how many sites the program has. */
+#include "analysis/state/sites.h"
+
+#include "analysis/state/vec.h"
+
+#define STEADY_RISES 3
+
+void vs_growth_update(struct vs_growth *growth, uint64_t bytes, uint64_t serial, uint64_t number,
+                      bool first)
+{
+    if (first) {
+        growth->last = bytes;
+        return;
+    }
+    if (bytes > growth->last) {
+        if (growth->rises == 0) {
+            growth->base = growth->last;
+            growth->first_step = serial;
+            growth->first_step_number = number;
+        }
+        growth->rises++;
+        growth->last_step = serial;
+    } else if (bytes < growth->last) {
+        growth->falls++;
+        if (bytes <= growth->base)
+            growth->rises = growth->falls = 0;
+    }
+    growth->last = bytes;
+}
+
+bool vs_growth_steady(const struct vs_growth *growth, uint64_t steps_done)
+{
+    if (growth->rises < STEADY_RISES || growth->falls * 4 > growth->rises)
+        return false;
+    uint64_t usual_gap = (growth->last_step - growth->first_step) / (growth->rises - 1) + 1;
+    return steps_done < growth->last_step || steps_done - growth->last_step <= 2 * usual_gap;
+}
+
+uint64_t vs_growth_per_step(const struct vs_growth *growth)
+{
+    if (growth->rises == 0 || growth->last <= growth->base)
+        return 0;
+    return (growth->last - growth->base) / (growth->last_step - growth->first_step + 1);
+}
+
+static uint64_t key_of(uint64_t stack, uint64_t api, unsigned device)
+{
+    uint64_t key = stack ? stack << 7 : (api << 7 | UINT64_C(1) << 63);
+    return (key | device) + 1;
+}
+
+enum vs_err vs_sites_get(struct vs_sites *sites, uint64_t stack, uint64_t api, unsigned device,
+                         uint32_t *index)
+{
+    uint64_t key = key_of(stack, api, device);
+    const uint64_t *found = vs_map_get(&sites->by_key, key);
+    if (found) {
+        *index = (uint32_t)*found;
+        return VS_OK;
+    }
+    if (sites->count >= UINT32_MAX)
+        return VS_ERR_LIMIT;
+    enum vs_err err =
+        vs_vec_grow(&sites->items, &sites->capacity, sites->count + 1, sizeof *sites->items);
+    if (err)
+        return err;
+    err = vs_map_put(&sites->by_key, key, sites->count);
+    if (err)
+        return err;
+    sites->items[sites->count] = (struct vs_site){.stack = stack, .api = api, .device = device};
+    *index = (uint32_t)sites->count++;
+    return VS_OK;
+}
+
+const struct vs_site *vs_sites_find(const struct vs_sites *sites, uint64_t stack, uint64_t api,
+                                    unsigned device)
+{
+    const uint64_t *found = vs_map_get(&sites->by_key, key_of(stack, api, device));
+    return found ? &sites->items[*found] : NULL;
+}
+
+enum vs_err vs_sites_touch(struct vs_sites *sites, uint32_t index)
+{
+    struct vs_site *site = &sites->items[index];
+    if (site->touched)
+        return VS_OK;
+    enum vs_err err = vs_vec_grow(&sites->touched, &sites->touched_capacity,
+                                  sites->touched_count + 1, sizeof *sites->touched);
+    if (err)
+        return err;
+    sites->touched[sites->touched_count++] = index;
+    site->touched = true;
+    return VS_OK;
+}
+
+void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number)
+{
+    for (size_t i = 0; i < sites->touched_count; i++) {
+        struct vs_site *site = &sites->items[sites->touched[i]];
+        vs_growth_update(&site->growth, site->live_bytes, serial, number, !sites->step_seen);
+        if (site->largest_in_step > site->largest_before_step)
+            site->largest_before_step = site->largest_in_step;
+        site->largest_in_step = 0;
+        site->touched = false;
+    }
+    sites->touched_count = 0;
+    sites->step_seen = true;
+}
+
+void vs_sites_window(struct vs_sites *sites)
+{
+    for (size_t i = 0; i < sites->count; i++) {
+        struct vs_site *site = &sites->items[i];
+        struct vs_site kept = {.stack = site->stack, .api = site->api, .device = site->device,
+                               .family = site->family, .live_bytes = site->live_bytes,
+                               .live_count = site->live_count, .touched = site->touched};
+        kept.growth.last = site->live_bytes;
+        *site = kept;
+    }
+}
+
+void vs_sites_free(struct vs_sites *sites)
+{
+    free(sites->items);
+    free(sites->touched);
+    vs_map_free(&sites->by_key);
+    *sites = (struct vs_sites){0};
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public C API over the process's recording and counters. */
+#include "vramscope.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "intercept/api/api.h"
+#include "intercept/cache/caching.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/cache/policy.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/cupti/nvtx.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/context.h"
+#include "intercept/track/tracker.h"
+
+VS_EXPORT const char *vramscope_version(void)
+{
+    return VRAMSCOPE_VERSION;
+}
+
+VS_EXPORT int vramscope_recording(void)
+{
+    enum vs_process_state state = vs_process_state();
+    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && vs_process_recorder();
+}
+
+/* The driver answers with an error before CUDA is initialised. Exit handlers and children
+ * of a fork go by what was learned before. */
+static int device_count(void)
+{
+    static _Atomic int known; /* atomic; 0: not yet */
+    int count = atomic_load_explicit(&known, memory_order_relaxed);
+    if (count || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING)
+        return count ? count : VS_DEVICES_MAX;
+    CUresult (*get_count)(int *);
+    vs_thread.inside++;
+    *(void **)&get_count = vs_driver_symbol("cuDeviceGetCount");
+    if (!get_count || get_count(&count) != CUDA_SUCCESS)
+        count = 0;
+    vs_thread.inside--;
+    atomic_store_explicit(&known, count, memory_order_relaxed);
+    return count > 0 && count < VS_DEVICES_MAX ? count : VS_DEVICES_MAX;
+}
+
+bool vs_api_device(int device)
+{
+    return device >= 0 && device < VS_DEVICES_MAX && device < device_count();
+}
+
+VS_EXPORT int vramscope_get_device_stats(int device, struct vramscope_device_stats *stats)
+{
+    struct vs_device_counters c = {0};
+    if (!stats || !vs_api_device(device))
+        return -1;
+    if (!vs_process_forked() && vs_track_device((uint32_t)device, &c))
+        return -1;
+    *stats = (struct vramscope_device_stats){.allocated = c.allocated,
+                                             .requested = c.requested,
+                                             .reserved = c.reserved,
+                                             .allocated_peak = c.allocated_peak,
+                                             .requested_peak = c.requested_peak,
+                                             .reserved_peak = c.reserved_peak,
+                                             .allocations = c.allocations,
+                                             .frees = c.frees,
+                                             .failures = c.failures};
+    return 0;
+}
+
+VS_EXPORT int vramscope_reset_peaks(int device)
+{
+    if (!vs_api_device(device))
+        return -1;
+    if (!vs_process_forked())
+        vs_track_reset_peaks((uint32_t)device);
+    vs_api_each_allocator((uint32_t)device, vs_allocator_reset_peaks);
+    return 0;
+}
+
+/* A context of *device* that the process uses already. */
+static const struct vs_context *context_of(int device)
+{
+    enum vs_process_state state = vs_process_state();
+    if (device < 0 || vs_process_forked() || (state != VS_PROCESS_ACTIVE && !vs_process_serving()))
+        return NULL;
+    const struct vs_context *current = state == VS_PROCESS_ACTIVE ? vs_context_current() : NULL;
+    if (current && current->device == (uint32_t)device)
+        return current;
+    for (const struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->device == (uint32_t)device && atomic_load(&c->alive))
+            return c;
+    }
+    return NULL;
+}
+
+VS_EXPORT int vramscope_get_memory_info(int device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    uint64_t free_now, total;
+    vs_thread.inside++;
+    const struct vs_context *context = context_of(device);
+    bool known = context && vs_process_state() != VS_PROCESS_EXITING &&
+                 vs_device_memory_info(context, &free_now, &total) == VS_OK;
+    vs_thread.inside--;
+    if (!known)
+        return -1;
+    if (free_bytes)
+        *free_bytes = free_now + vs_caching_cached_bytes((uint32_t)device);
+    if (total_bytes)
+        *total_bytes = total;
+    return 0;
+}
+
+VS_EXPORT int vramscope_get_last_failure(int device, struct vramscope_failure *failure)
+{
+    struct vs_alloc_failure f;
+    if (!failure || device < 0 || vs_process_forked() || !vs_track_last_failure((uint32_t)device, &f))
+        return -1;
+    *failure = (struct vramscope_failure){.requested = f.requested,
+                                          .device_free = f.device_free_bytes,
+                                          .device_total = f.device_total_bytes,
+                                          .allocated = f.allocated,
+                                          .reserved = f.reserved,
+                                          .time_ns = f.time_ns,
+                                          .error = f.error};
+    return 0;
+}
+
+VS_EXPORT int vramscope_set_memory_fraction(int device, double fraction)
+{
+    if (!vs_api_device(device) || vs_process_forked())
+        return -1;
+    vs_thread.inside++;
+    enum vs_err err = vs_policy_set_fraction((uint32_t)device, fraction);
+    vs_thread.inside--;
+    return err ? -1 : 0;
+}
+
+VS_EXPORT void vramscope_range_push(const char *name)
+{
+    vs_nvtx_push(name ? name : "");
+}
+
+VS_EXPORT void vramscope_range_pop(void)
+{
+    vs_nvtx_pop();
+}
+
+VS_EXPORT void vramscope_mark(const char *name)
+{
+    vs_nvtx_mark(name ? name : "");
+}
+
+VS_EXPORT uint64_t vramscope_trim(int device)
+{
+    if (device < 0 || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING ||
+        !vs_process_serving())
+        return 0;
+    vs_thread.inside++;
+    uint64_t released = vs_context_make_room((uint32_t)device);
+    vs_thread.inside--;
+    return released;
+}
+
+VS_EXPORT void vramscope_flush(void)
+{
+    if (!vramscope_recording())
+        return;
+    vs_thread.inside++;
+    vs_collector_flush(true);
+    vs_recorder_flush(vs_process_recorder());
+    vs_thread.inside--;
+}

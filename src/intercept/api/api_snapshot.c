@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Segments and blocks for the public C API. The allocator shows them under its lock;
+ * here they are copied first, so that the program's code runs with no lock of ours
+ * held and may do what it likes. */
+#include "vramscope.h"
+
+#include <stddef.h>
+
+#include "base/vs_arena.h"
+#include "intercept/api/api.h"
+#include "intercept/cache/event_ops.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/context.h"
+
+/* A block, and the segment it lies in. */
+struct api_snapshot_row {
+    struct vramscope_segment segment;
+    struct vramscope_block block; /* size 0: the segment itself */
+};
+
+struct copy {
+    struct api_snapshot_row *rows;
+    size_t count, capacity; /* count goes on where capacity ends */
+    int device;
+};
+
+static int state_of(enum vs_block_state state)
+{
+    return state == VS_BLOCK_LIVE      ? VRAMSCOPE_BLOCK_LIVE
+           : state == VS_BLOCK_PENDING ? VRAMSCOPE_BLOCK_PENDING
+           : state == VS_BLOCK_LENT    ? VRAMSCOPE_BLOCK_LENT
+                                       : VRAMSCOPE_BLOCK_FREE;
+}
+
+static void copy_row(void *arg, const struct vs_segment_info *segment,
+                     const struct vs_block_info *block)
+{
+    struct copy *copy = arg;
+    size_t i = copy->count++;
+    if (i >= copy->capacity)
+        return;
+    copy->rows[i] = (struct api_snapshot_row){.segment = {.address = segment->addr,
+                                             .size = segment->size,
+                                             .stream = segment->stream, /* key; its handle below */
+                                             .device = copy->device,
+                                             .pool = segment->pool,
+                                             .expandable = segment->expandable,
+                                             .view = segment->view}};
+    if (block)
+        copy->rows[i].block = (struct vramscope_block){.address = block->addr,
+                                                       .size = block->size,
+                                                       .requested = block->requested,
+                                                       .state = state_of(block->state)};
+}
+
+static void copy_all(struct copy *copy)
+{
+    copy->count = 0;
+    if (vs_process_forked())
+        return;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; c->device == (uint32_t)copy->device && i < VS_CONTEXT_ALLOCATORS; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            if (allocator)
+                vs_allocator_snapshot(allocator, copy_row, copy);
+        }
+    }
+}
+
+static void release(struct copy *copy)
+{
+    vs_pages_unmap(copy->rows, copy->capacity * sizeof *copy->rows);
+}
+
+/* All rows of *device*; other threads may add some between counting and copying. */
+static bool take(int device, struct copy *copy)
+{
+    *copy = (struct copy){.device = device};
+    for (;;) {
+        copy_all(copy);
+        if (copy->count <= copy->capacity)
+            break;
+        size_t capacity = copy->count + copy->count / 4 + 16;
+        release(copy);
+        copy->rows = vs_pages_map(capacity * sizeof *copy->rows);
+        copy->capacity = copy->rows ? capacity : 0;
+        if (!copy->rows)
+            return false;
+    }
+    for (size_t i = 0; i < copy->count; i++) {
+        uint64_t *stream = &copy->rows[i].segment.stream;
+        *stream = *stream ? vs_stream_key_handle(*stream) : 0;
+    }
+    return true;
+}
+
+VS_EXPORT int vramscope_snapshot(int device,
+                                 int (*visit)(const struct vramscope_segment *segment,
+                                              const struct vramscope_block *block, void *arg),
+                                 void *arg)
+{
+    struct copy copy;
+    if (!vs_api_device(device) || !visit || !take(device, &copy))
+        return -1;
+    int stop = 0;
+    for (size_t i = 0; i < copy.count && !stop; i++) {
+        const struct api_snapshot_row *row = &copy.rows[i];
+        stop = visit(&row->segment, row->block.size ? &row->block : NULL, arg);
+    }
+    release(&copy);
+    return 0;
+}
+
+VS_EXPORT int64_t vramscope_copy_blocks(int device, struct vramscope_block *blocks, size_t max)
+{
+    struct copy copy;
+    int64_t count = 0;
+    if (!vs_api_device(device) || (!blocks && max) || !take(device, &copy))
+        return -1;
+    for (size_t i = 0; i < copy.count; i++) {
+        if (!copy.rows[i].block.size)
+            continue;
+        if ((size_t)count < max)
+            blocks[count] = copy.rows[i].block;
+        count++;
+    }
+    release(&copy);
+    return count;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the allocator meets the driver. It serves cudaMalloc's promise, which is
+ * not stream-ordered: a freed block waits for a synchronisation that began after
+ * the free (VS_REUSE_AFTER_SYNC), the program's own or, failing that, one made
+ * at reuse; the driver's cudaFree would have waited as well.
+ *
+ * During a stream capture nothing is served from here: the driver's own answer
+ * (an error, outside relaxed mode) is the right one. */
+#include "intercept/cache/caching.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "intercept/cache/caching_internal.h"
+#include "intercept/cache/capture.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/cache/policy.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/limit.h"
+#include "intercept/track/sharing.h"
+
+struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse)
+{
+    struct vs_allocator *allocator = NULL;
+    struct vs_allocator_config config;
+    struct vs_device_ops ops;
+    vs_device_ops_fill(context, reuse, &ops);
+    vs_policy_config(context, &ops, reuse, &config);
+    if (config.policy == VS_POLICY_COMPACT && reuse == VS_REUSE_AFTER_SYNC)
+        vs_sharing_expect();
+    if (vs_allocator_create(&config, &ops, context, &vs_caching_sink, context, &allocator)) {
+        vs_log_once(VS_LOG_WARN, "the caching allocator cannot start; allocations go to the "
+                                 "driver");
+        return NULL;
+    }
+    return allocator;
+}
+
+static inline enum vs_err take(struct vs_allocator *allocator, uint64_t bytes,
+                               struct vs_allocation *out)
+{
+    return vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, 0, out)
+                           : vs_allocator_malloc(allocator, bytes, 0, out);
+}
+
+bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *api, CUdeviceptr *ptr,
+                      CUresult *result)
+{
+    if (!vs_process_caching() || !bytes || !ptr || vs_capture_any() ||
+        vs_process_state() != VS_PROCESS_ACTIVE)
+        return false;
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
+    if (!allocator && !(allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC)))
+        return false;
+    vs_caching_request(api, bytes);
+    struct vs_allocation allocation;
+    enum vs_err err = take(allocator, bytes, &allocation);
+    if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
+        err = take(allocator, bytes, &allocation);
+    if (err) /* let the driver say what is wrong; it may have room where a segment had none */
+        return false;
+    *ptr = allocation.addr;
+    *result = CUDA_SUCCESS;
+    vs_device_sample(context, vs_caching_time());
+    return true;
+}
+
+/* A block freed where another context is current: that context's work may be what
+ * used it (copies between devices), and the driver's cudaFree waits for it as well. */
+static void await_current_context(const struct vs_context *owner, struct vs_allocator *allocator,
+                                  CUdeviceptr ptr)
+{
+    struct vs_allocation found;
+    bool live;
+    if (vs_process_state() != VS_PROCESS_ACTIVE || vs_capture_any() ||
+        vs_context_handle() == owner->handle)
+        return;
+    if (vs_allocator_find(allocator, ptr, &found, &live) == VS_OK && live && found.addr == ptr)
+        VS_REAL(cuCtxSynchronize); /* its error is the program's to find */
+}
+
+/* False: the context's cache does not have it. */
+static inline bool free_in(struct vs_context *context, CUdeviceptr ptr, CUresult *result)
+{
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
+    if (!allocator)
+        return false;
+    if (atomic_load_explicit(&vs_several_contexts, memory_order_relaxed))
+        await_current_context(context, allocator, ptr);
+    enum vs_err err = vs_allocator_free(allocator, ptr);
+    if (err == VS_ERR_FOREIGN)
+        return false;
+    *result = err ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return true;
+}
+
+bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result)
+{
+    struct vs_context *likely = vs_caching_likely_owner(ptr);
+    if (!ptr)
+        return false; /* the driver's two frees do not agree about that */
+    vs_caching_begin(api, 0);
+    if (likely && free_in(likely, ptr, result))
+        return true;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c != likely && free_in(c, ptr, result))
+            return true;
+    }
+    return false;
+}
+
+/* The memory is gone with its context: its blocks and segments end in the trace
+ * as they did on the device. */
+static void drop(void *arg, const struct vs_segment_info *segment,
+                 const struct vs_block_info *block)
+{
+    struct vs_context *context = arg;
+    struct vs_allocator_event e;
+    if (!block)
+        return;
+    if (block->state == VS_BLOCK_LIVE) {
+        e = (struct vs_allocator_event){.kind = VS_ALLOCATOR_FREE,
+                                        .addr = block->addr,
+                                        .size = block->size,
+                                        .requested = block->requested};
+        vs_caching_block(context, &e);
+    }
+    if (block->addr + block->size == segment->addr + segment->size) {
+        bool mapped = segment->expandable || segment->view;
+        e = (struct vs_allocator_event){.addr = segment->addr,
+                                        .size = segment->size,
+                                        .requested = segment->view ? 0 : segment->size};
+        vs_caching_segment(context, &e,
+                           mapped ? VS_ALLOCATOR_SEGMENT_UNMAP : VS_ALLOCATOR_SEGMENT_FREE);
+        if (!mapped) /* what is mapped is released one by one: vs_vmm_context_gone */
+            vs_limit_give(context->device, segment->size);
+    }
+}
+
+/* Without its memory an allocator is kept for a while: a thread that was in a call when
+ * its context ended may still be there. A plan's is kept for the report. */
+#define RETIRED_MAX 64
+static void retire(struct vs_allocator *allocator)
+{
+    static _Atomic(struct vs_allocator *) retired[RETIRED_MAX]; /* atomic */
+    static _Atomic unsigned next;                               /* atomic */
+    if (*vs_process_options()->text[VS_OPT_plan])
+        return;
+    unsigned place = atomic_fetch_add(&next, 1) % RETIRED_MAX;
+    vs_allocator_destroy(atomic_exchange(&retired[place], allocator));
+}
+
+void vs_caching_context_gone(struct vs_context *context, const char *api)
+{
+    struct vs_allocator *gone[VS_CONTEXT_ALLOCATORS] = {atomic_exchange(&context->allocator, NULL),
+                                                        atomic_exchange(&context->ordered, NULL)};
+    vs_caching_begin(api, 0);
+    for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
+        if (!gone[i])
+            continue;
+        vs_allocator_snapshot(gone[i], drop, context);
+        vs_allocator_abandon(gone[i]);
+        retire(gone[i]);
+    }
+}
+
+uint64_t vs_caching_cached_bytes(uint32_t device)
+{
+    uint64_t total = 0;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            total += allocator ? vs_allocator_cached_bytes(allocator) : 0;
+        }
+    }
+    return total;
+}
+
+static bool find_in(struct vs_context *c, int i, CUdeviceptr ptr, struct vs_cached_block *block)
+{
+    struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+    struct vs_allocation found;
+    bool live;
+    if (!allocator || vs_allocator_find(allocator, ptr, &found, &live) != VS_OK)
+        return false;
+    *block =
+        (struct vs_cached_block){.addr = found.addr,
+                                 .requested = found.requested,
+                                 .size = found.size,
+                                 .segment = found.segment,
+                                 .serial = UINT64_C(1) << 63 | /* the driver's own are small */
+                                           (uint64_t)(2 * c->id + (unsigned)i) << 44 | found.serial,
+                                 .live = live,
+                                 .ordered = i == 1,
+                                 .mapped = found.mapped,
+                                 .marks = found.marks,
+                                 .context = c};
+    return true;
+}
+
+bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block)
+{
+    struct vs_context *likely = vs_caching_likely_owner(ptr);
+    for (int i = 0; likely && i < VS_CONTEXT_ALLOCATORS; i++) {
+        if (find_in(likely, i, ptr, block))
+            return true;
+    }
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
+            if (find_in(c, i, ptr, block))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Code that a signal interrupted for good may hold our locks: then nothing can be asked. */
+bool vs_caching_keeps(CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!ptr || vs_thread.inside || !vs_process_entered() || vs_process_forked() || vs_lock_held())
+        return false;
+    bool found = false;
+    vs_thread.inside++;
+    for (struct vs_context *c = vs_context_next(NULL); c && !found; c = vs_context_next(c))
+        found = find_in(c, 1, ptr, &block);
+    vs_thread.inside--;
+    return found;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the allocator reports, as counts and events: each in one step under the order of the
+ * trace, so that a figure is that of the events at that point. What an event says of the
+ * call that it comes from is kept by thread. Called by the allocator with a lock of its own
+ * held. */
+#include <stdatomic.h>
+
+#include "intercept/cache/caching_internal.h"
+#include "intercept/cache/event_ops.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/tracker.h"
+#include "trace/record/selection.h"
+
+/* What the event sink needs to know of the call it is in. */
+static _Thread_local struct {
+    const char *api;
+    uint64_t stack, time_ns;
+    bool selected; /* the request gets an event of its own */
+} call __attribute__((tls_model("initial-exec")));
+
+void vs_caching_begin(const char *api, uint64_t stack)
+{
+    call.api = api;
+    call.stack = stack;
+    call.selected = true;
+}
+
+void vs_caching_request(const char *api, uint64_t bytes)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    bool selected = recorder && vs_selection_takes(recorder, VS_LEVEL_BLOCK, bytes);
+    vs_caching_begin(api, selected ? vs_process_stack() : 0);
+    call.selected = selected;
+}
+
+uint64_t vs_caching_time(void)
+{
+    return call.time_ns;
+}
+
+/* Requests of cudaMalloc belong to no stream. */
+static uint64_t stream_of(const struct vs_allocator_event *e)
+{
+    return e->stream ? vs_stream_key_id(e->stream) : 0;
+}
+
+static void fill_alloc(struct vs_event *event, const struct vs_context *context,
+                       const struct vs_allocator_event *e)
+{
+    vs_event_begin(event, VS_EVENT_alloc);
+    event->alloc = (struct vs_event_alloc){.addr = e->addr,
+                                           .requested = e->requested,
+                                           .size = e->size,
+                                           .family = VS_FAMILY_DEVICE,
+                                           .device = context->device,
+                                           .context = context->id,
+                                           .stream = stream_of(e),
+                                           .api = vs_process_api(call.api),
+                                           .stack = call.stack};
+}
+
+static void fill_free(struct vs_event *event, const struct vs_context *context,
+                      const struct vs_allocator_event *e)
+{
+    vs_event_begin(event, VS_EVENT_free);
+    event->free = (struct vs_event_free){.addr = e->addr,
+                                         .device = context->device,
+                                         .stream = stream_of(e),
+                                         .api = vs_process_api(call.api)};
+}
+
+static struct vs_event segment_event(const struct vs_context *context,
+                                     const struct vs_allocator_event *e,
+                                     enum vs_allocator_event_kind kind)
+{
+    uint64_t device = context->device;
+    switch (kind) {
+    case VS_ALLOCATOR_SEGMENT_ALLOC:
+        return (struct vs_event){.kind = VS_EVENT_segment_alloc,
+                                 .segment_alloc = {.addr = e->addr,
+                                                   .size = e->size,
+                                                   .device = device,
+                                                   .context = context->id,
+                                                   .stream = stream_of(e),
+                                                   .pool = e->pool,
+                                                   .stack = call.stack}};
+    case VS_ALLOCATOR_SEGMENT_FREE:
+        return (struct vs_event){
+            .kind = VS_EVENT_segment_free,
+            .segment_free = {.addr = e->addr, .size = e->size, .device = device}};
+    case VS_ALLOCATOR_SEGMENT_MAP:
+        return (struct vs_event){.kind = VS_EVENT_segment_map,
+                                 .segment_map = {.addr = e->addr,
+                                                 .size = e->size,
+                                                 .reserved = e->requested,
+                                                 .device = device,
+                                                 .context = context->id,
+                                                 .stream = stream_of(e),
+                                                 .pool = e->pool,
+                                                 .stack = call.stack}};
+    default:
+        return (struct vs_event){.kind = VS_EVENT_segment_unmap,
+                                 .segment_unmap = {.addr = e->addr,
+                                                   .size = e->size,
+                                                   .reserved = e->requested,
+                                                   .device = device}};
+    }
+}
+
+/* Where something is left out: whether this is. Apart, as nearly nowhere anything is. */
+static __attribute__((noinline, cold)) bool keeps_locked(struct vs_recorder *recorder,
+                                                         const struct vs_context *context,
+                                                         const struct vs_allocator_event *e,
+                                                         struct vs_event *event)
+{
+    struct vs_change change = {.level = VS_LEVEL_BLOCK,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = context->device,
+                               .alloc = event->kind == VS_EVENT_alloc,
+                               .selected = call.selected,
+                               .addr = e->addr,
+                               .requested = e->requested,
+                               .size = e->size};
+    return vs_selection_keeps_locked(recorder, &change, event);
+}
+
+/* Apart, so that what chooses between them needs no frame of its own. */
+#define APART __attribute__((noinline))
+
+/* Without a recording (record=off, or its file could not be written) memory is
+ * counted alone. */
+static APART void count_alone(const struct vs_context *context, const struct vs_allocator_event *e)
+{
+    vs_recorder_acquire(NULL);
+    if (e->kind == VS_ALLOCATOR_ALLOC)
+        vs_track_count_alloc_locked(context->device, e->size, e->requested);
+    else
+        vs_track_count_free_locked(context->device, e->size, e->requested);
+    vs_recorder_release(NULL);
+}
+
+static APART void record_alloc(struct vs_recorder *recorder, const struct vs_context *context,
+                               const struct vs_allocator_event *e)
+{
+    struct vs_event event;
+    fill_alloc(&event, context, e);
+    vs_recorder_acquire(recorder);
+    vs_track_count_alloc_locked(context->device, e->size, e->requested);
+    if (!vs_selection_on || keeps_locked(recorder, context, e, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+    call.time_ns = event.time_ns;
+}
+
+static APART void record_free(struct vs_recorder *recorder, const struct vs_context *context,
+                              const struct vs_allocator_event *e)
+{
+    struct vs_event event;
+    fill_free(&event, context, e);
+    vs_recorder_acquire(recorder);
+    vs_track_count_free_locked(context->device, e->size, e->requested);
+    if (!vs_selection_on || keeps_locked(recorder, context, e, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+}
+
+void vs_caching_block(const struct vs_context *context, const struct vs_allocator_event *e)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    if (!recorder)
+        count_alone(context, e);
+    else if (e->kind == VS_ALLOCATOR_ALLOC)
+        record_alloc(recorder, context, e);
+    else
+        record_free(recorder, context, e);
+}
+
+/* Whose segment was last put at an address, by address / 2 MiB: a hint, for frees where
+ * several contexts have caches. A context is never freed. */
+#define OWNER_PAGE_BYTES (UINT64_C(2) << 20)
+#define OWNERS 65536u
+static _Atomic(struct vs_context *) owners[OWNERS]; /* atomic; release pairs with acquire */
+
+static void note_owner(struct vs_context *context, uint64_t addr, uint64_t size)
+{
+    uint64_t page = addr / OWNER_PAGE_BYTES, last = (addr + size - 1) / OWNER_PAGE_BYTES;
+    if (last - page >= OWNERS)
+        last = page + OWNERS - 1;
+    for (; page <= last; page++)
+        atomic_store_explicit(&owners[page % OWNERS], context, memory_order_release);
+}
+
+struct vs_context *vs_caching_likely_owner(uint64_t addr)
+{
+    return atomic_load_explicit(&owners[addr / OWNER_PAGE_BYTES % OWNERS], memory_order_acquire);
+}
+
+APART void vs_caching_segment(struct vs_context *context, const struct vs_allocator_event *e,
+                              enum vs_allocator_event_kind kind)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    struct vs_event event;
+    bool grows = kind == VS_ALLOCATOR_SEGMENT_ALLOC || kind == VS_ALLOCATOR_SEGMENT_MAP;
+    if (grows)
+        note_owner(context, e->addr, e->size);
+    if (recorder)
+        event = segment_event(context, e, kind);
+    int64_t reserved = grows ? (int64_t)e->requested : -(int64_t)e->requested;
+    struct vs_change change = {.level = VS_LEVEL_SEGMENT,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = context->device,
+                               .alloc = grows,
+                               .size = e->requested,
+                               .reserved = reserved};
+    vs_recorder_acquire(recorder);
+    vs_track_count_reserve_locked(context->device, reserved);
+    if (recorder && vs_selection_keeps_locked(recorder, &change, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+}
+
+static void on_event(void *arg, const struct vs_allocator_event *e)
+{
+    struct vs_context *context = arg;
+    switch (e->kind) {
+    case VS_ALLOCATOR_ALLOC:
+    case VS_ALLOCATOR_FREE:
+        vs_caching_block(context, e);
+        break;
+    case VS_ALLOCATOR_SEGMENT_ALLOC:
+    case VS_ALLOCATOR_SEGMENT_FREE:
+    case VS_ALLOCATOR_SEGMENT_MAP:
+    case VS_ALLOCATOR_SEGMENT_UNMAP:
+        vs_caching_segment(context, e, e->kind);
+        break;
+    default: /* out of memory: recorded by the caller where it matters */
+        break;
+    }
+}
+
+const struct vs_event_sink vs_caching_sink = {.event = on_event,
+                                              .ignored = 1u << VS_ALLOCATOR_FREE_COMPLETED};

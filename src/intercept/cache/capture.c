@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which streams captures began in, so that none is counted after its end. Beyond so
+ * many at a time a capture is counted without a place in the table; then the end of
+ * its stream or context is not noticed, only its own. No lock: a forked child and
+ * threads at exit come here too. */
+#include "intercept/cache/capture.h"
+
+#include <stdint.h>
+
+#include "intercept/cache/caching.h"
+#include "intercept/route/hook.h"
+
+_Atomic int vs_capture_count;
+
+#define ORIGINS_MAX 64
+static struct {
+    _Atomic uintptr_t stream;    /* atomic; 0: free */
+    _Atomic(CUcontext) context;  /* atomic; whose stream, stored after the stream */
+} origins[ORIGINS_MAX];
+
+static _Thread_local char own __attribute__((tls_model("initial-exec")));
+
+/* A thread's own default stream has the same handle in every thread. */
+static uintptr_t name_of(CUstream stream, bool per_thread)
+{
+    if (stream == CU_STREAM_PER_THREAD || (!stream && per_thread))
+        return (uintptr_t)&own;
+    return (uintptr_t)stream;
+}
+
+static CUcontext context_of(CUstream stream)
+{
+    static _Atomic(void *) fn;
+    CUresult (*get)(CUstream, CUcontext *);
+    CUcontext context = NULL;
+    *(void **)&get = vs_driver_once(&fn, "cuStreamGetCtx");
+    if (stream && stream != CU_STREAM_PER_THREAD && get && get(stream, &context) == CUDA_SUCCESS)
+        return context;
+    return vs_context_handle();
+}
+
+static void enter(uintptr_t name, CUcontext context)
+{
+    for (int i = 0; name && i < ORIGINS_MAX; i++) {
+        uintptr_t none = 0;
+        if (atomic_compare_exchange_strong(&origins[i].stream, &none, name)) {
+            atomic_store(&origins[i].context, context);
+            return;
+        }
+    }
+}
+
+/* *context* (may be NULL) gets whose stream it was. */
+static bool leave(uintptr_t name, CUcontext *context)
+{
+    for (int i = 0; name && i < ORIGINS_MAX; i++) {
+        uintptr_t expected = name;
+        CUcontext its = atomic_load(&origins[i].context);
+        if (!atomic_compare_exchange_strong(&origins[i].stream, &expected, 0))
+            continue;
+        if (context)
+            *context = its;
+        return true;
+    }
+    return false;
+}
+
+static int entered(void)
+{
+    int count = 0;
+    for (int i = 0; i < ORIGINS_MAX; i++)
+        count += atomic_load(&origins[i].stream) != 0;
+    return count;
+}
+
+CUcontext vs_capture_begins(CUstream stream)
+{
+    CUcontext context = vs_capture_any() ? vs_context_handle() : context_of(stream);
+    atomic_fetch_add(&vs_capture_count, 1);
+    return context;
+}
+
+CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, CUresult r)
+{
+    if (r != CUDA_SUCCESS)
+        atomic_fetch_sub(&vs_capture_count, 1);
+    else
+        enter(name_of(stream, per_thread), context);
+    return r;
+}
+
+/* Is anything still captured in *stream*? Also when the driver does not say. */
+static bool still_capturing(CUstream stream, bool per_thread)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult (*get)(CUstream, CUstreamCaptureStatus *);
+    *(void **)&get = vs_driver_symbol("cuStreamIsCapturing");
+    if (!stream && per_thread)
+        stream = CU_STREAM_PER_THREAD;
+    return !get || get(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r)
+{
+    /* an invalidated capture ends with an error, but ends; other errors end nothing */
+    if (r != CUDA_SUCCESS && (!vs_capture_any() || still_capturing(stream, per_thread)))
+        return r;
+    bool known = leave(name_of(stream, per_thread), NULL);
+    /* none that began and has a place: one without, or an end of nothing */
+    if (known || (r == CUDA_SUCCESS && atomic_load(&vs_capture_count) > entered()))
+        atomic_fetch_sub(&vs_capture_count, 1);
+    return r;
+}
+
+bool vs_capture_taken(CUstream stream, CUcontext *context)
+{
+    if (!stream || !vs_capture_any() || !leave((uintptr_t)stream, context))
+        return false;
+    atomic_fetch_sub(&vs_capture_count, 1);
+    return true;
+}
+
+void vs_capture_given_back(CUstream stream, CUcontext context)
+{
+    atomic_fetch_add(&vs_capture_count, 1);
+    enter((uintptr_t)stream, context);
+}
+
+void vs_capture_context_gone(CUcontext context)
+{
+    for (int i = 0; vs_capture_any() && i < ORIGINS_MAX; i++) {
+        uintptr_t name = atomic_load(&origins[i].stream);
+        if (name && atomic_load(&origins[i].context) == context &&
+            atomic_compare_exchange_strong(&origins[i].stream, &name, 0))
+            atomic_fetch_sub(&vs_capture_count, 1);
+    }
+}
+
+/* An allocation is forbidden where a free is, and does nothing else that lasts. */
+bool vs_capture_forbids_free(CUdeviceptr ptr, CUresult *result)
+{
+    struct vs_cached_block block;
+    CUdeviceptr probe;
+    if (!vs_capture_any() || !vs_caching_find(ptr, &block) || !block.live || block.ordered)
+        return false;
+    CUresult r = VS_REAL(cuMemAlloc_v2, &probe, 1);
+    if (r == CUDA_SUCCESS)
+        VS_REAL(cuMemFree_v2, probe);
+    *result = r;
+    return r == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
+           r == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+           r == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}

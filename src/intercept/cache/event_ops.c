@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams and events over the driver, for the stream-ordered allocator. Events are
+ * kept and used again; a context's die with it. A thread's own default stream can be
+ * reached from that thread alone: whoever needs an event there from another thread
+ * waits for the whole context instead, which is rare and right. Called with the
+ * allocator's lock held. */
+#include "intercept/cache/capture.h"
+#include "intercept/cache/event_ops.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+
+struct event_ops_stream {
+    uint64_t key, id; /* the allocator's and the trace's; immutable after init */
+    CUstream handle;  /* immutable after init */
+    const struct vs_context *context; /* whose stream; immutable after init */
+    uint64_t thread;  /* whose own default stream it is; 0: an ordinary one */
+    _Atomic bool ended; /* its handle is nobody's, or another stream's; never taken back */
+};
+
+struct event {
+    CUevent handle;
+    const struct vs_context *context;
+    struct event *next;
+};
+
+/* Stands for an event that has completed: memory is waited for on the spot. */
+#define EVENT_DONE UINT64_C(1)
+
+struct event_ops_driver {
+    CUresult (*create)(CUevent *, unsigned);
+    CUresult (*record)(CUevent, CUstream);
+    CUresult (*query)(CUevent);
+    CUresult (*synchronize)(CUevent);
+    CUresult (*stream_synchronize)(CUstream);
+    CUresult (*stream_wait)(CUstream, CUevent, unsigned);
+    CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
+    /* may be absent */
+    CUresult (*exchange)(CUstreamCaptureMode *);
+    CUresult (*stream_id)(CUstream, unsigned long long *);
+    CUresult (*stream_context)(CUstream, CUcontext *);
+};
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "streams and events");
+static struct event_ops_driver driver;        /* guarded by lock until driver_found, then immutable */
+static _Atomic bool driver_found;   /* atomic; release pairs with acquire */
+static struct vs_arena arena;       /* guarded by lock */
+static struct event *idle, *spare;  /* guarded by lock: events; nodes without one */
+static struct vs_map streams;       /* guarded by lock: key -> struct event_ops_stream */
+static _Atomic uint64_t thread_count; /* atomic */
+
+static _Thread_local uint64_t thread_number __attribute__((tls_model("initial-exec")));
+static _Thread_local const struct event_ops_stream *recent __attribute__((tls_model("initial-exec")));
+
+static bool find_driver_locked(void)
+{
+    static const struct {
+        const char *name;
+        void *fn;
+        bool needed;
+    } wanted[] = {{"cuEventCreate", &driver.create, true},
+                  {"cuEventRecord", &driver.record, true},
+                  {"cuEventQuery", &driver.query, true},
+                  {"cuEventSynchronize", &driver.synchronize, true},
+                  {"cuStreamSynchronize", &driver.stream_synchronize, true},
+                  {"cuStreamWaitEvent", &driver.stream_wait, true},
+                  {"cuStreamIsCapturing", &driver.is_capturing, true},
+                  {"cuThreadExchangeStreamCaptureMode", &driver.exchange, false},
+                  {"cuStreamGetId", &driver.stream_id, false},
+                  {"cuStreamGetCtx", &driver.stream_context, false}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *fn = vs_driver_symbol(wanted[i].name);
+        if (!fn && wanted[i].needed)
+            return false;
+        *(void **)wanted[i].fn = fn;
+    }
+    return true;
+}
+
+static bool find_driver(void)
+{
+    if (atomic_load_explicit(&driver_found, memory_order_acquire))
+        return true;
+    vs_lock_acquire(&lock);
+    /* once it is found, others read it without the lock */
+    bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
+    atomic_store_explicit(&driver_found, found, memory_order_release);
+    vs_lock_release(&lock);
+    return found;
+}
+
+/* --- streams --- */
+
+static uint64_t own_thread(void)
+{
+    if (!thread_number)
+        thread_number = atomic_fetch_add(&thread_count, 1) + 1;
+    return thread_number;
+}
+
+bool vs_stream_is_default(CUstream stream)
+{
+    return !stream || stream == CU_STREAM_LEGACY;
+}
+
+/* Odd: the driver's number of a stream. Even: a context's default stream, or, with
+ * a driver before 12.0, which numbers none, a handle. */
+static uint64_t key_of(const struct vs_context *context, CUstream stream)
+{
+    unsigned long long id;
+    if (vs_stream_is_default(stream))
+        return (uint64_t)context->id << 1;
+    if (find_driver() && driver.stream_id && driver.stream_id(stream, &id) == CUDA_SUCCESS)
+        return (uint64_t)id << 1 | 1;
+    if (stream == CU_STREAM_PER_THREAD)
+        return UINT64_C(1) << 63 | own_thread() << 1;
+    return (uint64_t)(uintptr_t)stream << 1;
+}
+
+static const struct event_ops_stream *find_stream(uint64_t key)
+{
+    if (recent && recent->key == key)
+        return recent;
+    vs_lock_acquire(&lock);
+    const uint64_t *value = vs_map_get(&streams, key);
+    const struct event_ops_stream *stream = value ? (const struct event_ops_stream *)(uintptr_t)*value : NULL;
+    vs_lock_release(&lock);
+    if (stream)
+        recent = stream;
+    return stream;
+}
+
+/* The context that *stream* belongs to: *current*, unless another device's stream was
+ * named. */
+static const struct vs_context *context_of(const struct vs_context *current, CUstream stream)
+{
+    CUcontext handle;
+    if (vs_stream_is_default(stream) || stream == CU_STREAM_PER_THREAD || !driver.stream_context ||
+        driver.stream_context(stream, &handle) != CUDA_SUCCESS)
+        return current;
+    const struct vs_context *owner = vs_context_find(handle);
+    return owner ? owner : current;
+}
+
+static void enter_stream(const struct vs_context *context, uint64_t key, CUstream handle)
+{
+    bool own = handle == CU_STREAM_PER_THREAD;
+    context = context_of(context, handle);
+    uint64_t id = vs_process_recorder() ? vs_stream_id(context, handle, own) : 0;
+    vs_lock_acquire(&lock);
+    struct event_ops_stream *stream = vs_map_get(&streams, key) ? NULL : vs_arena_alloc(&arena, sizeof *stream);
+    if (stream) {
+        *stream = (struct event_ops_stream){.key = key,
+                                  .id = id,
+                                  .handle = vs_stream_is_default(handle) ? NULL : handle,
+                                  .context = context,
+                                  .thread = own ? own_thread() : 0};
+        /* without host memory: an unknown stream, for which the context is waited for */
+        enum vs_err err = vs_map_put(&streams, key, (uint64_t)(uintptr_t)stream);
+        (void)err;
+    }
+    vs_lock_release(&lock);
+}
+
+uint64_t vs_stream_key(const struct vs_context *context, CUstream handle)
+{
+    uint64_t key = key_of(context, handle);
+    if (!find_stream(key))
+        enter_stream(context, key, handle);
+    return key;
+}
+
+uint64_t vs_stream_key_id(uint64_t key)
+{
+    const struct event_ops_stream *stream = find_stream(key);
+    return stream ? stream->id : 0;
+}
+
+uint64_t vs_stream_key_handle(uint64_t key)
+{
+    const struct event_ops_stream *stream = find_stream(key);
+    return stream ? (uint64_t)(uintptr_t)stream->handle : 0;
+}
+
+bool vs_stream_capturing(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return find_driver() && (driver.is_capturing(stream, &status) != CUDA_SUCCESS ||
+                             status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+CUstreamCaptureMode vs_capture_relax(void)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (!find_driver() || !driver.exchange || driver.exchange(&mode) != CUDA_SUCCESS)
+        return CU_STREAM_CAPTURE_MODE_RELAXED;
+    return mode;
+}
+
+void vs_capture_restore(CUstreamCaptureMode mode)
+{
+    if (mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+        driver.exchange(&mode);
+}
+
+/* Does the handle still stand for this stream? Memory is cached, and lent to other
+ * streams, longer than the program keeps its streams. */
+static bool still_there(const struct event_ops_stream *stream)
+{
+    unsigned long long id;
+    if (!stream->handle || stream->thread || !driver.stream_id)
+        return true;
+    return !atomic_load(&stream->ended) &&
+           driver.stream_id(stream->handle, &id) == CUDA_SUCCESS &&
+           ((uint64_t)id << 1 | 1) == stream->key;
+}
+
+/* The stream behind *key*; NULL when only the whole context can be waited for. */
+static const struct event_ops_stream *reachable(uint64_t key)
+{
+    const struct event_ops_stream *stream = find_stream(key);
+    if (!stream || (stream->thread && stream->thread != own_thread()) || !still_there(stream))
+        return NULL;
+    return stream;
+}
+
+void vs_stream_ends(CUstream handle)
+{
+    unsigned long long id;
+    if (vs_stream_is_default(handle) || handle == CU_STREAM_PER_THREAD || !find_driver())
+        return;
+    if (!driver.stream_id) { /* the next stream of this handle has the same key */
+        driver.stream_synchronize(handle);
+        return;
+    }
+    if (driver.stream_id(handle, &id) != CUDA_SUCCESS)
+        return;
+    vs_lock_acquire(&lock);
+    const uint64_t *value = vs_map_get(&streams, (uint64_t)id << 1 | 1);
+    if (value)
+        atomic_store(&((struct event_ops_stream *)(uintptr_t)*value)->ended, true);
+    vs_lock_release(&lock);
+}
+
+/* --- events --- */
+
+static struct event *event_take(const struct vs_context *context)
+{
+    vs_lock_acquire(&lock);
+    struct event **link = &idle;
+    while (*link && (*link)->context != context)
+        link = &(*link)->next;
+    struct event *event = *link;
+    if (event) {
+        *link = event->next;
+    } else if ((event = spare)) {
+        spare = event->next;
+        event->handle = NULL;
+    } else {
+        event = vs_arena_alloc(&arena, sizeof *event);
+    }
+    vs_lock_release(&lock);
+    if (event)
+        event->context = context;
+    return event;
+}
+
+static void event_give(struct event *event)
+{
+    struct event **list = event->handle ? &idle : &spare;
+    vs_lock_acquire(&lock);
+    event->next = *list;
+    *list = event;
+    vs_lock_release(&lock);
+}
+
+/* Wait for the whole context, which no capture may be part of. */
+static enum vs_err wait_for_all(void)
+{
+    if (vs_capture_any())
+        return VS_ERR_STATE;
+    return vs_err_of_driver(VS_REAL(cuCtxSynchronize));
+}
+
+static enum vs_err record(const struct event_ops_stream *stream, uint64_t *out)
+{
+    if (vs_stream_capturing(stream->handle))
+        return VS_ERR_STATE; /* the event would become part of what is captured */
+    struct event *event = event_take(stream->context);
+    if (!event)
+        return VS_ERR_NOMEM;
+    CUresult r = CUDA_SUCCESS;
+    if (!event->handle)
+        r = driver.create(&event->handle, CU_EVENT_DISABLE_TIMING);
+    if (r == CUDA_SUCCESS)
+        r = driver.record(event->handle, stream->handle);
+    if (r != CUDA_SUCCESS) {
+        event_give(event);
+        return vs_err_of_driver(r);
+    }
+    *out = (uint64_t)(uintptr_t)event;
+    return VS_OK;
+}
+
+static enum vs_err event_record(void *arg, uint64_t key, uint64_t *event)
+{
+    struct vs_entered entered;
+    const struct event_ops_stream *stream = find_stream(key); /* perhaps of another device */
+    if (vs_process_state() == VS_PROCESS_EXITING)
+        return VS_ERR_STATE;
+    enum vs_err err = vs_context_enter(stream ? stream->context : arg, &entered);
+    if (err)
+        return err;
+    err = reachable(key) ? record(stream, event) : VS_ERR_DEVICE;
+    if (err && err != VS_ERR_STATE) { /* no event to be had, maybe never: what is enqueued ends */
+        err = wait_for_all();
+        if (!err)
+            *event = EVENT_DONE;
+    }
+    vs_context_leave(&entered);
+    return err;
+}
+
+static enum vs_err event_query(void *arg, uint64_t value, bool *ready)
+{
+    (void)arg;
+    *ready = true;
+    if (value == EVENT_DONE)
+        return VS_OK;
+    CUstreamCaptureMode mode = vs_capture_relax();
+    CUresult r = driver.query(((struct event *)(uintptr_t)value)->handle);
+    vs_capture_restore(mode);
+    *ready = r == CUDA_SUCCESS;
+    return r == CUDA_ERROR_NOT_READY ? VS_OK : vs_err_of_driver(r);
+}
+
+static enum vs_err event_synchronize(void *arg, uint64_t value)
+{
+    (void)arg;
+    if (value == EVENT_DONE)
+        return VS_OK;
+    CUstreamCaptureMode mode = vs_capture_relax();
+    CUresult r = driver.synchronize(((struct event *)(uintptr_t)value)->handle);
+    vs_capture_restore(mode);
+    return vs_err_of_driver(r);
+}
+
+static void event_release(void *arg, uint64_t value)
+{
+    (void)arg;
+    if (value != EVENT_DONE)
+        event_give((struct event *)(uintptr_t)value);
+}
+
+/* The program may have ended the stream of memory that is cached since, and its handle
+ * may be another's by now: the context is waited for instead. That is what giving back
+ * plain device memory costs as well. */
+static enum vs_err stream_synchronize(void *arg, uint64_t key)
+{
+    struct vs_entered entered;
+    const struct event_ops_stream *stream = find_stream(key);
+    if (vs_process_state() == VS_PROCESS_EXITING)
+        return VS_ERR_STATE;
+    enum vs_err err = vs_context_enter(stream ? stream->context : arg, &entered);
+    if (err)
+        return err;
+    err = wait_for_all();
+    vs_context_leave(&entered);
+    return err;
+}
+
+static enum vs_err stream_wait(void *arg, uint64_t key, uint64_t value)
+{
+    struct vs_entered entered;
+    const struct event_ops_stream *stream = reachable(key);
+    if (value == EVENT_DONE)
+        return VS_OK;
+    if (!stream)
+        return event_synchronize(arg, value);
+    enum vs_err err = vs_context_enter(stream->context, &entered);
+    if (err)
+        return err;
+    if (vs_stream_capturing(stream->handle))
+        err = VS_ERR_STATE; /* an event from outside cannot be waited for in there */
+    else
+        err = vs_err_of_driver(
+            driver.stream_wait(stream->handle, ((struct event *)(uintptr_t)value)->handle, 0));
+    vs_context_leave(&entered);
+    return err;
+}
+
+void vs_event_ops_add(struct vs_device_ops *ops)
+{
+    if (!find_driver())
+        return;
+    ops->event_record = event_record;
+    ops->event_query = event_query;
+    ops->event_synchronize = event_synchronize;
+    ops->event_release = event_release;
+    ops->stream_synchronize = stream_synchronize;
+    ops->stream_wait = stream_wait;
+}
+
+void vs_event_ops_context_gone(const struct vs_context *context)
+{
+    vs_lock_acquire(&lock);
+    for (struct event **link = &idle, *event; (event = *link);) {
+        if (event->context != context) {
+            link = &event->next;
+            continue;
+        }
+        *link = event->next;
+        event->next = spare;
+        spare = event;
+    }
+    vs_lock_release(&lock);
+}

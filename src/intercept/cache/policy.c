@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How the allocators of this process place memory, and how much they may take. The
+ * options say it, read once at the start; a fraction may be set at any time and holds
+ * for what exists and for what will. A wish that cannot be met on this device costs
+ * one line, never the program. */
+#include "intercept/cache/policy.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "allocator/core/alloc_conf.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "intercept/process/process.h"
+#include "intercept/track/limit.h"
+
+static _Atomic double fractions[VS_DEVICES_MAX]; /* atomic; 0: no limit */
+
+/* Does an allocator with this configuration come into being? */
+static bool possible(const struct vs_context *context, const struct vs_device_ops *ops,
+                     const struct vs_allocator_config *config)
+{
+    struct vs_allocator *probe;
+    if (vs_allocator_create(config, ops, (void *)(uintptr_t)context, NULL, NULL, &probe))
+        return false;
+    vs_allocator_destroy(probe);
+    return true;
+}
+
+/* --- the text of PyTorch's options --- */
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PROCESS, "policy");
+static struct {
+    bool read, set;
+    struct vs_alloc_conf conf;
+} texts[2]; /* guarded by lock; by enum vs_reuse */
+
+static void warn(void *ctx, const char *message)
+{
+    (void)ctx;
+    vs_log(VS_LOG_WARN, "allocator options: %s", message);
+}
+
+/* Ours counts first. PyTorch's own variables are for programs that PyTorch would have
+ * read them in: those that take its place by the stream-ordered entry points. */
+static const char *conf_text(enum vs_reuse reuse)
+{
+    const char *text = vs_process_options()->text[VS_OPT_alloc_conf];
+    if (*text || reuse != VS_REUSE_STREAM_ORDERED)
+        return text;
+    text = vs_environment("PYTORCH_ALLOC_CONF");
+    return text ? text : vs_environment("PYTORCH_CUDA_ALLOC_CONF");
+}
+
+static void read_text_locked(enum vs_reuse reuse)
+{
+    struct vs_alloc_conf_messages messages = {.warn = warn};
+    const char *text = conf_text(reuse);
+    texts[reuse].read = true;
+    if (!text || !*text)
+        return;
+    texts[reuse].set =
+        vs_alloc_conf_parse(text, strlen(text), &texts[reuse].conf, &messages) == VS_OK;
+    if (!texts[reuse].set)
+        vs_log(VS_LOG_WARN, "allocator options '%.200s' are ignored: %s", text, messages.error);
+    else if (texts[reuse].conf.backend != VS_BACKEND_NATIVE)
+        vs_log(VS_LOG_WARN, "allocator options: the backend cudaMallocAsync is the driver's; "
+                            "memory comes from vramscope's own cache");
+}
+
+static void apply_text(enum vs_reuse reuse, struct vs_allocator_config *config)
+{
+    vs_lock_acquire(&lock);
+    if (!texts[reuse].read)
+        read_text_locked(reuse);
+    if (texts[reuse].set)
+        *config = texts[reuse].conf.config;
+    vs_lock_release(&lock);
+}
+
+/* --- what this device can do of it --- */
+
+static void choose_policy(const struct vs_context *context, const struct vs_device_ops *ops,
+                          struct vs_allocator_config *config)
+{
+    struct vs_allocator_config wish = *config;
+    if (vs_option_is(vs_process_options(), VS_OPT_policy, "compact")) {
+        wish.policy = VS_POLICY_COMPACT;
+        wish.expandable_segments = false; /* it has its own way of growing */
+        if (ops->range_reserve && possible(context, ops, &wish)) {
+            *config = wish;
+            return;
+        }
+        vs_log_once(VS_LOG_WARN, "the policy compact needs virtual memory, which device %u does not "
+                                 "offer; using pytorch", context->device);
+    }
+    if (config->expandable_segments && !(ops->range_reserve && possible(context, ops, config))) {
+        vs_log_once(VS_LOG_WARN, "expandable_segments needs virtual memory, which device %u does not "
+                                 "offer; segments have fixed sizes", context->device);
+        config->expandable_segments = false;
+    }
+}
+
+void vs_policy_config(const struct vs_context *context, const struct vs_device_ops *ops,
+                      enum vs_reuse reuse, struct vs_allocator_config *config)
+{
+    double fraction = atomic_load(&fractions[context->device]);
+    *config = (struct vs_allocator_config){0};
+    apply_text(reuse, config);
+    config->reuse = reuse;
+    if (fraction != 0)
+        config->memory_fraction = fraction;
+    choose_policy(context, ops, config);
+}
+
+enum vs_err vs_policy_set_fraction(uint32_t device, double fraction)
+{
+    if (device >= VS_DEVICES_MAX || !(fraction >= 0 && fraction <= 1))
+        return VS_ERR_ARG;
+    atomic_store(&fractions[device], fraction);
+    enum vs_err first_error = VS_OK;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            enum vs_err err =
+                allocator ? vs_allocator_set_memory_fraction(allocator, fraction) : VS_OK;
+            if (err && !first_error)
+                first_error = err;
+        }
+    }
+    return first_error;
+}
+
+/* What holds for cudaMalloc: what the program set, else what the options say. */
+static double fraction_of(uint32_t device)
+{
+    struct vs_allocator_config config = {0};
+    double fraction = atomic_load(&fractions[device]);
+    if (fraction == 0) {
+        apply_text(VS_REUSE_AFTER_SYNC, &config);
+        fraction = config.memory_fraction;
+    }
+    return fraction;
+}
+
+uint64_t vs_policy_most(const struct vs_context *context)
+{
+    double fraction = context && vs_process_caching() ? fraction_of(context->device) : 0;
+    uint64_t total = fraction > 0 && fraction < 1 ? vs_limit_total(context->device) : 0;
+    return total ? (uint64_t)(fraction * (double)total) : UINT64_MAX;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Virtual memory over the driver. The driver knows address ranges, physical memory and
+ * mappings as the process's, not as a context's, and asks for no current context; a
+ * reset takes none of them away. They are therefore noted here by context, so that
+ * what a dying context leaves can be given back, and so that a device that is let in
+ * later can be let into what is mapped already. Mappings are noted handle by handle:
+ * the driver unmaps them in any number of whole ones. */
+#include "intercept/cache/vmm_ops.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "base/vs_map.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/limit.h"
+
+/* A range, a piece of physical memory, or a mapping. */
+struct item {
+    uint64_t key;   /* address, or handle */
+    uint64_t bytes;
+    const struct vs_context *context;
+    struct item *next_free;
+};
+
+struct vmm_ops_driver {
+    CUresult (*reserve)(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
+    CUresult (*unreserve)(CUdeviceptr, size_t);
+    CUresult (*release)(CUmemGenericAllocationHandle);
+    CUresult (*map)(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long);
+    CUresult (*unmap)(CUdeviceptr, size_t);
+    CUresult (*set_access)(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t);
+    CUresult (*granularity)(size_t *, const CUmemAllocationProp *,
+                            CUmemAllocationGranularity_flags);
+};
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "virtual memory");
+static struct vmm_ops_driver driver;             /* guarded by lock until driver_found, then immutable */
+static _Atomic bool driver_found;        /* atomic; release pairs with acquire */
+static struct vs_arena arena;            /* guarded by lock */
+static struct item *free_items;          /* guarded by lock */
+static struct vs_map ranges;             /* guarded by lock: address -> struct item */
+static struct vs_map memories;           /* guarded by lock: handle + 1 -> struct item */
+static struct vs_map mappings;           /* guarded by lock: address -> struct item */
+static uint64_t accessors[VS_DEVICES_MAX]; /* guarded by lock: by owner, a bit per other device */
+
+/* --- notes --- */
+
+static bool note_locked(struct vs_map *map, uint64_t key, uint64_t bytes,
+                        const struct vs_context *context)
+{
+    struct item *item = free_items;
+    if (item)
+        free_items = item->next_free;
+    else if (!(item = vs_arena_alloc(&arena, sizeof *item)))
+        return false;
+    *item = (struct item){.key = key, .bytes = bytes, .context = context};
+    if (vs_map_put(map, key, (uint64_t)(uintptr_t)item) == VS_OK)
+        return true;
+    item->next_free = free_items;
+    free_items = item;
+    return false;
+}
+
+static bool note(struct vs_map *map, uint64_t key, uint64_t bytes, const struct vs_context *context)
+{
+    vs_lock_acquire(&lock);
+    bool noted = note_locked(map, key, bytes, context);
+    vs_lock_release(&lock);
+    return noted;
+}
+
+/* Bytes of what is no more; 0 when it was not noted. */
+static uint64_t forget_locked(struct vs_map *map, uint64_t key)
+{
+    uint64_t value;
+    if (!vs_map_remove(map, key, &value))
+        return 0;
+    struct item *item = (struct item *)(uintptr_t)value;
+    item->next_free = free_items;
+    free_items = item;
+    return item->bytes;
+}
+
+static void forget(struct vs_map *map, uint64_t key)
+{
+    vs_lock_acquire(&lock);
+    forget_locked(map, key);
+    vs_lock_release(&lock);
+}
+
+static void forget_mappings_locked(uint64_t addr, uint64_t bytes)
+{
+    for (uint64_t at = addr, step; at < addr + bytes; at += step)
+        if (!(step = forget_locked(&mappings, at)))
+            step = VS_PAGE_BYTES;
+}
+
+/* --- the operations --- */
+
+static CUmemAllocationProp properties(const struct vs_context *context)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                             .id = (int)context->device}};
+    if (vs_device_attribute(context->device,
+                            CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED))
+        prop.allocFlags.gpuDirectRDMACapable = 1;
+    return prop;
+}
+
+/* At exit the runtime may be gone already; the process's end returns the memory. */
+static bool too_late(void)
+{
+    return vs_process_state() == VS_PROCESS_EXITING;
+}
+
+static enum vs_err range_reserve(void *arg, uint64_t bytes, uint64_t *addr)
+{
+    CUdeviceptr ptr = 0;
+    enum vs_err err = vs_err_of_driver(driver.reserve(&ptr, bytes, VS_PAGE_BYTES, 0, 0));
+    if (err)
+        return err;
+    if (!note(&ranges, ptr, bytes, arg)) {
+        driver.unreserve(ptr, bytes);
+        return VS_ERR_NOMEM;
+    }
+    *addr = ptr;
+    return VS_OK;
+}
+
+static enum vs_err range_release(void *arg, uint64_t addr, uint64_t bytes)
+{
+    (void)arg;
+    if (too_late())
+        return VS_ERR_STATE;
+    enum vs_err err = vs_err_of_driver(driver.unreserve(addr, bytes));
+    if (!err)
+        forget(&ranges, addr);
+    return err;
+}
+
+static enum vs_err memory_create(void *arg, uint64_t bytes, uint64_t *handle)
+{
+    const struct vs_context *context = arg;
+    CUmemAllocationProp prop = properties(context);
+    CUmemGenericAllocationHandle h;
+    enum vs_err err = vs_err_of_driver(
+        VS_LIMITED(context->device, bytes, VS_REAL(cuMemCreate, &h, bytes, &prop, 0)));
+    if (err)
+        return err;
+    if (!note(&memories, h + 1, bytes, arg)) {
+        driver.release(h);
+        vs_limit_give(context->device, bytes);
+        return VS_ERR_NOMEM;
+    }
+    *handle = h;
+    return VS_OK;
+}
+
+static enum vs_err memory_release(void *arg, uint64_t handle, uint64_t bytes)
+{
+    const struct vs_context *context = arg;
+    if (too_late())
+        return VS_ERR_STATE;
+    enum vs_err err = vs_err_of_driver(driver.release(handle));
+    if (err)
+        return err;
+    forget(&memories, handle + 1);
+    vs_limit_give(context->device, bytes);
+    return err;
+}
+
+/* Open [addr, addr + bytes) to its own device and to all that were let in. */
+static CUresult open_locked(uint32_t owner, uint64_t addr, uint64_t bytes)
+{
+    CUmemAccessDesc access[VS_DEVICES_MAX + 1];
+    size_t count = 0;
+    for (uint32_t d = 0; d < VS_DEVICES_MAX; d++) {
+        if (d != owner && !(accessors[owner] >> d & 1))
+            continue;
+        access[count++] =
+            (CUmemAccessDesc){.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)d},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    }
+    return driver.set_access(addr, bytes, access, count);
+}
+
+static enum vs_err memory_map(void *arg, uint64_t addr, uint64_t bytes_each,
+                              const uint64_t *handles, size_t count)
+{
+    const struct vs_context *context = arg;
+    size_t mapped = 0;
+    CUresult r = CUDA_SUCCESS;
+    vs_lock_acquire(&lock);
+    while (r == CUDA_SUCCESS && mapped < count) {
+        uint64_t at = addr + mapped * bytes_each;
+        r = driver.map(at, bytes_each, 0, handles[mapped], 0);
+        if (r != CUDA_SUCCESS)
+            break;
+        mapped++;
+        if (!note_locked(&mappings, at, bytes_each, context))
+            r = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (r == CUDA_SUCCESS)
+        r = open_locked(context->device, addr, count * bytes_each);
+    if (r != CUDA_SUCCESS && mapped) {
+        driver.unmap(addr, mapped * bytes_each);
+        forget_mappings_locked(addr, mapped * bytes_each);
+    }
+    vs_lock_release(&lock);
+    return vs_err_of_driver(r);
+}
+
+static enum vs_err memory_unmap(void *arg, uint64_t addr, uint64_t bytes)
+{
+    (void)arg;
+    if (too_late())
+        return VS_ERR_STATE;
+    vs_lock_acquire(&lock);
+    enum vs_err err = vs_err_of_driver(driver.unmap(addr, bytes));
+    if (!err)
+        forget_mappings_locked(addr, bytes);
+    vs_lock_release(&lock);
+    return err;
+}
+
+/* --- what the driver and the device have --- */
+
+static bool find_driver_locked(void)
+{
+    static const struct {
+        const char *name;
+        void *fn;
+    } wanted[] = {{"cuMemAddressReserve", &driver.reserve}, {"cuMemAddressFree", &driver.unreserve},
+                  {"cuMemRelease", &driver.release},        {"cuMemMap", &driver.map},
+                  {"cuMemUnmap", &driver.unmap},            {"cuMemSetAccess", &driver.set_access},
+                  {"cuMemGetAllocationGranularity", &driver.granularity}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *fn = vs_driver_symbol(wanted[i].name);
+        if (!fn)
+            return false;
+        *(void **)wanted[i].fn = fn;
+    }
+    return vs_hook_real(VS_HOOK_cuMemCreate) != NULL;
+}
+
+static bool find_driver(void)
+{
+    if (atomic_load_explicit(&driver_found, memory_order_acquire))
+        return true;
+    vs_lock_acquire(&lock);
+    /* once it is found, others read it without the lock */
+    bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
+    atomic_store_explicit(&driver_found, found, memory_order_release);
+    vs_lock_release(&lock);
+    return found;
+}
+
+static bool device_has_it(const struct vs_context *context)
+{
+    size_t granularity = 0;
+    if (!vs_device_attribute(context->device,
+                             CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
+        return false;
+    CUmemAllocationProp prop = properties(context);
+    return driver.granularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
+               CUDA_SUCCESS &&
+           granularity && VS_PAGE_BYTES % granularity == 0;
+}
+
+void vs_vmm_ops_add(const struct vs_context *context, struct vs_device_ops *ops)
+{
+    if (!find_driver() || !device_has_it(context))
+        return;
+    ops->range_reserve = range_reserve;
+    ops->range_release = range_release;
+    ops->memory_create = memory_create;
+    ops->memory_release = memory_release;
+    ops->memory_map = memory_map;
+    ops->memory_unmap = memory_unmap;
+}
+
+/* --- other devices, and the end of a context --- */
+
+void vs_vmm_peer_enabled(uint32_t owner, uint32_t accessor)
+{
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)accessor},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    size_t cursor = 0;
+    CUresult r = CUDA_SUCCESS;
+    if (owner >= VS_DEVICES_MAX || accessor >= VS_DEVICES_MAX)
+        return;
+    vs_lock_acquire(&lock);
+    accessors[owner] |= UINT64_C(1) << accessor;
+    for (const struct vs_map_slot *s; (s = vs_map_next(&mappings, &cursor));) {
+        const struct item *item = (const struct item *)(uintptr_t)s->value;
+        if (item->context->device == owner && r == CUDA_SUCCESS)
+            r = driver.set_access(item->key, item->bytes, &access, 1);
+    }
+    vs_lock_release(&lock);
+    if (r != CUDA_SUCCESS)
+        vs_log_once(VS_LOG_WARN, "cached memory could not be opened to another device");
+}
+
+/* The next thing of *context* in *map* from *cursor* on, taken out of it. */
+static bool take_locked(struct vs_map *map, const struct vs_context *context, size_t *cursor,
+                        struct item *out)
+{
+    for (const struct vs_map_slot *s; (s = vs_map_next(map, cursor));) {
+        const struct item *item = (const struct item *)(uintptr_t)s->value;
+        if (item->context != context)
+            continue;
+        *out = *item;
+        forget_locked(map, item->key);
+        --*cursor; /* the removal may have moved another one to this place */
+        return true;
+    }
+    return false;
+}
+
+void vs_vmm_context_gone(const struct vs_context *context)
+{
+    struct item item;
+    if (!atomic_load_explicit(&driver_found, memory_order_acquire))
+        return;
+    vs_lock_acquire(&lock);
+    for (size_t cursor = 0; take_locked(&mappings, context, &cursor, &item);)
+        driver.unmap(item.key, item.bytes);
+    for (size_t cursor = 0; take_locked(&memories, context, &cursor, &item);) {
+        driver.release(item.key - 1);
+        vs_limit_give(context->device, item.bytes);
+    }
+    for (size_t cursor = 0; take_locked(&ranges, context, &cursor, &item);)
+        driver.unreserve(item.key, item.bytes);
+    vs_lock_release(&lock);
+}

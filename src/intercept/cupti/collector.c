@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUPTI collector. CUPTI's worker fills buffers that we map; completed ones
+ * are turned into events on CUPTI's thread. Buffers come from mmap; a bounded number
+ * is kept for reuse. Nothing of CUPTI is held that another tool in the process may
+ * want: no subscription, no clock of ours; when one comes, our records are taken out
+ * and the rest is its own (cupti_guard.c). We do not come back: the tool's callbacks
+ * are registered for the whole process, and it may start again at any time. */
+#define _GNU_SOURCE
+#include "intercept/cupti/collector.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_clock.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "base/vs_option.h"
+#include "intercept/cupti/cupti_library.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+
+#define BUFFER_BYTES ((size_t)1 << 20) /* some 5000 kernels */
+#define BUFFERS_KEPT 4
+#define BUFFERS_MAX 16
+#define FLUSH_PERIOD_MS 1000
+
+#define LEFT_TO_OTHERS                                                                         \
+    "another tool in this process uses CUPTI: kernels and copies are left to it from here on; " \
+    "memory is recorded"
+
+static const CUpti_ActivityKind kinds[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET};
+
+static const struct vs_cupti *cupti; /* written before state leaves OFF */
+enum { OFF, RUNNING, ASIDE };
+static _Atomic int state; /* atomic; release on RUNNING pairs with acquire */
+static _Atomic int64_t clock_offset_ns; /* ours - CUPTI's */
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
+static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
+static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
+static unsigned kept_count;         /* guarded by lock */
+static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
+
+/* CUPTI could take our clock instead, but never gives it back: another tool's records
+ * would have it. The two may drift apart, so this is measured again for each buffer;
+ * the reading least disturbed in between counts. */
+static void align_clocks(void)
+{
+    uint64_t best_gap = UINT64_MAX, theirs;
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = vs_clock_ns();
+        if (cupti->timestamp(&theirs) != CUPTI_SUCCESS)
+            return;
+        uint64_t gap = vs_clock_ns() - before;
+        if (gap >= best_gap)
+            continue;
+        best_gap = gap;
+        atomic_store_explicit(&clock_offset_ns, (int64_t)(before + gap / 2 - theirs),
+                              memory_order_relaxed);
+    }
+}
+
+static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
+{
+    *records_max = 0;
+    *bytes = BUFFER_BYTES;
+    vs_lock_acquire(&lock);
+    if (atomic_load_explicit(&state, memory_order_relaxed) == ASIDE)
+        *buffer = NULL; /* not our records: the other tool has not registered itself yet */
+    else if (kept_count)
+        *buffer = kept[--kept_count];
+    else if (buffer_count < BUFFERS_MAX && (*buffer = vs_pages_map(BUFFER_BYTES)))
+        buffer_count++;
+    else
+        *buffer = NULL; /* CUPTI counts what it then drops */
+    if (!*buffer)
+        *bytes = 0;
+    vs_lock_release(&lock);
+}
+
+static void buffer_return(uint8_t *buffer)
+{
+    vs_lock_acquire(&lock);
+    bool keep = kept_count < BUFFERS_KEPT;
+    if (keep)
+        kept[kept_count++] = buffer;
+    else
+        buffer_count--;
+    vs_lock_release(&lock);
+    if (!keep)
+        vs_pages_unmap(buffer, BUFFER_BYTES);
+}
+
+static uint64_t in_our_time(uint64_t t)
+{
+    return t ? t + (uint64_t)atomic_load_explicit(&clock_offset_ns, memory_order_relaxed) : 0;
+}
+
+static void record_kernel(const CUpti_Activity *activity)
+{
+    const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
+    struct vs_event event = {.kind = VS_EVENT_kernel,
+                             .kernel = {.start_ns = in_our_time(k->start),
+                                        .end_ns = in_our_time(k->end),
+                                        .device = k->deviceId,
+                                        .context = k->contextId,
+                                        .stream = k->streamId,
+                                        .name = vs_process_string(k->name ? k->name : "kernel"),
+                                        .correlation = k->correlationId,
+                                        .grid_x = (uint64_t)(uint32_t)k->gridX,
+                                        .grid_y = (uint64_t)(uint32_t)k->gridY,
+                                        .grid_z = (uint64_t)(uint32_t)k->gridZ,
+                                        .block_x = (uint64_t)(uint32_t)k->blockX,
+                                        .block_y = (uint64_t)(uint32_t)k->blockY,
+                                        .block_z = (uint64_t)(uint32_t)k->blockZ,
+                                        .shared_bytes = (uint64_t)(uint32_t)k->staticSharedMemory +
+                                                        (uint64_t)(uint32_t)k->dynamicSharedMemory}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_memcpy(const CUpti_Activity *activity)
+{
+    const CUpti_ActivityMemcpy5 *m = (const CUpti_ActivityMemcpy5 *)activity;
+    struct vs_event event = {.kind = VS_EVENT_memcpy,
+                             .memcpy = {.start_ns = in_our_time(m->start),
+                                        .end_ns = in_our_time(m->end),
+                                        .device = m->deviceId,
+                                        .context = m->contextId,
+                                        .stream = m->streamId,
+                                        .bytes = m->bytes,
+                                        .copy_kind = m->copyKind,
+                                        .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+                                        .correlation = m->correlationId}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_peer_copy(const CUpti_Activity *activity)
+{
+    const CUpti_ActivityMemcpyPtoP4 *m = (const CUpti_ActivityMemcpyPtoP4 *)activity;
+    struct vs_event event = {.kind = VS_EVENT_memcpy,
+                             .memcpy = {.start_ns = in_our_time(m->start),
+                                        .end_ns = in_our_time(m->end),
+                                        .device = m->deviceId,
+                                        .context = m->contextId,
+                                        .stream = m->streamId,
+                                        .bytes = m->bytes,
+                                        .copy_kind = m->copyKind,
+                                        .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+                                        .correlation = m->correlationId}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_memset(const CUpti_Activity *activity)
+{
+    const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
+    struct vs_event event = {.kind = VS_EVENT_memset,
+                             .memset = {.start_ns = in_our_time(m->start),
+                                        .end_ns = in_our_time(m->end),
+                                        .device = m->deviceId,
+                                        .context = m->contextId,
+                                        .stream = m->streamId,
+                                        .bytes = m->bytes,
+                                        .value = m->value,
+                                        .correlation = m->correlationId}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_activity(const CUpti_Activity *activity)
+{
+    switch (activity->kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        record_kernel(activity);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        record_memcpy(activity);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        record_peer_copy(activity);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        record_memset(activity);
+        break;
+    default:
+        break;
+    }
+}
+
+static void record_lost(size_t count)
+{
+    struct vs_event event = {
+        .kind = VS_EVENT_dropped,
+        .dropped = {.what = vs_process_string("activity records"), .count = count}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+                        size_t valid)
+{
+    (void)bytes;
+    CUpti_Activity *activity = NULL;
+    vs_thread.inside++;
+    enum vs_process_state process = vs_process_state();
+    bool record = process == VS_PROCESS_ACTIVE || process == VS_PROCESS_EXITING;
+    if (record && valid)
+        align_clocks();
+    while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
+        record_activity(activity);
+    size_t lost = 0;
+    if (record && cupti->dropped && cupti->dropped(context, stream, &lost) == CUPTI_SUCCESS && lost)
+        record_lost(lost);
+    if (buffer)
+        buffer_return(buffer);
+    vs_thread.inside--;
+}
+
+/* Once to the user, once to whoever reads the trace. */
+static void say(const char *line)
+{
+    vs_log(VS_LOG_WARN, "%s", line);
+    if (vs_process_recorder())
+        vs_process_note(VS_LOG_WARN, line);
+}
+
+static void refused(CUptiResult r, const char *other)
+{
+    char why[256], line[512];
+    snprintf(line, sizeof line, "no kernels or copies: CUPTI refused (%s); memory is recorded",
+             vs_cupti_reason(cupti, r, other, why, sizeof why));
+    say(line);
+}
+
+static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *data)
+{
+    (void)user;
+    (void)domain;
+    (void)id;
+    (void)data;
+}
+
+/* Only a subscriber is told of a tool that came before us. The subscription is given
+ * back at once: held, it would refuse whoever comes later. */
+static CUptiResult ask_who_is_there(char other[VS_CUPTI_NAME_MAX])
+{
+    CUpti_SubscriberHandle handle;
+    CUptiResult r = vs_cupti_subscribe(cupti, &handle, no_callback, other);
+    return r == CUPTI_SUCCESS ? cupti->unsubscribe(handle) : r;
+}
+
+static CUptiResult switch_on(void)
+{
+    CUptiResult r = cupti->register_callbacks(on_request, on_complete);
+    for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
+        r = cupti->enable(kinds[i]);
+    return r;
+}
+
+/* Our kinds first, so that nothing of ours is left for the other tool's buffers. */
+static void switch_off(void)
+{
+    vs_thread.inside++;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        cupti->disable(kinds[i]);
+    cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (cupti->flush_period)
+        cupti->flush_period(0);
+    vs_thread.inside--;
+}
+
+static void start_locked(bool subscribed)
+{
+    char other[VS_CUPTI_NAME_MAX] = "";
+    cupti = vs_cupti_load();
+    if (!cupti) {
+        char line[512];
+        snprintf(line, sizeof line, "no kernels or copies: %s; memory is recorded",
+                 *vs_cupti_trouble() ? vs_cupti_trouble()
+                                     : "libcupti was not found beside the CUDA runtime, in CUDA_PATH "
+                                       "or the library path");
+        say(line);
+        return;
+    }
+    CUptiResult r = subscribed ? CUPTI_SUCCESS : ask_who_is_there(other);
+    align_clocks();
+    if (r == CUPTI_SUCCESS)
+        r = switch_on();
+    if (r != CUPTI_SUCCESS) {
+        refused(r, other);
+        return;
+    }
+    if (cupti->flush_period && cupti->flush_period(FLUSH_PERIOD_MS) != CUPTI_SUCCESS)
+        vs_log(VS_LOG_DEBUG, "CUPTI has no periodic flush");
+    atomic_store_explicit(&state, RUNNING, memory_order_release);
+}
+
+void vs_collector_start(bool subscribed)
+{
+    vs_lock_acquire(&handing_over);
+    if (atomic_load(&state) == ASIDE)
+        say(LEFT_TO_OTHERS);
+    else
+        start_locked(subscribed);
+    vs_lock_release(&handing_over);
+}
+
+void vs_collector_flush(bool forced)
+{
+    if (atomic_load_explicit(&state, memory_order_acquire) == RUNNING)
+        cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+void vs_collector_hand_over(void)
+{
+    int was = atomic_load_explicit(&state, memory_order_acquire);
+    if (was == ASIDE || vs_thread.inside || vs_process_forked())
+        return;
+    vs_lock_acquire(&handing_over); /* whoever comes second waits until it is done */
+    was = atomic_load_explicit(&state, memory_order_acquire);
+    if (was == RUNNING)
+        switch_off();
+    atomic_store_explicit(&state, ASIDE, memory_order_release);
+    vs_lock_release(&handing_over);
+    if (was == RUNNING)
+        say(LEFT_TO_OTHERS);
+}
+
+/* Not after the hand-over: the other tool may have detached CUPTI from the process, and a
+ * question would attach it again. */
+bool vs_collector_stream_id(CUcontext context, CUstream stream, bool per_thread, uint32_t *id)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == RUNNING && cupti->stream_id &&
+           cupti->stream_id(context, stream, per_thread, id) == CUPTI_SUCCESS;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finding libcupti. A copy in the process comes first: two of them would take each
+ * other for a second profiler. Then by the major version of the process, where the
+ * CUDA runtime's own place, the loader and the toolkit's have it. The simulated driver
+ * has a CUPTI of its own beside it; NVIDIA's would not know what to do with it. */
+#define _GNU_SOURCE
+#include "intercept/cupti/cupti_library.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_library.h"
+#include "base/vs_option.h"
+#include "intercept/route/loaded.h"
+#include "intercept/route/route.h"
+
+struct cupti_library_place {
+    int major; /* 0: none found */
+    char path[PATH_MAX], folder[PATH_MAX];
+};
+
+/* The number stands in the soname, whatever the file is called. */
+static struct cupti_library_place find_loaded(const char *prefix)
+{
+    struct cupti_library_place place = {.major = 0};
+    struct vs_loaded_names names;
+    const char *number;
+    if (!vs_loaded_find(prefix, &names) || !(number = strstr(names.name, ".so.")) ||
+        sscanf(number, ".so.%d", &place.major) != 1)
+        return place;
+    const char *slash = strrchr(names.path, '/');
+    snprintf(place.path, sizeof place.path, "%s", names.path);
+    if (slash)
+        snprintf(place.folder, sizeof place.folder, "%.*s", (int)(slash - names.path), names.path);
+    return place;
+}
+
+static int driver_major(void)
+{
+    CUresult (*version)(int *);
+    int v = 0;
+    *(void **)&version = vs_driver_symbol("cuDriverGetVersion");
+    return version && version(&v) == CUDA_SUCCESS ? v / 1000 : 0;
+}
+
+static char trouble[256]; /* of the first file that is there and could not be loaded */
+
+static void *open_file(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why = handle ? NULL : vs_library_trouble();
+    if (why && !*trouble)
+        snprintf(trouble, sizeof trouble, "%s", why);
+    return handle;
+}
+
+const char *vs_cupti_trouble(void)
+{
+    return trouble;
+}
+
+/* CUPTI 11 has the minor number in its name. */
+static void *open_in(const char *folder, int major)
+{
+    char path[PATH_MAX + 64];
+    const char *separator = *folder ? "/" : "";
+    snprintf(path, sizeof path, "%s%slibcupti.so.%d", folder, separator, major);
+    void *handle = open_file(path);
+    for (int minor = 8; !handle && major == 11 && minor >= 0; minor--) {
+        snprintf(path, sizeof path, "%s%slibcupti.so.11.%d", folder, separator, minor);
+        handle = open_file(path);
+    }
+    return handle;
+}
+
+static void *open_simulated(const void *driver_symbol, int major)
+{
+    Dl_info info;
+    char folder[PATH_MAX];
+    if (!dladdr(driver_symbol, &info) || !info.dli_fname)
+        return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - info.dli_fname) : 1,
+             slash ? info.dli_fname : ".");
+    return open_in(folder, major);
+}
+
+static void *open_in_toolkit(int major)
+{
+    const char *roots[] = {vs_environment("CUDA_PATH"), vs_environment("CUDA_HOME"),
+                           "/usr/local/cuda"};
+    static const char *const inside[] = {"extras/CUPTI/lib64", "lib64", "lib"};
+    char folder[PATH_MAX + 32];
+    void *handle = NULL;
+    for (size_t r = 0; !handle && r < sizeof roots / sizeof *roots; r++) {
+        for (size_t i = 0; !handle && roots[r] && i < sizeof inside / sizeof *inside; i++) {
+            snprintf(folder, sizeof folder, "%.*s/%s", PATH_MAX - 1, roots[r], inside[i]);
+            handle = open_in(folder, major);
+        }
+    }
+    return handle;
+}
+
+static void *open_loaded(void)
+{
+    struct cupti_library_place cupti = find_loaded("libcupti.so");
+    return cupti.major ? dlopen(cupti.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+}
+
+/* Before the loader's own search: what we open is the one that libraries loaded later get
+ * by its soname, and those that came with this runtime need its version. */
+static void *open_beside(const char *runtime_folder, int major)
+{
+    static const char *const beside[] = {"../../cuda_cupti/lib", "../extras/CUPTI/lib64"};
+    char folder[PATH_MAX + 32];
+    void *handle = open_in(runtime_folder, major);
+    for (size_t i = 0; !handle && i < sizeof beside / sizeof *beside; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", runtime_folder, beside[i]);
+        handle = open_in(folder, major);
+    }
+    return handle;
+}
+
+static void *open_library(void)
+{
+    void *handle = open_loaded();
+    if (handle)
+        return handle;
+    struct cupti_library_place runtime = find_loaded("libcudart");
+    int major = runtime.major ? runtime.major : driver_major();
+    if (!major)
+        return NULL;
+    const void *simulated = vs_driver_symbol("vramscopeSimRegisterKernel");
+    if (simulated)
+        return open_simulated(simulated, major);
+    if (*runtime.folder)
+        handle = open_beside(runtime.folder, major);
+    if (!handle)
+        handle = open_in("", major);
+    return handle ? handle : open_in_toolkit(major);
+}
+
+static struct vs_cupti functions;      /* immutable after once */
+static const struct vs_cupti *usable;  /* likewise; NULL: something is missing */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+    const struct {
+        const char *name;
+        void *slot;
+        bool needed;
+    } wanted[] = {
+        {"cuptiActivityEnable", &functions.enable, true},
+        {"cuptiActivityDisable", &functions.disable, true},
+        {"cuptiActivityRegisterCallbacks", &functions.register_callbacks, true},
+        {"cuptiActivityGetNextRecord", &functions.next_record, true},
+        {"cuptiActivityFlushAll", &functions.flush_all, true},
+        {"cuptiGetTimestamp", &functions.timestamp, true},
+        {"cuptiSubscribe", &functions.subscribe, true},
+        {"cuptiUnsubscribe", &functions.unsubscribe, true},
+        {"cuptiEnableCallback", &functions.enable_callback, true},
+        {"cuptiSubscribe_v2", &functions.subscribe_v2, false},
+        {"cuptiActivityGetNumDroppedRecords", &functions.dropped, false},
+        {"cuptiActivityFlushPeriod", &functions.flush_period, false},
+        {"cuptiGetStreamIdEx", &functions.stream_id, false},
+        {"cuptiGetResultString", &functions.result_string, false},
+    };
+    void *library = open_library();
+    for (size_t i = 0; library && i < sizeof wanted / sizeof *wanted; i++) {
+        void *fn = vs_route_symbol(library, wanted[i].name);
+        if (!fn && wanted[i].needed)
+            return;
+        memcpy(wanted[i].slot, &fn, sizeof fn);
+    }
+    usable = library ? &functions : NULL;
+}
+
+const struct vs_cupti *vs_cupti_load(void)
+{
+    pthread_once(&once, load);
+    return usable;
+}
+
+void *vs_cupti_symbol(const char *name)
+{
+    void *library = open_loaded();
+    void *fn = library ? vs_route_symbol(library, name) : NULL;
+    if (library)
+        dlclose(library);
+    return fn;
+}
+
+CUptiResult vs_cupti_subscribe(const struct vs_cupti *cupti, CUpti_SubscriberHandle *handle,
+                               CUpti_CallbackFunc callback, char other[VS_CUPTI_NAME_MAX])
+{
+    struct vs_cupti_subscriber_params params = {.bytes = sizeof params,
+                                                .name = "vramscope",
+                                                .other = other,
+                                                .other_bytes = VS_CUPTI_NAME_MAX};
+    *other = 0;
+    CUptiResult r = cupti->subscribe_v2 ? cupti->subscribe_v2(handle, callback, NULL, &params)
+                                        : cupti->subscribe(handle, callback, NULL);
+    other[VS_CUPTI_NAME_MAX - 1] = 0;
+    if (strcmp(other, "CUPTI for ") == 0) /* it gave no name */
+        *other = 0;
+    return r;
+}
+
+const char *vs_cupti_reason(const struct vs_cupti *cupti, CUptiResult result, const char *other,
+                            char *text, size_t max)
+{
+    const char *name = NULL;
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ||
+        result == CUPTI_ERROR_HARDWARE_BUSY)
+        snprintf(text, max, "another profiler is using it%s%s", *other ? ": " : "", other);
+    else if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
+        snprintf(text, max, "the driver allows profiling to root only "
+                            "(NVreg_RestrictProfilingToAdminUsers)");
+    else if (cupti->result_string && cupti->result_string(result, &name) == CUPTI_SUCCESS && name)
+        snprintf(text, max, "%s", name);
+    else
+        snprintf(text, max, "error %d", (int)result);
+    return text;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The second way in: the driver loads the library that CUDA_INJECTION64_PATH names and
+ * calls InitializeInjection from cuInit. Nothing is in front of the driver then; we
+ * become CUPTI's subscriber and are called on the program's own thread as each driver
+ * function begins and ends, with its arguments, which are replayed through the hooks
+ * (inject_replay.h). Only driver functions are asked for: the runtime's calls come down to
+ * them, so that each allocation is told once. Without CUPTI nothing can be recorded,
+ * which is said; no trace is written then that would look like no memory. */
+#define _GNU_SOURCE
+#include <cupti.h>
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/vs_log.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/cupti/cupti_library.h"
+#include "intercept/cupti/inject_replay.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/route/route.h"
+
+_Thread_local struct vs_injected_call vs_replay __attribute__((tls_model("initial-exec"))) = {.hook = -1};
+bool vs_replay_on;
+
+CUresult vs_replay_result(void)
+{
+    vs_replay.hook = -1; /* what the handler calls besides is real */
+    return vs_replay.result;
+}
+
+/* --- the calls --- */
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs call these all the same */
+#define VS_INJECT(symbol, when, arguments)             \
+    static void replay_##symbol(const void *params)    \
+    {                                                  \
+        const symbol##_params *p = params;             \
+        symbol arguments;                              \
+    }
+#include "intercept/cupti/inject_table.h"
+#undef VS_INJECT
+#pragma GCC diagnostic pop
+
+enum when { NEVER, BEFORE, AFTER, ENDING };
+
+static const struct call {
+    enum when when;
+    enum vs_hook_id hook;
+    void (*replay)(const void *params);
+} calls[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+#define VS_INJECT(symbol, when, arguments) \
+    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {when, VS_HOOK_##symbol, replay_##symbol},
+#include "intercept/cupti/inject_table.h"
+#undef VS_INJECT
+};
+
+static void replay(const struct call *call, const void *params, CUresult result)
+{
+    vs_replay.hook = (int)call->hook;
+    vs_replay.result = result;
+    call->replay(params);
+    vs_replay.hook = -1; /* a handler that had no need of the real function */
+}
+
+static void call_begins(const struct call *call, const CUpti_CallbackData *data)
+{
+    if (!vs_hook_active() || call->when == AFTER)
+        return;
+    if (call->when == ENDING) {
+        vs_thread.inside++;
+        vs_collector_flush(false);
+        vs_thread.inside--;
+        return;
+    }
+    vs_replay.watched = true;
+    vs_replay.leaving = false;
+    replay(call, data->functionParams, CUDA_SUCCESS);
+    vs_replay.watched = false;
+}
+
+static void call_ends(const struct call *call, const CUpti_CallbackData *data)
+{
+    CUresult result = *(const CUresult *)data->functionReturnValue;
+    if (call->when != BEFORE) {
+        replay(call, data->functionParams, result);
+    } else if (vs_replay.leaving) {
+        vs_thread.inside++;
+        vs_track_left(&vs_replay.live, vs_replay.stream, vs_replay.api, result == CUDA_SUCCESS);
+        vs_thread.inside--;
+        vs_replay.leaving = false;
+    }
+}
+
+static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void *cbdata)
+{
+    (void)user;
+    const CUpti_CallbackData *data = cbdata;
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= CUPTI_DRIVER_TRACE_CBID_SIZE ||
+        calls[id].when == NEVER || vs_thread.inside || vs_process_state() == VS_PROCESS_SILENT)
+        return;
+    if (data->callbackSite == CUPTI_API_ENTER)
+        call_begins(&calls[id], data);
+    else
+        call_ends(&calls[id], data);
+}
+
+/* --- the start --- */
+
+/* Older drivers lack newer functions; their CUPTI does not know them either. */
+static unsigned enable_calls(const struct vs_cupti *cupti, CUpti_SubscriberHandle handle)
+{
+    unsigned count = 0;
+    for (unsigned id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
+        if (calls[id].when != NEVER)
+            count += cupti->enable_callback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, id) ==
+                     CUPTI_SUCCESS;
+    }
+    return count;
+}
+
+static void start(void)
+{
+    CUpti_SubscriberHandle handle;
+    const struct vs_cupti *cupti = vs_cupti_load();
+    if (!cupti) {
+        vs_process_refuse("injected, but nothing is recorded: libcupti was not found beside the CUDA "
+                          "runtime, in CUDA_PATH or the library path; preloading does without it");
+        return;
+    }
+    char other[VS_CUPTI_NAME_MAX], why[256], line[512];
+    vs_process_inject();
+    vs_replay_on = true;
+    CUptiResult r = vs_cupti_subscribe(cupti, &handle, on_call, other);
+    if (r == CUPTI_SUCCESS && !enable_calls(cupti, handle)) {
+        cupti->unsubscribe(handle);
+        r = CUPTI_ERROR_NOT_SUPPORTED;
+    }
+    if (r == CUPTI_SUCCESS)
+        return;
+    snprintf(line, sizeof line, "injected, but nothing is recorded: CUPTI refused (%s); preloading "
+                                "records memory without it",
+             vs_cupti_reason(cupti, r, other, why, sizeof why));
+    vs_process_refuse(line);
+}
+
+/* Is this library, or another copy of it, in front of the program's calls already? */
+static bool interposed(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    bool found = program && vs_route_symbol(program, "vramscope_version");
+    if (program)
+        dlclose(program);
+    return found;
+}
+
+/* Called by the driver; 1 tells it that all is well. Preloaded or linked we see more,
+ * and record once. */
+VS_EXPORT int InitializeInjection(void);
+int InitializeInjection(void)
+{
+    static atomic_flag called = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&called) || interposed() ||
+        vs_process_state() != VS_PROCESS_IDLE)
+        return 1;
+    vs_thread.inside++;
+    start();
+    vs_thread.inside--;
+    return 1;
+}

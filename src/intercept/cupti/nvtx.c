@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The NVTX injection. NVTX asks for our functions once per object that uses it
+ * and calls them directly ever after. Ranges never start a recording: a process
+ * without CUDA leaves no file. */
+#include "intercept/cupti/nvtx.h"
+
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_option.h"
+#include "intercept/cupti/nvtx_pending.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/context.h"
+
+#define NAME_MAX_BYTES 64
+#define DOMAINS_MAX 256
+#define STRINGS_MAX 4096
+
+static _Thread_local int push_depth; /* what NVTX returns: the range's level */
+
+static _Atomic uint64_t range_count;
+
+/* Handles are indices + 1 into these tables; entries are written before the
+ * handle is given out. */
+static char domain_names[DOMAINS_MAX][NAME_MAX_BYTES];
+static _Atomic unsigned domain_count;
+static char registered[STRINGS_MAX][128];
+static _Atomic unsigned registered_count;
+
+static bool recording(void)
+{
+    enum vs_process_state s = vs_process_state();
+    return !vs_thread.inside && (s == VS_PROCESS_ACTIVE || s == VS_PROCESS_EXITING) &&
+           vs_process_options()->number[VS_OPT_nvtx];
+}
+
+static const char *domain_name(nvtxDomainHandle_t domain)
+{
+    uintptr_t i = (uintptr_t)domain;
+    return i && i <= DOMAINS_MAX ? domain_names[i - 1] : "";
+}
+
+static uint64_t domain_id(nvtxDomainHandle_t domain)
+{
+    return vs_process_string(domain_name(domain));
+}
+
+static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, size_t bytes)
+{
+    if (!e)
+        return "";
+    uintptr_t i;
+    switch (e->messageType) {
+    case NVTX_MESSAGE_TYPE_ASCII:
+        return e->message.ascii ? e->message.ascii : "";
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+        i = (uintptr_t)e->message.registered;
+        return i && i <= STRINGS_MAX ? registered[i - 1] : "";
+    case NVTX_MESSAGE_TYPE_UNICODE:
+        snprintf(buffer, bytes, "%ls", e->message.unicode ? e->message.unicode : L"");
+        return buffer;
+    default:
+        return "";
+    }
+}
+
+/* Before the recording: kept to be written to it, unless that has just been done. */
+static bool waiting(void)
+{
+    return vs_process_state() == VS_PROCESS_IDLE && !vs_thread.inside;
+}
+
+static int push(const char *name, nvtxDomainHandle_t domain)
+{
+    if (recording() || (waiting() && !vs_nvtx_pending_push(name, domain_name(domain)))) {
+        struct vs_event event = {
+            .kind = VS_EVENT_range_push,
+            .range_push = {.name = vs_process_string(name), .domain = domain_id(domain)}};
+        vs_recorder_event(vs_process_recorder(), &event);
+    }
+    return push_depth++;
+}
+
+static int pop(nvtxDomainHandle_t domain)
+{
+    if (recording() || (waiting() && !vs_nvtx_pending_pop(domain_name(domain)))) {
+        struct vs_event event = {.kind = VS_EVENT_range_pop,
+                                 .range_pop = {.domain = domain_id(domain)}};
+        vs_recorder_event(vs_process_recorder(), &event);
+    }
+    return push_depth > 0 ? --push_depth : -1;
+}
+
+static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
+{
+    uint64_t id = atomic_fetch_add_explicit(&range_count, 1, memory_order_relaxed) + 1;
+    if (recording() || (waiting() && !vs_nvtx_pending_start(id, name, domain_name(domain)))) {
+        struct vs_event event = {.kind = VS_EVENT_range_start,
+                                 .range_start = {.range = id,
+                                                 .name = vs_process_string(name),
+                                                 .domain = domain_id(domain)}};
+        vs_recorder_event(vs_process_recorder(), &event);
+    }
+    return id;
+}
+
+static void mark(const char *name, nvtxDomainHandle_t domain)
+{
+    if (!recording())
+        return;
+    struct vs_event event = {
+        .kind = VS_EVENT_mark,
+        .mark = {.name = vs_process_string(name), .domain = domain_id(domain)}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+void vs_nvtx_push(const char *name)
+{
+    push(name, NULL);
+}
+
+void vs_nvtx_pop(void)
+{
+    pop(NULL);
+}
+
+void vs_nvtx_mark(const char *name)
+{
+    mark(name, NULL);
+}
+
+#define WITH_TEXT(attributes)  \
+    char text_buffer[256];     \
+    const char *text = message_text(attributes, text_buffer, sizeof text_buffer)
+#define WITH_WIDE(wide)    \
+    char text[256];        \
+    snprintf(text, sizeof text, "%ls", (wide) ? (wide) : L"")
+
+static int on_push_a(const char *name) { return push(name ? name : "", NULL); }
+static int on_push_w(const wchar_t *name) { WITH_WIDE(name); return push(text, NULL); }
+static int on_push_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, NULL); }
+static int on_pop(void) { return pop(NULL); }
+static nvtxRangeId_t on_start_a(const char *name) { return start(name ? name : "", NULL); }
+static nvtxRangeId_t on_start_w(const wchar_t *name) { WITH_WIDE(name); return start(text, NULL); }
+static nvtxRangeId_t on_start_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, NULL); }
+static void on_mark_a(const char *name) { mark(name ? name : "", NULL); }
+static void on_mark_w(const wchar_t *name) { WITH_WIDE(name); mark(text, NULL); }
+static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, NULL); }
+
+static void on_end(nvtxRangeId_t id)
+{
+    if (!recording() && !(waiting() && !vs_nvtx_pending_end(id)))
+        return;
+    struct vs_event event = {.kind = VS_EVENT_range_end, .range_end = {.range = id}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, d); }
+static int on_domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, d); }
+static int on_domain_pop(nvtxDomainHandle_t d) { return pop(d); }
+static nvtxRangeId_t on_domain_start(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, d); }
+static void on_domain_end(nvtxDomainHandle_t d, nvtxRangeId_t id) { (void)d; on_end(id); }
+
+static nvtxDomainHandle_t on_domain_create(const char *name)
+{
+    unsigned i = atomic_fetch_add(&domain_count, 1);
+    if (i >= DOMAINS_MAX)
+        return NULL; /* shown in the default domain */
+    snprintf(domain_names[i], NAME_MAX_BYTES, "%s", name ? name : "");
+    return (nvtxDomainHandle_t)(uintptr_t)(i + 1);
+}
+
+static nvtxStringHandle_t on_register(nvtxDomainHandle_t domain, const char *text)
+{
+    (void)domain;
+    unsigned i = atomic_fetch_add(&registered_count, 1);
+    if (i >= STRINGS_MAX)
+        return NULL;
+    snprintf(registered[i], sizeof registered[i], "%s", text ? text : "");
+    return (nvtxStringHandle_t)(uintptr_t)(i + 1);
+}
+
+static void on_name_thread(uint32_t tid, const char *name)
+{
+    if (!recording())
+        return;
+    struct vs_event event = {.kind = VS_EVENT_thread,
+                             .thread = {.tid = tid, .name = vs_process_string(name)}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void on_name_stream(void *stream, const char *name)
+{
+    if (!recording())
+        return;
+    vs_thread.inside++;
+    vs_stream_name(stream, name);
+    vs_thread.inside--;
+}
+
+struct nvtx_entry {
+    NvtxCallbackModule module;
+    unsigned id;
+    void *fn;
+};
+
+static const struct nvtx_entry entries[] = {
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_MarkEx, on_mark_ex},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_MarkA, on_mark_a},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_MarkW, on_mark_w},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartEx, on_start_ex},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartA, on_start_a},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartW, on_start_w},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeEnd, on_end},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushEx, on_push_ex},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushA, on_push_a},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushW, on_push_w},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePop, on_pop},
+    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_NameOsThreadA, on_name_thread},
+    {NVTX_CB_MODULE_CUDA, NVTX_CBID_CUDA_NameCuStreamA, on_name_stream},
+    {NVTX_CB_MODULE_CUDART, NVTX_CBID_CUDART_NameCudaStreamA, on_name_stream},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainMarkEx, on_domain_mark},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangeStartEx, on_domain_start},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangeEnd, on_domain_end},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePushEx, on_domain_push},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePop, on_domain_pop},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRegisterStringA, on_register},
+    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainCreateA, on_domain_create},
+};
+
+VS_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
+{
+    const NvtxExportTableCallbacks *callbacks = get_table(NVTX_ETID_CALLBACKS);
+    if (!callbacks || callbacks->struct_size < sizeof *callbacks)
+        return 0;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        NvtxFunctionTable table = NULL;
+        unsigned size = 0;
+        if (callbacks->GetModuleFunctionTable(entries[i].module, &table, &size) &&
+            entries[i].id < size && table && table[entries[i].id])
+            *table[entries[i].id] = (NvtxFunctionPointer)entries[i].fn;
+    }
+    return 1;
+}
+
+VS_EXPORT int InitializeInjectionNvtx2Preinject(NvtxGetExportTableFunc_t get_table);
+int InitializeInjectionNvtx2Preinject(NvtxGetExportTableFunc_t get_table)
+{
+    return InitializeInjectionNvtx2(get_table);
+}

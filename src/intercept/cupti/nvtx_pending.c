@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Open ranges before the recording. Each thread with some has a slot for as long; ranges
+ * that belong to no thread have a table of their own. What finds no room is recorded as
+ * "range", or not at all. The lock is not one of ours (vs_lock.h): programs fork while
+ * nothing is recorded, and the child goes on with NVTX; its holder's pid tells a lock
+ * that nobody will ever give back. */
+#define _GNU_SOURCE
+#include "intercept/cupti/nvtx_pending.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+#include "intercept/process/process.h"
+
+#define NAME_MAX_BYTES 64
+#define DEPTH_MAX 8
+#define THREADS_MAX 128
+#define STARTED_MAX 64
+
+struct nvtx_pending_range {
+    const char *domain;
+    uint64_t id; /* of a started one */
+    char name[NAME_MAX_BYTES];
+};
+
+/* All guarded by holder. */
+static struct slot {
+    pid_t tid;      /* 0: free */
+    unsigned depth; /* open ranges, those beyond DEPTH_MAX unnamed */
+    struct nvtx_pending_range ranges[DEPTH_MAX];
+} slots[THREADS_MAX];
+static struct nvtx_pending_range started[STARTED_MAX]; /* id 0: free */
+static bool replayed;
+
+static _Thread_local struct slot *mine __attribute__((tls_model("initial-exec")));
+
+static _Atomic pid_t holder; /* 0: free */
+
+static void acquire(void)
+{
+    pid_t self = getpid();
+    for (pid_t seen = 0; !atomic_compare_exchange_weak_explicit(
+             &holder, &seen, self, memory_order_acquire, memory_order_relaxed);) {
+        if (seen == self) {
+            sched_yield();
+            seen = 0;
+        } /* else free, or of the process that forked: taken over */
+    }
+}
+
+static void release(void)
+{
+    atomic_store_explicit(&holder, 0, memory_order_release);
+}
+
+/* A slot of the parent's thread is this thread's own in the child, under another tid. */
+static struct slot *slot_locked(void)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    if (mine) {
+        mine->tid = tid;
+        return mine;
+    }
+    for (struct slot *s = slots; s < slots + THREADS_MAX; s++) {
+        if (!s->tid) {
+            s->tid = tid;
+            return mine = s;
+        }
+    }
+    return NULL;
+}
+
+static void fill(struct nvtx_pending_range *range, uint64_t id, const char *name, const char *domain)
+{
+    range->id = id;
+    range->domain = domain;
+    snprintf(range->name, sizeof range->name, "%s", name);
+}
+
+bool vs_nvtx_pending_push(const char *name, const char *domain)
+{
+    acquire();
+    bool keep = !replayed;
+    struct slot *slot = keep ? slot_locked() : NULL;
+    if (slot && slot->depth < DEPTH_MAX)
+        fill(&slot->ranges[slot->depth], 0, name, domain);
+    if (slot)
+        slot->depth++;
+    release();
+    return keep;
+}
+
+/* The innermost range of *domain* ends; other domains' stay. */
+static void pop_locked(struct slot *slot, const char *domain)
+{
+    unsigned named = slot->depth < DEPTH_MAX ? slot->depth : DEPTH_MAX, i = named;
+    if (slot->depth > DEPTH_MAX) { /* an unnamed one, which is taken for this domain's */
+        slot->depth--;
+        return;
+    }
+    while (i > 0 && slot->ranges[i - 1].domain != domain)
+        i--;
+    if (!i)
+        return;
+    for (; i < named; i++)
+        slot->ranges[i - 1] = slot->ranges[i];
+    if (!--slot->depth) {
+        slot->tid = 0;
+        mine = NULL;
+    }
+}
+
+bool vs_nvtx_pending_pop(const char *domain)
+{
+    acquire();
+    bool keep = !replayed;
+    if (keep && mine)
+        pop_locked(mine, domain);
+    release();
+    return keep;
+}
+
+static struct nvtx_pending_range *find_started_locked(uint64_t id)
+{
+    for (struct nvtx_pending_range *r = started; r < started + STARTED_MAX; r++) {
+        if (r->id == id)
+            return r;
+    }
+    return NULL;
+}
+
+bool vs_nvtx_pending_start(uint64_t id, const char *name, const char *domain)
+{
+    acquire();
+    bool keep = !replayed;
+    struct nvtx_pending_range *range = keep ? find_started_locked(0) : NULL;
+    if (range)
+        fill(range, id, name, domain);
+    release();
+    return keep;
+}
+
+bool vs_nvtx_pending_end(uint64_t id)
+{
+    acquire();
+    bool keep = !replayed;
+    struct nvtx_pending_range *range = keep ? find_started_locked(id) : NULL;
+    if (range)
+        range->id = 0;
+    release();
+    return keep;
+}
+
+static void record_push(const struct slot *slot, unsigned i)
+{
+    bool named = i < DEPTH_MAX;
+    struct vs_event event = {
+        .kind = VS_EVENT_range_push,
+        .tid = (uint32_t)slot->tid,
+        .range_push = {.name = vs_process_string(named ? slot->ranges[i].name : "range"),
+                       .domain = vs_process_string(named ? slot->ranges[i].domain : "")}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_start(const struct nvtx_pending_range *range)
+{
+    struct vs_event event = {.kind = VS_EVENT_range_start,
+                             .range_start = {.range = range->id,
+                                             .name = vs_process_string(range->name),
+                                             .domain = vs_process_string(range->domain)}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+/* Threads that ended with open ranges, or did not survive a fork, have none. */
+static bool lives(const struct slot *slot)
+{
+    return slot->tid && syscall(SYS_tgkill, getpid(), slot->tid, 0) == 0;
+}
+
+void vs_nvtx_pending_replay(void)
+{
+    bool wanted = vs_process_options()->number[VS_OPT_nvtx];
+    acquire();
+    for (const struct slot *s = slots; wanted && s < slots + THREADS_MAX; s++) {
+        for (unsigned i = 0; lives(s) && i < s->depth; i++)
+            record_push(s, i);
+    }
+    for (const struct nvtx_pending_range *r = started; wanted && r < started + STARTED_MAX; r++) {
+        if (r->id)
+            record_start(r);
+    }
+    replayed = wanted;
+    release();
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Captures begin and end, and streams end. Counted whatever the state of the
+ * recording: a process may begin one before anything else is known of it. */
+#include "intercept/cache/capture.h"
+#include "intercept/cache/event_ops.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+
+/* The form of CUDA 10.0, whose mode is global. */
+CUresult cuStreamBeginCapture(CUstream stream)
+{
+    CUcontext context = vs_capture_begins(stream);
+    return vs_capture_began(stream, false, context, VS_REAL(cuStreamBeginCapture, stream));
+}
+
+CUresult cuStreamBeginCapture_ptsz(CUstream stream)
+{
+    CUcontext context = vs_capture_begins(stream);
+    return vs_capture_began(stream, true, context,
+                            VS_REAL(cuStreamBeginCapture_ptsz, stream));
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
+{
+    CUcontext context = vs_capture_begins(stream);
+    return vs_capture_began(stream, false, context,
+                            VS_REAL(cuStreamBeginCapture_v2, stream, mode));
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
+{
+    CUcontext context = vs_capture_begins(stream);
+    return vs_capture_began(stream, true, context,
+                            VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                                     const CUgraphEdgeData *edges, size_t count,
+                                     CUstreamCaptureMode mode)
+{
+    CUcontext context = vs_capture_begins(stream);
+    return vs_capture_began(stream, false, context,
+                            VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count,
+                                    mode));
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                                          const CUgraphEdgeData *edges, size_t count,
+                                          CUstreamCaptureMode mode)
+{
+    CUcontext context = vs_capture_begins(stream);
+    return vs_capture_began(stream, true, context,
+                            VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes, edges,
+                                    count, mode));
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    return vs_capture_ended(stream, false, VS_REAL(cuStreamEndCapture, stream, graph));
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
+{
+    return vs_capture_ended(stream, true, VS_REAL(cuStreamEndCapture_ptsz, stream, graph));
+}
+
+/* Before: afterwards another stream may have this handle. */
+static bool stream_ends(CUstream stream, CUcontext *context)
+{
+    if (!vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE && vs_process_serving()) {
+        vs_thread.inside++;
+        vs_stream_ends(stream);
+        vs_thread.inside--;
+    }
+    return vs_capture_taken(stream, context);
+}
+
+static CUresult stream_ended(CUstream stream, bool captured, CUcontext context, CUresult r)
+{
+    if (captured && r != CUDA_SUCCESS)
+        vs_capture_given_back(stream, context);
+    return r;
+}
+
+CUresult cuStreamDestroy(CUstream stream)
+{
+    CUcontext context = NULL;
+    bool captured = stream_ends(stream, &context);
+    return stream_ended(stream, captured, context, VS_REAL(cuStreamDestroy, stream));
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    CUcontext context = NULL;
+    bool captured = stream_ends(stream, &context);
+    return stream_ended(stream, captured, context, VS_REAL(cuStreamDestroy_v2, stream));
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contexts come and go, the program synchronises. Creating or retaining a context is what makes a process one that uses CUDA: recording
+ * starts there, before the first kernel can run. Context-wide synchronisations of
+ * the program's own make freed cached blocks reusable at no cost to it. */
+#include <stdatomic.h>
+
+#include "intercept/cache/caching.h"
+#include "intercept/cache/capture.h"
+#include "intercept/cache/event_ops.h"
+#include "intercept/cache/vmm_ops.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/usage.h"
+
+static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_usage_mark *mark)
+{
+    static _Atomic(CUcontext) first;
+    CUcontext none = NULL;
+    if (r == CUDA_SUCCESS && ctx && !atomic_compare_exchange_strong(&first, &none, *ctx) &&
+        none != *ctx)
+        atomic_store(&vs_several_contexts, true);
+    if (r == CUDA_SUCCESS && ctx)
+        vs_usage_context_made(mark, *ctx);
+    return r;
+}
+
+/* A context takes some hundred MiB of its device, which the cache may hold. */
+static bool room_made(CUresult r, CUdevice device)
+{
+    if (r != CUDA_ERROR_OUT_OF_MEMORY || device < 0 || !vs_hook_active())
+        return false;
+    vs_thread.inside++;
+    bool made = vs_context_make_room((uint32_t)device) > 0;
+    vs_thread.inside--;
+    return made;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
+{
+    struct vs_usage_mark mark;
+    vs_hook_active();
+    vs_usage_context_begins(&mark, device, true);
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
+    return context_made(r, ctx, &mark);
+}
+
+CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
+{
+    struct vs_usage_mark mark;
+    vs_hook_active();
+    vs_usage_context_begins(&mark, device, false);
+    return context_made(VS_REAL(cuCtxCreate, ctx, flags, device), ctx, &mark);
+}
+
+CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
+{
+    struct vs_usage_mark mark;
+    vs_hook_active();
+    vs_usage_context_begins(&mark, device, false);
+    CUresult r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
+    return context_made(r, ctx, &mark);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
+                        CUdevice device)
+{
+    struct vs_usage_mark mark;
+    vs_hook_active();
+    vs_usage_context_begins(&mark, device, false);
+    CUresult r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
+    return context_made(r, ctx, &mark);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
+{
+    struct vs_usage_mark mark;
+    vs_hook_active();
+    vs_usage_context_begins(&mark, device, false);
+    CUresult r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
+    if (room_made(r, device))
+        r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
+    return context_made(r, ctx, &mark);
+}
+
+static struct vs_context *primary_of(CUdevice device)
+{
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->primary && c->device == (uint32_t)device && atomic_load(&c->alive))
+            return c;
+    }
+    return NULL;
+}
+
+static bool primary_active(CUdevice device)
+{
+    CUresult (*state)(CUdevice, unsigned *, int *);
+    unsigned flags;
+    int active = 1;
+    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
+    return !state || state(device, &flags, &active) != CUDA_SUCCESS || active;
+}
+
+/* During exit the runtime's own teardown lets contexts go; what the program left
+ * allocated then counts as live at the end, not as freed. */
+static bool watching(void)
+{
+    return !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE;
+}
+
+/* Cached memory nobody holds is given back first, so that whoever looks at what a
+ * context leaves behind (the simulator's checker, compute-sanitizer) sees what the
+ * program left and not what we kept. While something is captured that must wait. */
+static void before_teardown(struct vs_context *context)
+{
+    uint64_t released;
+    vs_thread.inside++;
+    vs_collector_flush(false);
+    for (int i = 0; context && i < VS_CONTEXT_ALLOCATORS; i++) {
+        struct vs_allocator *allocator = vs_context_allocator_at(context, i);
+        if (allocator && !vs_capture_any() &&
+            vs_allocator_empty_cache(allocator, &released) != VS_OK)
+            released = 0; /* then the end of the context takes it */
+    }
+    vs_thread.inside--;
+}
+
+static void after_teardown(struct vs_context *context, const char *api)
+{
+    vs_thread.inside++;
+    vs_capture_context_gone(context->handle);
+    vs_context_gone(context, api);
+    vs_thread.inside--;
+}
+
+static void after_primary(CUdevice device, const char *api)
+{
+    struct vs_context *context = primary_of(device);
+    if (context && !primary_active(device))
+        after_teardown(context, api);
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    bool watch = watching();
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRelease, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_primary(device, "cuDevicePrimaryCtxRelease");
+    return r;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    bool watch = watching();
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRelease_v2, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_primary(device, "cuDevicePrimaryCtxRelease");
+    return r;
+}
+
+static void after_reset(CUdevice device)
+{
+    struct vs_context *context = primary_of(device);
+    if (context)
+        after_teardown(context, "cuDevicePrimaryCtxReset");
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    bool watch = watching();
+    if (watch)
+        before_teardown(primary_of(device));
+    CUresult r = VS_REAL(cuDevicePrimaryCtxReset, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_reset(device);
+    return r;
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    bool watch = watching();
+    if (watch)
+        before_teardown(primary_of(device));
+    CUresult r = VS_REAL(cuDevicePrimaryCtxReset_v2, device);
+    if (watch && r == CUDA_SUCCESS)
+        after_reset(device);
+    return r;
+}
+
+/* A context that the program destroys: what it leaves is given back, and forgotten. */
+#define DESTROY_BODY(call)                                        \
+    bool watch = watching();                                      \
+    struct vs_context *context = watch ? vs_context_find(ctx) : NULL; \
+    if (watch)                                                    \
+        before_teardown(context);                                 \
+    CUresult r = call;                                            \
+    if (r == CUDA_SUCCESS)                                        \
+        vs_capture_context_gone(ctx);                             \
+    if (context && r == CUDA_SUCCESS)                             \
+        after_teardown(context, "cuCtxDestroy");                  \
+    return r;
+
+CUresult cuCtxDestroy(CUcontext ctx)
+{
+    DESTROY_BODY(VS_REAL(cuCtxDestroy, ctx))
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+    DESTROY_BODY(VS_REAL(cuCtxDestroy_v2, ctx))
+}
+
+static bool context_exists(CUcontext ctx)
+{
+    CUresult (*version)(CUcontext, unsigned *);
+    unsigned value;
+    *(void **)&version = vs_driver_symbol("cuCtxGetApiVersion");
+    return !version || version(ctx, &value) == CUDA_SUCCESS;
+}
+
+/* The last of as many as cuCtxAttach counted destroys it. */
+CUresult cuCtxDetach(CUcontext ctx)
+{
+    struct vs_context *context = watching() ? vs_context_find(ctx) : NULL;
+    CUresult r = VS_REAL(cuCtxDetach, ctx);
+    if (r != CUDA_SUCCESS || context_exists(ctx))
+        return r;
+    vs_capture_context_gone(ctx);
+    if (context)
+        after_teardown(context, "cuCtxDetach");
+    return r;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    struct vs_allocator *allocator = NULL;
+    uint64_t ticket = 0;
+    /* with peer access one device's synchronisation does not cover a free */
+    if (watching() && vs_process_caching() && !atomic_load(&vs_peer_access)) {
+        vs_thread.inside++;
+        struct vs_context *context = vs_context_current();
+        if (context)
+            allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
+        if (allocator)
+            ticket = vs_allocator_sync_begin(allocator);
+        vs_thread.inside--;
+    }
+    CUresult r = VS_REAL(cuCtxSynchronize);
+    if (allocator && r == CUDA_SUCCESS)
+        vs_allocator_sync_end(allocator, ticket);
+    return r;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    CUresult r = VS_REAL(cuCtxEnablePeerAccess, peer, flags);
+    /* already: before we were there */
+    bool enabled = r == CUDA_SUCCESS || r == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (enabled && vs_hook_active()) {
+        vs_thread.inside++;
+        const struct vs_context *own = vs_context_current(); /* to be waited for, it must be known */
+        atomic_store(&vs_peer_access, true);
+        uint32_t owner;
+        if (own && vs_context_device(peer, &owner))
+            vs_vmm_peer_enabled(owner, own->device);
+        vs_thread.inside--;
+    }
+    return r;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device and managed memory: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged and
+ * the free they share. Plain cuMemAlloc may be served from the cache; the others
+ * always go to the driver. */
+#include "intercept/cache/caching.h"
+#include "intercept/cache/capture.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/cache/policy.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/limit.h"
+#include "intercept/track/tracker.h"
+#include "intercept/track/usage.h"
+
+static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t requested, uint64_t size,
+                   enum vs_family family, const char *api)
+{
+    struct vs_tracked live = {.addr = ptr,
+                           .requested = requested,
+                           .size = size,
+                           .device = context ? context->device : 0,
+                           .context = context ? context->id : 0,
+                           .family = family};
+    uint64_t now_ns = vs_track_alloc(&live, 0, api);
+    if (context)
+        vs_device_sample(context, now_ns);
+}
+
+/* Out of memory, but the cache held some: the caller tries once more. */
+static bool room_made(const struct vs_context *context, CUresult r)
+{
+    return r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device) > 0;
+}
+
+static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, size_t bytes)
+{
+    uint32_t device = vs_limit_device(context);
+    if (!vs_limit_take_within(device, bytes, vs_policy_most(context)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return vs_limit_settle(device, bytes, VS_REAL(cuMemAlloc_v2, ptr, bytes));
+}
+
+/* Managed memory never fails for want of device memory: it would go to and fro between
+ * host and device beside what the cache holds. */
+static void make_room_ahead(const struct vs_context *context, uint64_t bytes)
+{
+    enum { LARGE = 32 << 20 };
+    uint64_t free_bytes, total_bytes;
+    if (bytes < LARGE || !context || !vs_process_serving() || vs_capture_any() ||
+        !vs_caching_cached_bytes(context->device) ||
+        vs_device_memory_info(context, &free_bytes, &total_bytes) || free_bytes >= bytes)
+        return;
+    vs_context_make_room(context->device);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemAlloc_v2, ptr, bytes);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemAlloc");
+    struct vs_context *context = vs_context_current();
+    CUresult r;
+    if (!context || !vs_caching_alloc(context, bytes, api, ptr, &r)) {
+        r = allocate(context, ptr, bytes);
+        if (room_made(context, r))
+            r = allocate(context, ptr, bytes);
+        if (r == CUDA_SUCCESS)
+            record(context, *ptr, bytes, bytes, VS_FAMILY_DEVICE, api);
+    }
+    if (r != CUDA_SUCCESS)
+        vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
+    vs_thread.inside--;
+    return r;
+}
+
+/* What the rows are padded to is known afterwards, and must be within the limit too. */
+static CUresult allocate_pitch(const struct vs_context *context, CUdeviceptr *ptr, size_t *pitch,
+                               size_t width, size_t height, unsigned element)
+{
+    uint32_t device = vs_limit_device(context);
+    CUresult r = VS_LIMITED(device, width * height,
+                            VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element));
+    if (r != CUDA_SUCCESS || vs_limit_take(device, (*pitch - width) * height))
+        return r;
+    VS_REAL(cuMemFree_v2, *ptr);
+    vs_limit_give(device, width * height);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemAllocPitch");
+    struct vs_context *context = vs_context_current();
+    CUresult r = allocate_pitch(context, ptr, pitch, width, height, element);
+    if (room_made(context, r))
+        r = allocate_pitch(context, ptr, pitch, width, height, element);
+    if (r == CUDA_SUCCESS)
+        record(context, *ptr, width * height, *pitch * height, VS_FAMILY_DEVICE, api);
+    else
+        vs_track_failed(context, width * height, VS_FAMILY_DEVICE, 0, api, r);
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemAllocManaged");
+    struct vs_context *context = vs_context_current();
+    make_room_ahead(context, bytes);
+    CUresult r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    if (room_made(context, r))
+        r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
+    if (r == CUDA_SUCCESS)
+        record(context, *ptr, bytes, bytes, VS_FAMILY_MANAGED, api);
+    else
+        vs_track_failed(context, bytes, VS_FAMILY_MANAGED, 0, api, r);
+    vs_thread.inside--;
+    return r;
+}
+
+static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
+{
+    struct vs_tracked live;
+    vs_thread.inside++;
+    bool known = vs_track_leave(ptr, api, &live);
+    CUresult r = VS_REAL(cuMemFree_v2, ptr);
+    if (known)
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    if (known && r == CUDA_SUCCESS) {
+        vs_limit_gone(&live);
+        vs_usage_freed(live.device);
+    }
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+    if (!vs_hook_active() || !ptr)
+        return vs_caching_keeps(ptr) ? CUDA_ERROR_INVALID_VALUE : VS_REAL(cuMemFree_v2, ptr);
+    vs_thread.inside++;
+    const char *api = vs_api("cuMemFree");
+    CUresult r;
+    bool decided = (vs_capture_any() && vs_capture_forbids_free(ptr, &r)) ||
+                   vs_caching_free(ptr, api, &r);
+    vs_thread.inside--;
+    if (decided)
+        return r;
+    return vs_caching_keeps(ptr) ? CUDA_ERROR_INVALID_VALUE : free_in_driver(ptr, api);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffers of a graphics API while they are mapped for CUDA: listed as somebody else's
+ * memory from the moment that the program has their address until they are unmapped.
+ * Their arrays have no address and are the graphics API's to count. */
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+#include "intercept/cache/room.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/route/opened.h"
+#include "intercept/track/tracker.h"
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PHYSICAL, "graphics resources");
+static struct vs_map addresses; /* guarded by lock: resource -> address, while mapped */
+
+static CUresult mapped_at(CUresult r, CUgraphicsResource resource, CUdeviceptr ptr, uint64_t bytes)
+{
+    uint64_t key = (uint64_t)(uintptr_t)resource;
+    if (r != CUDA_SUCCESS || !key || !ptr || !vs_hook_active())
+        return r;
+    vs_thread.inside++;
+    struct vs_tracked live = vs_live_in(vs_context_current(), ptr, bytes, bytes, VS_FAMILY_IPC);
+    vs_lock_acquire(&lock);
+    /* asked again while it is mapped, it has the same address */
+    if (!vs_map_get(&addresses, key) && vs_map_put(&addresses, key, ptr) == VS_OK)
+        vs_opened(&live, vs_api("cuGraphicsResourceGetMappedPointer"));
+    vs_lock_release(&lock);
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *ptr, size_t *bytes,
+                                               CUgraphicsResource resource)
+{
+    CUresult r = VS_REAL(cuGraphicsResourceGetMappedPointer_v2, ptr, bytes, resource);
+    return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
+}
+
+CUresult cuGraphicsResourceGetMappedPointer(vs_deviceptr_v1 *ptr, unsigned *bytes,
+                                            CUgraphicsResource resource)
+{
+    CUresult r = VS_REAL(cuGraphicsResourceGetMappedPointer, ptr, bytes, resource);
+    return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
+}
+
+/* Nobody uses the addresses of these any more, whatever the driver says next. */
+static void unmapping(unsigned count, const CUgraphicsResource *resources, const char *api)
+{
+    if (!resources || !vs_hook_active())
+        return;
+    vs_thread.inside++;
+    vs_lock_acquire(&lock);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t address;
+        if (vs_map_remove(&addresses, (uint64_t)(uintptr_t)resources[i], &address) &&
+            !vs_opened_close(address))
+            vs_track_free(address, 0, vs_api(api), NULL);
+    }
+    vs_lock_release(&lock);
+    vs_thread.inside--;
+}
+
+CUresult cuGraphicsUnmapResources(unsigned count, CUgraphicsResource *resources, CUstream stream)
+{
+    unmapping(count, resources, "cuGraphicsUnmapResources");
+    return VS_REAL(cuGraphicsUnmapResources, count, resources, stream);
+}
+
+CUresult cuGraphicsUnmapResources_ptsz(unsigned count, CUgraphicsResource *resources,
+                                       CUstream stream)
+{
+    unmapping(count, resources, "cuGraphicsUnmapResources");
+    return VS_REAL(cuGraphicsUnmapResources_ptsz, count, resources, stream);
+}
+
+CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource)
+{
+    unmapping(1, &resource, "cuGraphicsUnregisterResource");
+    return VS_REAL(cuGraphicsUnregisterResource, resource);
+}
+
+CUresult cuGraphicsMapResources(unsigned count, CUgraphicsResource *resources, CUstream stream)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, VS_REAL(cuGraphicsMapResources, count, resources, stream));
+    return r;
+}
+
+CUresult cuGraphicsMapResources_ptsz(unsigned count, CUgraphicsResource *resources, CUstream stream)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, VS_REAL(cuGraphicsMapResources_ptsz, count, resources, stream));
+    return r;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Code is loaded lazily: what a module or library needs of the device is taken when a
+ * function or variable of it is first asked for or launched. Where it is asked for, that
+ * is measured; where there is no memory left for it, the cache gives way. A launch that
+ * is refused has not begun, so that it can be made again; one that is not costs a
+ * comparison. */
+#include "intercept/cache/room.h"
+#include "intercept/process/first_use.h"
+#include "intercept/route/hook.h"
+
+#define WITH_ROOM(call)      \
+    CUresult r;              \
+    VS_WITH_ROOM(r, (call)); \
+    return r;
+
+#define MEASURED(handle, call)                      \
+    struct vs_usage_mark mark;                      \
+    CUresult r;                                     \
+    vs_first_use_begins(&mark, handle);             \
+    VS_WITH_ROOM(r, (call));                        \
+    if (r == CUDA_SUCCESS)                          \
+        vs_usage_took(&mark, VS_OVERHEAD_MODULE);   \
+    return r;
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    MEASURED(module, VS_REAL(cuModuleGetFunction, function, module, name))
+}
+
+CUresult cuModuleGetGlobal(vs_deviceptr_v1 *ptr, unsigned *bytes, CUmodule module, const char *name)
+{
+    MEASURED(module, VS_REAL(cuModuleGetGlobal, ptr, bytes, module, name))
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
+{
+    MEASURED(module, VS_REAL(cuModuleGetGlobal_v2, ptr, bytes, module, name))
+}
+
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    MEASURED(library, VS_REAL(cuLibraryGetModule, module, library))
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    MEASURED(library, VS_REAL(cuLibraryGetGlobal, ptr, bytes, library, name))
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    WITH_ROOM(VS_REAL(cuLibraryGetManaged, ptr, bytes, library, name))
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    MEASURED(NULL, VS_REAL(cuKernelGetFunction, function, kernel))
+}
+
+CUresult cuFuncLoad(CUfunction function)
+{
+    MEASURED(NULL, VS_REAL(cuFuncLoad, function))
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params,
+                        void **extra)
+{
+    WITH_ROOM(VS_REAL(cuLaunchKernel, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                             unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                             void **params, void **extra)
+{
+    WITH_ROOM(
+        VS_REAL(cuLaunchKernel_ptsz, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
+{
+    WITH_ROOM(VS_REAL(cuLaunchKernelEx, config, f, params, extra))
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params,
+                               void **extra)
+{
+    WITH_ROOM(VS_REAL(cuLaunchKernelEx_ptsz, config, f, params, extra))
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                   unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                                   void **params)
+{
+    WITH_ROOM(
+        VS_REAL(cuLaunchCooperativeKernel, f, gx, gy, gz, bx, by, bz, shared, stream, params))
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+                                        unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                        CUstream stream, void **params)
+{
+    WITH_ROOM(
+        VS_REAL(cuLaunchCooperativeKernel_ptsz, f, gx, gy, gz, bx, by, bz, shared, stream, params))
+}

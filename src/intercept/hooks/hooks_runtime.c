@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runtime symbols, seen only where a program links or loads libcudart as a shared
+ * library. They record nothing: they leave their name for the driver hook that
+ * the runtime is about to call, so that shared and static programs are counted
+ * by the same code, once. Each is there once for every version of VS_RUNTIME_VERSIONS;
+ * preload.map has the same versions. */
+#include <string.h>
+
+#include "intercept/route/hook.h"
+
+/* Users know the function, not its per-thread-stream variant. Folded at compile
+ * time: every name is a literal. */
+static inline const char *api_name(const char *symbol)
+{
+    if (strcmp(symbol, "cudaMallocAsync_ptsz") == 0)
+        return "cudaMallocAsync";
+    if (strcmp(symbol, "cudaMallocFromPoolAsync_ptsz") == 0)
+        return "cudaMallocFromPoolAsync";
+    if (strcmp(symbol, "cudaFreeAsync_ptsz") == 0)
+        return "cudaFreeAsync";
+    if (strcmp(symbol, "cudaGraphLaunch_ptsz") == 0)
+        return "cudaGraphLaunch";
+    return symbol;
+}
+
+#define AT_any "@@" /* the one that a reference without a version finds */
+#define AT_11 "@"
+#define AT_12 "@"
+#define AT_13 "@"
+#define AT_14 "@"
+
+#define FORWARD(suffix, version, name, params, args)                                        \
+    VS_EXPORT cudaError_t vs_runtime_##name##_##suffix params;                              \
+    __asm__(".symver vs_runtime_" #name "_" #suffix ", " #name AT_##suffix version          \
+            ", remove");                                                                    \
+    cudaError_t vs_runtime_##name##_##suffix params                                         \
+    {                                                                                       \
+        /* the outermost call names: the runtime calls itself */                            \
+        bool outermost = !vs_thread.api;                                                    \
+        if (outermost) {                                                                    \
+            vs_hook_called(__builtin_return_address(0));                                    \
+            vs_thread.api = api_name(#name);                                                \
+        }                                                                                   \
+        vs_fn_##name real = (vs_fn_##name)vs_runtime_real(VS_RUNTIME_##name,                \
+                                                          VS_RUNTIME_VERSION_##suffix);     \
+        cudaError_t r = real ? real args : cudaErrorSymbolNotFound;                         \
+        if (outermost)                                                                      \
+            vs_thread.api = NULL;                                                           \
+        return r;                                                                           \
+    }
+
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args) VS_RUNTIME_VERSIONS(FORWARD, name, params, args)
+#include "intercept/route/hook_table.h"
+#undef VS_RUNTIME_HOOK
+
+#define ADDRESS(suffix, version, name) (void *)vs_runtime_##name##_##suffix,
+void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT] = {
+#define VS_RUNTIME_HOOK(name, params, args) {VS_RUNTIME_VERSIONS(ADDRESS, name)},
+#include "intercept/route/hook_table.h"
+#undef VS_RUNTIME_HOOK
+#undef VS_DRIVER_HOOK
+};

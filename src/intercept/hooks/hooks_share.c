@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cached memory on its way to others: handles for other processes and for other devices.
+ * Each is exactly the block, or a refusal; docs/sharing.md. */
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/vs_log.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/known_block.h"
+#include "intercept/track/physical.h"
+#include "intercept/track/sharing.h"
+
+/* What vramscope_torch_base_alloc tells of is a segment, whose first block may be free. */
+static bool is_told_segment(const struct vs_cached_block *block, CUdeviceptr ptr)
+{
+    return block->ordered && !block->mapped && ptr == block->segment;
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
+{
+    struct vs_cached_block block;
+    if (!handle || !vs_known_cached(ptr, &block))
+        return VS_REAL(cuIpcGetMemHandle, handle, ptr);
+    return block.live || is_told_segment(&block, ptr) ? vs_sharing_export(&block, ptr, handle)
+                                                      : VS_REAL(cuIpcGetMemHandle, handle, 0);
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    struct vs_cached_block block;
+    /* of memory from cuMemAlloc there is none, and ours holds other blocks as well */
+    if (vs_known_cached((CUdeviceptr)(uintptr_t)addr, &block))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = VS_REAL(cuMemRetainAllocationHandle, handle, addr);
+    if (r == CUDA_SUCCESS && vs_hook_active()) {
+        vs_thread.inside++;
+        vs_physical_retained(*handle, (uint64_t)(uintptr_t)addr);
+        vs_thread.inside--;
+    }
+    return r;
+}
+
+/* Does the range begin in the block, and end in its last page? */
+static bool within(const struct vs_cached_block *block, CUdeviceptr ptr, size_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = ptr - block->addr;
+    uint64_t end = (block->requested + page - 1) / page * page;
+    return skip <= end && bytes <= end - skip;
+}
+
+static CUresult refuse_range(void)
+{
+    vs_log_once(VS_LOG_WARN,
+                "cuMemGetHandleForAddressRange refused for memory inside a cached segment; memory "
+                "from now on can be shared. Run with --ipc=always to share all");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t bytes,
+                                       CUmemRangeHandleType type, unsigned long long flags)
+{
+    struct vs_cached_block block;
+    if (!handle || !vs_known_cached(ptr, &block))
+        return VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
+    if (!block.live || !within(&block, ptr, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    /* pages, of which others would have a part */
+    if (block.addr % (uint64_t)sysconf(_SC_PAGESIZE)) {
+        vs_sharing_begin();
+        return refuse_range();
+    }
+    if (!vs_sharing_keep(&block, VS_KEEP_REGISTERED))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult r = VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
+    return r != CUDA_SUCCESS && block.mapped ? refuse_range() : r;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of somebody else, mapped into this process: another process's (IPC, pointers
+ * of imported pools) or another API's (external memory). It is listed as family ipc
+ * under its address here, and never counted as this process's own. */
+#include "intercept/cache/room.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/route/opened.h"
+#include "intercept/track/array_bytes.h"
+#include "intercept/track/ipc_import.h"
+#include "intercept/track/tracker.h"
+
+/* To the end of the allocation that *ptr* is in; 0 when the driver does not say. */
+static uint64_t bytes_from(CUdeviceptr ptr)
+{
+    struct vs_ipc_opened opened;
+    CUdeviceptr base;
+    size_t bytes;
+    if (vs_ipc_find(ptr, &opened))
+        return opened.bytes;
+    if (VS_REAL(cuMemGetAddressRange_v2, &base, &bytes, ptr) != CUDA_SUCCESS)
+        return 0;
+    return bytes - (ptr - base);
+}
+
+static CUresult mapped(CUresult r, const CUdeviceptr *ptr, uint64_t bytes, const char *driver_name)
+{
+    if (r != CUDA_SUCCESS || !ptr || !vs_hook_active())
+        return r;
+    vs_thread.inside++;
+    if (!bytes)
+        bytes = bytes_from(*ptr);
+    struct vs_tracked live = vs_live_in(vs_context_current(), *ptr, bytes, bytes, VS_FAMILY_IPC);
+    vs_opened(&live, vs_api(driver_name));
+    vs_thread.inside--;
+    return r;
+}
+
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, vs_ipc_open(true, ptr, handle, flags));
+    return mapped(r, ptr, 0, "cuIpcOpenMemHandle");
+}
+
+CUresult cuIpcOpenMemHandle(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, vs_ipc_open(false, ptr, handle, flags));
+    return mapped(r, ptr, 0, "cuIpcOpenMemHandle");
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
+{
+    struct vs_tracked live;
+    if (!vs_hook_active())
+        return vs_ipc_close(ptr);
+    vs_thread.inside++;
+    const char *api = vs_api("cuIpcCloseMemHandle");
+    bool open_still = vs_opened_close(ptr);
+    bool known = !open_still && vs_track_leave(ptr, api, &live);
+    CUresult r = vs_ipc_close(ptr);
+    if (known)
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    vs_thread.inside--;
+    return r;
+}
+
+/* Freed by cuMemFreeAsync or cuMemFree, as memory of a pool is. */
+CUresult cuMemPoolImportPointer(CUdeviceptr *ptr, CUmemoryPool pool, CUmemPoolPtrExportData *data)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, VS_REAL(cuMemPoolImportPointer, ptr, pool, data));
+    return mapped(r, ptr, 0, "cuMemPoolImportPointer");
+}
+
+CUresult cuImportExternalMemory(CUexternalMemory *memory,
+                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, VS_REAL(cuImportExternalMemory, memory, desc));
+    return r;
+}
+
+/* Freed by cuMemFree; it may outlive the object. */
+CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *ptr, CUexternalMemory memory,
+                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, VS_REAL(cuExternalMemoryGetMappedBuffer, ptr, memory, desc));
+    return mapped(r, ptr, desc ? desc->size : 0, "cuExternalMemoryGetMappedBuffer");
+}
+
+/* Freed by cuMipmappedArrayDestroy. */
+CUresult cuExternalMemoryGetMappedMipmappedArray(
+    CUmipmappedArray *array, CUexternalMemory memory,
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
+{
+    CUresult r;
+    VS_WITH_ROOM(r, VS_REAL(cuExternalMemoryGetMappedMipmappedArray, array, memory, desc));
+    if (r != CUDA_SUCCESS || !array || !desc)
+        return r;
+    CUdeviceptr key = VS_ADDR_ARRAY | (uint64_t)(uintptr_t)*array;
+    return mapped(r, &key, vs_array_bytes(&desc->arrayDesc, desc->numLevels),
+                  "cuExternalMemoryGetMappedMipmappedArray");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls that allocate nothing and yet decide what a device's memory is used for: pools
+ * come and go, limits of a context grow its stacks and buffers. Passed on as they are. */
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/usage.h"
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
+{
+    CUresult r = VS_REAL(cuMemPoolCreate, pool, props);
+    if (r == CUDA_SUCCESS && pool && props && props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+        props->location.id >= 0)
+        vs_usage_pool_made(*pool, (uint32_t)props->location.id);
+    return r;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool)
+{
+    /* before: afterwards it must not be asked any more, and another may have its handle */
+    if (!vs_process_forked())
+        vs_usage_pool_gone(pool);
+    return VS_REAL(cuMemPoolDestroy, pool);
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    struct vs_usage_mark mark;
+    vs_usage_begins(&mark);
+    CUresult r = VS_REAL(cuCtxSetLimit, limit, value);
+    if (r == CUDA_SUCCESS)
+        vs_usage_took(&mark, VS_OVERHEAD_LIMIT);
+    return r;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Begin of a recording, and what the rest of the library asks about it. Nothing is done in
+ * a constructor but to hear of forks (lineage.c): a process that never uses CUDA pays for
+ * the symbol lookups alone and leaves no file.
+ *
+ * Begin happens inside the program's first CUDA call, on whatever stack and with
+ * whatever signals that has: signals wait, the thread cannot be cancelled, and large
+ * buffers lie outside the stack. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "intercept/cache/caching.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/cupti/nvtx_pending.h"
+#include "intercept/process/lineage.h"
+#include "intercept/process/manifest.h"
+#include "intercept/process/process_internal.h"
+#include "intercept/process/trace_name.h"
+#include "intercept/route/hook.h"
+#include "intercept/route/loaded.h"
+#include "intercept/route/loader_wait.h"
+#include "intercept/track/context.h"
+#include "intercept/track/nvml.h"
+#include "intercept/track/sharing.h"
+#include "vramscope.h"
+
+static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
+static struct vs_recorder *recorder; /* written under process_lock before state leaves IDLE */
+static struct vs_options options;    /* likewise */
+static bool caching;                 /* likewise */
+static bool with_stacks, with_native; /* likewise */
+static bool no_libraries;             /* likewise: another thread loads one, and awaits us */
+
+struct vs_recorder *vs_process_recorder(void)
+{
+    return recorder;
+}
+
+const struct vs_options *vs_process_options(void)
+{
+    return &options;
+}
+
+bool vs_process_caching(void)
+{
+    return caching;
+}
+
+static _Atomic bool entry_points_used; /* atomic; never taken back */
+
+bool vs_process_entered(void)
+{
+    return atomic_load_explicit(&entry_points_used, memory_order_relaxed);
+}
+
+bool vs_process_serving(void)
+{
+    return caching || vs_process_entered();
+}
+
+void vs_process_serve(void)
+{
+    atomic_store_explicit(&entry_points_used, true, memory_order_relaxed);
+}
+
+uint64_t vs_process_string(const char *text)
+{
+    return vs_recorder_string(recorder, text, SIZE_MAX);
+}
+
+uint64_t vs_process_stack(void)
+{
+    uint64_t id = with_stacks ? vs_recorder_stack(recorder, 0) : 0;
+    /* without native frames still who called, so that memory can be told by library */
+    return id || with_native ? id : vs_recorder_caller(recorder, vs_thread.caller);
+}
+
+void vs_process_note(int severity, const char *text)
+{
+    struct vs_event event = {.kind = VS_EVENT_note,
+                             .note = {.severity = (uint64_t)severity,
+                                      .text = vs_process_string(text)}};
+    vs_recorder_event(recorder, &event);
+}
+
+static void warn(const char *sentence, void *arg)
+{
+    (void)arg;
+    vs_log(VS_LOG_WARN, "%s", sentence);
+}
+
+static bool injected; /* written before calls arrive */
+
+void vs_process_inject(void)
+{
+    injected = true;
+}
+
+static void choose_policy(void)
+{
+    if (injected)
+        caching = false; /* what is only reported cannot be served */
+    else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
+        caching = !vs_loaded_find("libc10_cuda.so", NULL);
+    else
+        caching = vs_option_is(&options, VS_OPT_allocator, "caching");
+}
+
+static void apply_log_level(void)
+{
+    vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
+}
+
+/* Too large for the stacks of some threads; guarded by process_lock. */
+static struct {
+    char path[PATH_MAX], exe[PATH_MAX], command[4096];
+    struct vs_lineage lineage;
+} scratch;
+
+/* Whether our dlclose stands in front of the program's. */
+static bool in_front(void)
+{
+    const struct link_map *self = injected ? NULL : vs_loaded_self();
+    struct vs_loaded own;
+    if (self)
+        own = vs_loaded_from(self);
+    return self && vs_loaded_at_start(&own);
+}
+
+/* No trace is ever lost to another: only a name that nobody has is taken. */
+static enum vs_err open_recorder(char *path)
+{
+    with_stacks = !vs_option_is(&options, VS_OPT_stacks, "none");
+    with_native = with_stacks && !no_libraries && !vs_option_is(&options, VS_OPT_stacks, "python");
+    struct vs_recorder_config config = {
+        .path = path,
+        .keep_existing = true,
+        .compression = (unsigned)options.number[VS_OPT_compression],
+        .python = vs_option_is(&options, VS_OPT_stacks, "both") ||
+                  vs_option_is(&options, VS_OPT_stacks, "python"),
+        .unloads_told = in_front(),
+        .no_native = !with_native,
+        .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
+        .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],
+        .min_size = options.number[VS_OPT_min_size],
+        .sample = options.number[VS_OPT_sample],
+        .sample_seed = options.number[VS_OPT_sample_seed],
+        .limit_bytes = options.number[VS_OPT_max_trace_size]};
+    enum vs_err err = VS_ERR_IO;
+    errno = EEXIST;
+    for (unsigned i = 0; err == VS_ERR_IO && errno == EEXIST && i < VS_TRACE_NAME_TRIES; i++) {
+        err = vs_trace_name(options.text[VS_OPT_output], i, path);
+        if (!err)
+            err = vs_recorder_open(&config, &recorder);
+    }
+    return err;
+}
+
+static const char *policy_name(void)
+{
+    if (!caching)
+        return injected ? "observe (injection)" : "observe";
+    return vs_option_is(&options, VS_OPT_policy, "compact") ? "caching (compact)" : "caching";
+}
+
+static void record_process(void)
+{
+    char *exe = scratch.exe, *command = scratch.command, host[256] = "";
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof scratch.exe - 1);
+    if (n < 0)
+        n = 0;
+    exe[n] = 0;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, command, sizeof scratch.command - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i + 1 < length; i++) {
+        if (!command[i])
+            command[i] = ' ';
+    }
+    gethostname(host, sizeof host - 1);
+    vs_lineage_tell(&scratch.lineage);
+    struct vs_event event = {
+        .kind = VS_EVENT_process,
+        .process = {.pid = (uint64_t)getpid(),
+                    .ppid = (uint64_t)getppid(),
+                    .start_realtime_ns = vs_clock_realtime_ns(),
+                    .start_ns = vs_clock_ns(),
+                    .exe = vs_process_string(exe),
+                    .cmdline = vs_process_string(command),
+                    .host = vs_process_string(host),
+                    .version = vs_process_string(VRAMSCOPE_VERSION),
+                    .policy = vs_process_string(policy_name()),
+                    .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+                    .born_ns = scratch.lineage.born_ns,
+                    .parent_born_ns = scratch.lineage.parent_born_ns,
+                    .boot = vs_process_string(scratch.lineage.boot),
+                    .lineage = vs_process_string(scratch.lineage.text)}};
+    vs_recorder_event(recorder, &event);
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        event = (struct vs_event){.kind = VS_EVENT_option,
+                                  .option = {.name = vs_process_string(vs_option_describe(i)->name),
+                                             .value = vs_process_string(options.text[i])}};
+        vs_recorder_event(recorder, &event);
+    }
+}
+
+/* Without a trace we step aside; a limit holds all the same. */
+static bool begin_trace(void)
+{
+    char *path = scratch.path;
+    enum vs_err err = open_recorder(path);
+    if (!err) {
+        vs_manifest_append(options.text[VS_OPT_manifest], 0, path);
+        record_process();
+        return true;
+    }
+    vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded",
+           *path ? path : options.text[VS_OPT_output],
+           err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
+    vs_manifest_append(options.text[VS_OPT_manifest], '!', ""); /* so that `vramscope run` knows */
+    return false;
+}
+
+/* Injected, we cannot see another user of CUPTI's records coming, which has one place for
+ * all: its buffers would be ours. Only who asks for kernels gets them then. */
+static bool settle_injected(void)
+{
+    char why[VS_OPTION_TEXT_MAX];
+    bool leave_kernels = options.source[VS_OPT_kernels] == VS_FROM_DEFAULT;
+    if (vs_options_set(&options, VS_OPT_via, "injection", VS_FROM_COMMAND, why) ||
+        (leave_kernels && vs_options_set(&options, VS_OPT_kernels, "off", VS_FROM_DEFAULT, why)))
+        vs_log(VS_LOG_DEBUG, "%s", why);
+    return leave_kernels;
+}
+
+#define LOADER_WAITS                                                                          \
+    "the program's first call of CUDA is awaited by a library that is being loaded, and no "    \
+    "other can be: no kernels, no native call stacks, and the trace is stored uncompressed"
+
+/* All of ours that needs another library goes without. */
+static void do_without_libraries(void)
+{
+    char why[VS_OPTION_TEXT_MAX];
+    static const struct {
+        int option;
+        const char *value;
+    } without[] = {{VS_OPT_kernels, "off"}, {VS_OPT_nvml, "off"}, {VS_OPT_compression, "0"}};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        if (vs_options_set(&options, without[i].option, without[i].value, VS_FROM_DEFAULT, why))
+            vs_log(VS_LOG_DEBUG, "%s", why);
+    }
+    vs_log(VS_LOG_WARN, "%s", LOADER_WAITS);
+}
+
+static void begin_locked(void)
+{
+    bool kernels_left;
+    vs_log_remember();
+    vs_options_init(&options);
+    vs_options_load_environment(&options, warn, NULL);
+    apply_log_level();
+    choose_policy();
+    kernels_left = injected && settle_injected();
+    no_libraries = options.number[VS_OPT_record] && vs_loader_waits();
+    if (no_libraries)
+        do_without_libraries();
+    if (vs_option_is(&options, VS_OPT_ipc, "always"))
+        vs_sharing_begin();
+    if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
+        vs_process_set_state(VS_PROCESS_SILENT);
+        return;
+    }
+    vs_process_exit_prepare(!no_libraries);
+    if (recorder && options.number[VS_OPT_nvml])
+        vs_nvml_open();
+    if (recorder)
+        vs_nvtx_pending_replay();
+    vs_process_set_state(VS_PROCESS_ACTIVE);
+    if (recorder && no_libraries)
+        vs_process_note(VS_LOG_WARN, LOADER_WAITS);
+    if (recorder && kernels_left)
+        vs_process_note(VS_LOG_INFO, "kernels and copies are not recorded with injection, in case "
+                                     "the program profiles itself; --kernels=on records them");
+    if (recorder && options.number[VS_OPT_kernels])
+        vs_collector_start(injected);
+}
+
+void vs_process_refuse(const char *line)
+{
+    vs_thread.inside++;
+    vs_process_enter();
+    vs_lock_acquire(&process_lock);
+    if (vs_process_state() == VS_PROCESS_IDLE) {
+        vs_options_init(&options);
+        vs_options_load_environment(&options, warn, NULL);
+        apply_log_level();
+        vs_log(VS_LOG_ERROR, "%s", line);
+        vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
+        vs_process_set_state(VS_PROCESS_SILENT);
+    }
+    vs_lock_release(&process_lock);
+    vs_thread.inside--;
+}
+
+/* All signals wait but those that stand for a fault of the code that runs: blocked, such
+ * a one kills; and SIGSYS, by which a sandbox serves system calls. */
+static void hold_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t held;
+    sigfillset(&held);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&held, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+/* --- a process that ends while another thread begins --- */
+
+/* Longest wait of either for the other. */
+#define BEGIN_NS ((uint64_t)2000000000)
+
+/* Process and thread that is about to end the process, or to make it another program; 0:
+ * none. With the process, as a child of vfork writes it into its parent's memory. */
+static _Atomic uint64_t ending;
+
+static uint64_t own_mark(void)
+{
+    return (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
+}
+
+void vs_process_await_begin(void)
+{
+    if (vs_process_state() != VS_PROCESS_IDLE || vs_thread.inside || vs_lock_held())
+        return;
+    /* either this sees that the other has entered, or the other sees the mark */
+    atomic_store(&ending, own_mark());
+    if (vs_process_own() && vs_lock_acquire_within(&process_lock, BEGIN_NS))
+        vs_lock_release(&process_lock);
+}
+
+void vs_process_goes_on(void)
+{
+    uint64_t mark = own_mark();
+    atomic_compare_exchange_strong(&ending, &mark, 0);
+}
+
+static bool ended_by_another(void)
+{
+    uint64_t mark = atomic_load(&ending);
+    return mark && mark >> 32 == (uint64_t)getpid() && mark != own_mark();
+}
+
+/* Without the lock between looks: the thread that ends the process wants it. */
+static void begin_unless_ending(void)
+{
+    uint64_t until_ns = vs_clock_ns() + BEGIN_NS;
+    for (;;) {
+        vs_lock_acquire(&process_lock);
+        bool wait = ended_by_another() && vs_clock_ns() < until_ns;
+        if (!wait && vs_process_state() == VS_PROCESS_IDLE)
+            begin_locked();
+        vs_lock_release(&process_lock);
+        if (!wait)
+            return;
+        usleep(1000);
+    }
+}
+
+/* Apart, so that the check for a recording that goes on has a small frame. */
+static __attribute__((noinline)) void begin(void)
+{
+    sigset_t before;
+    int saved_errno = errno, cancel = vs_cancel_hold();
+    vs_thread.inside++;
+    hold_signals(&before);
+    vs_process_enter();
+    if (vs_process_state() == VS_PROCESS_IDLE)
+        begin_unless_ending();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    vs_thread.inside--;
+    vs_cancel_restore(cancel);
+    errno = saved_errno;
+}
+
+inline bool vs_process_begin(void) /* inline: see vs_recorder_acquire */
+{
+    enum vs_process_state now = vs_process_state();
+    if (__builtin_expect(now == VS_PROCESS_IDLE, 0)) {
+        begin();
+        now = vs_process_state();
+    }
+    return now != VS_PROCESS_SILENT;
+}
+
+void vs_process_abandon(void)
+{
+    vs_lock_reset_after_fork(&process_lock);
+    vs_recorder_abandon_in_child(recorder);
+}
+
+inline bool vs_hook_active_for(const void *caller)
+{
+    if (vs_thread.inside)
+        return false;
+    vs_hook_called(caller);
+    return vs_process_begin();
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The end of the process. on_exit runs before the CUDA runtime's own teardown (which was
+ * registered earlier) and takes the exit status, flushes the collector and forbids
+ * further CUDA calls of ours; the library's destructor runs after the program's own
+ * static destructors and ends the trace. Libraries may free in destructors that run later
+ * still: the recorder goes on and ends the trace anew after each such event, so that the
+ * file is whole whatever comes last. quick_exit goes the same way by at_quick_exit.
+ *
+ * The status is the one that the process ends with: exit called in an exit handler
+ * changes it, and _exit in a destructor. Programs end in signal handlers too, where a
+ * lock of the interrupted code never comes. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "base/vs_lock.h"
+#include "intercept/cache/planned.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/process/lineage.h"
+#include "intercept/process/process_internal.h"
+#include "intercept/route/bypass.h"
+#include "intercept/route/definitions.h"
+#include "intercept/route/hook.h"
+
+static _Atomic uint64_t exit_status; /* atomic; the latest that was given */
+
+/* libgcc's unwinder, which says of a frame whether a signal interrupted it. */
+static __typeof__(&_Unwind_Backtrace) unwind_backtrace; /* both written at begin; may be NULL */
+static __typeof__(&_Unwind_GetIPInfo) unwind_ip;
+
+static void load_unwinder(void)
+{
+    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    *(void **)&unwind_backtrace = dlsym(library, "_Unwind_Backtrace");
+    *(void **)&unwind_ip = dlsym(library, "_Unwind_GetIPInfo");
+}
+
+static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *frame, void *arg)
+{
+    int *interrupted = arg;
+    unwind_ip(frame, interrupted);
+    return *interrupted ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static bool in_signal_handler(void)
+{
+    int interrupted = 0;
+    if (unwind_backtrace && unwind_ip)
+        unwind_backtrace(visit_frame, &interrupted);
+    return interrupted;
+}
+
+bool vs_process_quiet_moment(void)
+{
+    return !vs_thread.inside && !in_signal_handler();
+}
+
+static void *next_function(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!fn) {
+        fn = vs_next_symbol(name);
+        atomic_store_explicit(slot, fn, memory_order_relaxed);
+    }
+    return fn;
+}
+
+static void take_status(int status)
+{
+    atomic_store(&exit_status, (uint64_t)(status & 0xff));
+}
+
+/* No more CUDA calls of ours from here on. */
+static void begin_end(void)
+{
+    if (vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_own())
+        return;
+    if (vs_lock_held()) { /* the code that holds it was interrupted and never goes on */
+        vs_process_set_state(VS_PROCESS_SILENT);
+        return;
+    }
+    if (vs_process_quiet_moment()) {
+        vs_thread.inside++;
+        vs_collector_flush(true);
+        vs_planned_report();
+        vs_bypass_report();
+        vs_thread.inside--;
+    }
+    vs_process_set_state(VS_PROCESS_EXITING);
+}
+
+static void finish(void)
+{
+    if (vs_process_state() == VS_PROCESS_EXITING && !vs_lock_held() && vs_process_own())
+        vs_recorder_end(vs_process_recorder(), VS_END_EXIT, atomic_load(&exit_status));
+}
+
+static void at_exit(int status, void *arg)
+{
+    (void)arg;
+    take_status(status);
+    begin_end();
+}
+
+static void at_quick_exit_of_program(void)
+{
+    begin_end();
+    finish();
+}
+
+/* The state stays EXITING: memory from the cache, which the driver knows nothing of, may
+ * still be freed. */
+__attribute__((destructor)) static void at_unload(void)
+{
+    vs_process_await_begin();
+    begin_end();
+    finish();
+    /* CUDA may have been used all the same; the child of a fork cannot look: the lock of the
+     * loader's list may be held there for ever */
+    if (vs_process_state() == VS_PROCESS_IDLE && !vs_lineage_forked())
+        vs_bypass_report();
+}
+
+void vs_process_exit_prepare(bool libraries)
+{
+    if (libraries)
+        load_unwinder();
+    vs_process_exec_prepare();
+    on_exit(at_exit, NULL);
+    at_quick_exit(at_quick_exit_of_program);
+}
+
+/* A process whose main thread is gone ends with its last thread, which must not be ours.
+ * exit is then called by that thread, and all goes the way of any exit. */
+VS_EXPORT __attribute__((noreturn)) void pthread_exit(void *result);
+void pthread_exit(void *result)
+{
+    static _Atomic(void *) slot;
+    __attribute__((noreturn)) void (*next)(void *) = next_function(&slot, "pthread_exit");
+    if (vs_process_own() && syscall(SYS_gettid) == getpid() && !vs_lock_held() &&
+        vs_process_state() == VS_PROCESS_ACTIVE)
+        vs_recorder_dismiss_thread(vs_process_recorder());
+    next(result);
+}
+
+/* _exit ends a process without any handler: the trace is ended here instead, so that its
+ * exit status is known. The kernel call is the real function. */
+VS_EXPORT void _exit(int status);
+void _exit(int status)
+{
+    vs_process_await_begin();
+    if (vs_process_own()) {
+        take_status(status);
+        begin_end();
+        finish();
+    }
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+VS_EXPORT void _Exit(int status) __attribute__((alias("_exit")));
+
+/* Called in an exit handler, these change the status after on_exit has told us. */
+VS_EXPORT __attribute__((noreturn)) void exit(int status);
+void exit(int status)
+{
+    static _Atomic(void *) slot;
+    __attribute__((noreturn)) void (*next)(int) = next_function(&slot, "exit");
+    if (vs_process_own())
+        take_status(status);
+    next(status);
+}
+
+VS_EXPORT __attribute__((noreturn)) void quick_exit(int status);
+void quick_exit(int status)
+{
+    static _Atomic(void *) slot;
+    __attribute__((noreturn)) void (*next)(int) = next_function(&slot, "quick_exit");
+    if (vs_process_own())
+        take_status(status);
+    next(status);
+}

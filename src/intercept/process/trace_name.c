@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Other processes, this one before an exec, or earlier ones of the same number
+ * may have written under a name; no trace is lost to another, so the next name is taken. */
+#define _GNU_SOURCE
+#include "intercept/process/trace_name.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_link.h"
+#include "base/vs_option.h"
+
+#define NUMBERS_MAX 100u
+
+/* The pattern filled in, absolute: the program may change its folder. */
+static enum vs_err expand(const char *pattern, char *path)
+{
+    size_t n = 0;
+    if (*pattern != '/' && getcwd(path, PATH_MAX)) {
+        n = strlen(path);
+        path[n++] = '/';
+    }
+    if (n >= PATH_MAX)
+        return VS_ERR_LIMIT;
+    return vs_output_expand(pattern, program_invocation_short_name, (long)getpid(), path + n,
+                            PATH_MAX - n);
+}
+
+enum vs_err vs_trace_name(const char *pattern, unsigned attempt, char *path)
+{
+    char number[32] = "";
+    struct stat st;
+    enum vs_err err = expand(pattern, path);
+    if (err)
+        return err;
+    if (!attempt) { /* /dev/stdout, when that is a pipe, is a link whose text names nothing */
+        bool followed = !stat(path, &st) || vs_link_follow(path, PATH_MAX);
+        (void)followed; /* a link still: nothing is written through it */
+        return VS_OK;
+    }
+    char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (dot && (!slash || dot > slash + 1) && strcmp(dot, ".vst") == 0)
+        *dot = 0;
+    if (attempt >= NUMBERS_MAX)
+        snprintf(number, sizeof number, ".%llu", (unsigned long long)vs_clock_realtime_ns());
+    else if (attempt > 1)
+        snprintf(number, sizeof number, ".%u", attempt);
+    size_t n = strlen(path);
+    int m = snprintf(path + n, PATH_MAX - n, ".%ld%s.vst", (long)getpid(), number);
+    return m < 0 || (size_t)m >= PATH_MAX - n ? VS_ERR_LIMIT : VS_OK;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who defines a name, found without the loader's lock. dlsym and dlopen wait while another
+ * thread loads a library, and that library's constructors may wait for the caller: a call
+ * of CUDA must not depend on them. */
+#ifndef VS_DEFINITIONS_H
+#define VS_DEFINITIONS_H
+
+#include <stdbool.h>
+
+#include "intercept/route/loaded.h"
+
+struct vs_definition {
+    void *fn; /* NULL: none */
+    struct vs_loaded object;
+};
+
+#define VS_DEFINITIONS_LATER 8
+
+/* The definitions of one name outside this library. Where this library itself was opened
+ * by the program all count as later ones. */
+struct vs_definitions {
+    struct vs_definition start; /* the first after us, of those that came with the program */
+    struct vs_definition later[VS_DEFINITIONS_LATER]; /* of libraries that were opened, in order */
+    unsigned later_count;                             /* may be more than are kept */
+};
+
+/* vs_definitions_find: *name* in its default version. Any thread; takes the lock of the
+ * loader's list alone, which no constructor runs under. */
+void vs_definitions_find(const char *name, struct vs_definitions *found);
+
+/* vs_next_symbol: what RTLD_NEXT finds from here. Asks the loader only for what no object
+ * defines that came with the program. */
+void *vs_next_symbol(const char *name);
+
+/* vs_next_symbol_of: likewise, of a library that is called *prefix*, which may lie in a scope
+ * that RTLD_NEXT does not search. */
+void *vs_next_symbol_of(const char *prefix, const char *name);
+
+/* vs_definition_in: *name* in the first object that vs_loaded_is *prefix*; NULL when there
+ * is none or it has no such name. */
+void *vs_definition_in(const char *prefix, const char *name);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every handler needs: the hook table as an enum, the call to the real
+ * function, and the per-thread guard that keeps our own work silent. */
+#ifndef VS_HOOK_H
+#define VS_HOOK_H
+
+#include <cuda.h>
+#include <driver_types.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vs_cancel.h"
+
+/* cuda.h maps plain names to versioned ones; hooks are named exactly */
+#undef cuGetProcAddress
+#undef cuStreamBeginCapture
+#undef cuStreamDestroy
+#undef cuCtxCreate
+#undef cuCtxDestroy
+#undef cuStreamEndCapture
+#undef cuStreamBeginCaptureToGraph
+#undef cuGraphAddNode
+#undef cuGraphInstantiate
+#undef cuGraphInstantiateWithParams
+#undef cuGraphExecUpdate
+#undef cuGraphLaunch
+#undef cuGraphUpload
+#undef cuIpcOpenMemHandle
+#undef cuMemAllocAsync
+#undef cuMemAllocFromPoolAsync
+#undef cuMemFreeAsync
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuArray3DCreate
+#undef cuArrayCreate
+#undef cuCtxCreate
+#undef cuCtxDestroy
+#undef cuDeviceTotalMem
+#undef cuGraphicsMapResources
+#undef cuGraphicsResourceGetMappedPointer
+#undef cuGraphicsUnmapResources
+#undef cuIpcOpenMemHandle
+#undef cuMemAlloc
+#undef cuMemAllocHost
+#undef cuMemAllocPitch
+#undef cuMemFree
+#undef cuMemGetAddressRange
+#undef cuMemGetInfo
+#undef cuMemHostGetDevicePointer
+#undef cuMemHostRegister
+#undef cuLaunchCooperativeKernel
+#undef cuLaunchKernel
+#undef cuLaunchKernelEx
+#undef cuMemMapArrayAsync
+#undef cuModuleGetGlobal
+#undef cuMulticastBindAddr
+#undef cuMulticastBindMem
+
+/* The types of CUDA before 3.2, which cuda.h shows to nobody: the unversioned entry
+ * points still have them. */
+typedef unsigned vs_deviceptr_v1;
+struct vs_array_descriptor_v1 {
+    unsigned width, height;
+    CUarray_format format;
+    unsigned channels;
+};
+struct vs_array3d_descriptor_v1 {
+    unsigned width, height, depth;
+    CUarray_format format;
+    unsigned channels, flags;
+};
+
+/* types of later headers that hooks pass on by pointer, whatever is in them */
+#if CUDA_VERSION < 12000
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
+typedef int CUlibraryOption;
+#endif
+#if CUDA_VERSION < 12010
+typedef struct CUmulticastObjectProp_st {
+    unsigned numDevices;
+    size_t size;
+    unsigned long long handleTypes, flags;
+} CUmulticastObjectProp;
+#endif
+#if CUDA_VERSION < 12030
+typedef struct CUgraphEdgeData_st CUgraphEdgeData;
+#endif
+#if CUDA_VERSION < 12050
+typedef struct CUctxCreateParams_st CUctxCreateParams;
+#endif
+
+/* what programs should not call any more, they may still call */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define VS_EXPORT __attribute__((visibility("default")))
+
+enum vs_hook_id {
+#define VS_DRIVER_HOOK(name, params, args) VS_HOOK_##name,
+#define VS_RUNTIME_HOOK(name, params, args)
+#include "intercept/route/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+    VS_HOOK_COUNT
+};
+
+enum vs_runtime_id {
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args) VS_RUNTIME_##name,
+#include "intercept/route/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+    VS_RUNTIME_COUNT
+};
+
+/* A runtime function is exported once for each version that a program may have linked
+ * it by, which is the runtime's soname, so that each call reaches its own runtime where
+ * a process has several. The first is for those who name no version. */
+#define VS_RUNTIME_VERSIONS(ROW, ...)                  \
+    ROW(any, "VRAMSCOPE", __VA_ARGS__)                  \
+    ROW(11, "libcudart.so.11.0", __VA_ARGS__)           \
+    ROW(12, "libcudart.so.12", __VA_ARGS__)             \
+    ROW(13, "libcudart.so.13", __VA_ARGS__)             \
+    ROW(14, "libcudart.so.14", __VA_ARGS__)
+
+enum vs_runtime_version {
+#define VS_ROW(suffix, version, ...) VS_RUNTIME_VERSION_##suffix,
+    VS_RUNTIME_VERSIONS(VS_ROW, )
+#undef VS_ROW
+    VS_RUNTIME_VERSION_COUNT
+};
+
+/* The real functions' types and our handlers' prototypes. */
+#define VS_DRIVER_HOOK(name, params, args) \
+    typedef CUresult(*vs_fn_##name) params; \
+    VS_EXPORT CUresult name params;
+#define VS_RUNTIME_HOOK(name, params, args) typedef cudaError_t(*vs_fn_##name) params;
+#include "intercept/route/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+
+/* vs_hook_real: the function that the program would have reached without us,
+ * found on first use; NULL when no loaded library has it. Any thread. */
+void *vs_hook_real(enum vs_hook_id id);
+
+/* vs_runtime_real: likewise, of the runtime that *version* names, else of the first. */
+void *vs_runtime_real(enum vs_runtime_id id, enum vs_runtime_version version);
+
+/* vs_runtime_handlers: our functions, by runtime function and version. */
+extern void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT];
+
+/* vs_driver_symbol: a driver function that is not hooked, by exported name; NULL
+ * when the driver lacks it or is not loaded. Any thread. */
+void *vs_driver_symbol(const char *name);
+
+/* vs_driver_once: the same, looked up until it is found and kept in *slot*. */
+static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!fn) {
+        fn = vs_driver_symbol(name);
+        atomic_store_explicit(slot, fn, memory_order_relaxed);
+    }
+    return fn;
+}
+
+/* Call the real function; an entry point that the library lacks answers as if it
+ * did not exist there. A thread that is being cancelled comes back from it first. */
+#define VS_REAL(name, ...)                                                  \
+    __extension__({                                                         \
+        vs_fn_##name vs_fn_ = (vs_fn_##name)vs_hook_real(VS_HOOK_##name);   \
+        int vs_cancel_ = vs_cancel_hold();                                  \
+        CUresult vs_result_ = vs_fn_ ? vs_fn_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
+        vs_cancel_restore(vs_cancel_);                                      \
+        vs_result_;                                                         \
+    })
+struct vs_hook_thread {
+    int inside;      /* > 0 while our own code runs on this thread: hooks forward silently */
+    const char *api; /* outermost runtime entry point on this thread, static text; or NULL */
+    const void *caller; /* where the program, or a library, called CUDA last: a return address */
+};
+
+extern _Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));
+
+/* vs_api: the name under which to record a call: the runtime function the
+ * program called, else *driver_name*. */
+static inline const char *vs_api(const char *driver_name)
+{
+    return vs_thread.api ? vs_thread.api : driver_name;
+}
+
+/* vs_hook_active: should this call be recorded? Starts the recording at the
+ * first call that makes this a process that uses CUDA. False inside our own
+ * work, in a forked child, and after we stepped aside. */
+#define vs_hook_active() vs_hook_active_for(__builtin_return_address(0))
+bool vs_hook_active_for(const void *caller);
+
+/* vs_hook_called: note who called, unless it is ourselves, or the runtime for somebody
+ * who is noted already. */
+extern const char vs_own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char vs_own_end[] __asm__("_end") __attribute__((visibility("hidden")));
+static inline void vs_hook_called(const void *caller)
+{
+    if (!vs_thread.api && ((const char *)caller < vs_own_start || (const char *)caller >= vs_own_end))
+        vs_thread.caller = caller;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loaded objects by name and by address. An object goes by its soname as well as by
+ * its file: the file may be called anything, "libcudart.so" without a major or
+ * "libcudart-1b2f.so.12" in a wheel. */
+#define _GNU_SOURCE
+#include "intercept/route/loaded.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static const ElfW(Dyn) *entry(const ElfW(Dyn) *dynamic, ElfW(Sxword) tag)
+{
+    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
+        if (dynamic->d_tag == tag)
+            return dynamic;
+    }
+    return NULL;
+}
+
+const void *vs_loaded_pointer(const struct vs_loaded *object, ElfW(Sxword) tag)
+{
+    const ElfW(Dyn) *found = entry(object->dynamic, tag);
+    if (!found)
+        return NULL;
+    uintptr_t at = (uintptr_t)found->d_un.d_ptr;
+    return (const void *)(at < object->base ? at + object->base : at);
+}
+
+size_t vs_loaded_value(const struct vs_loaded *object, ElfW(Sxword) tag)
+{
+    const ElfW(Dyn) *found = entry(object->dynamic, tag);
+    return found ? (size_t)found->d_un.d_val : 0;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *last = path; /* by hand: see vs_loaded_self */
+    for (; *path; path++) {
+        if (*path == '/')
+            last = path + 1;
+    }
+    return last;
+}
+
+static struct vs_loaded object_of(const char *path, uintptr_t base, const ElfW(Dyn) *dynamic)
+{
+    struct vs_loaded object = {.path = path ? path : "", .base = base, .dynamic = dynamic};
+    const char *strings = vs_loaded_pointer(&object, DT_STRTAB);
+    size_t soname = vs_loaded_value(&object, DT_SONAME);
+    object.name = soname && strings ? strings + soname : last_part(object.path);
+    return object;
+}
+
+struct vs_loaded vs_loaded_from(const struct link_map *map)
+{
+    return object_of(map->l_name, map->l_addr, map->l_ld);
+}
+
+bool vs_loaded_is(const struct vs_loaded *object, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(object->name, prefix, n) == 0 || strncmp(last_part(object->path), prefix, n) == 0;
+}
+
+struct loaded_walk {
+    int (*visit)(const struct vs_loaded *, void *);
+    void *arg;
+};
+
+static int visit_one(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    const struct loaded_walk *walk = arg;
+    const ElfW(Dyn) *dynamic = NULL;
+    for (int i = 0; i < info->dlpi_phnum && !dynamic; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+    struct vs_loaded object = object_of(info->dlpi_name, info->dlpi_addr, dynamic);
+    return walk->visit(&object, walk->arg);
+}
+
+int vs_loaded_each(int (*visit)(const struct vs_loaded *, void *), void *arg)
+{
+    struct loaded_walk walk = {visit, arg};
+    return dl_iterate_phdr(visit_one, &walk);
+}
+
+struct loaded_wanted {
+    const char *prefix;
+    struct vs_loaded_names *names;
+};
+
+static int is_wanted(const struct vs_loaded *object, void *arg)
+{
+    const struct loaded_wanted *wanted = arg;
+    if (!vs_loaded_is(object, wanted->prefix))
+        return 0;
+    if (wanted->names) {
+        snprintf(wanted->names->path, sizeof wanted->names->path, "%s", object->path);
+        snprintf(wanted->names->name, sizeof wanted->names->name, "%s", object->name);
+    }
+    return 1;
+}
+
+bool vs_loaded_find(const char *prefix, struct vs_loaded_names *names)
+{
+    struct loaded_wanted wanted = {prefix, names};
+    return vs_loaded_each(is_wanted, &wanted) != 0;
+}
+
+void *vs_loaded_open(const char *prefix)
+{
+    struct vs_loaded_names names;
+    return vs_loaded_find(prefix, &names) && *names.path
+               ? dlopen(names.path, RTLD_LAZY | RTLD_NOLOAD)
+               : NULL;
+}
+
+static int take_object(const struct vs_loaded *object, void *arg)
+{
+    *(struct vs_loaded *)arg = *object;
+    return 1;
+}
+
+struct covering {
+    uintptr_t address;
+    struct vs_loaded *object;
+};
+
+static int covers(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const struct covering *wanted = arg;
+    struct loaded_walk walk = {take_object, wanted->object};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD &&
+            wanted->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+            return visit_one(info, size, &walk);
+    }
+    return 0;
+}
+
+bool vs_loaded_at_in_visit(const void *address, struct vs_loaded *object)
+{
+    struct covering wanted = {(uintptr_t)address, object};
+    return dl_iterate_phdr(covers, &wanted) != 0;
+}
+
+bool vs_loaded_at(const void *address, struct vs_loaded *object)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (vs_loaded_at_in_visit(address, object))
+        return true;
+    if (!dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    *object = vs_loaded_from(map);
+    return true;
+}
+
+/* The loader lists the objects in the order of loading, itself among those that came
+ * with the program. What stands behind may go meanwhile: not looked at. */
+bool vs_loaded_at_start(const struct vs_loaded *object)
+{
+    const struct link_map *map = _r_debug.r_map;
+    while (map && map->l_ld != object->dynamic && map->l_addr != _r_debug.r_ldbase)
+        map = map->l_next;
+    return map && map->l_ld == object->dynamic;
+}
+
+#define KEPT_MAX 8 /* the driver, and a runtime of each version */
+static _Atomic(const void *) kept[KEPT_MAX]; /* write-once; by their dynamic sections */
+
+static bool is_kept(const struct vs_loaded *object)
+{
+    for (int i = 0; i < KEPT_MAX; i++) {
+        if (atomic_load_explicit(&kept[i], memory_order_relaxed) == object->dynamic)
+            return true;
+    }
+    return false;
+}
+
+static void remember_kept(const struct vs_loaded *object)
+{
+    const void *none = NULL;
+    for (int i = 0; i < KEPT_MAX && !atomic_compare_exchange_strong(&kept[i], &none,
+                                                                    object->dynamic); i++)
+        none = NULL;
+}
+
+bool vs_loaded_stays(const struct vs_loaded *object)
+{
+    if (vs_loaded_at_start(object) || is_kept(object))
+        return true;
+    if (!vs_loaded_is(object, "libcuda.so") && !vs_loaded_is(object, "libcudart"))
+        return false;
+    void *handle = dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (handle) {
+        remember_kept(object);
+        dlclose(handle);
+    }
+    return handle != NULL;
+}

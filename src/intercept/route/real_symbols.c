@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What lies behind each exported function: the same symbol of whoever comes next in
+ * the preload order, another interposer or the library itself. Found on first use and
+ * kept, unless it lies in an object that may be unloaded; CUDA's own libraries are kept
+ * loaded then, so that a program that closes and reopens them meets the same code.
+ *
+ * The caller may be a thread that another one waits for while it loads a library, with the
+ * loader's lock: so symbols are read from the objects' own tables wherever these leave no
+ * doubt (definitions.h), and what takes that lock is done ahead, while the program itself
+ * asks the loader for CUDA (vs_hook_prepare).
+ *
+ * No lock: slots are write-once atomics and every writer stores the same value. */
+#define _GNU_SOURCE
+#include "intercept/route/real_symbols.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "intercept/cupti/inject_replay.h"
+#include "intercept/route/definitions.h"
+#include "intercept/route/loaded.h"
+
+struct hook {
+    const char *name;
+    void *handler;
+    _Atomic(void *) real;   /* atomic, write-once; release pairs with acquire in vs_hook_real */
+    _Atomic(void *) driver; /* likewise: the driver's own, where another interposer's is real */
+    _Atomic bool absent;    /* the loaded driver has no such symbol: no need to ask again */
+};
+
+/* hooked as long as programs call them */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static struct hook hooks[VS_HOOK_COUNT] = {
+#define VS_DRIVER_HOOK(name, params, args) {#name, (void *)name, NULL, NULL, false},
+#define VS_RUNTIME_HOOK(name, params, args)
+#include "intercept/route/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+};
+
+static const char *const runtime_names[VS_RUNTIME_COUNT] = {
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args) #name,
+#include "intercept/route/hook_table.h"
+#undef VS_DRIVER_HOOK
+#undef VS_RUNTIME_HOOK
+};
+
+static const char *const runtime_versions[VS_RUNTIME_VERSION_COUNT] = {
+#define VS_ROW(suffix, version, ...) version,
+    VS_RUNTIME_VERSIONS(VS_ROW, )
+#undef VS_ROW
+};
+
+static _Atomic(void *) runtime_real[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT]; /* write-once */
+static _Atomic(void *) driver_handle; /* atomic, write-once; libcuda.so.1, never closed */
+static _Atomic(const struct link_map *) driver_map; /* likewise: its entry in the loader's list */
+
+_Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));
+
+/* What to ask the loader by. */
+static void *driver_open(void)
+{
+    void *handle = atomic_load_explicit(&driver_handle, memory_order_acquire);
+    if (handle)
+        return handle;
+    handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        handle = vs_loaded_open("libcuda.so");
+    if (handle)
+        atomic_store_explicit(&driver_handle, handle, memory_order_release);
+    return handle;
+}
+
+static const struct link_map *driver_at_start(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+    for (; map && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
+        struct vs_loaded object = vs_loaded_from(map);
+        if (strcmp(object.name, "libcuda.so.1") == 0)
+            return map;
+    }
+    return NULL;
+}
+
+/* The driver, which stays loaded; without the loader where it came with the program. */
+static const struct link_map *driver_find(void)
+{
+    const struct link_map *map = atomic_load_explicit(&driver_map, memory_order_acquire);
+    if (map)
+        return map;
+    map = driver_at_start();
+    if (!map)
+        map = driver_open(); /* as glibc has it */
+    if (map)
+        atomic_store_explicit(&driver_map, map, memory_order_release);
+    return map;
+}
+
+static int keep_runtime(const struct vs_loaded *object, void *arg)
+{
+    struct vs_loaded *runtimes = arg;
+    for (int i = 0; i < VS_RUNTIME_VERSION_COUNT && vs_loaded_is(object, "libcudart"); i++) {
+        if (!runtimes[i].dynamic) {
+            runtimes[i] = *object;
+            break;
+        }
+    }
+    return 0;
+}
+
+void vs_hook_prepare(void)
+{
+    struct vs_loaded runtimes[VS_RUNTIME_VERSION_COUNT] = {{.dynamic = NULL}};
+    if (driver_find())
+        (void)driver_open();
+    vs_loaded_each(keep_runtime, runtimes);
+    for (int i = 0; i < VS_RUNTIME_VERSION_COUNT && runtimes[i].dynamic; i++)
+        (void)vs_loaded_stays(&runtimes[i]);
+}
+
+/* An interposer may stand in front of one version of dlsym alone: the one that is not
+ * libc's is the one to ask. */
+static void *ask_chain(void *handle, const char *name)
+{
+    vs_dlsym_fn next = vs_real_dlsym(false);
+    if (next == vs_libc_dlsym())
+        next = vs_real_dlsym(true);
+    return next(handle, name);
+}
+
+/* Nobody stands in front of libc's dlsym, or of what was libdl's. */
+static bool chain_is_libcs(void)
+{
+    static _Atomic int known; /* 1: it is, 2: it is not */
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!is) {
+        struct vs_definitions found;
+        vs_definitions_find("dlsym", &found);
+        is = found.start.fn && (vs_loaded_is(&found.start.object, "libc.so.6") ||
+                                vs_loaded_is(&found.start.object, "libdl.so.2"))
+                 ? 1
+                 : 2;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == 1;
+}
+
+static void *driver_own(const struct link_map *map, const char *name)
+{
+    struct vs_loaded driver = vs_loaded_from(map);
+    return vs_loaded_symbol(&driver, name, VS_LOADED_DEFAULT);
+}
+
+/* All that could be found by *name* is the driver's *own*, or nothing where that is NULL. */
+static bool only_driver_has(const char *name, const void *own)
+{
+    struct vs_definitions found;
+    vs_definitions_find(name, &found);
+    return (!found.start.fn || found.start.fn == own) &&
+           (!found.later_count || (found.later_count == 1 && found.later[0].fn == own));
+}
+
+/* What the handle of the driver gives, by who answers dlsym after us. */
+static void *ask_driver(const struct link_map *map, const char *name)
+{
+    void *own = driver_own(map, name);
+    bool plain = chain_is_libcs() && (own || only_driver_has(name, NULL));
+    void *handle = plain ? NULL : driver_open();
+    return handle ? ask_chain(handle, name) : own;
+}
+
+static bool keep(void *fn)
+{
+    struct vs_loaded object;
+    return vs_loaded_at(fn, &object) && vs_loaded_stays(&object);
+}
+
+/* What was found is kept by name: dlsym waits while another thread loads a library, and
+ * that library's constructors may wait for a lock that we hold. */
+#define SYMBOL_SLOTS 128 /* a power of two; some forty names are asked for */
+static struct {
+    _Atomic(const char *) name; /* atomic, write-once; a literal of ours */
+    _Atomic(void *) fn;         /* atomic, write-once; release pairs with acquire */
+} symbols[SYMBOL_SLOTS];
+
+static size_t symbol_slot(const char *name)
+{
+    size_t hash = 5381;
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    return hash;
+}
+
+static void *kept_symbol(const char *name)
+{
+    size_t first = symbol_slot(name);
+    for (size_t i = 0; i < SYMBOL_SLOTS; i++) {
+        size_t at = (first + i) % SYMBOL_SLOTS;
+        const char *here = atomic_load_explicit(&symbols[at].name, memory_order_acquire);
+        if (!here)
+            return NULL;
+        if (strcmp(here, name) == 0)
+            return atomic_load_explicit(&symbols[at].fn, memory_order_acquire);
+    }
+    return NULL;
+}
+
+static void keep_symbol(const char *name, void *fn)
+{
+    size_t first = symbol_slot(name);
+    for (size_t i = 0; i < SYMBOL_SLOTS; i++) {
+        size_t at = (first + i) % SYMBOL_SLOTS;
+        const char *here = NULL;
+        if (!atomic_compare_exchange_strong(&symbols[at].name, &here, name) &&
+            strcmp(here, name) != 0)
+            continue;
+        atomic_store_explicit(&symbols[at].fn, fn, memory_order_release);
+        return;
+    }
+}
+
+void *vs_driver_symbol(const char *name)
+{
+    static char absent; /* what the driver does not have, it never will */
+    void *fn = kept_symbol(name);
+    const struct link_map *driver = fn ? NULL : driver_find();
+    if (driver) {
+        fn = ask_driver(driver, name);
+        if (!fn || fn == driver_own(driver, name) || keep(fn))
+            keep_symbol(name, fn ? fn : &absent);
+    }
+    return fn == &absent ? NULL : fn;
+}
+
+static void *hook_resolve(struct hook *hook)
+{
+    if (atomic_load_explicit(&hook->absent, memory_order_relaxed))
+        return NULL;
+    const struct link_map *driver = driver_find();
+    void *own = driver ? driver_own(driver, hook->name) : NULL;
+    bool alone = only_driver_has(hook->name, own);
+    if (driver && !own && !alone) {
+        void *handle = driver_open();
+        own = handle ? vs_libc_dlsym()(handle, hook->name) : NULL;
+    }
+    /* in the order of the program's own calls: exported symbols after us, then whoever
+     * answers dlsym after us */
+    void *fn = alone ? own : vs_next_symbol(hook->name);
+    if (driver && (!fn || fn == own))
+        fn = ask_driver(driver, hook->name);
+    if (fn == hook->handler)
+        fn = own;
+    if (!fn) {
+        if (driver)
+            atomic_store_explicit(&hook->absent, true, memory_order_relaxed);
+        return NULL;
+    }
+    if (own && own != hook->handler)
+        atomic_store_explicit(&hook->driver, own, memory_order_release);
+    if ((driver && fn == driver_own(driver, hook->name)) || keep(fn))
+        atomic_store_explicit(&hook->real, fn, memory_order_release);
+    return fn;
+}
+
+void *vs_hook_real(enum vs_hook_id id)
+{
+    void *fn = vs_replay_function(id);
+    if (!fn)
+        fn = atomic_load_explicit(&hooks[id].real, memory_order_acquire);
+    return fn ? fn : hook_resolve(&hooks[id]);
+}
+
+void *vs_hook_handler(enum vs_hook_id id)
+{
+    return hooks[id].handler;
+}
+
+enum vs_hook_id vs_hook_named(const char *name)
+{
+    int i = 0;
+    while (i < VS_HOOK_COUNT && strcmp(hooks[i].name, name) != 0)
+        i++;
+    return (enum vs_hook_id)i;
+}
+
+enum vs_runtime_id vs_runtime_named(const char *name)
+{
+    int i = 0;
+    while (i < VS_RUNTIME_COUNT && strcmp(runtime_names[i], name) != 0)
+        i++;
+    return (enum vs_runtime_id)i;
+}
+
+static bool same_object(const void *a, const void *b)
+{
+    struct vs_loaded of_a, of_b;
+    return vs_loaded_at(a, &of_a) && vs_loaded_at(b, &of_b) && of_a.dynamic == of_b.dynamic;
+}
+
+bool vs_hook_behind(enum vs_hook_id id, const void *fn, const void *caller)
+{
+    const void *real = vs_hook_real(id);
+    const void *own = atomic_load_explicit(&hooks[id].driver, memory_order_acquire);
+    if (!real || (fn != real && fn != own))
+        return false;
+    return real == own || !own || !same_object(real, caller);
+}
+
+/* ---- the runtime ---- */
+
+/* The version of the runtime that *fn* lies in; _any for one we have no name for, and
+ * _COUNT when it is no runtime's function. */
+static enum vs_runtime_version version_of(const void *fn)
+{
+    struct vs_loaded object;
+    if (!vs_loaded_at(fn, &object) || !vs_loaded_is(&object, "libcudart"))
+        return VS_RUNTIME_VERSION_COUNT;
+    int i = VS_RUNTIME_VERSION_COUNT - 1;
+    while (i > VS_RUNTIME_VERSION_any && strcmp(object.name, runtime_versions[i]) != 0)
+        i--;
+    return (enum vs_runtime_version)i;
+}
+
+/* The one after us. A runtime loaded into a local scope (a Python extension's, say) is not
+ * among the objects that RTLD_NEXT searches, but is taken where there is no other. */
+static void *runtime_next(const char *name, bool any_will_do)
+{
+    struct vs_definitions found;
+    vs_definitions_find(name, &found);
+    bool runtimes = found.later_count && found.later_count <= VS_DEFINITIONS_LATER;
+    for (unsigned i = 0; runtimes && i < found.later_count; i++)
+        runtimes = vs_loaded_is(&found.later[i].object, "libcudart");
+    if (found.start.fn || !found.later_count)
+        return found.start.fn;
+    if (runtimes && (any_will_do || found.later_count == 1))
+        return found.later[0].fn;
+    void *fn = vs_libc_dlsym()(RTLD_NEXT, name);
+    return fn ? fn : vs_definition_in("libcudart", name);
+}
+
+static bool is_ours(const void *fn)
+{
+    return same_object(fn, vs_runtime_handlers);
+}
+
+static void *runtime_resolve(enum vs_runtime_id id, enum vs_runtime_version version)
+{
+    const char *name = runtime_names[id];
+    void *fn = runtime_next(name, version != VS_RUNTIME_VERSION_any);
+    if (version != VS_RUNTIME_VERSION_any) {
+        enum vs_runtime_version found = fn ? version_of(fn) : VS_RUNTIME_VERSION_any;
+        /* another interposer's is right for all */
+        void *own = found < VS_RUNTIME_VERSION_COUNT && found != version
+                        ? vs_definition_in(runtime_versions[version], name)
+                        : NULL;
+        fn = own ? own : fn;
+    }
+    if (fn && is_ours(fn))
+        return NULL;
+    if (fn && keep(fn))
+        atomic_store_explicit(&runtime_real[id][version], fn, memory_order_release);
+    return fn;
+}
+
+void *vs_runtime_real(enum vs_runtime_id id, enum vs_runtime_version version)
+{
+    void *fn = atomic_load_explicit(&runtime_real[id][version], memory_order_acquire);
+    return fn ? fn : runtime_resolve(id, version);
+}
+
+void *vs_runtime_exported(enum vs_runtime_id id, void *fn)
+{
+    enum vs_runtime_version version = VS_RUNTIME_VERSION_any;
+    if (fn == vs_runtime_handlers[id][VS_RUNTIME_VERSION_any]) {
+        void *real = vs_runtime_real(id, VS_RUNTIME_VERSION_any);
+        version = real ? version_of(real) : VS_RUNTIME_VERSION_COUNT;
+        return version < VS_RUNTIME_VERSION_COUNT ? vs_runtime_handlers[id][version] : fn;
+    }
+    version = version_of(fn);
+    return version < VS_RUNTIME_VERSION_COUNT && vs_runtime_real(id, version) == fn
+               ? vs_runtime_handlers[id][version]
+               : fn;
+}
+
+bool vs_next_is_ours(const char *name, const void *caller)
+{
+    struct vs_loaded from, object = {.dynamic = NULL};
+    const struct link_map *map = _r_debug.r_map, *self = vs_loaded_self();
+    if (!self || !vs_loaded_at(caller, &from))
+        return false;
+    for (; map && map->l_ld != from.dynamic; map = map->l_next)
+        ;
+    for (map = map ? map->l_next : NULL; map; map = map->l_next) {
+        object = vs_loaded_from(map);
+        if (vs_loaded_symbol(&object, name, NULL))
+            break;
+    }
+    return map && object.dynamic == self->l_ld;
+}

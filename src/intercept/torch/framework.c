@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PyTorch's own allocator, one level above the device: libc10_cuda reports every
+ * block it hands out or takes back by calling two functions of libc10 through the
+ * symbol table, so that standing in front of them shows each tensor's memory.
+ * These events form a second level and are never added to the device's. The
+ * contract is weak: forward always, assume nothing. */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "intercept/process/process.h"
+#include "intercept/route/definitions.h"
+#include "intercept/route/hook.h"
+#include "trace/record/selection.h"
+
+/* c10::Device: two bytes passed by value in one register. */
+struct c10_device {
+    int8_t type; /* 1 = CUDA */
+    int8_t index;
+};
+#define C10_CUDA 1
+
+#define REPORT_USAGE "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+#define REPORT_OOM "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"
+
+typedef void (*usage_fn)(void *, int64_t, size_t, size_t, struct c10_device);
+typedef void (*oom_fn)(int64_t, size_t, size_t, struct c10_device);
+
+static void *next_symbol(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_acquire);
+    if (fn)
+        return fn;
+    fn = vs_next_symbol_of("libc10.so", name);
+    atomic_store_explicit(slot, fn, memory_order_release);
+    return fn;
+}
+
+static bool on_cuda(struct c10_device device)
+{
+    if (vs_thread.inside || device.type != C10_CUDA)
+        return false;
+    enum vs_process_state state = vs_process_state();
+    return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
+}
+
+/* Memory handed out (bytes >= 0) or taken back. */
+static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t reserved,
+                         struct c10_device device)
+{
+    struct vs_recorder *recorder = vs_process_recorder();
+    uint64_t index = (uint64_t)device.index, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
+    if (!recorder)
+        return;
+    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = (uint32_t)index,
+                               .alloc = bytes >= 0,
+                               .addr = addr,
+                               .requested = size,
+                               .size = size,
+                               .reserved_now = bytes >= 0 ? reserved : 0};
+    struct vs_event event;
+    if (change.alloc) {
+        change.selected = vs_selection_takes(recorder, VS_LEVEL_FRAMEWORK, size);
+        vs_event_begin(&event, VS_EVENT_framework_alloc);
+        event.framework_alloc = (struct vs_event_framework_alloc){
+            .addr = addr,
+            .size = size,
+            .device = index,
+            .total_allocated = allocated,
+            .total_reserved = reserved,
+            .stack = change.selected ? vs_process_stack() : 0};
+    } else {
+        vs_event_begin(&event, VS_EVENT_framework_free);
+        event.framework_free = (struct vs_event_framework_free){.addr = addr,
+                                                                .size = size,
+                                                                .device = index,
+                                                                .total_allocated = allocated,
+                                                                .total_reserved = reserved};
+    }
+    vs_recorder_acquire(recorder);
+    if (vs_selection_keeps_locked(recorder, &change, &event))
+        vs_recorder_event_locked(recorder, &event);
+    vs_recorder_release(recorder);
+}
+
+VS_EXPORT void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,
+                               struct c10_device device) __asm__(REPORT_USAGE);
+void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,
+                     struct c10_device device)
+{
+    static _Atomic(void *) slot;
+    usage_fn next = (usage_fn)next_symbol(&slot, REPORT_USAGE);
+    if (on_cuda(device)) {
+        vs_thread.caller = __builtin_return_address(0);
+        vs_thread.inside++;
+        record_usage((uint64_t)(uintptr_t)ptr, bytes, allocated, reserved, device);
+        vs_thread.inside--;
+    }
+    if (next)
+        next(ptr, bytes, allocated, reserved, device);
+}
+
+VS_EXPORT void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved,
+                             struct c10_device device) __asm__(REPORT_OOM);
+void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_device device)
+{
+    static _Atomic(void *) slot;
+    oom_fn next = (oom_fn)next_symbol(&slot, REPORT_OOM);
+    if (on_cuda(device)) {
+        vs_thread.caller = __builtin_return_address(0);
+        vs_thread.inside++;
+        struct vs_event event = {.kind = VS_EVENT_framework_oom,
+                                 .framework_oom = {.requested = (uint64_t)bytes,
+                                                   .device = (uint64_t)device.index,
+                                                   .total_allocated = allocated,
+                                                   .total_reserved = reserved,
+                                                   .stack = vs_process_stack()}};
+        vs_recorder_event(vs_process_recorder(), &event);
+        vs_thread.inside--;
+    }
+    if (next)
+        next(bytes, allocated, reserved, device);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory in stream order, for PyTorch's CUDAPluggableAllocator and for programs that
+ * name their streams. One allocator per context beside the one that serves cudaMalloc;
+ * both are recorded, counted and given back alike. The library may be in front of CUDA
+ * or merely be opened by the program: nothing here relies on hooks. */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/vs_log.h"
+#include "intercept/api/api.h"
+#include "intercept/cache/caching.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/cache/event_ops.h"
+#include "intercept/cache/policy.h"
+#include "intercept/process/process.h"
+#include "intercept/route/definitions.h"
+#include "intercept/route/hook.h"
+#include "intercept/route/loaded.h"
+#include "intercept/torch/torch_pool.h"
+#include "intercept/track/sharing.h"
+#include "intercept/track/tracker.h"
+#include "vramscope.h"
+
+/* --- out of memory, inside PyTorch --- */
+
+/* PyTorch takes NULL for memory and hands it to kernels; an exception it understands.
+ * The C++ library's own function throws it. */
+static void *no_memory(void)
+{
+    void (*throw_bad_alloc)(void) = NULL;
+    if (!vs_loaded_find("libc10.so", NULL))
+        return NULL;
+    *(void **)&throw_bad_alloc = vs_next_symbol_of("libstdc++.so.6", "_ZSt17__throw_bad_allocv");
+    if (throw_bad_alloc)
+        throw_bad_alloc();
+    return NULL;
+}
+
+/* --- requests --- */
+
+static enum vs_err take(struct vs_allocator *allocator, size_t bytes, uint64_t key,
+                        struct vs_allocation *out)
+{
+    return vs_sharing_on() ? vs_allocator_malloc_exportable(allocator, bytes, key, out)
+                                : vs_allocator_malloc(allocator, bytes, key, out);
+}
+
+static enum vs_err request(struct vs_context *context, size_t bytes, CUstream stream,
+                           struct vs_allocation *out)
+{
+    struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_STREAM_ORDERED);
+    if (!allocator)
+        return VS_ERR_DEVICE;
+    if (vs_stream_capturing(stream) && !vs_torch_pool_takes(context, stream)) {
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc has no memory for a stream that is "
+                                 "captured into a graph, unless it has a private pool");
+        return VS_ERR_STATE;
+    }
+    uint64_t key = vs_stream_key(context, stream);
+    vs_caching_request("vramscope_torch_alloc", bytes);
+    enum vs_err err = take(allocator, bytes, key, out);
+    if (err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device))
+        err = take(allocator, bytes, key, out);
+    if (err)
+        vs_track_failed(context, bytes, VS_FAMILY_DEVICE, vs_stream_key_id(key),
+                        "vramscope_torch_alloc",
+                        err == VS_ERR_DEVICE_OOM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_UNKNOWN);
+    return err;
+}
+
+static enum vs_err allocate(size_t bytes, int device, CUstream stream, uint64_t *addr)
+{
+    struct vs_entered entered = {.pushed = false};
+    struct vs_allocation allocation;
+    struct vs_context *current = vs_context_current(), *context = current;
+    if (device < 0 || !current || current->device != (uint32_t)device)
+        context = device >= 0 ? vs_context_on((uint32_t)device) : NULL;
+    if (!context) {
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc: device %d cannot be used", device);
+        return VS_ERR_DEVICE;
+    }
+    enum vs_err err = context == current ? VS_OK : vs_context_enter(context, &entered);
+    if (err)
+        return err;
+    err = request(context, bytes, stream, &allocation);
+    if (!err && vs_process_recorder())
+        vs_device_sample(context, vs_caching_time());
+    vs_context_leave(&entered);
+    if (!err)
+        *addr = allocation.addr;
+    return err;
+}
+
+VS_EXPORT void *vramscope_torch_alloc(size_t bytes, int device, void *stream)
+{
+    uint64_t addr = 0;
+    if (!bytes)
+        return NULL;
+    if (vs_process_forked())
+        return no_memory();
+    vs_process_serve();
+    vs_process_begin();
+    vs_hook_called(__builtin_return_address(0));
+    vs_thread.inside++;
+    enum vs_err err = allocate(bytes, device, stream, &addr);
+    vs_thread.inside--;
+    return err ? no_memory() : (void *)(uintptr_t)addr;
+}
+
+static bool has(struct vs_context *context, uint64_t addr, struct vs_allocation *found, bool *live)
+{
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 1);
+    return allocator && vs_allocator_find(allocator, addr, found, live) == VS_OK;
+}
+
+/* The context whose stream-ordered allocator has *addr*, and what it knows of it. */
+static struct vs_context *owner_of(uint64_t addr, struct vs_allocation *found, bool *live)
+{
+    struct vs_context *likely = vs_caching_likely_owner(addr);
+    if (likely && has(likely, addr, found, live))
+        return likely;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c != likely && has(c, addr, found, live))
+            return c;
+    }
+    return NULL;
+}
+
+/* The last user of a block that is freed may be another stream than its own. A use that
+ * cannot be noted leaves a leak rather than a race. */
+static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream stream)
+{
+    struct vs_entered entered = {.pushed = false};
+    struct vs_allocator *allocator = vs_context_allocator_at(context, 1);
+    if (!allocator)
+        return VS_ERR_FOREIGN;
+    if (vs_process_state() == VS_PROCESS_EXITING)
+        return vs_allocator_free(allocator, addr);
+    enum vs_err err =
+        vs_stream_is_default(stream) ? VS_OK : vs_context_enter(context, &entered);
+    if (err)
+        return err;
+    err = vs_allocator_free_on(allocator, addr, vs_stream_key(context, stream));
+    vs_context_leave(&entered);
+    return err;
+}
+
+static void release(uint64_t addr, CUstream stream)
+{
+    struct vs_allocation found;
+    bool live;
+    struct vs_context *context = vs_caching_likely_owner(addr);
+    vs_caching_begin("vramscope_torch_free", 0);
+    enum vs_err err = context ? free_in(context, addr, stream) : VS_ERR_FOREIGN;
+    if (err == VS_ERR_FOREIGN && (context = owner_of(addr, &found, &live)))
+        err = free_in(context, addr, stream);
+    if (err)
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p is not a block that it may free",
+                    (void *)(uintptr_t)addr);
+}
+
+VS_EXPORT void vramscope_torch_free(void *pointer, size_t bytes, int device, void *stream)
+{
+    (void)bytes;
+    (void)device;
+    if (!pointer || !vs_process_serving() || vs_process_forked())
+        return;
+    vs_thread.inside++;
+    release((uint64_t)(uintptr_t)pointer, stream);
+    vs_thread.inside--;
+}
+
+VS_EXPORT void vramscope_torch_record_stream(void *pointer, void *stream)
+{
+    struct vs_allocation found;
+    bool live;
+    if (!pointer || !vs_process_serving() || vs_process_forked())
+        return;
+    vs_thread.inside++;
+    struct vs_context *current = vs_context_current();
+    struct vs_context *context = owner_of((uint64_t)(uintptr_t)pointer, &found, &live);
+    if (context && live && current) {
+        enum vs_err err = vs_allocator_record_stream(vs_context_allocator_at(context, 1),
+                                                     found.addr, vs_stream_key(current, stream));
+        if (err)
+            vs_log_once(VS_LOG_WARN, "vramscope_torch_record_stream: %s", vs_err_text(err));
+    }
+    vs_thread.inside--;
+}
+
+VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
+{
+    struct vs_allocation found;
+    CUdeviceptr base = (CUdeviceptr)(uintptr_t)pointer;
+    size_t size = 0;
+    bool live;
+    vs_thread.inside++;
+    if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
+        bool mapped = found.mapped;
+        if (mapped) /* PyTorch asks when it is about to share it, which fails */
+            vs_sharing_begin();
+        /* of mapped memory the driver knows single pieces, smaller than the block perhaps */
+        if (mapped || VS_REAL(cuMemGetAddressRange_v2, &base, &size, found.addr) != CUDA_SUCCESS) {
+            base = found.addr;
+            size = found.size;
+        }
+    }
+    vs_thread.inside--;
+    if (bytes)
+        *bytes = size;
+    return (void *)(uintptr_t)base;
+}
+
+VS_EXPORT void vramscope_torch_reset(void)
+{
+    for (int device = 0; device < VS_DEVICES_MAX; device++)
+        vramscope_trim(device);
+}
+
+VS_EXPORT void vramscope_torch_set_memory_fraction(double fraction, int device)
+{
+    if (vramscope_set_memory_fraction(device, fraction))
+        vs_log_once(VS_LOG_WARN, "the memory fraction %g of device %d cannot be set", fraction,
+                    device);
+}
+
+VS_EXPORT void vramscope_torch_init(int device_count)
+{
+    (void)device_count;
+    vs_process_serve();
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Registry of devices, contexts and streams. Contexts are found at their first
+ * use, whichever way the program made them; the list only grows, so readers take
+ * no lock. Ids are ours unless the CUPTI collector runs, whose stream ids are
+ * then used, so that allocations and kernels agree. */
+#define _GNU_SOURCE
+#include "intercept/track/context.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+#include "intercept/cache/caching.h"
+#include "intercept/cache/capture.h"
+#include "intercept/cache/event_ops.h"
+#include "intercept/cache/planned.h"
+#include "intercept/cache/vmm_ops.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/cupti/inject_replay.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/torch/torch_pool.h"
+#include "intercept/track/tracker.h"
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
+static struct vs_arena arena;                  /* guarded by lock */
+static _Atomic(struct vs_context *) contexts;  /* newest first; release on push */
+static uint32_t context_count;                 /* guarded by lock */
+static bool device_known[VS_DEVICES_MAX];      /* guarded by lock */
+static struct vs_map streams;                  /* guarded by lock: key -> id */
+static uint64_t stream_count;                  /* guarded by lock */
+_Atomic bool vs_several_contexts, vs_peer_access;
+
+/* the last context of this thread, so that the hot path walks no list */
+static _Thread_local struct vs_context *recent __attribute__((tls_model("initial-exec")));
+
+CUcontext vs_context_handle(void)
+{
+    CUcontext handle = NULL;
+    static _Atomic(void *) fn;
+    void *f = vs_driver_once(&fn, "cuCtxGetCurrent");
+    if (!f || ((CUresult(*)(CUcontext *))f)(&handle) != CUDA_SUCCESS)
+        return NULL;
+    return handle;
+}
+
+struct vs_context *vs_context_find(CUcontext handle)
+{
+    for (struct vs_context *c = atomic_load_explicit(&contexts, memory_order_acquire); c;
+         c = c->next) {
+        if (c->handle == handle && atomic_load_explicit(&c->alive, memory_order_relaxed))
+            return c;
+    }
+    return NULL;
+}
+
+struct vs_context *vs_context_next(const struct vs_context *previous)
+{
+    return previous ? previous->next : atomic_load_explicit(&contexts, memory_order_acquire);
+}
+
+int vs_device_attribute(uint32_t device, CUdevice_attribute which)
+{
+    CUresult (*get)(int *, CUdevice_attribute, CUdevice);
+    *(void **)&get = vs_driver_symbol("cuDeviceGetAttribute");
+    int value = 0;
+    return get && get(&value, which, (CUdevice)device) == CUDA_SUCCESS ? value : 0;
+}
+
+static uint64_t attribute(CUdevice device, CUdevice_attribute which)
+{
+    return (uint64_t)vs_device_attribute((uint32_t)device, which);
+}
+
+/* Before the lock is taken: a search waits while another thread loads a library, whose
+ * constructor may wait for the lock. */
+static void find_functions(void)
+{
+    static const char *const names[] = {"cuDeviceGetName", "cuDeviceTotalMem_v2",
+                                        "cuDeviceGetUuid_v2", "cuDriverGetVersion",
+                                        "cuDeviceGetAttribute", "vramscopeSimRegisterKernel"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        vs_driver_symbol(names[i]);
+}
+
+static void record_device(CUdevice device)
+{
+    if (!vs_process_recorder())
+        return;
+    char name[256] = "", uuid[64] = "";
+    size_t total = 0;
+    int driver_version = 0;
+    CUuuid id;
+    CUresult (*get_name)(char *, int, CUdevice);
+    CUresult (*get_total)(size_t *, CUdevice);
+    CUresult (*get_uuid)(CUuuid *, CUdevice);
+    CUresult (*get_version)(int *);
+    *(void **)&get_name = vs_driver_symbol("cuDeviceGetName");
+    *(void **)&get_total = vs_driver_symbol("cuDeviceTotalMem_v2");
+    *(void **)&get_uuid = vs_driver_symbol("cuDeviceGetUuid_v2");
+    *(void **)&get_version = vs_driver_symbol("cuDriverGetVersion");
+    if (!get_name || get_name(name, sizeof name, device) != CUDA_SUCCESS)
+        snprintf(name, sizeof name, "device %d", device);
+    if (!get_total || get_total(&total, device) != CUDA_SUCCESS)
+        total = 0;
+    if (get_uuid && get_uuid(&id, device) == CUDA_SUCCESS) {
+        const unsigned char *b = (const unsigned char *)id.bytes;
+        snprintf(uuid, sizeof uuid,
+                 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+                 b[14], b[15]);
+    }
+    if (!get_version || get_version(&driver_version) != CUDA_SUCCESS)
+        driver_version = 0;
+    bool simulated = vs_driver_symbol("vramscopeSimRegisterKernel") != NULL;
+    struct vs_event event = {
+        .kind = VS_EVENT_device,
+        .device = {.device = (uint64_t)device,
+                   .name = vs_process_string(name),
+                   .uuid = vs_process_string(uuid),
+                   .total_bytes = total,
+                   .sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+                   .cc_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                   .cc_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                   .simulated = simulated,
+                   .driver_version = (uint64_t)driver_version}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+void vs_device_note(uint32_t device)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    find_functions();
+    vs_lock_acquire(&lock);
+    if (!device_known[device])
+        record_device((CUdevice)device);
+    device_known[device] = true;
+    vs_lock_release(&lock);
+}
+
+static void record_context(const struct vs_context *context, bool alive)
+{
+    if (!vs_process_recorder())
+        return;
+    struct vs_event event = {.kind = VS_EVENT_context,
+                             .context = {.context = context->id,
+                                         .device = context->device,
+                                         .handle = (uint64_t)(uintptr_t)context->handle,
+                                         .primary = context->primary,
+                                         .alive = alive}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static bool is_primary(CUcontext handle, CUdevice device)
+{
+    /* retain and release leave the count as it was, and give the handle */
+    CUcontext primary = NULL;
+    CUresult (*state)(CUdevice, unsigned *, int *);
+    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
+    unsigned flags;
+    int active = 0;
+    if (!state || state(device, &flags, &active) != CUDA_SUCCESS || !active)
+        return false;
+    if (VS_REAL(cuDevicePrimaryCtxRetain, &primary, device) != CUDA_SUCCESS)
+        return false;
+    if (VS_REAL(cuDevicePrimaryCtxRelease_v2, device) != CUDA_SUCCESS)
+        return false;
+    return primary == handle;
+}
+
+static struct vs_context *register_context(CUcontext handle)
+{
+    CUresult (*get_device)(CUdevice *);
+    *(void **)&get_device = vs_driver_symbol("cuCtxGetDevice");
+    CUdevice device;
+    if (!get_device || get_device(&device) != CUDA_SUCCESS || device < 0 ||
+        device >= VS_DEVICES_MAX)
+        return NULL;
+    int replayed = vs_replay_suspend();
+    bool primary = is_primary(handle, device);
+    vs_replay_resume(replayed);
+    find_functions();
+    vs_lock_acquire(&lock);
+    struct vs_context *context = vs_context_find(handle);
+    if (!context && (context = vs_arena_alloc(&arena, sizeof *context))) {
+        context->handle = handle;
+        context->id = ++context_count;
+        context->device = (uint32_t)device;
+        context->primary = primary;
+        atomic_store_explicit(&context->alive, true, memory_order_relaxed);
+        if (!device_known[device])
+            record_device(device);
+        device_known[device] = true;
+        record_context(context, true);
+        context->next = atomic_load_explicit(&contexts, memory_order_relaxed);
+        atomic_store_explicit(&contexts, context, memory_order_release);
+    }
+    vs_lock_release(&lock);
+    return context;
+}
+
+struct vs_context *vs_context_current(void)
+{
+    CUcontext handle = vs_context_handle();
+    if (!handle)
+        return NULL;
+    if (recent && recent->handle == handle &&
+        atomic_load_explicit(&recent->alive, memory_order_relaxed))
+        return recent;
+    struct vs_context *context = vs_context_find(handle);
+    if (!context)
+        context = register_context(handle);
+    recent = context;
+    return context;
+}
+
+void vs_context_gone(struct vs_context *context, const char *api)
+{
+    if (!atomic_exchange(&context->alive, false))
+        return;
+    vs_caching_context_gone(context, vs_api(api));
+    vs_torch_pool_context_gone(context);
+    vs_event_ops_context_gone(context);
+    vs_vmm_context_gone(context);
+    vs_track_context_gone(context->id, vs_api(api));
+    record_context(context, false);
+}
+
+bool vs_context_device(CUcontext handle, uint32_t *device)
+{
+    CUresult (*push)(CUcontext), (*pop)(CUcontext *), (*get_device)(CUdevice *);
+    const struct vs_context *known = vs_context_find(handle);
+    CUcontext was;
+    CUdevice ordinal = -1;
+    if (known) {
+        *device = known->device;
+        return true;
+    }
+    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    *(void **)&get_device = vs_driver_symbol("cuCtxGetDevice");
+    if (!push || !pop || !get_device || push(handle) != CUDA_SUCCESS)
+        return false;
+    bool found = get_device(&ordinal) == CUDA_SUCCESS && ordinal >= 0;
+    pop(&was);
+    *device = (uint32_t)ordinal;
+    return found;
+}
+
+static CUresult retain_primary(CUdevice device, CUcontext *handle)
+{
+    CUresult (*init)(unsigned);
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
+    if (r != CUDA_ERROR_NOT_INITIALIZED)
+        return r;
+    *(void **)&init = vs_driver_symbol("cuInit");
+    if (init && init(0) == CUDA_SUCCESS)
+        r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
+    return r;
+}
+
+struct vs_context *vs_context_on(uint32_t device)
+{
+    static _Atomic(struct vs_context *) primary[VS_DEVICES_MAX];
+    struct vs_context *context = vs_context_current();
+    if (context && context->device == device)
+        return context;
+    context = device < VS_DEVICES_MAX ? atomic_load(&primary[device]) : NULL;
+    if (device >= VS_DEVICES_MAX || (context && atomic_load(&context->alive)))
+        return context;
+    CUcontext handle, was;
+    CUresult (*push)(CUcontext), (*pop)(CUcontext *);
+    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    if (!push || !pop || retain_primary((CUdevice)device, &handle) != CUDA_SUCCESS ||
+        push(handle) != CUDA_SUCCESS)
+        return NULL;
+    context = vs_context_current();
+    pop(&was);
+    atomic_store(&primary[device], context);
+    return context;
+}
+
+struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_reuse reuse)
+{
+    _Atomic(struct vs_allocator *) *slot =
+        reuse == VS_REUSE_AFTER_SYNC ? &context->allocator : &context->ordered;
+    struct vs_allocator *allocator = atomic_load_explicit(slot, memory_order_acquire);
+    if (allocator)
+        return allocator;
+    allocator = vs_caching_create(context, reuse);
+    struct vs_allocator *expected = NULL;
+    if (!allocator)
+        return NULL;
+    if (!atomic_compare_exchange_strong(slot, &expected, allocator)) {
+        vs_allocator_destroy(allocator);
+        return expected;
+    }
+    vs_planned_begin(context, allocator); /* only now it is sure to stay */
+    return allocator;
+}
+
+/* While something is captured nothing may be waited for, as giving back mapped memory
+ * would, or stream-ordered memory: then these allocators stay as they are. */
+static int allocators_to_empty(void)
+{
+    const struct vs_options *options = vs_process_options();
+    if (!vs_capture_any())
+        return VS_CONTEXT_ALLOCATORS;
+    return vs_option_is(options, VS_OPT_policy, "compact") || *options->text[VS_OPT_alloc_conf] ? 0
+                                                                                                : 1;
+}
+
+uint64_t vs_context_make_room(uint32_t device)
+{
+    uint64_t total = 0;
+    int count = vs_replay_on ? 0 : allocators_to_empty(); /* replayed, nobody tries again */
+    /* the driver had no memory, so it forbade nothing: what we free is not forbidden either */
+    CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; c->device == device && i < count; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            uint64_t released = 0;
+            /* what was given back is room, also when some segment could not be */
+            enum vs_err err = allocator ? vs_allocator_empty_cache(allocator, &released) : VS_OK;
+            (void)err;
+            total += released;
+        }
+    }
+    vs_capture_restore(mode);
+    return total;
+}
+
+static void record_stream(uint64_t id, uint32_t device, CUstream handle, const char *name)
+{
+    if (!vs_process_recorder())
+        return;
+    struct vs_event event = {.kind = VS_EVENT_stream,
+                             .stream = {.stream = id,
+                                        .device = device,
+                                        .handle = (uint64_t)(uintptr_t)handle,
+                                        .name = vs_process_string(name),
+                                        .alive = 1}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static const char *default_name(CUstream stream, bool per_thread)
+{
+    if (stream == CU_STREAM_PER_THREAD || (!stream && per_thread))
+        return "per-thread default";
+    return !stream || stream == CU_STREAM_LEGACY ? "default" : "";
+}
+
+uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool per_thread)
+{
+    bool legacy = !per_thread && (!stream || stream == CU_STREAM_LEGACY);
+    uint32_t id32;
+    uint64_t key = ((uint64_t)(uintptr_t)stream << 8 ^ (uint64_t)context->id << 1 ^
+                    (uint64_t)(per_thread && !stream)) | UINT64_C(1) << 63;
+    vs_lock_acquire(&lock);
+    uint64_t *known = vs_map_get(&streams, key);
+    uint64_t id = known ? *known : 0;
+    vs_lock_release(&lock);
+    if (known)
+        return id;
+    if (vs_collector_stream_id(context->handle, stream, per_thread, &id32))
+        id = id32;
+    else if (legacy)
+        id = 0;
+    else {
+        vs_lock_acquire(&lock);
+        id = (uint64_t)context->id << 20 | ++stream_count;
+        vs_lock_release(&lock);
+    }
+    vs_lock_acquire(&lock);
+    if (vs_map_put(&streams, key, id) == VS_OK)
+        record_stream(id, context->device, stream, default_name(stream, per_thread));
+    vs_lock_release(&lock);
+    return id;
+}
+
+void vs_stream_name(CUstream stream, const char *name)
+{
+    const struct vs_context *context = vs_context_current();
+    if (!context)
+        return;
+    uint64_t id = vs_stream_id(context, stream, false);
+    record_stream(id, context->device, stream, name);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The table holds what was opened at an offset, by the address that the
+ * program has; the driver counts how often one allocation is open, we how often each
+ * address was given. No lock is held across a call of the driver. */
+#include "intercept/track/ipc_import.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_map.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/ipc_token.h"
+
+struct ipc_import_entry {
+    struct vs_ipc_opened opened;
+    uint64_t base;  /* what the driver opened */
+    uint64_t times; /* it was opened and not closed */
+    struct ipc_import_entry *next_free;
+};
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "opened memory");
+static struct vs_map table;         /* guarded by lock: address -> struct ipc_import_entry */
+static struct vs_arena arena;       /* guarded by lock */
+static struct ipc_import_entry *free_entries;  /* guarded by lock */
+static uint64_t serials;            /* guarded by lock */
+static _Atomic uint64_t open_count; /* atomic; entries in the table */
+
+static struct ipc_import_entry *entry_of_locked(uint64_t addr)
+{
+    const uint64_t *value = vs_map_get(&table, addr);
+    return value ? (struct ipc_import_entry *)(uintptr_t)*value : NULL;
+}
+
+static bool enter_locked(uint64_t addr, uint64_t base, uint64_t bytes)
+{
+    struct ipc_import_entry *entry = entry_of_locked(addr);
+    if (entry) {
+        entry->times++;
+        return true;
+    }
+    entry = free_entries;
+    if (entry)
+        free_entries = entry->next_free;
+    else if (!(entry = vs_arena_alloc(&arena, sizeof *entry)))
+        return false;
+    *entry = (struct ipc_import_entry){
+        .opened = {.addr = addr, .bytes = bytes, .serial = ++serials}, .base = base, .times = 1};
+    if (vs_map_put(&table, addr, (uint64_t)(uintptr_t)entry) == VS_OK) {
+        atomic_fetch_add(&open_count, 1);
+        return true;
+    }
+    entry->next_free = free_entries;
+    free_entries = entry;
+    return false;
+}
+
+static bool enter(uint64_t addr, uint64_t base, uint64_t bytes)
+{
+    vs_lock_acquire(&lock);
+    bool entered = enter_locked(addr, base, bytes);
+    vs_lock_release(&lock);
+    return entered;
+}
+
+/* One opening less. False when *addr* is not in the table. */
+static bool leave(uint64_t addr, uint64_t *base, uint64_t *bytes)
+{
+    vs_lock_acquire(&lock);
+    struct ipc_import_entry *entry = entry_of_locked(addr);
+    if (entry) {
+        *base = entry->base;
+        *bytes = entry->opened.bytes;
+        if (--entry->times == 0) {
+            vs_map_remove(&table, addr, NULL);
+            atomic_fetch_sub(&open_count, 1);
+            entry->next_free = free_entries;
+            free_entries = entry;
+        }
+    }
+    vs_lock_release(&lock);
+    return entry != NULL;
+}
+
+static CUresult open_in_driver(bool v2, CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
+{
+    return v2 ? VS_REAL(cuIpcOpenMemHandle_v2, ptr, handle, flags)
+              : VS_REAL(cuIpcOpenMemHandle, ptr, handle, flags);
+}
+
+CUresult vs_ipc_open(bool v2, CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
+{
+    struct vs_ipc_token token;
+    CUdeviceptr base;
+    if (!ptr || !vs_ipc_token_read(&handle, &token))
+        return open_in_driver(v2, ptr, handle, flags);
+    CUresult r = open_in_driver(v2, &base, token.handle, flags);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!enter(base + token.offset, base, token.bytes)) {
+        VS_REAL(cuIpcCloseMemHandle, base);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *ptr = base + token.offset;
+    return CUDA_SUCCESS;
+}
+
+CUresult vs_ipc_close(CUdeviceptr ptr)
+{
+    uint64_t base, bytes;
+    if (!atomic_load(&open_count) || !leave(ptr, &base, &bytes))
+        return VS_REAL(cuIpcCloseMemHandle, ptr);
+    CUresult r = VS_REAL(cuIpcCloseMemHandle, base);
+    if (r != CUDA_SUCCESS)
+        (void)enter(ptr, base, bytes); /* it is still open; its node is there */
+    return r;
+}
+
+bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out)
+{
+    bool found = false;
+    size_t cursor = 0;
+    if (!atomic_load_explicit(&open_count, memory_order_relaxed))
+        return false;
+    vs_lock_acquire(&lock);
+    const struct ipc_import_entry *entry = entry_of_locked(ptr);
+    for (const struct vs_map_slot *s; !entry && (s = vs_map_next(&table, &cursor));) {
+        const struct ipc_import_entry *e = (const struct ipc_import_entry *)(uintptr_t)s->value;
+        if (ptr - e->opened.addr < e->opened.bytes)
+            entry = e;
+    }
+    if ((found = entry != NULL))
+        *out = entry->opened;
+    vs_lock_release(&lock);
+    return found;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the process holds of each device, and the bound it keeps to; see the header.
+ * Counting goes on without a limit too, since a bound may be set at any time (the
+ * memory fraction): one atomic addition beside a driver call that costs thousands.
+ *
+ * No lock and no state of the recording: the bound is read from the environment by
+ * whoever asks first, and every thread works out the same. */
+#include "intercept/track/limit.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_limit_spec.h"
+#include "base/vs_log.h"
+#include "base/vs_option.h"
+#include "intercept/cupti/inject_replay.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/context.h"
+
+_Static_assert(VS_LIMIT_DEVICES_MAX == VS_DEVICES_MAX, "every device can have its limit");
+
+static _Atomic uint64_t used[VS_DEVICES_MAX];   /* atomic */
+static _Atomic uint64_t bounds[VS_DEVICES_MAX]; /* atomic; 0: not worked out yet */
+
+static uint64_t device_total(uint32_t device)
+{
+    size_t bytes = 0;
+    CUresult (*get)(size_t *, CUdevice);
+    *(void **)&get = vs_driver_symbol("cuDeviceTotalMem_v2");
+    return get && get(&bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
+}
+
+/* A limit for a device that is not here would be a slip that nobody notices. */
+static void look_for_absent(const struct vs_limit_spec *spec)
+{
+    int count = 0;
+    CUresult (*get)(int *);
+    *(void **)&get = vs_driver_symbol("cuDeviceGetCount");
+    if (!get || get(&count) != CUDA_SUCCESS)
+        return;
+    for (int i = count; i < VS_LIMIT_DEVICES_MAX; i++) {
+        if (spec->own[i].bytes || spec->own[i].percent > 0)
+            vs_log_once(VS_LOG_WARN, "limit: there is no device %d here; devices: %d", i, count);
+    }
+}
+
+/* A share of a device that does not tell its size yet (CUDA is not initialised) is no
+ * limit so far, and is asked for again. */
+static uint64_t work_out(uint32_t device)
+{
+    struct vs_limit_spec spec;
+    char name[VS_OPTION_ENV_MAX];
+    const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
+    uint64_t bytes = VS_LIMIT_NONE;
+    /* what does not parse is ignored, and said where the options are read */
+    if (text && *text && vs_replay_on) {
+        vs_log_once(VS_LOG_WARN, "the option limit needs LD_PRELOAD or `vramscope run`: injected, "
+                                 "vramscope only watches");
+    } else if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
+        uint64_t total = device_total(device);
+        look_for_absent(&spec);
+        bytes = vs_limit_bytes(&spec, device, total);
+        if (!total && bytes == VS_LIMIT_NONE)
+            return bytes;
+    }
+    atomic_store_explicit(&bounds[device], bytes, memory_order_relaxed);
+    return bytes;
+}
+
+static uint64_t bound(uint32_t device)
+{
+    uint64_t bytes = atomic_load_explicit(&bounds[device], memory_order_relaxed);
+    return bytes ? bytes : work_out(device);
+}
+
+bool vs_limit_take_within(uint32_t device, uint64_t bytes, uint64_t most)
+{
+    if (device >= VS_DEVICES_MAX)
+        return true;
+    uint64_t own = bound(device);
+    if (own < most)
+        most = own;
+    uint64_t now = atomic_load_explicit(&used[device], memory_order_relaxed);
+    do {
+        if (most != VS_LIMIT_NONE && (bytes > most || now > most - bytes))
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now + bytes,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+bool vs_limit_take(uint32_t device, uint64_t bytes)
+{
+    return vs_limit_take_within(device, bytes, VS_LIMIT_NONE);
+}
+
+void vs_limit_give(uint32_t device, uint64_t bytes)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    /* what was never counted must not make the rest seem endless */
+    uint64_t now = atomic_load_explicit(&used[device], memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now > bytes ? now - bytes : 0,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+void vs_limit_add(uint32_t device, uint64_t bytes)
+{
+    if (device < VS_DEVICES_MAX)
+        atomic_fetch_add_explicit(&used[device], bytes, memory_order_relaxed);
+}
+
+void vs_limit_gone(const struct vs_tracked *live)
+{
+    /* what graphs hold is counted as the driver holds it, not by allocation */
+    if (live->context && vs_family_on_device(live->family) && live->family != VS_FAMILY_MANAGED &&
+        live->family != VS_FAMILY_GRAPH)
+        vs_limit_give(live->device, live->size);
+}
+
+/* What is taken of *device* now. */
+static uint64_t used_of(uint32_t device)
+{
+    return device < VS_DEVICES_MAX ? atomic_load_explicit(&used[device], memory_order_relaxed) : 0;
+}
+
+bool vs_limit_of(uint32_t device, uint64_t *bytes)
+{
+    uint64_t most = device < VS_DEVICES_MAX ? bound(device) : VS_LIMIT_NONE;
+    if (most == VS_LIMIT_NONE)
+        return false;
+    *bytes = most;
+    return true;
+}
+
+uint64_t vs_limit_total(uint32_t device)
+{
+    uint64_t total = device_total(device);
+    vs_limit_view(device, 0, NULL, &total);
+    return total;
+}
+
+void vs_limit_view(uint32_t device, uint64_t cached_bytes, uint64_t *free_bytes,
+                   uint64_t *total_bytes)
+{
+    uint64_t most;
+    if (free_bytes)
+        *free_bytes += cached_bytes;
+    if (!vs_limit_of(device, &most))
+        return;
+    /* the cache may have changed since it was asked: never less than nothing is held */
+    uint64_t taken = used_of(device);
+    uint64_t held = taken > cached_bytes ? taken - cached_bytes : 0;
+    uint64_t left = most > held ? most - held : 0;
+    if (free_bytes && *free_bytes > left)
+        *free_bytes = left;
+    if (total_bytes && *total_bytes > most)
+        *total_bytes = most;
+}

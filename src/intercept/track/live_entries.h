@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live pointers by address, in as little of the host's memory as goes: an entry of 32
+ * bytes and a slot of the map each. The tracker's lock guards all of it. Internal to
+ * the tracker. */
+#ifndef VS_LIVE_ENTRIES_H
+#define VS_LIVE_ENTRIES_H
+
+#include "intercept/track/tracker.h"
+
+/* What is known of an address, which is the key. */
+struct vs_live_entry {
+    uint64_t requested, size;
+    union {
+        const char *leaving; /* while there is a ticket: the call that frees it; static text */
+        struct vs_live_entry *next_free;
+    };
+    uint32_t ticket;
+    uint32_t device : 6, family : 4, context : 22; /* context 0: none that fits */
+};
+_Static_assert(sizeof(struct vs_live_entry) == 32, "what docs/measurements.md says");
+_Static_assert(VS_DEVICES_MAX <= 64 && VS_FAMILY_COUNT <= 16, "both fit their bits");
+
+/* vs_live_find: NULL when *addr* is not there. Valid until it is removed. */
+struct vs_live_entry *vs_live_find(uint64_t addr);
+
+/* vs_live_of: all that *entry* of *addr* says. */
+struct vs_tracked vs_live_of(const struct vs_live_entry *entry, uint64_t addr);
+
+/* vs_live_put: enter *live* in the place of what its address was. False: no memory. */
+bool vs_live_put(const struct vs_tracked *live);
+
+/* vs_live_remove: false when *addr* is not there; else *was* gets what it was. */
+bool vs_live_remove(uint64_t addr, struct vs_tracked *was);
+
+/* vs_live_next: walk all: *cursor* starts at 0; NULL at the end. To remove what it gave,
+ * set the cursor back by one: another one may move to that place. */
+const struct vs_live_entry *vs_live_next(size_t *cursor, uint64_t *addr);
+
+#endif

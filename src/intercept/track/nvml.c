@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NVML's functions are found by name in libnvidia-ml.so.1; their types are declared here
+ * by NVIDIA's public reference, so that no header is needed. A device is found by its
+ * UUID, then its bus number, never by its index, which counts other devices than CUDA
+ * does. This process is found by its number; in a container, where the device knows it
+ * by another one, it is the one that came when its context did. */
+#define _GNU_SOURCE
+#include "intercept/track/nvml.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vs_log.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/context.h"
+#include "trace/format/event.h"
+
+#define NVML_NO_ATTACH 2u /* nvmlInitWithFlags: attach to a device when it is asked for */
+#define NVML_INSUFFICIENT_SIZE 7
+#define NOT_AVAILABLE UINT64_MAX
+#define PROCESSES_MAX 128
+/* An entry of a process list. Drivers 530 to 535 had one field more at first, under the
+ * same name of the function. */
+#define ENTRY_BYTES 24
+#define ENTRY_BYTES_LONG 32
+
+struct nvml_memory {
+    unsigned long long total, free, used;
+};
+
+typedef int (*list_fn)(void *device, unsigned *count, void *infos);
+
+static struct {
+    int (*by_uuid)(const char *, void **);
+    int (*by_bus)(const char *, void **);
+    int (*memory)(void *, struct nvml_memory *);
+    list_fn compute, graphics; /* graphics may be NULL */
+    int (*init)(unsigned);     /* one of the two may be NULL */
+    int (*init_plain)(void);
+} nvml; /* written at begin, by vs_nvml_open; immutable then */
+
+static _Atomic bool loaded;
+static atomic_flag asking = ATOMIC_FLAG_INIT;
+
+enum handle_state { UNKNOWN, FOUND, ABSENT };
+static struct device {
+    _Atomic int state; /* enum handle_state; release pairs with acquire: handle was stored */
+    void *handle;
+    unsigned before_count; /* the rest is guarded by `asking` */
+    uint32_t before[PROCESSES_MAX]; /* who used it before this process did */
+    uint32_t own; /* this process's number there; 0 = not known */
+} devices[VS_DEVICES_MAX];
+
+static bool bind(void *library)
+{
+    *(void **)&nvml.init = dlsym(library, "nvmlInitWithFlags");
+    *(void **)&nvml.init_plain = dlsym(library, "nvmlInit_v2");
+    *(void **)&nvml.by_uuid = dlsym(library, "nvmlDeviceGetHandleByUUID");
+    *(void **)&nvml.by_bus = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
+    *(void **)&nvml.memory = dlsym(library, "nvmlDeviceGetMemoryInfo");
+    *(void **)&nvml.compute = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (!nvml.compute) /* the same entries under an older name */
+        *(void **)&nvml.compute = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v2");
+    *(void **)&nvml.graphics = dlsym(library, "nvmlDeviceGetGraphicsRunningProcesses_v3");
+    return nvml.by_uuid && nvml.by_bus && nvml.memory && nvml.compute;
+}
+
+/* The simulated driver has an NVML of its own beside it, found by the same path. */
+void vs_nvml_open(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    bool complete = library && bind(library);
+    int r = -1;
+    if (nvml.init)
+        r = nvml.init(NVML_NO_ATTACH);
+    else if (nvml.init_plain)
+        r = nvml.init_plain();
+    if (r == 0 && complete)
+        atomic_store_explicit(&loaded, true, memory_order_release);
+    else if (library)
+        vs_log(VS_LOG_DEBUG, "NVML does not answer (%d): other processes are not told apart", r);
+}
+
+static void uuid_text(char text[48], const char *prefix, const CUuuid *id)
+{
+    const unsigned char *b = (const unsigned char *)id->bytes;
+    snprintf(text, 48,
+             "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", prefix,
+             b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+             b[14], b[15]);
+}
+
+static void *by_uuid(CUdevice device)
+{
+    CUuuid id;
+    char text[48];
+    void *handle = NULL;
+    CUresult (*get_uuid)(CUuuid *, CUdevice);
+    *(void **)&get_uuid = vs_driver_symbol("cuDeviceGetUuid_v2");
+    if (!get_uuid || get_uuid(&id, device) != CUDA_SUCCESS)
+        return NULL;
+    uuid_text(text, "GPU", &id);
+    if (nvml.by_uuid(text, &handle) == 0)
+        return handle;
+    uuid_text(text, "MIG", &id); /* a part of a device */
+    return nvml.by_uuid(text, &handle) == 0 ? handle : NULL;
+}
+
+static void *by_bus(CUdevice device)
+{
+    char text[64];
+    void *handle = NULL;
+    CUresult (*get_bus)(char *, int, CUdevice);
+    *(void **)&get_bus = vs_driver_symbol("cuDeviceGetPCIBusId");
+    if (!get_bus || get_bus(text, sizeof text, device) != CUDA_SUCCESS ||
+        nvml.by_bus(text, &handle) != 0)
+        return NULL;
+    return handle;
+}
+
+/* Is it the device that CUDA shows, or a larger one of which that is a part? */
+static bool as_large(void *handle, CUdevice device)
+{
+    size_t total = 0;
+    struct nvml_memory memory;
+    CUresult (*get_total)(size_t *, CUdevice);
+    *(void **)&get_total = vs_driver_symbol("cuDeviceTotalMem_v2");
+    return get_total && get_total(&total, device) == CUDA_SUCCESS &&
+           nvml.memory(handle, &memory) == 0 && memory.total - memory.total / 5 <= total;
+}
+
+static struct device *device_of(uint32_t ordinal)
+{
+    struct device *device = ordinal < VS_DEVICES_MAX ? &devices[ordinal] : NULL;
+    if (!device || !atomic_load_explicit(&loaded, memory_order_acquire) ||
+        atomic_load_explicit(&device->state, memory_order_acquire) != FOUND)
+        return NULL;
+    return device;
+}
+
+void vs_nvml_load(uint32_t ordinal)
+{
+    if (!atomic_load_explicit(&loaded, memory_order_acquire) || ordinal >= VS_DEVICES_MAX ||
+        atomic_load(&devices[ordinal].state) != UNKNOWN || atomic_flag_test_and_set(&asking))
+        return;
+    void *handle = by_uuid((CUdevice)ordinal);
+    if (!handle)
+        handle = by_bus((CUdevice)ordinal);
+    bool found = handle && as_large(handle, (CUdevice)ordinal);
+    devices[ordinal].handle = handle;
+    atomic_store_explicit(&devices[ordinal].state, found ? FOUND : ABSENT, memory_order_release);
+    atomic_flag_clear(&asking);
+}
+
+/* One list, each process once. */
+struct nvml_list {
+    unsigned count;
+    bool no_bytes;
+    struct vs_nvml_process items[PROCESSES_MAX];
+};
+
+static void add(struct nvml_list *list, uint32_t pid, uint64_t bytes)
+{
+    if (bytes == NOT_AVAILABLE) {
+        list->no_bytes = true;
+        bytes = 0;
+    }
+    for (unsigned i = 0; i < list->count; i++) {
+        if (list->items[i].pid != pid)
+            continue;
+        if (list->items[i].bytes < bytes) /* it computes and draws: the figure is of both */
+            list->items[i].bytes = bytes;
+        return;
+    }
+    if (list->count < PROCESSES_MAX)
+        list->items[list->count++] = (struct vs_nvml_process){pid, bytes};
+}
+
+/* Distance of the entries: where a process would have no number, they are longer. */
+static size_t entry_bytes(const unsigned char *entries, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t pid;
+        memcpy(&pid, entries + i * ENTRY_BYTES, sizeof pid);
+        if (pid == 0)
+            return ENTRY_BYTES_LONG;
+    }
+    return ENTRY_BYTES;
+}
+
+static bool append(struct nvml_list *list, void *handle, list_fn get)
+{
+    unsigned char entries[PROCESSES_MAX * ENTRY_BYTES_LONG] = {0};
+    unsigned count = PROCESSES_MAX;
+    int r = get(handle, &count, entries);
+    if (r != 0 || count > PROCESSES_MAX)
+        return false;
+    size_t step = entry_bytes(entries, count);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t pid;
+        unsigned long long bytes;
+        memcpy(&pid, entries + i * step, sizeof pid);
+        memcpy(&bytes, entries + i * step + 8, sizeof bytes);
+        if (pid)
+            add(list, pid, bytes);
+    }
+    return true;
+}
+
+static bool read_list(const struct device *device, struct nvml_list *list)
+{
+    list->count = 0;
+    list->no_bytes = false;
+    if (!append(list, device->handle, nvml.compute))
+        return false;
+    if (nvml.graphics)
+        (void)append(list, device->handle, nvml.graphics); /* not every device has them */
+    return true;
+}
+
+void vs_nvml_note_others(uint32_t ordinal)
+{
+    struct nvml_list list;
+    struct device *device = device_of(ordinal);
+    if (!device || atomic_flag_test_and_set(&asking))
+        return;
+    if (!device->own && read_list(device, &list)) {
+        device->before_count = list.count;
+        for (unsigned i = 0; i < list.count; i++)
+            device->before[i] = list.items[i].pid;
+    }
+    atomic_flag_clear(&asking);
+}
+
+static bool was_there(const struct device *device, uint32_t pid)
+{
+    for (unsigned i = 0; i < device->before_count; i++) {
+        if (device->before[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+/* This process's number in *list*: its own, else that of the only one who was not there
+ * before; 0 when neither is. */
+static uint32_t find_own(struct device *device, const struct nvml_list *list, unsigned *how)
+{
+    uint32_t newcomer = 0;
+    unsigned newcomers = 0;
+    *how = VS_USAGE_BY_PID;
+    for (unsigned i = 0; i < list->count; i++) {
+        if (list->items[i].pid == (uint32_t)getpid())
+            return list->items[i].pid;
+        if (list->items[i].pid == device->own)
+            newcomers = 2; /* found before: no other one is looked for */
+        if (newcomers < 2 && !was_there(device, list->items[i].pid)) {
+            newcomer = list->items[i].pid;
+            newcomers++;
+        }
+    }
+    *how = VS_USAGE_BY_RULE;
+    if (!device->own && newcomers == 1)
+        device->own = newcomer;
+    return device->own;
+}
+
+static void show(struct vs_nvml_usage *out, struct vs_nvml_process process)
+{
+    unsigned i = out->shown < VS_NVML_SHOWN ? out->shown++ : VS_NVML_SHOWN;
+    for (; i > 0 && out->other[i - 1].bytes < process.bytes; i--) {
+        if (i < VS_NVML_SHOWN)
+            out->other[i] = out->other[i - 1];
+    }
+    if (i < VS_NVML_SHOWN)
+        out->other[i] = process;
+}
+
+static void tell(struct device *device, const struct nvml_list *list, struct vs_nvml_usage *out)
+{
+    *out = (struct vs_nvml_usage){0};
+    uint32_t own = find_own(device, list, &out->how);
+    bool found = false;
+    for (unsigned i = 0; i < list->count; i++) {
+        if (own && list->items[i].pid == own) {
+            out->own_bytes = list->items[i].bytes;
+            found = true;
+            continue;
+        }
+        out->other_bytes += list->items[i].bytes;
+        out->others++;
+        show(out, list->items[i]);
+    }
+    if (list->no_bytes)
+        out->how = VS_USAGE_NO_BYTES;
+    else if (!found)
+        out->how = VS_USAGE_UNTOLD;
+}
+
+bool vs_nvml_query(uint32_t ordinal, struct vs_nvml_usage *out)
+{
+    struct nvml_list list;
+    struct device *device = device_of(ordinal);
+    if (!device || atomic_flag_test_and_set(&asking))
+        return false;
+    bool told = read_list(device, &list);
+    if (told)
+        tell(device, &list, out);
+    atomic_flag_clear(&asking);
+    return told;
+}

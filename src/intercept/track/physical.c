@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * References to physical memory. A memory has as many users as there are references;
+ * each reference is in one place: the table of handles (with a count, as a handle may
+ * be had several times), the table of mappings, or the list of what arrays and
+ * multicast objects hold. A reference that is going away is in none of them and keeps
+ * its memory's struct in `leaving`, until the driver has answered. */
+#include "intercept/track/physical.h"
+
+#include "base/vs_arena.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "base/vs_map.h"
+#include "intercept/process/process.h"
+#include "intercept/track/limit.h"
+
+struct physical_memory {
+    struct vs_tracked live;
+    enum vs_physical_kind kind;
+    unsigned users;    /* references in their places */
+    unsigned leaving;  /* references on their way out */
+    uint64_t identity; /* as last exported; 0: never */
+    struct physical_memory *next, *previous; /* all that exist; next: of the free ones */
+};
+
+struct vs_reference {
+    struct physical_memory *memory;
+    uint64_t key;   /* handle; address; owner */
+    uint64_t at;    /* size of a mapping; place within the owner */
+    uint64_t offset;
+    unsigned count; /* of a handle */
+    struct vs_reference *next;
+};
+
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PHYSICAL, "physical memory");
+static struct vs_arena arena;                  /* guarded by lock, as all below */
+static struct vs_map handles, mappings;        /* -> struct vs_reference * */
+static struct vs_reference *held;              /* by arrays and multicast objects */
+static struct physical_memory *memories, *free_memories;
+static struct vs_reference *free_references;
+static uint64_t serial;
+
+static struct vs_reference *of(const struct vs_map *map, uint64_t key)
+{
+    const uint64_t *value = key ? vs_map_get(map, key) : NULL;
+    return value ? (struct vs_reference *)(uintptr_t)*value : NULL;
+}
+
+static struct physical_memory *memory_take_locked(void)
+{
+    struct physical_memory *m = free_memories;
+    if (m)
+        free_memories = m->next;
+    else
+        m = vs_arena_alloc(&arena, sizeof *m);
+    if (!m)
+        return NULL;
+    *m = (struct physical_memory){.next = memories};
+    if (memories)
+        memories->previous = m;
+    memories = m;
+    return m;
+}
+
+static void memory_drop_locked(struct physical_memory *m)
+{
+    if (m->previous)
+        m->previous->next = m->next;
+    else
+        memories = m->next;
+    if (m->next)
+        m->next->previous = m->previous;
+    if (m->live.family == VS_FAMILY_VMM)
+        vs_limit_give(m->live.device, m->live.size);
+    m->next = free_memories;
+    free_memories = m;
+}
+
+static struct vs_reference *reference_take_locked(struct physical_memory *m, uint64_t key, uint64_t at)
+{
+    struct vs_reference *ref = free_references;
+    if (ref)
+        free_references = ref->next;
+    else
+        ref = vs_arena_alloc(&arena, sizeof *ref);
+    if (!ref) {
+        vs_log_once(VS_LOG_WARN, "no host memory to follow physical memory; its end will be missing");
+        return NULL;
+    }
+    *ref = (struct vs_reference){.memory = m, .key = key, .at = at, .count = 1};
+    return ref;
+}
+
+static void reference_drop_locked(struct vs_reference *ref)
+{
+    ref->next = free_references;
+    free_references = ref;
+}
+
+static void detach_locked(uint64_t owner, uint64_t at, const char *api);
+
+/* One user more or less; the first and the last are the life of the memory. */
+static uint64_t use_locked(struct physical_memory *m, const char *api)
+{
+    return !m->users++ && m->kind == VS_PHYSICAL_OWN ? vs_track_alloc(&m->live, 0, api) : 0;
+}
+
+static void unuse_locked(struct physical_memory *m, const char *api)
+{
+    if (--m->users)
+        return;
+    if (m->kind == VS_PHYSICAL_OWN)
+        vs_track_free(m->live.addr, 0, api, NULL);
+    else /* a multicast object, made here or imported */
+        detach_locked(m->live.addr, UINT64_MAX, api);
+    if (!m->leaving)
+        memory_drop_locked(m);
+}
+
+static void leave_locked(struct physical_memory *m, const char *api)
+{
+    m->leaving++;
+    unuse_locked(m, api);
+}
+
+static void left_locked(struct physical_memory *m)
+{
+    if (!--m->leaving && !m->users)
+        memory_drop_locked(m);
+}
+
+/* ---- handles ---- */
+
+/* A handle that names something else now was given back unseen. */
+static void forget_handle_locked(uint64_t handle, const char *api)
+{
+    struct vs_reference *old = of(&handles, handle);
+    if (!old)
+        return;
+    vs_map_remove(&handles, handle, NULL);
+    unuse_locked(old->memory, api);
+    reference_drop_locked(old);
+}
+
+static uint64_t add_handle_locked(struct physical_memory *m, uint64_t handle, const char *api)
+{
+    struct vs_reference *ref = reference_take_locked(m, handle, 0);
+    if (!ref || vs_map_put(&handles, handle, (uint64_t)(uintptr_t)ref))
+        return 0;
+    return use_locked(m, api);
+}
+
+uint64_t vs_physical_made(uint64_t handle, enum vs_physical_kind kind, const struct vs_tracked *live,
+                          const char *api)
+{
+    uint64_t time_ns = 0;
+    if (!handle)
+        return 0;
+    vs_lock_acquire(&lock);
+    forget_handle_locked(handle, api);
+    struct physical_memory *m = memory_take_locked();
+    if (m) {
+        m->live = *live;
+        m->live.addr = VS_ADDR_MEMORY | ++serial;
+        m->kind = kind;
+        time_ns = add_handle_locked(m, handle, api);
+    }
+    vs_lock_release(&lock);
+    return time_ns;
+}
+
+static struct vs_reference *mapping_around_locked(uint64_t addr)
+{
+    struct vs_reference *exact = of(&mappings, addr);
+    size_t cursor = 0;
+    if (exact)
+        return exact;
+    for (const struct vs_map_slot *s; (s = vs_map_next(&mappings, &cursor));) {
+        struct vs_reference *ref = (struct vs_reference *)(uintptr_t)s->value;
+        if (addr >= ref->key && addr - ref->key < ref->at)
+            return ref;
+    }
+    return NULL;
+}
+
+void vs_physical_retained(uint64_t handle, uint64_t addr)
+{
+    vs_lock_acquire(&lock);
+    struct vs_reference *ref = of(&handles, handle), *mapping;
+    if (ref)
+        ref->count++;
+    else if (handle && (mapping = mapping_around_locked(addr)))
+        add_handle_locked(mapping->memory, handle, "cuMemRetainAllocationHandle");
+    vs_lock_release(&lock);
+}
+
+struct vs_reference *vs_physical_releasing(uint64_t handle, const char *api)
+{
+    vs_lock_acquire(&lock);
+    struct vs_reference *ref = of(&handles, handle);
+    if (ref && !--ref->count) {
+        vs_map_remove(&handles, handle, NULL);
+        leave_locked(ref->memory, api);
+    } else {
+        ref = NULL; /* another reference keeps the handle: nothing to undo but the count */
+    }
+    vs_lock_release(&lock);
+    return ref;
+}
+
+void vs_physical_released(struct vs_reference *ref, bool done, const char *api)
+{
+    if (!ref)
+        return;
+    vs_lock_acquire(&lock);
+    struct physical_memory *m = ref->memory;
+    if (!done)
+        add_handle_locked(m, ref->key, api);
+    left_locked(m);
+    reference_drop_locked(ref);
+    vs_lock_release(&lock);
+}
+
+uint64_t vs_physical_key(uint64_t handle)
+{
+    vs_lock_acquire(&lock);
+    const struct vs_reference *ref = of(&handles, handle);
+    uint64_t key = ref ? ref->memory->live.addr : 0;
+    vs_lock_release(&lock);
+    return key;
+}
+
+/* ---- mappings ---- */
+
+static void record_mapping_locked(const struct vs_reference *ref, bool mapped, const char *api)
+{
+    const struct physical_memory *m = ref->memory;
+    struct vs_recorder *recorder = vs_process_recorder();
+    uint64_t number = m->live.addr & ~VS_ADDR_MEMORY;
+    struct vs_event event;
+    if (mapped && m->kind == VS_PHYSICAL_IMPORTED) {
+        struct vs_tracked live = m->live;
+        live.addr = ref->key;
+        live.requested = live.size = ref->at;
+        vs_track_alloc(&live, 0, api);
+    } else if (!mapped && m->kind == VS_PHYSICAL_IMPORTED) {
+        vs_track_free(ref->key, 0, api, NULL);
+    }
+    if (!recorder)
+        return;
+    vs_event_begin(&event, mapped ? VS_EVENT_vmm_map : VS_EVENT_vmm_unmap);
+    if (mapped)
+        event.vmm_map = (struct vs_event_vmm_map){.addr = ref->key,
+                                                  .size = ref->at,
+                                                  .memory = number,
+                                                  .offset = ref->offset,
+                                                  .device = m->live.device,
+                                                  .imported = m->kind == VS_PHYSICAL_IMPORTED,
+                                                  .stack = vs_process_stack()};
+    else
+        event.vmm_unmap = (struct vs_event_vmm_unmap){.addr = ref->key,
+                                                      .size = ref->at,
+                                                      .memory = number,
+                                                      .device = m->live.device};
+    vs_recorder_event(recorder, &event);
+}
+
+static void enter_mapping_locked(struct vs_reference *ref, const char *api)
+{
+    struct vs_reference *old = of(&mappings, ref->key);
+    if (vs_map_put(&mappings, ref->key, (uint64_t)(uintptr_t)ref))
+        return;
+    if (old) { /* its end was not seen */
+        record_mapping_locked(old, false, api);
+        unuse_locked(old->memory, api);
+        reference_drop_locked(old);
+    }
+    use_locked(ref->memory, api);
+    record_mapping_locked(ref, true, api);
+}
+
+void vs_physical_mapped(uint64_t addr, uint64_t bytes, uint64_t offset, uint64_t handle,
+                        const char *api)
+{
+    vs_lock_acquire(&lock);
+    const struct vs_reference *ref = of(&handles, handle);
+    struct vs_reference *mapping = ref ? reference_take_locked(ref->memory, addr, bytes) : NULL;
+    if (mapping) {
+        mapping->offset = offset;
+        enter_mapping_locked(mapping, api);
+    }
+    vs_lock_release(&lock);
+}
+
+static bool whole_mappings_locked(uint64_t addr, uint64_t bytes)
+{
+    const struct vs_reference *ref;
+    uint64_t at = addr;
+    while (at - addr < bytes && (ref = of(&mappings, at)))
+        at += ref->at;
+    return at - addr == bytes;
+}
+
+struct vs_reference *vs_physical_unmapping(uint64_t addr, uint64_t bytes, const char *api)
+{
+    struct vs_reference *list = NULL;
+    vs_lock_acquire(&lock);
+    bool whole = whole_mappings_locked(addr, bytes);
+    for (uint64_t at = addr; whole && at - addr < bytes;) {
+        struct vs_reference *ref = of(&mappings, at);
+        vs_map_remove(&mappings, at, NULL);
+        record_mapping_locked(ref, false, api);
+        leave_locked(ref->memory, api);
+        ref->next = list;
+        list = ref;
+        at += ref->at;
+    }
+    vs_lock_release(&lock);
+    return list;
+}
+
+void vs_physical_unmapped(struct vs_reference *list, bool done, const char *api)
+{
+    if (!list)
+        return;
+    vs_lock_acquire(&lock);
+    while (list) {
+        struct vs_reference *ref = list;
+        struct physical_memory *m = ref->memory;
+        list = ref->next;
+        if (!done)
+            enter_mapping_locked(ref, api);
+        else
+            reference_drop_locked(ref);
+        left_locked(m);
+    }
+    vs_lock_release(&lock);
+}
+
+/* ---- what arrays and multicast objects hold ---- */
+
+static void detach_locked(uint64_t owner, uint64_t at, const char *api)
+{
+    for (struct vs_reference **link = &held, *ref; (ref = *link);) {
+        if (ref->key != owner || (at != UINT64_MAX && ref->at != at)) {
+            link = &ref->next;
+            continue;
+        }
+        *link = ref->next;
+        unuse_locked(ref->memory, api); /* what is held holds nothing: no recursion here */
+        reference_drop_locked(ref);
+    }
+}
+
+/* By name, or by what is mapped at *addr*. */
+static struct physical_memory *memory_of_locked(uint64_t handle, uint64_t addr)
+{
+    const struct vs_reference *ref = handle ? of(&handles, handle) : mapping_around_locked(addr);
+    return ref ? ref->memory : NULL;
+}
+
+uint32_t vs_physical_device(uint64_t handle, uint64_t addr)
+{
+    vs_lock_acquire(&lock);
+    const struct physical_memory *m = memory_of_locked(handle, addr);
+    uint32_t device = m ? m->live.device : 0;
+    vs_lock_release(&lock);
+    return device;
+}
+
+void vs_physical_attach(uint64_t owner, uint64_t at, uint64_t handle, uint64_t addr,
+                        const char *api)
+{
+    vs_lock_acquire(&lock);
+    struct physical_memory *m = memory_of_locked(handle, addr);
+    struct vs_reference *ref = NULL;
+    if (m && m->kind != VS_PHYSICAL_MULTICAST)
+        ref = reference_take_locked(m, owner, at);
+    if (ref) {
+        use_locked(m, api); /* before the old one goes: it may be the same memory */
+        detach_locked(owner, at, api);
+        ref->next = held;
+        held = ref;
+    }
+    vs_lock_release(&lock);
+}
+
+void vs_physical_detach(uint64_t owner, uint64_t at, const char *api)
+{
+    vs_lock_acquire(&lock);
+    detach_locked(owner, at, api);
+    vs_lock_release(&lock);
+}
+
+/* ---- the same memory by another name ---- */
+
+void vs_physical_exported(uint64_t handle, uint64_t identity)
+{
+    vs_lock_acquire(&lock);
+    const struct vs_reference *ref = of(&handles, handle);
+    for (struct physical_memory *m = memories; ref && m; m = m->next) {
+        if (m->identity == identity)
+            m->identity = 0; /* a descriptor of that number was closed since */
+    }
+    if (ref)
+        ref->memory->identity = identity;
+    vs_lock_release(&lock);
+}
+
+bool vs_physical_imported(uint64_t handle, uint64_t identity)
+{
+    bool found = false;
+    vs_lock_acquire(&lock);
+    for (struct physical_memory *m = memories; m && !found; m = m->next) {
+        found = m->identity == identity && m->users;
+        if (!found)
+            continue;
+        struct vs_reference *ref = of(&handles, handle);
+        if (ref && ref->memory == m) {
+            ref->count++;
+        } else {
+            forget_handle_locked(handle, "cuMemImportFromShareableHandle");
+            add_handle_locked(m, handle, "cuMemImportFromShareableHandle");
+        }
+    }
+    vs_lock_release(&lock);
+    return found;
+}

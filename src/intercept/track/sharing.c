@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A handle of the driver stands for a whole allocation, and who opens it
+ * sees its beginning. A block that begins its segment is exported as it is; one further
+ * inside by a token that carries the offset (ipc_token.h); mapped memory the driver
+ * exports to nobody this way. What was exported or registered once is never cached again
+ * (vs_allocator_keep), for nobody tells the other side of a free. */
+#define _GNU_SOURCE
+#include "intercept/track/sharing.h"
+
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/vs_log.h"
+#include "base/vs_option.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/ipc_token.h"
+
+static _Atomic bool sharing; /* atomic; never taken back */
+
+void vs_sharing_begin(void)
+{
+    atomic_store_explicit(&sharing, true, memory_order_relaxed);
+}
+
+bool vs_sharing_on(void)
+{
+    return atomic_load_explicit(&sharing, memory_order_relaxed);
+}
+
+/* What exports the buffers that it or the program has from cudaMalloc. */
+static int shares_memory(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    static const char *const names[] = {"libucp.so", "libuct.so",   "libmpi.so",
+                                        "libnccl.so", "libnvshmem", "libmpi_cxx.so"};
+    const char *slash = strrchr(info->dlpi_name, '/'), **found = arg;
+    const char *name = slash ? slash + 1 : info->dlpi_name;
+    (void)size;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            *found = names[i];
+    }
+    return *found != NULL;
+}
+
+void vs_sharing_expect(void)
+{
+    static atomic_flag looked = ATOMIC_FLAG_INIT;
+    const char *found = NULL;
+    if (vs_sharing_on() || atomic_flag_test_and_set(&looked) ||
+        !dl_iterate_phdr(shares_memory, &found))
+        return;
+    vs_log(VS_LOG_INFO, "%s is loaded: each block of cudaMalloc gets memory of its own, which can be "
+                        "shared with other processes", found);
+    vs_sharing_begin();
+}
+
+static struct vs_allocator *allocator_of(const struct vs_cached_block *block)
+{
+    return vs_context_allocator_at(block->context, block->ordered ? 1 : 0);
+}
+
+static bool mark(const struct vs_cached_block *block, unsigned set, unsigned clear)
+{
+    struct vs_allocator *allocator = allocator_of(block);
+    return allocator && vs_allocator_keep(allocator, block->addr, set, clear) == VS_OK;
+}
+
+bool vs_sharing_keep(const struct vs_cached_block *block, unsigned reason)
+{
+    vs_sharing_begin();
+    return mark(block, reason, 0);
+}
+
+void vs_sharing_unmark(const struct vs_cached_block *block, unsigned reason)
+{
+    (void)mark(block, 0, reason); /* freed meanwhile: nothing to clear */
+}
+
+/* Do the programs that this one starts, its peers in all likelihood, run under us too? */
+static bool inherited(void)
+{
+    const char *preload = vs_environment("LD_PRELOAD");
+    return preload && strstr(preload, "libvramscope");
+}
+
+static void tell_of_token(void)
+{
+    vs_log_once(inherited() ? VS_LOG_INFO : VS_LOG_WARN,
+                "cudaIpcGetMemHandle of memory inside a cached segment: only programs under "
+                "vramscope can open it. Run with --ipc=always for others");
+}
+
+static CUresult refuse(const struct vs_cached_block *block)
+{
+    vs_log_once(VS_LOG_WARN,
+                "cudaIpcGetMemHandle refused for memory inside %s; memory from now on can be "
+                "shared. Run with --ipc=always to share all",
+                block->mapped ? "mapped cached memory" : "a cached segment");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult vs_sharing_export(const struct vs_cached_block *block, CUdeviceptr ptr,
+                           CUipcMemHandle *handle)
+{
+    struct vs_ipc_token token = {.offset = block->addr - block->segment,
+                                 .bytes = block->requested};
+    if (block->mapped) {
+        vs_sharing_begin();
+        return refuse(block);
+    }
+    CUresult r = VS_REAL(cuIpcGetMemHandle, &token.handle, block->segment);
+    if (r != CUDA_SUCCESS)
+        return r;
+    /* what vramscope_torch_base_alloc told: PyTorch sends the offset along, and keeps the
+     * block for as long as others have it */
+    if (block->ordered && ptr == block->segment) {
+        *handle = token.handle;
+        return CUDA_SUCCESS;
+    }
+    if (!vs_sharing_keep(block, VS_KEEP_EXPORTED))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!token.offset)
+        *handle = token.handle;
+    else if (vs_ipc_token_make(&token, handle))
+        tell_of_token();
+    else
+        return refuse(block);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live pointers outside the caching allocator, and the counters of every device.
+ * Each logical allocation is entered once and recorded once. */
+#ifndef VS_TRACKER_H
+#define VS_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "intercept/track/context.h"
+#include "trace/format/event.h"
+
+struct vs_tracked {
+    uint64_t addr, requested, size;
+    uint32_t device, context;
+    enum vs_family family;
+    uint32_t ticket; /* of the free that is under way; 0: none. Others leave it 0 */
+};
+
+/* vs_live_in: *addr* belongs to *context* and its device; NULL: to none that we know. */
+static inline struct vs_tracked vs_live_in(const struct vs_context *context, uint64_t addr,
+                                        uint64_t requested, uint64_t size, enum vs_family family)
+{
+    return (struct vs_tracked){.addr = addr,
+                            .requested = requested,
+                            .size = size,
+                            .device = context ? context->device : 0,
+                            .context = context ? context->id : 0,
+                            .family = family};
+}
+
+/* vs_track_alloc: enter *live* and record the event. The driver has returned the
+ * address already. Gives the event's time. Any thread; takes rank TRACKER. */
+uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const char *api);
+
+/* vs_track_is: is memory of *family* at *addr*, as far as we know? */
+bool vs_track_is(uint64_t addr, enum vs_family family);
+
+/* vs_track_free: forget *addr* and record the event: no driver can refuse it any more.
+ * False when it was never entered. *live* (may be NULL) gets what it was. */
+bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_tracked *live);
+
+/* vs_track_leave: *addr* is about to be freed by the driver, which may refuse; nothing
+ * is recorded yet. False when it was never entered, or another thread is freeing it.
+ * *live* gets what it is. Call vs_track_left after the driver: *freed*: its answer was
+ * yes, and the free is recorded now, unless another thread has been given the address
+ * meanwhile: then it was recorded before that allocation. */
+bool vs_track_leave(uint64_t addr, const char *api, struct vs_tracked *live);
+void vs_track_left(const struct vs_tracked *live, uint64_t stream, const char *api, bool freed);
+
+/* vs_track_context_gone: record everything of *context* that dies with it
+ * (device, managed and pinned memory; not stream-ordered pools) as freed. */
+void vs_track_context_gone(uint32_t context, const char *api);
+
+/* vs_track_failed: record a failed allocation, with the device's free memory when
+ * a context is known and the process is not exiting. */
+void vs_track_failed(const struct vs_context *context, uint64_t requested, enum vs_family family,
+                     uint64_t stream, const char *api, int error);
+
+/* vs_track_count_failure: one more of *device* for vs_track_device. */
+void vs_track_count_failure(uint32_t device);
+
+/* vs_track_device: counters of a device. Caller's struct is filled atomically per
+ * field. VS_ERR_ARG for an ordinal out of range. */
+struct vs_device_counters {
+    uint64_t allocated, requested, reserved;
+    uint64_t allocated_peak, requested_peak, reserved_peak;
+    uint64_t allocations, frees, failures;
+};
+enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out);
+void vs_track_reset_peaks(uint32_t device);
+
+/* vs_track_last_failure: what vs_track_failed was last told of a device, and how the
+ * device stood then. False when nothing failed there. */
+struct vs_alloc_failure {
+    uint64_t requested, device_free_bytes, device_total_bytes;
+    uint64_t allocated, reserved; /* of the device's counters */
+    uint64_t time_ns;
+    int error;
+};
+bool vs_track_last_failure(uint32_t device, struct vs_alloc_failure *out);
+
+/* vs_track_count_alloc/free/reserve: for the allocator's events, which carry
+ * their own pointer table. The caller holds the order of the trace
+ * (vs_recorder_acquire), and records the event in the same step. */
+void vs_track_count_alloc_locked(uint32_t device, uint64_t size, uint64_t requested);
+void vs_track_count_free_locked(uint32_t device, uint64_t size, uint64_t requested);
+void vs_track_count_reserve_locked(uint32_t device, int64_t bytes);
+
+/* vs_track_graph_reserved: what the driver holds for graphs on *device*, from now on,
+ * with the event that says so. What graphs have allocated lies in it: the device's
+ * reserved bytes count the larger of the two, never both. */
+void vs_track_graph_reserved(uint32_t device, uint64_t bytes, struct vs_event *event);
+
+#endif

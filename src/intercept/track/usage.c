@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * When readings are taken and what they record; see the header. A reading of free
+ * memory is the last event of its group, so that whoever replays the trace knows all
+ * that belongs to it. Two threads may read one device at a time: then both readings
+ * are true, and the later one counts. */
+#include "intercept/track/usage.h"
+
+#include <stdatomic.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_lock.h"
+#include "intercept/cache/capture.h"
+#include "intercept/cache/device_ops.h"
+#include "intercept/cupti/inject_replay.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/nvml.h"
+#include "intercept/track/tracker.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GROWN_PART 32      /* a reading when reserved rose by this part of it */
+#define NVML_PART 200      /* asking NVML takes at most this part of a thread's time */
+#define NVML_FAILED_PART 20 /* where an allocation failed */
+#define ANSWER_NS 100000   /* of each sample_ms, between answers that a program polls */
+#define POOLS_MAX 16
+
+static struct device_usage {
+    _Atomic uint64_t next_ns;       /* the next reading is due then */
+    _Atomic uint64_t due_reserved;  /* or when more than this is reserved */
+    _Atomic uint64_t last_reserved; /* at the last reading */
+    _Atomic uint64_t answer_ns;     /* until then an answer with as much reserved is no news */
+    _Atomic uint64_t nvml_last_ns, nvml_cost_ns;
+    _Atomic uint64_t pools_told, own_told, others_told; /* last rows; they are not repeated */
+    _Atomic bool pools;             /* stream-ordered memory was used */
+    _Atomic uint64_t pools_used;    /* bytes of it live now */
+} usage[VS_DEVICES_MAX];
+
+/* Pools the program made. The lock is held while they are asked: a pool that is being
+ * destroyed must not be. */
+static struct vs_lock pools_lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "pools");
+static struct {
+    CUmemoryPool handle; /* NULL: free */
+    uint32_t device;
+} pools[POOLS_MAX]; /* guarded by pools_lock */
+
+/* May we ask the driver now? */
+static bool may_read(void)
+{
+    return vs_process_recorder() && vs_process_state() == VS_PROCESS_ACTIVE &&
+           !vs_capture_any();
+}
+
+/* Injected, we hear of a call when it is over: there is no before to compare with. */
+static bool may_mark(void)
+{
+    return !vs_thread.inside && !vs_replay_on && may_read();
+}
+
+static void record_usage(uint32_t device, enum vs_usage_what what, uint64_t bytes, uint64_t count,
+                         uint64_t pid, uint64_t how)
+{
+    struct vs_event event = {.kind = VS_EVENT_device_usage,
+                             .device_usage = {.device = device,
+                                              .what = what,
+                                              .bytes = bytes,
+                                              .count = count,
+                                              .pid = pid,
+                                              .how = how}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static void record_overhead(const struct vs_context *context, enum vs_overhead_what what,
+                            int64_t bytes, enum vs_overhead_how how)
+{
+    struct vs_event event = {.kind = VS_EVENT_overhead,
+                             .overhead = {.device = context->device,
+                                          .context = context->id,
+                                          .what = what,
+                                          .bytes = (uint64_t)bytes,
+                                          .how = how}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+/* --- what others hold --- */
+
+/* Rows are not repeated while they stay as they are. */
+static void record_nvml(uint32_t device, const struct vs_nvml_usage *who)
+{
+    struct device_usage *u = &usage[device];
+    bool told = who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE;
+    uint64_t others =
+        (who->other_bytes ^ (uint64_t)who->others << 48 ^ (uint64_t)who->how << 56) + 1;
+    if (told && atomic_exchange(&u->own_told, who->own_bytes + 1) != who->own_bytes + 1)
+        record_usage(device, VS_USAGE_OWN, who->own_bytes, 1, 0, who->how);
+    if (atomic_exchange(&u->others_told, others) == others)
+        return;
+    record_usage(device, VS_USAGE_OTHERS, who->other_bytes, who->others, 0, who->how);
+    for (unsigned i = 0; i < who->shown; i++)
+        record_usage(device, VS_USAGE_PROCESS, who->other[i].bytes, 1, who->other[i].pid, who->how);
+}
+
+/* *part*: ask when the time since the last answer is so many times what that took. */
+static bool ask_nvml(uint32_t device, uint64_t part, struct vs_nvml_usage *who)
+{
+    struct device_usage *u = &usage[device];
+    uint64_t before = vs_clock_ns();
+    if (before - atomic_load_explicit(&u->nvml_last_ns, memory_order_relaxed) <
+        part * atomic_load_explicit(&u->nvml_cost_ns, memory_order_relaxed))
+        return false;
+    if (!vs_nvml_query(device, who))
+        return false;
+    uint64_t after = vs_clock_ns();
+    atomic_store_explicit(&u->nvml_last_ns, after, memory_order_relaxed);
+    atomic_store_explicit(&u->nvml_cost_ns, after - before, memory_order_relaxed);
+    record_nvml(device, who);
+    return true;
+}
+
+/* --- what pools keep --- */
+
+static uint64_t pool_reserved(CUmemoryPool pool)
+{
+    static _Atomic(void *) fn;
+    CUresult (*get)(CUmemoryPool, CUmemPool_attribute, void *);
+    cuuint64_t bytes = 0;
+    *(void **)&get = vs_driver_once(&fn, "cuMemPoolGetAttribute");
+    return get && get(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes) == CUDA_SUCCESS ? bytes
+                                                                                         : 0;
+}
+
+static void ask_pools(uint32_t device)
+{
+    static _Atomic(void *) fn;
+    CUmemoryPool pool = NULL;
+    CUresult (*get_default)(CUmemoryPool *, CUdevice);
+    uint64_t bytes = 0, count = 1;
+    if (!atomic_load_explicit(&usage[device].pools, memory_order_relaxed))
+        return;
+    *(void **)&get_default = vs_driver_once(&fn, "cuDeviceGetDefaultMemPool");
+    if (get_default && get_default(&pool, (CUdevice)device) == CUDA_SUCCESS)
+        bytes = pool_reserved(pool);
+    vs_lock_acquire(&pools_lock);
+    for (int i = 0; i < POOLS_MAX; i++) {
+        if (!pools[i].handle || pools[i].device != device)
+            continue;
+        bytes += pool_reserved(pools[i].handle);
+        count++;
+    }
+    vs_lock_release(&pools_lock);
+    if (atomic_exchange(&usage[device].pools_told, bytes + 1) != bytes + 1)
+        record_usage(device, VS_USAGE_POOLS, bytes, count, 0, 0);
+}
+
+void vs_usage_pool_used(uint32_t device, int64_t bytes)
+{
+    if (device >= VS_DEVICES_MAX)
+        return;
+    atomic_fetch_add_explicit(&usage[device].pools_used, (uint64_t)bytes, memory_order_relaxed);
+    atomic_store_explicit(&usage[device].pools, true, memory_order_relaxed);
+}
+
+/* What is not the context's of what is used: what was allocated before the first reading
+ * lies in whole pages of the driver; in pools, live or not, as much as these reserved. */
+static uint64_t known_bytes(uint32_t device, uint64_t reserved)
+{
+    uint64_t told = atomic_load(&usage[device].pools_told);
+    uint64_t used = atomic_load_explicit(&usage[device].pools_used, memory_order_relaxed);
+    uint64_t pooled = told && used <= reserved && told - 1 >= used ? told - 1 : 0;
+    uint64_t paged = pooled ? reserved - used : reserved;
+    return (paged + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES + pooled;
+}
+
+/* The first slot with *handle* in it becomes *pool*'s. */
+static void replace_pool(CUmemoryPool handle, CUmemoryPool pool, uint32_t device)
+{
+    vs_lock_acquire(&pools_lock);
+    for (int i = 0; i < POOLS_MAX; i++) {
+        if (pools[i].handle != handle)
+            continue;
+        pools[i].handle = pool;
+        pools[i].device = device;
+        break;
+    }
+    vs_lock_release(&pools_lock);
+}
+
+void vs_usage_pool_made(CUmemoryPool pool, uint32_t device)
+{
+    replace_pool(NULL, pool, device);
+}
+
+void vs_usage_pool_gone(CUmemoryPool pool)
+{
+    if (pool)
+        replace_pool(pool, NULL, 0);
+}
+
+/* --- readings --- */
+
+static void note_reading(uint32_t device, uint64_t reserved)
+{
+    struct device_usage *u = &usage[device];
+    uint64_t step = reserved / GROWN_PART > MIB ? reserved / GROWN_PART : MIB;
+    atomic_store_explicit(&u->last_reserved, reserved, memory_order_relaxed);
+    if (reserved + step > atomic_load_explicit(&u->due_reserved, memory_order_relaxed))
+        atomic_store_explicit(&u->due_reserved, reserved + step, memory_order_relaxed);
+}
+
+static void record_reading(uint32_t device, uint64_t free_bytes, uint64_t total_bytes)
+{
+    struct vs_event event = {.kind = VS_EVENT_device_sample,
+                             .device_sample = {.device = device,
+                                               .free_bytes = free_bytes,
+                                               .total_bytes = total_bytes}};
+    vs_recorder_event(vs_process_recorder(), &event);
+}
+
+static uint64_t overheads(uint32_t device)
+{
+    uint64_t sum = 0;
+    for (const struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->device == device && atomic_load(&c->alive))
+            sum += atomic_load(&c->overhead);
+    }
+    return sum;
+}
+
+/* What a context took of its device: by its free memory where another context could tell
+ * it before, by what the device says this process holds, or at most all that is used. */
+static void measure(struct vs_context *context, const struct vs_usage_mark *mark,
+                    const struct vs_nvml_usage *who, uint64_t free_bytes, uint64_t total_bytes)
+{
+    struct vs_device_counters now;
+    if (atomic_exchange(&context->measured, true) || vs_track_device(context->device, &now))
+        return;
+    uint64_t known = known_bytes(context->device, now.reserved) + overheads(context->device);
+    uint64_t bytes = 0;
+    enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
+    bool told = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
+    if (mark && mark->free_known && mark->reserved == now.reserved) {
+        how = VS_OVERHEAD_MEASURED;
+        bytes = mark->free_bytes > free_bytes ? mark->free_bytes - free_bytes : 0;
+    } else if (told) {
+        how = VS_OVERHEAD_TOLD;
+        bytes = who->own_bytes > known ? who->own_bytes - known : 0;
+    } else {
+        bytes = total_bytes - free_bytes > known ? total_bytes - free_bytes - known : 0;
+    }
+    atomic_store(&context->overhead, bytes);
+    record_overhead(context, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
+}
+
+/* *context* is current. */
+static void read_device(struct vs_context *context, const struct vs_usage_mark *mark)
+{
+    struct vs_device_counters now;
+    struct vs_nvml_usage who;
+    size_t free_bytes, total_bytes;
+    bool fresh = !atomic_load(&context->measured);
+    if (!may_read() || vs_track_device(context->device, &now))
+        return;
+    if (fresh && vs_process_options()->number[VS_OPT_nvml])
+        vs_nvml_load(context->device); /* where it was made before our eyes, that was done */
+    bool told = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
+    ask_pools(context->device);
+    if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
+        return;
+    if (fresh)
+        measure(context, mark, told ? &who : NULL, free_bytes, total_bytes);
+    record_reading(context->device, free_bytes, total_bytes);
+    note_reading(context->device, now.reserved);
+}
+
+void vs_device_sample(struct vs_context *context, uint64_t now_ns)
+{
+    if (!vs_process_recorder())
+        return;
+    _Atomic uint64_t *next = &usage[context->device].next_ns;
+    uint64_t due = atomic_load_explicit(next, memory_order_relaxed);
+    uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;
+    if (now_ns < due || !atomic_compare_exchange_strong(next, &due, now_ns + period))
+        return;
+    read_device(context, NULL);
+}
+
+void vs_usage_reserved(uint32_t device, uint64_t reserved)
+{
+    struct device_usage *u = &usage[device];
+    if (reserved > atomic_load_explicit(&u->due_reserved, memory_order_relaxed))
+        atomic_store_explicit(&u->next_ns, 0, memory_order_relaxed);
+}
+
+void vs_usage_freed(uint32_t device)
+{
+    struct vs_device_counters now;
+    if (vs_track_device(device, &now) != VS_OK)
+        return;
+    uint64_t last = atomic_load_explicit(&usage[device].last_reserved, memory_order_relaxed);
+    if (now.reserved > last / 2 || last - now.reserved < MIB || !may_read())
+        return;
+    struct vs_context *context = vs_context_current();
+    if (context && context->device == device)
+        read_device(context, NULL);
+}
+
+void vs_usage_answered(const struct vs_context *context, const uint64_t *free_bytes,
+                       const uint64_t *total_bytes)
+{
+    struct vs_device_counters now;
+    if (!free_bytes || !total_bytes || !vs_process_recorder() ||
+        vs_track_device(context->device, &now) != VS_OK)
+        return;
+    struct device_usage *u = &usage[context->device];
+    uint64_t now_ns = vs_clock_ns();
+    if (now.reserved == atomic_load_explicit(&u->last_reserved, memory_order_relaxed) &&
+        now_ns < atomic_load_explicit(&u->answer_ns, memory_order_relaxed))
+        return;
+    u->answer_ns = now_ns + vs_process_options()->number[VS_OPT_sample_ms] * ANSWER_NS;
+    if (!vs_capture_any())
+        ask_pools(context->device);
+    record_reading(context->device, *free_bytes, *total_bytes);
+    note_reading(context->device, now.reserved);
+}
+
+void vs_usage_failed(const struct vs_context *context)
+{
+    struct vs_nvml_usage who;
+    if (!may_read())
+        return;
+    ask_nvml(context->device, NVML_FAILED_PART, &who);
+    ask_pools(context->device);
+}
+
+/* --- what has no allocation --- */
+
+static bool mark_counts(struct vs_usage_mark *mark, uint32_t device)
+{
+    struct vs_device_counters now;
+    if (vs_track_device(device, &now) != VS_OK)
+        return false;
+    mark->device = device;
+    mark->reserved = now.reserved;
+    mark->allocations = now.allocations + now.frees;
+    return true;
+}
+
+static struct vs_context *context_of(uint32_t device)
+{
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->device == device && atomic_load(&c->alive))
+            return c;
+    }
+    return NULL;
+}
+
+static bool primary_exists(CUdevice device)
+{
+    CUresult (*state)(CUdevice, unsigned *, int *);
+    unsigned flags;
+    int active = 0;
+    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
+    return !state || state(device, &flags, &active) != CUDA_SUCCESS || active;
+}
+
+void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool primary)
+{
+    uint64_t total;
+    *mark = (struct vs_usage_mark){0};
+    if (!may_mark() || device < 0 || (primary && primary_exists(device)) ||
+        !mark_counts(mark, (uint32_t)device))
+        return;
+    vs_thread.inside++;
+    if (vs_process_options()->number[VS_OPT_nvml]) {
+        vs_nvml_load(mark->device);
+        vs_nvml_note_others(mark->device);
+    }
+    struct vs_context *other = context_of(mark->device);
+    mark->free_known =
+        other && vs_device_memory_info(other, &mark->free_bytes, &total) == VS_OK;
+    mark->wanted = true;
+    vs_thread.inside--;
+}
+
+void vs_usage_context_made(const struct vs_usage_mark *mark, CUcontext handle)
+{
+    CUcontext was;
+    CUresult (*push)(CUcontext), (*pop)(CUcontext *);
+    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
+    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
+    if (!mark->wanted || !push || !pop)
+        return;
+    vs_thread.inside++;
+    if (push(handle) == CUDA_SUCCESS) {
+        struct vs_context *context = vs_context_current();
+        if (context && context->device == mark->device)
+            read_device(context, mark);
+        pop(&was);
+    }
+    vs_thread.inside--;
+}
+
+void vs_usage_begins(struct vs_usage_mark *mark)
+{
+    uint64_t total;
+    *mark = (struct vs_usage_mark){0};
+    if (!may_mark())
+        return;
+    vs_thread.inside++;
+    struct vs_context *context = vs_context_current();
+    if (context && mark_counts(mark, context->device))
+        mark->wanted = mark->free_known =
+            vs_device_memory_info(context, &mark->free_bytes, &total) == VS_OK;
+    vs_thread.inside--;
+}
+
+void vs_usage_took(const struct vs_usage_mark *mark, enum vs_overhead_what what)
+{
+    struct vs_usage_mark after;
+    if (!mark->wanted)
+        return;
+    vs_usage_begins(&after);
+    if (!after.wanted || after.device != mark->device || after.reserved != mark->reserved ||
+        after.allocations != mark->allocations || after.free_bytes == mark->free_bytes)
+        return;
+    vs_thread.inside++;
+    struct vs_context *context = vs_context_current();
+    int64_t bytes = (int64_t)(mark->free_bytes - after.free_bytes);
+    if (context) {
+        atomic_fetch_add(&context->overhead, (uint64_t)bytes);
+        record_overhead(context, what, bytes, VS_OVERHEAD_MEASURED);
+    }
+    vs_thread.inside--;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The checker's idea of order. What happened before what follows from stream
+ * order, dependencies (event waits, the legacy default stream, pools) and what the
+ * host had been told when it submitted something; never from the time at which
+ * things happened to run. So a missing wait is found in every run, whether or not
+ * this one went well.
+ *
+ * Each stream is a lane of vector clocks (vs_sim_clock.h), the host another. The
+ * clock of an op is made when it begins: that of its predecessor, joined with those
+ * of its dependencies and with what the host knew at its submission. A lane keeps
+ * its latest changes, so that the clock of an earlier op can be had again; older
+ * ones are taken for newer, which may miss something and never invents it. There
+ * is one clock for all threads of the host: how they order each other cannot be
+ * seen. */
+#include "simulator/checker/vs_sim_check_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HISTORY_FIRST 16
+#define HISTORY_MAX 1024
+
+struct change {
+    uint64_t seq; /* the clock holds from this op of the lane on */
+    struct vs_sim_clock *clock;
+};
+
+struct vs_sim_lane { /* one life of a stream */
+    struct vs_sim_lane *earlier; /* life, of lower numbers */
+    struct vs_sim_lane *all;     /* lanes ever made */
+    uint64_t first_seq, begun;   /* number of the newest op that has begun */
+    uint32_t number;
+    struct vs_sim_clock *clock;
+    struct vs_sim_clock *host_seen; /* last joined */
+    struct change *history;         /* ring */
+    unsigned first, count, max;
+};
+
+struct vs_sim_check_context { /* work of streams that are no more */
+    struct vs_sim_clock *all, *blocking;
+};
+
+bool vs_sim_checking;
+
+static pthread_mutex_t check_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_sim_clock *host_clock; /* guarded by check_mu, like all that follows */
+static uint64_t host_seq, last_order;
+static uint32_t next_lane = 1; /* 0 is the host */
+static struct vs_sim_lane *lanes;
+static struct vs_sim_clock *shared_clock; /* what events shared with other processes told them */
+static uint64_t unseen; /* kernels of which it is not known what they touch */
+static bool blind;             /* the host ran out of memory: nothing more is checked */
+
+void vs_sim_check_lock(void) { pthread_mutex_lock(&check_mu); }
+
+void vs_sim_check_release(void) { pthread_mutex_unlock(&check_mu); }
+
+void vs_sim_check_unlock(void)
+{
+    pthread_mutex_unlock(&check_mu);
+    vs_sim_check_print();
+}
+
+static void need(bool ok) { blind = blind || !ok; }
+
+/* ---- lanes ---- */
+
+static struct vs_sim_lane *lane_new(struct vs_sim_stream *s, uint64_t first_seq)
+{
+    struct vs_sim_lane *lane = calloc(1, sizeof *lane);
+    need(lane);
+    if (!lane)
+        return NULL;
+    lane->number = next_lane++;
+    lane->first_seq = first_seq;
+    lane->earlier = s->check;
+    lane->all = lanes;
+    lanes = lane;
+    return s->check = lane;
+}
+
+/* The life of *s* that *seq* belongs to. */
+static struct vs_sim_lane *lane_of(struct vs_sim_stream *s, uint64_t seq)
+{
+    struct vs_sim_lane *lane = s->check ? s->check : lane_new(s, 1);
+    while (lane && lane->first_seq > seq && lane->earlier)
+        lane = lane->earlier;
+    return lane;
+}
+
+/* What an earlier life did comes before this one only if the host has waited for
+ * it. If so its lane can go on, and clocks need not grow with each stream. */
+void vs_sim_check_stream_new(struct vs_sim_stream *s)
+{
+    uint64_t seq = atomic_load(&s->completed);
+    vs_sim_check_lock();
+    if (s->check && vs_sim_clock_at(host_clock, s->check->number) < seq)
+        lane_new(s, seq + 1);
+    vs_sim_check_unlock();
+}
+
+static struct change *change_at(const struct vs_sim_lane *lane, unsigned i)
+{
+    return &lane->history[(lane->first + i) % lane->max];
+}
+
+static bool history_grow(struct vs_sim_lane *lane)
+{
+    unsigned max = lane->max ? lane->max * 2 : HISTORY_FIRST;
+    struct change *more = malloc(max * sizeof *more);
+    for (unsigned i = 0; more && i < lane->count; i++)
+        more[i] = *change_at(lane, i);
+    need(more);
+    if (!more)
+        return false;
+    free(lane->history);
+    lane->history = more;
+    lane->first = 0;
+    lane->max = max;
+    return true;
+}
+
+static void remember(struct vs_sim_lane *lane, uint64_t seq)
+{
+    if (lane->count && change_at(lane, lane->count - 1)->clock == lane->clock)
+        return;
+    if (lane->count == lane->max && lane->max < HISTORY_MAX && !history_grow(lane))
+        return;
+    if (lane->count == lane->max) {
+        vs_sim_clock_unref(lane->history[lane->first].clock);
+        lane->first = (lane->first + 1) % lane->max;
+        lane->count--;
+    }
+    *change_at(lane, lane->count++) = (struct change){seq, vs_sim_clock_ref(lane->clock)};
+}
+
+/* What op *seq* of the lane knew; its own number is not in it. */
+static struct vs_sim_clock *clock_of(const struct vs_sim_lane *lane, uint64_t seq)
+{
+    unsigned low = 0, high = lane->count; /* the last change at or before seq */
+    while (high - low > 1) {
+        unsigned middle = (low + high) / 2;
+        if (change_at(lane, middle)->seq <= seq)
+            low = middle;
+        else
+            high = middle;
+    }
+    return lane->count ? change_at(lane, low)->clock : NULL;
+}
+
+static void join_op(struct vs_sim_clock **clock, struct vs_sim_stream *s, uint64_t seq)
+{
+    struct vs_sim_lane *lane = lane_of(s, seq);
+    if (!lane || !seq || vs_sim_clock_at(*clock, lane->number) >= seq)
+        return; /* who knows an op knows all it knew */
+    need(vs_sim_clock_join(clock, clock_of(lane, seq)));
+    need(vs_sim_clock_raise(clock, lane->number, seq));
+}
+
+/* ---- what the host knows ---- */
+
+struct vs_sim_clock *vs_sim_check_host_clock(void)
+{
+    need(vs_sim_clock_raise(&host_clock, 0, host_seq));
+    return host_clock;
+}
+
+struct vs_sim_actor *vs_sim_check_host_actor(enum vs_sim_check_what what, uint32_t stack)
+{
+    struct vs_sim_actor *actor = calloc(1, sizeof *actor);
+    need(actor);
+    if (!actor)
+        return NULL;
+    actor->refs = 1;
+    actor->seq = ++host_seq;
+    actor->order = ++last_order;
+    actor->stack = stack;
+    actor->what = (uint8_t)what;
+    return actor;
+}
+
+void vs_sim_check_synced(struct vs_sim_stream *s, uint64_t seq)
+{
+    vs_sim_check_lock();
+    if (!blind)
+        join_op(&host_clock, s, seq);
+    vs_sim_check_unlock();
+}
+
+void vs_sim_check_synced_elsewhere(void)
+{
+    vs_sim_check_lock();
+    need(vs_sim_clock_join(&host_clock, shared_clock));
+    vs_sim_check_unlock();
+}
+
+static struct vs_sim_check_context *context_of(struct vs_sim_context *ctx)
+{
+    if (!ctx->check) {
+        ctx->check = calloc(1, sizeof *ctx->check);
+        need(ctx->check);
+    }
+    return ctx->check;
+}
+
+void vs_sim_check_context_synced(struct vs_sim_context *ctx)
+{
+    vs_sim_check_lock();
+    if (ctx->check)
+        need(vs_sim_clock_join(&host_clock, ctx->check->all));
+    vs_sim_check_unlock();
+}
+
+void vs_sim_check_retired(struct vs_sim_stream *s)
+{
+    vs_sim_check_lock();
+    struct vs_sim_check_context *c = context_of(s->ctx);
+    uint64_t seq = atomic_load(&s->completed);
+    if (c)
+        join_op(&c->all, s, seq);
+    if (c && !(s->flags & CU_STREAM_NON_BLOCKING))
+        join_op(&c->blocking, s, seq);
+    vs_sim_check_unlock();
+}
+
+/* ---- ops ---- */
+
+struct vs_sim_check_op *vs_sim_check_op(void)
+{
+    struct vs_sim_check_op *check = calloc(1, sizeof *check);
+    if (check)
+        check->stack = vs_sim_stack_here();
+    return check;
+}
+
+uint32_t vs_sim_check_made(const struct vs_sim_check_op *check) { return check->stack; }
+uint32_t vs_sim_check_stack(void) { return vs_sim_stack_here(); }
+
+void vs_sim_check_op_free(struct vs_sim_check_op *check)
+{
+    if (!check)
+        return;
+    vs_sim_check_lock();
+    vs_sim_clock_unref(check->host);
+    vs_sim_clock_unref(check->clock);
+    vs_sim_actor_unref(check->actor);
+    if (check->begins)
+        vs_sim_owned_drop(check->begins);
+    vs_sim_check_unlock();
+    free(check);
+}
+
+void vs_sim_check_submitted(struct vs_sim_op *op)
+{
+    if (!op->check)
+        return;
+    pthread_mutex_lock(&check_mu);
+    op->check->host = vs_sim_clock_ref(host_clock);
+    op->check->host_seq = host_seq;
+    op->check->order = ++last_order;
+    pthread_mutex_unlock(&check_mu);
+}
+
+static enum vs_sim_check_what what_of(const struct vs_sim_op *op)
+{
+    switch (op->kind) {
+    case VS_SIM_OP_KERNEL: return VS_SIM_WHAT_KERNEL;
+    case VS_SIM_OP_COPY: return VS_SIM_WHAT_COPY;
+    case VS_SIM_OP_SET: return VS_SIM_WHAT_SET;
+    default:
+        return op->check->begins || op->kind == VS_SIM_OP_MAP ? VS_SIM_WHAT_ALLOC
+               : op->check->ends_id                           ? VS_SIM_WHAT_FREE
+                                                              : VS_SIM_WHAT_OTHER;
+    }
+}
+
+/* The clock of an op that begins now; its lane goes on from it. */
+static void clock_op(struct vs_sim_stream *s, struct vs_sim_lane *lane, struct vs_sim_op *op)
+{
+    struct vs_sim_check_op *check = op->check;
+    if (check->host != lane->host_seen) {
+        need(vs_sim_clock_join(&lane->clock, check->host));
+        vs_sim_clock_unref(lane->host_seen);
+        lane->host_seen = vs_sim_clock_ref(check->host);
+    }
+    need(vs_sim_clock_raise(&lane->clock, 0, check->host_seq));
+    for (uint32_t i = 0; i < op->dep_count; i++)
+        join_op(&lane->clock, op->deps[i].stream, op->deps[i].seq);
+    if (s->legacy && s->ctx->check)
+        need(vs_sim_clock_join(&lane->clock, s->ctx->check->blocking));
+    lane->begun = op->seq;
+    remember(lane, op->seq);
+    check->clock = vs_sim_clock_ref(lane->clock);
+}
+
+static struct vs_sim_actor *actor_of(struct vs_sim_stream *s, struct vs_sim_lane *lane,
+                                     const struct vs_sim_op *op)
+{
+    struct vs_sim_actor *actor = calloc(1, sizeof *actor);
+    need(actor);
+    if (!actor)
+        return NULL;
+    actor->refs = 1;
+    actor->lane = lane->number;
+    actor->seq = op->seq;
+    actor->order = op->check->order;
+    actor->stack = op->check->stack;
+    actor->made = op->check_made;
+    actor->stream = s->id;
+    actor->what = (uint8_t)what_of(op);
+    if (op->kind == VS_SIM_OP_KERNEL)
+        actor->name = op->u.launch.function->name;
+    return actor;
+}
+
+/* ---- what an op touches ---- */
+
+static void access_rows(const struct vs_sim_check_op *check, const struct vs_sim_end *end,
+                        size_t row, size_t rows, size_t planes, enum vs_sim_how how, unsigned flags)
+{
+    struct vs_sim_access a = {.how = how, .actor = check->actor, .clock = check->clock};
+    if (end->memory == VS_SIM_MEMORY_PAGEABLE)
+        flags |= VS_SIM_ACCESS_PAGEABLE;
+    if (rows > 1 && end->pitch == row) {
+        row *= rows;
+        rows = 1;
+    }
+    for (size_t z = 0; z < planes; z++)
+        for (size_t y = 0; y < rows; y++) {
+            a.begin = end->base + z * end->slice + y * end->pitch;
+            a.end = a.begin + row;
+            vs_sim_check_access(&a, flags);
+        }
+}
+
+static bool on_device(const struct vs_sim_end *end)
+{
+    return end->memory == VS_SIM_MEMORY_DEVICE;
+}
+
+/* A copy within devices may carry bytes that nobody wrote; only who looks at them
+ * is at fault. */
+static void access_copy(const struct vs_sim_check_op *check, const struct vs_sim_copy *c)
+{
+    bool carries = vs_sim_spec.check_unwritten && on_device(&c->from) && on_device(&c->to);
+    if (!c->staged)
+        access_rows(check, &c->from, c->width, c->height, c->depth, VS_SIM_READS,
+                    carries ? VS_SIM_ACCESS_CARRIES : 0);
+    access_rows(check, &c->to, c->width, c->height, c->depth, VS_SIM_WRITES, 0);
+    for (size_t z = 0; carries && z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++)
+            vs_sim_check_copy_unwritten(c->from.base + z * c->from.slice + y * c->from.pitch,
+                                        c->to.base + z * c->to.slice + y * c->to.pitch, c->width);
+}
+
+static void touch(struct vs_sim_op *op)
+{
+    struct vs_sim_check_op *check = op->check;
+    switch (op->kind) {
+    case VS_SIM_OP_COPY: access_copy(check, &op->u.copy); break;
+    case VS_SIM_OP_SET: {
+        const struct vs_sim_set *set = &op->u.set;
+        access_rows(check, &set->to, set->width * set->element, set->height, 1, VS_SIM_WRITES, 0);
+        break;
+    }
+    case VS_SIM_OP_KERNEL:
+        if (!op->u.launch.host) {
+            vs_sim_check_unknown_kernel();
+            unseen++;
+        } else if (!atomic_load(&op->u.launch.host->declares))
+            for (unsigned i = 0; i < check->use_count; i++)
+                vs_sim_owned_use(check->uses[i].address, check->uses[i].id, check->actor,
+                                 check->clock);
+        break;
+    case VS_SIM_OP_VALUES: /* writing and waiting for one place is what they are for: no race */
+        for (unsigned i = 0; i < op->u.values.count; i++)
+            if (op->u.values.list[i].write)
+                vs_sim_owned_written(op->u.values.list[i].at.base, 0);
+        break;
+    default: break;
+    }
+}
+
+/* The memory of a graph's allocation node is its own from launch to free. */
+static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
+{
+    struct vs_sim_range range;
+    uintptr_t base;
+    uint64_t id;
+    if (op->kind != VS_SIM_OP_MAP && op->kind != VS_SIM_OP_UNMAP)
+        return NULL;
+    vs_sim_block_where(op->u.block, &base, &id);
+    if (op->kind == VS_SIM_OP_MAP)
+        return vs_sim_range_find(base, &range) && range.id == id ? vs_sim_owned_new(&range) : NULL;
+    op->check->ends_base = base;
+    op->check->ends_id = id;
+    return NULL;
+}
+
+/* A value in memory of the host, which may look at it. */
+static bool tells_host(const struct vs_sim_values *values)
+{
+    for (unsigned i = 0; i < values->count; i++)
+        if (values->list[i].write && values->list[i].at.memory == VS_SIM_MEMORY_PINNED)
+            return true;
+    return false;
+}
+
+void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    struct vs_sim_check_op *check = op->check;
+    struct vs_sim_owned *began = graph_memory(op);
+    vs_sim_check_lock();
+    struct vs_sim_lane *lane = lane_of(s, op->seq);
+    if (!blind) {
+        clock_op(s, lane, op);
+        check->actor = actor_of(s, lane, op);
+    }
+    if (!blind && check->begins) {
+        vs_sim_actor_unref(check->begins->alloc); /* the call's */
+        check->begins->alloc = vs_sim_actor_ref(check->actor);
+        vs_sim_owned_begin(check->begins);
+        check->begins = NULL;
+    }
+    if (!blind && began) {
+        began->alloc = vs_sim_actor_ref(check->actor);
+        vs_sim_owned_begin(began);
+    }
+    if (!blind && check->ends_id)
+        vs_sim_owned_end(check->ends_base, check->ends_id, check->actor, check->clock);
+    if (!blind && !atomic_load(&s->ctx->fault))
+        touch(op);
+    if (op->kind == VS_SIM_OP_HOST || op->kind == VS_SIM_OP_CALLBACK)
+        join_op(&host_clock, s, op->seq); /* the function knows, and may tell */
+    if (op->kind == VS_SIM_OP_RECORD && op->u.record.shared)
+        join_op(&shared_clock, s, op->seq);
+    if (op->kind == VS_SIM_OP_VALUES && tells_host(&op->u.values))
+        join_op(&host_clock, s, op->seq);
+    vs_sim_check_unlock();
+    if (vs_sim_check_failed())
+        vs_sim_context_fail(s->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+uint64_t vs_sim_check_unseen_kernels(void) { return unseen; }
+
+static void end_kernel(struct vs_sim_op *op)
+{
+    struct vs_sim_check_op *check = op->check;
+    vs_sim_check_lock();
+    vs_sim_check_unwritten_end(check);
+    bool declares = atomic_load(&op->u.launch.host->declares);
+    unseen += !declares && check->use_count;
+    if (!declares)
+        for (unsigned i = 0; i < check->use_count; i++)
+            vs_sim_owned_written(check->uses[i].address, check->uses[i].id);
+    vs_sim_check_unlock();
+}
+
+static bool waits_for_a_value(const struct vs_sim_op *op)
+{
+    for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++)
+        if (op->u.values.list[i].bytes && !op->u.values.list[i].write)
+            return true;
+    return false;
+}
+
+/* Whoever wrote the value, a stream or a kernel, what it had done comes first. */
+static void join_everything(struct vs_sim_lane *lane)
+{
+    for (const struct vs_sim_lane *other = lanes; other; other = other->all) {
+        need(vs_sim_clock_join(&lane->clock, other->clock));
+        need(vs_sim_clock_raise(&lane->clock, other->number, other->begun));
+    }
+}
+
+void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    if (op->kind == VS_SIM_OP_KERNEL && op->u.launch.host)
+        end_kernel(op);
+    bool value = waits_for_a_value(op);
+    if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK &&
+        op->kind != VS_SIM_OP_WAIT_SHARED && !value)
+        return;
+    vs_sim_check_lock(); /* what follows comes after all that was possibly waited for */
+    struct vs_sim_lane *lane = lane_of(s, op->seq);
+    if (lane && !blind) {
+        need(vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock()));
+        if (op->kind == VS_SIM_OP_WAIT_SHARED)
+            need(vs_sim_clock_join(&lane->clock, shared_clock));
+        if (value)
+            join_everything(lane);
+        remember(lane, op->seq);
+    }
+    vs_sim_check_unlock();
+}

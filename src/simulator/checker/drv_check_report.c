@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the checker has found, in words on standard error, each pair of places
+ * once. Found under the checker's lock, printed after it: symbol lookup takes the
+ * dynamic linker's lock, which a thread that loads a library may hold while it
+ * waits for ours. When asked, the process that had a report ends with status 86
+ * whatever it meant to return. */
+#include "simulator/checker/vs_sim_check_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vs_map.h"
+
+#define EXIT_STATUS 86
+#define STACK_SHOWN 12
+#define REPORT_BYTES 16384
+#define REPORTS_MAX 100 /* printed in full */
+#define NEARBY_BYTES (UINT64_C(1) << 30) /* after an allocation: worth saying how far */
+
+struct report {
+    struct report *next;
+    struct vs_sim_found found;
+    bool has_block, freed;
+    enum vs_sim_range_kind kind;
+    uintptr_t base;
+    size_t bytes;
+    struct vs_sim_actor *alloc;
+};
+
+static struct vs_map seen; /* guarded by the checker's lock, like the next three */
+static struct report *queued, **queued_end = &queued;
+static unsigned distinct;
+static uint64_t repeats;
+static atomic_uint waiting; /* queued reports, readable without the lock */
+static atomic_bool any, fatal;
+static pthread_mutex_t print_mu = PTHREAD_MUTEX_INITIALIZER;
+static pid_t own_pid;
+
+/* ---- finding ---- */
+
+static uint64_t key_of(const struct vs_sim_found *f)
+{
+    uint64_t a = f->first ? f->first->stack : 0, b = f->second ? f->second->stack : 0;
+    if (f->first && f->first->name)
+        a ^= (uint64_t)(uintptr_t)f->first->name << 20;
+    if (f->second && f->second->name)
+        b ^= (uint64_t)(uintptr_t)f->second->name << 20;
+    uint64_t key = (a * 0x9E3779B97F4A7C15u + b) * 0xC2B2AE3D27D4EB4Fu + f->kind + 1;
+    return key ? key : 1;
+}
+
+/* Races are told in the order of the program, not in that of this run. */
+static struct vs_sim_found in_order(const struct vs_sim_found *found)
+{
+    struct vs_sim_found f = *found;
+    if (f.kind == VS_SIM_REPORT_RACE && f.second->order < f.first->order) {
+        f.first = found->second;
+        f.first_how = found->second_how;
+        f.second = found->first;
+        f.second_how = found->first_how;
+    }
+    return f;
+}
+
+void vs_sim_check_found(const struct vs_sim_found *unordered)
+{
+    const struct vs_sim_found ordered = in_order(unordered), *found = &ordered;
+    uint64_t key = key_of(found);
+    uint64_t *before = vs_map_get(&seen, key);
+    if (before) {
+        ++*before;
+        repeats++;
+        return;
+    }
+    struct report *r = calloc(1, sizeof *r);
+    atomic_store(&any, true);
+    if (found->kind <= VS_SIM_REPORT_EARLY)
+        atomic_store(&fatal, true);
+    if (vs_map_put(&seen, key, 1) != VS_OK || ++distinct > REPORTS_MAX || !r) {
+        free(r);
+        return;
+    }
+    r->found = *found;
+    vs_sim_actor_ref(r->found.first);
+    vs_sim_actor_ref(r->found.second);
+    if (found->block) {
+        r->has_block = true;
+        r->freed = found->block->state == VS_SIM_OWNED_FREED;
+        r->kind = found->block->kind;
+        r->base = found->block->base;
+        r->bytes = found->block->bytes;
+        r->alloc = vs_sim_actor_ref(found->block->alloc);
+    }
+    *queued_end = r;
+    queued_end = &r->next;
+    atomic_fetch_add(&waiting, 1);
+}
+
+bool vs_sim_check_failed(void)
+{
+    return vs_sim_spec.check == VS_SIM_CHECK_FAIL && atomic_load(&fatal);
+}
+
+/* ---- words ---- */
+
+struct check_report_text {
+    char *at;
+    size_t left;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct check_report_text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->at, t->left, format, args);
+    va_end(args);
+    size_t did = n < 0 ? 0 : (size_t)n < t->left ? (size_t)n : t->left - 1;
+    t->at += did;
+    t->left -= did;
+}
+
+static void say_stack(struct check_report_text *t, uint32_t stack)
+{
+    size_t did = vs_sim_stack_print(stack, STACK_SHOWN, t->at, t->left);
+    t->at += did;
+    t->left -= did;
+}
+
+static const char *const titles[VS_SIM_REPORT_KINDS] = {
+    [VS_SIM_REPORT_RACE] = "race: nothing orders two pieces of work on the same memory",
+    [VS_SIM_REPORT_FREED] = "use after free: work touches memory that has been freed",
+    [VS_SIM_REPORT_FREED_IN_USE] = "freed in use: memory is freed, and nothing says that work "
+                                   "on it is done",
+    [VS_SIM_REPORT_EARLY] = "wrong owner: nothing orders work after the allocation of what it "
+                            "touches",
+    [VS_SIM_REPORT_FREED_POINTER] = "freed pointer: a call is given memory that has been freed",
+    [VS_SIM_REPORT_UNWRITTEN] = "uninitialised read: work reads device memory nobody has written",
+    [VS_SIM_REPORT_DOUBLE_FREE] = "double free: memory is freed that has been freed before",
+    [VS_SIM_REPORT_FOREIGN_FREE] = "foreign free: what is freed is not the start of a live "
+                                   "allocation",
+    [VS_SIM_REPORT_LEAK] = "leak: memory is left when its context is destroyed",
+};
+
+#define ADVICE_FREE                                                                 \
+    "Free after the work: synchronise with it first, or free in its stream, or in one\n" \
+    "  that waits for it."
+
+static const char *const advice[VS_SIM_REPORT_KINDS] = {
+    [VS_SIM_REPORT_RACE] =
+        "Record an event after the first and let the second's stream wait for it before the\n"
+        "  second is submitted. An allocator must keep memory from its next owner until then.",
+    [VS_SIM_REPORT_FREED] = ADVICE_FREE,
+    [VS_SIM_REPORT_FREED_IN_USE] = ADVICE_FREE,
+    [VS_SIM_REPORT_EARLY] =
+        "Use stream-ordered memory in the stream that allocates it, or in one that waits for an\n"
+        "  event recorded after the allocation; use no pointer beyond its free.",
+    [VS_SIM_REPORT_FREED_POINTER] = "Use no pointer beyond its free.",
+    [VS_SIM_REPORT_UNWRITTEN] = "Write the memory first; fresh device memory holds anything.",
+    [VS_SIM_REPORT_DOUBLE_FREE] = "Free it once; a pointer set to 0 at its free can be freed again.",
+    [VS_SIM_REPORT_FOREIGN_FREE] = "Free exactly what the matching allocation returned.",
+    [VS_SIM_REPORT_LEAK] = "Free it before the context is destroyed.",
+};
+
+static const char advice_host[] =
+    "Synchronise with the stream before the host touches what its work touches.";
+
+static const char *memory_name(enum vs_sim_range_kind kind)
+{
+    switch (kind) {
+    case VS_SIM_RANGE_DEVICE: return "device memory";
+    case VS_SIM_RANGE_POOL: return "pool memory";
+    case VS_SIM_RANGE_GLOBAL: return "a device variable";
+    case VS_SIM_RANGE_MANAGED: return "managed memory";
+    case VS_SIM_RANGE_HOST: return "pinned host memory";
+    case VS_SIM_RANGE_REGISTERED: return "registered host memory";
+    case VS_SIM_RANGE_ARRAY: return "an array";
+    case VS_SIM_RANGE_GRAPH: return "memory of a graph";
+    case VS_SIM_RANGE_OPENED: return "another process's memory";
+    case VS_SIM_RANGE_MAPPED: return "mapped memory";
+    default: return "memory";
+    }
+}
+
+/* "a copy writes it in stream 13 (number 2), submitted at", and the stack. */
+static void say_actor(struct check_report_text *t, const char *which, const struct vs_sim_actor *a,
+                      const char *does)
+{
+    static const char *const names[] = {
+        [VS_SIM_WHAT_CALL] = "the call", [VS_SIM_WHAT_HOST] = "the host",
+        [VS_SIM_WHAT_ALLOC] = "",        [VS_SIM_WHAT_FREE] = "",
+        [VS_SIM_WHAT_KERNEL] = "kernel", [VS_SIM_WHAT_COPY] = "a copy",
+        [VS_SIM_WHAT_SET] = "a memset",  [VS_SIM_WHAT_OTHER] = "work",
+    };
+    bool plain = a->what == VS_SIM_WHAT_ALLOC || a->what == VS_SIM_WHAT_FREE;
+    if (plain)
+        say(t, "  %s", a->what == VS_SIM_WHAT_ALLOC ? "allocated" : "freed");
+    else
+        say(t, "  %s: %s", which, names[a->what]);
+    char name[256];
+    if (a->name)
+        say(t, " %s", vs_sim_stack_name(a->name, name, sizeof name));
+    say(t, "%s", plain ? "" : does);
+    if (a->stream)
+        say(t, " in stream %u (number %llu), submitted at\n", a->stream,
+            (unsigned long long)a->seq);
+    else
+        say(t, " at\n");
+    say_stack(t, a->stack);
+    if (!a->made)
+        return;
+    say(t, "    as part of a graph, made at\n");
+    say_stack(t, a->made);
+}
+
+static const char *does(const struct report *r, const struct vs_sim_actor *a, enum vs_sim_how how)
+{
+    if (a->what == VS_SIM_WHAT_CALL)
+        return "";
+    if (a->what == VS_SIM_WHAT_KERNEL && !r->found.bytes)
+        return ", with a pointer to it,";
+    return how == VS_SIM_CHANGES ? " changes it" : how == VS_SIM_WRITES ? " writes it" : " reads it";
+}
+
+static void say_memory(struct check_report_text *t, const struct report *r)
+{
+    const struct vs_sim_found *f = &r->found;
+    if (f->kind == VS_SIM_REPORT_LEAK) {
+        say(t, "  memory: %llu allocation%s, %zu bytes in all, of %s, the first at 0x%lx\n",
+            (unsigned long long)f->count, f->count == 1 ? "" : "s", f->bytes, memory_name(r->kind),
+            (unsigned long)f->address);
+        return;
+    }
+    say(t, "  memory: 0x%lx", (unsigned long)f->address);
+    if (f->bytes)
+        say(t, ", %zu bytes", f->bytes);
+    if (!r->has_block || f->address - r->base > r->bytes + NEARBY_BYTES) {
+        say(t, ", in no allocation\n");
+        return;
+    }
+    if (f->address - r->base < r->bytes)
+        say(t, ", at offset %zu of", (size_t)(f->address - r->base));
+    else
+        say(t, ", %zu bytes after the end of", (size_t)(f->address - r->base - r->bytes));
+    say(t, " %zu bytes of %s%s at 0x%lx\n", r->bytes, r->freed ? "freed " : "",
+        memory_name(r->kind), (unsigned long)r->base);
+}
+
+static void compose(struct check_report_text *t, const struct report *r)
+{
+    const struct vs_sim_found *f = &r->found;
+    const struct vs_sim_actor *first = f->first, *second = f->second;
+    say(t, "vramscope checker: %s\n", titles[f->kind]);
+    say_memory(t, r);
+    if (r->alloc && r->alloc != first && f->address - r->base <= r->bytes + NEARBY_BYTES)
+        say_actor(t, "", r->alloc, "");
+    if (first)
+        say_actor(t, "first", first, does(r, first, f->first_how));
+    if (second)
+        say_actor(t, f->kind == VS_SIM_REPORT_RACE ? "second" : "then", second,
+                  does(r, second, f->second_how));
+    bool host = second && (second->what == VS_SIM_WHAT_HOST || (first && first->what == VS_SIM_WHAT_HOST));
+    say(t, "  %s\n", f->kind == VS_SIM_REPORT_RACE && host ? advice_host : advice[f->kind]);
+}
+
+static void put(const char *text, size_t bytes)
+{
+    while (bytes) {
+        ssize_t did = write(STDERR_FILENO, text, bytes);
+        if (did < 0 && errno == EINTR)
+            continue;
+        if (did <= 0)
+            return; /* nobody to tell */
+        text += did;
+        bytes -= (size_t)did;
+    }
+}
+
+static struct report *take(void)
+{
+    vs_sim_check_lock();
+    struct report *all = queued;
+    queued = NULL;
+    queued_end = &queued;
+    atomic_store(&waiting, 0);
+    vs_sim_check_release();
+    return all;
+}
+
+void vs_sim_check_print(void)
+{
+    static char buffer[REPORT_BYTES]; /* guarded by print_mu */
+    if (!atomic_load(&waiting))
+        return;
+    int kept = errno;
+    pthread_mutex_lock(&print_mu);
+    for (struct report *r = take(), *next; r; r = next) {
+        struct check_report_text t = {buffer, sizeof buffer};
+        next = r->next;
+        compose(&t, r);
+        put(buffer, (size_t)(t.at - buffer));
+        vs_sim_check_lock();
+        vs_sim_actor_unref(r->found.first);
+        vs_sim_actor_unref(r->found.second);
+        vs_sim_actor_unref(r->alloc);
+        vs_sim_check_release();
+        free(r);
+    }
+    pthread_mutex_unlock(&print_mu);
+    errno = kept;
+}
+
+/* ---- beginning and end ---- */
+
+void vs_sim_check_start(void)
+{
+    own_pid = getpid();
+    vs_sim_stack_here(); /* loads what unwinding needs while no lock is held */
+    vs_sim_checking = true;
+}
+
+/* What a stream's thread has found or prints just now; not for ever, since that
+ * thread may wait for a lock which the one that exits holds. */
+static void wait_for_printing(void)
+{
+    struct timespec until;
+    vs_sim_check_print();
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (!pthread_mutex_timedlock(&print_mu, &until))
+        pthread_mutex_unlock(&print_mu);
+}
+
+/* Silence must not be taken for a clean program where little was looked at. */
+static void say_unseen(void)
+{
+    char line[256];
+    vs_sim_check_lock();
+    unsigned long long count = (unsigned long long)vs_sim_check_unseen_kernels();
+    vs_sim_check_release();
+    if (!count)
+        return;
+    int n = snprintf(line, sizeof line,
+                     "vramscope checker: what %llu kernel%s touched is not known, so races with "
+                     "%s are not found; docs/simulator.md, \"What it sees\", says how to tell\n",
+                     count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+    put(line, (size_t)n);
+}
+
+/* After the program's own exit handlers, and the flushes of what it wrote. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (!vs_sim_checking || getpid() != own_pid)
+        return;
+    if (vs_sim_spec.check_leaks)
+        vs_sim_check_leaks(NULL);
+    say_unseen();
+    if (!atomic_load(&any))
+        return;
+    wait_for_printing();
+    char line[160];
+    vs_sim_check_lock();
+    int n = snprintf(line, sizeof line, "vramscope checker: %u report%s, found %llu more times\n",
+                     distinct, distinct == 1 ? "" : "s", (unsigned long long)repeats);
+    vs_sim_check_release();
+    put(line, (size_t)n);
+    if (vs_sim_spec.check != VS_SIM_CHECK_FAIL)
+        return;
+    fflush(NULL);
+    _exit(EXIT_STATUS);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shadow of one allocation: a treap of disjoint pieces ordered by address. An
+ * access cuts out the pieces it touches, looks at each, and puts back pieces with
+ * the new state, joined with neighbours of the same state.
+ *
+ * Only the last write and the reads since then are kept: whatever comes later and
+ * is not ordered after something older is not ordered after those either, or has
+ * been reported when they came. Likewise a read replaces those that happened before
+ * it. */
+#include "simulator/checker/vs_sim_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define READS_MAX 6       /* concurrent readers of one piece that are remembered */
+#define PIECES_MAX 262144 /* of one allocation, before it is forgotten */
+
+struct vs_sim_piece {
+    struct vs_sim_piece *left, *right;
+    uint32_t priority;
+    bool written;
+    uint8_t read_count, changes; /* a bit for each of reads that is an atomic change */
+    uintptr_t begin, end;
+    struct vs_sim_actor *write; /* NULL: nobody that is known */
+    struct vs_sim_actor *reads[READS_MAX];
+};
+
+void vs_sim_actor_unref(struct vs_sim_actor *actor)
+{
+    if (actor && !--actor->refs)
+        free(actor);
+}
+
+/* ---- pieces ---- */
+
+static uint32_t next_priority(void)
+{
+    static uint32_t state = 2463534242u; /* guarded by the caller's lock, as all here */
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state;
+}
+
+static struct vs_sim_piece *piece_new(uintptr_t begin, uintptr_t end)
+{
+    struct vs_sim_piece *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->priority = next_priority();
+    p->begin = begin;
+    p->end = end;
+    return p;
+}
+
+static void reads_drop(struct vs_sim_piece *p)
+{
+    for (unsigned i = 0; i < p->read_count; i++)
+        vs_sim_actor_unref(p->reads[i]);
+    p->read_count = p->changes = 0;
+}
+
+static void piece_free(struct vs_sim_piece *p)
+{
+    reads_drop(p);
+    vs_sim_actor_unref(p->write);
+    free(p);
+}
+
+static void tree_free(struct vs_sim_piece *tree)
+{
+    while (tree) {
+        struct vs_sim_piece *right = tree->right;
+        tree_free(tree->left);
+        piece_free(tree);
+        tree = right;
+    }
+}
+
+static bool same_state(const struct vs_sim_piece *a, const struct vs_sim_piece *b)
+{
+    return a->written == b->written && a->write == b->write && a->read_count == b->read_count &&
+           a->changes == b->changes &&
+           !memcmp(a->reads, b->reads, a->read_count * sizeof a->reads[0]);
+}
+
+/* ---- the treap ---- */
+
+/* Into *low what begins below *key*, into *high* the rest. */
+static void split(struct vs_sim_piece *tree, uintptr_t key, struct vs_sim_piece **low,
+                  struct vs_sim_piece **high)
+{
+    while (tree) {
+        if (tree->begin < key) {
+            *low = tree;
+            low = &tree->right;
+            tree = tree->right;
+        } else {
+            *high = tree;
+            high = &tree->left;
+            tree = tree->left;
+        }
+    }
+    *low = *high = NULL;
+}
+
+static struct vs_sim_piece *merge(struct vs_sim_piece *low, struct vs_sim_piece *high)
+{
+    struct vs_sim_piece *tree = NULL, **at = &tree;
+    while (low && high) {
+        if (low->priority > high->priority) {
+            *at = low;
+            at = &low->right;
+            low = low->right;
+        } else {
+            *at = high;
+            at = &high->left;
+            high = high->left;
+        }
+    }
+    *at = low ? low : high;
+    return tree;
+}
+
+/* The last piece that begins at or below *address*. */
+static struct vs_sim_piece *floor_of(struct vs_sim_piece *tree, uintptr_t address)
+{
+    struct vs_sim_piece *found = NULL;
+    while (tree) {
+        if (tree->begin <= address) {
+            found = tree;
+            tree = tree->right;
+        } else {
+            tree = tree->left;
+        }
+    }
+    return found;
+}
+
+/* No piece reaches across *address* after this. */
+static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
+{
+    struct vs_sim_piece *p = floor_of(shadow->root, address), *low, *high;
+    if (!p || p->begin == address || p->end <= address)
+        return true;
+    struct vs_sim_piece *rest = piece_new(address, p->end);
+    if (!rest)
+        return false;
+    rest->written = p->written;
+    rest->write = vs_sim_actor_ref(p->write);
+    rest->read_count = p->read_count;
+    rest->changes = p->changes;
+    for (unsigned i = 0; i < p->read_count; i++)
+        rest->reads[i] = vs_sim_actor_ref(p->reads[i]);
+    p->end = address;
+    split(shadow->root, address, &low, &high);
+    shadow->root = merge(merge(low, rest), high);
+    shadow->pieces++;
+    return true;
+}
+
+void vs_sim_shadow_free(struct vs_sim_shadow *shadow)
+{
+    tree_free(shadow->root);
+    *shadow = (struct vs_sim_shadow){0};
+}
+
+/* ---- one access on one piece ---- */
+
+struct work {
+    const struct vs_sim_access *access;
+    vs_sim_conflict conflict;
+    void *to;
+    struct vs_sim_unwritten unwritten;
+};
+
+static bool ordered(const struct vs_sim_access *access, const struct vs_sim_actor *earlier)
+{
+    return vs_sim_ordered(earlier, access->actor, access->clock);
+}
+
+static void look(const struct work *w, const struct vs_sim_piece *p)
+{
+    const struct vs_sim_access *a = w->access;
+    uintptr_t begin = p->begin > a->begin ? p->begin : a->begin;
+    uintptr_t end = p->end < a->end ? p->end : a->end;
+    if (!ordered(a, p->write))
+        w->conflict(w->to, a, p->write, VS_SIM_WRITES, begin, end);
+    for (unsigned i = 0; i < p->read_count; i++) {
+        enum vs_sim_how how = p->changes >> i & 1 ? VS_SIM_CHANGES : VS_SIM_READS;
+        if ((a->how == VS_SIM_WRITES || a->how != how) && !ordered(a, p->reads[i]))
+            w->conflict(w->to, a, p->reads[i], how, begin, end);
+    }
+}
+
+static void reads_remove(struct vs_sim_piece *p, unsigned i)
+{
+    unsigned below = (1u << i) - 1;
+    vs_sim_actor_unref(p->reads[i]);
+    memmove(p->reads + i, p->reads + i + 1, (--p->read_count - i) * sizeof p->reads[0]);
+    p->changes = (uint8_t)((p->changes & below) | (p->changes >> 1 & ~below));
+}
+
+/* Reads and atomic changes alike. One replaces those of its own kind that happened
+ * before it; who conflicts with them would conflict with it. */
+static void enter_read(struct vs_sim_piece *p, const struct vs_sim_access *a)
+{
+    bool change = a->how == VS_SIM_CHANGES;
+    p->written |= change;
+    if (p->write && p->write->lane == a->actor->lane && p->write->seq == a->actor->seq)
+        return; /* who conflicts with it conflicts with what it wrote */
+    for (unsigned i = p->read_count; i-- > 0;)
+        if ((p->changes >> i & 1) == change && ordered(a, p->reads[i]))
+            reads_remove(p, i);
+    if (p->read_count == READS_MAX)
+        reads_remove(p, 0);
+    p->changes |= (uint8_t)(change << p->read_count);
+    p->reads[p->read_count++] = vs_sim_actor_ref(a->actor);
+}
+
+static void enter_write(struct vs_sim_piece *p, const struct vs_sim_access *a)
+{
+    reads_drop(p);
+    vs_sim_actor_ref(a->actor);
+    vs_sim_actor_unref(p->write);
+    p->write = a->actor;
+    p->written = true;
+}
+
+static void add_unwritten(struct work *w, uintptr_t begin, uintptr_t end)
+{
+    if (!w->unwritten.bytes)
+        w->unwritten.first = begin;
+    w->unwritten.bytes += end - begin;
+}
+
+static void enter(struct work *w, struct vs_sim_piece *p)
+{
+    look(w, p);
+    if (w->access->how == VS_SIM_WRITES) {
+        enter_write(p, w->access);
+        return;
+    }
+    if (!p->written)
+        add_unwritten(w, p->begin, p->end);
+    enter_read(p, w->access);
+}
+
+/* Nothing would change: this actor has been here, or the piece is exactly the one. */
+static bool enter_in_place(struct work *w, struct vs_sim_shadow *shadow)
+{
+    const struct vs_sim_access *a = w->access;
+    struct vs_sim_piece *p = floor_of(shadow->root, a->begin);
+    if (!p || p->end < a->end)
+        return false;
+    if (p->begin == a->begin && p->end == a->end) {
+        enter(w, p);
+        return true;
+    }
+    if (p->write == a->actor && !p->read_count)
+        return true;
+    for (unsigned i = 0; a->how != VS_SIM_WRITES && i < p->read_count; i++)
+        if (p->reads[i] == a->actor && (p->changes >> i & 1) == (a->how == VS_SIM_CHANGES)) {
+            if (!p->written)
+                add_unwritten(w, a->begin, a->end);
+            return true;
+        }
+    return false;
+}
+
+/* ---- many pieces ---- */
+
+struct run { /* pieces in address order, out of the tree */
+    struct vs_sim_piece *first, *last; /* linked by right */
+};
+
+static void run_add(struct vs_sim_shadow *shadow, struct run *run, struct vs_sim_piece *p)
+{
+    struct vs_sim_piece *last = run->last;
+    if (last && last->end == p->begin && same_state(last, p)) {
+        last->end = p->end;
+        piece_free(p);
+        shadow->pieces--;
+        return;
+    }
+    p->left = p->right = NULL;
+    if (last)
+        last->right = p;
+    else
+        run->first = p;
+    run->last = p;
+}
+
+static bool gap_fill(struct work *w, struct vs_sim_shadow *shadow, struct run *run,
+                     uintptr_t begin, uintptr_t end)
+{
+    if (begin >= end)
+        return true;
+    struct vs_sim_piece *p = piece_new(begin, end);
+    if (!p)
+        return false;
+    shadow->pieces++;
+    enter(w, p);
+    run_add(shadow, run, p);
+    return true;
+}
+
+static bool enter_tree(struct work *w, struct vs_sim_shadow *shadow, struct vs_sim_piece *tree,
+                       struct run *run, uintptr_t *at)
+{
+    bool ok = true;
+    while (tree) {
+        struct vs_sim_piece *right = tree->right;
+        ok = enter_tree(w, shadow, tree->left, run, at) && ok;
+        ok = ok && gap_fill(w, shadow, run, *at, tree->begin);
+        *at = tree->end;
+        enter(w, tree);
+        run_add(shadow, run, tree);
+        tree = right;
+    }
+    return ok;
+}
+
+static struct vs_sim_piece *last_of(struct vs_sim_piece *tree)
+{
+    while (tree && tree->right)
+        tree = tree->right;
+    return tree;
+}
+
+static struct vs_sim_piece *first_of(struct vs_sim_piece *tree)
+{
+    while (tree && tree->left)
+        tree = tree->left;
+    return tree;
+}
+
+/* The outermost pieces of *run* become part of their neighbours when alike. */
+static void run_insert(struct vs_sim_shadow *shadow, struct vs_sim_piece *low, struct run *run,
+                       struct vs_sim_piece *high)
+{
+    struct run whole = {0};
+    struct vs_sim_piece *before = last_of(low), *after = first_of(high), *rest;
+    if (before) {
+        split(low, before->begin, &low, &rest);
+        run_add(shadow, &whole, before);
+    }
+    for (struct vs_sim_piece *p = run->first, *next; p; p = next) {
+        next = p->right;
+        run_add(shadow, &whole, p);
+    }
+    if (after) {
+        split(high, after->begin + 1, &rest, &high);
+        run_add(shadow, &whole, after);
+    }
+    for (struct vs_sim_piece *p = whole.first, *next; p; p = next) {
+        next = p->right;
+        p->right = NULL;
+        low = merge(low, p);
+    }
+    shadow->root = merge(low, high);
+}
+
+static bool apply(struct work *w, struct vs_sim_shadow *shadow)
+{
+    uintptr_t begin = w->access->begin, end = w->access->end, at = begin;
+    struct vs_sim_piece *low, *middle, *high;
+    struct run run = {0};
+    if (!cut_at(shadow, begin) || !cut_at(shadow, end))
+        return false;
+    split(shadow->root, begin, &low, &middle);
+    split(middle, end, &middle, &high);
+    bool ok = enter_tree(w, shadow, middle, &run, &at);
+    ok = ok && gap_fill(w, shadow, &run, at, end);
+    run_insert(shadow, low, &run, high);
+    return ok;
+}
+
+bool vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
+                          vs_sim_conflict conflict, void *to, struct vs_sim_unwritten *unwritten)
+{
+    struct work w = {access, conflict, to, {0}};
+    bool ok = access->begin >= access->end || enter_in_place(&w, shadow) || apply(&w, shadow);
+    if (unwritten)
+        *unwritten = w.unwritten;
+    if (!ok || shadow->pieces > PIECES_MAX) {
+        uintptr_t begin = access->begin, end = access->end;
+        if (shadow->root) {
+            uintptr_t first = first_of(shadow->root)->begin, last = last_of(shadow->root)->end;
+            begin = first < begin ? first : begin;
+            end = last > end ? last : end;
+        }
+        vs_sim_shadow_free(shadow);
+        ok = vs_sim_shadow_forget(shadow, begin, end) && ok;
+    }
+    return ok;
+}
+
+static void end_tree(const struct work *w, const struct vs_sim_piece *tree)
+{
+    for (; tree; tree = tree->right) {
+        end_tree(w, tree->left);
+        look(w, tree);
+    }
+}
+
+void vs_sim_shadow_end(const struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
+                       vs_sim_conflict conflict, void *to)
+{
+    struct work w = {access, conflict, to, {0}};
+    end_tree(&w, shadow->root);
+}
+
+/* ---- what was written ---- */
+
+static void set_written(struct vs_sim_piece *tree, uintptr_t begin, uintptr_t end, bool written)
+{
+    for (; tree; tree = tree->right) {
+        set_written(tree->left, begin, end, written);
+        if (tree->begin >= begin && tree->end <= end)
+            tree->written = written;
+    }
+}
+
+static bool mark(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, bool written)
+{
+    struct vs_sim_piece *low, *middle, *high;
+    if (!cut_at(shadow, begin) || !cut_at(shadow, end))
+        return false;
+    split(shadow->root, begin, &low, &middle);
+    split(middle, end, &middle, &high);
+    set_written(middle, begin, end, written);
+    shadow->root = merge(merge(low, middle), high);
+    return true;
+}
+
+/* From *at* on the state is the same up to what this returns, at most *end*. */
+static uintptr_t stretch(const struct vs_sim_shadow *shadow, uintptr_t at, uintptr_t end,
+                         bool *written)
+{
+    struct vs_sim_piece *p = floor_of(shadow->root, at);
+    uintptr_t next = end;
+    *written = p && p->end > at && p->written;
+    if (p && p->end > at)
+        return p->end < end ? p->end : end;
+    for (struct vs_sim_piece *n = shadow->root; n;) /* a gap, up to the next piece */
+        if (n->begin > at) {
+            next = n->begin < end ? n->begin : end;
+            n = n->left;
+        } else {
+            n = n->right;
+        }
+    return next;
+}
+
+size_t vs_sim_shadow_unwritten(const struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end)
+{
+    size_t count = 0;
+    bool written;
+    for (uintptr_t next; begin < end; begin = next) {
+        next = stretch(shadow, begin, end, &written);
+        count += written ? 0 : next - begin;
+    }
+    return count;
+}
+
+bool vs_sim_shadow_copy_unwritten(const struct vs_sim_shadow *from, uintptr_t begin, size_t bytes,
+                                  struct vs_sim_shadow *to, uintptr_t to_begin)
+{
+    bool written;
+    for (uintptr_t at = begin, end = begin + bytes, next; at < end; at = next) {
+        next = stretch(from, at, end, &written);
+        if (!written && !mark(to, to_begin + (at - begin), to_begin + (next - begin), false))
+            return false;
+    }
+    return true;
+}
+
+bool vs_sim_shadow_forget(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end)
+{
+    struct vs_sim_piece *low, *middle, *high;
+    struct vs_sim_piece *all = piece_new(begin, end);
+    if (!all)
+        return false;
+    if (!cut_at(shadow, begin) || !cut_at(shadow, end)) {
+        free(all);
+        return false;
+    }
+    split(shadow->root, begin, &low, &middle);
+    split(middle, end, &middle, &high);
+    all->written = true;
+    tree_free(middle);
+    shadow->root = merge(merge(low, all), high);
+    shadow->pieces = 0;
+    for (uintptr_t at = 0;;) { /* rare: counted again instead of kept */
+        struct vs_sim_piece *next = NULL;
+        for (struct vs_sim_piece *n = shadow->root; n;)
+            if (n->end > at) {
+                next = n;
+                n = n->left;
+            } else {
+                n = n->right;
+            }
+        if (!next)
+            return true;
+        at = next->end;
+        shadow->pieces++;
+    }
+}
+
+static size_t check_tree(const struct vs_sim_piece *tree, uintptr_t *at, bool *ok)
+{
+    size_t count = 0;
+    for (; tree; tree = tree->right) {
+        count += check_tree(tree->left, at, ok) + 1;
+        *ok = *ok && tree->begin >= *at && tree->end > tree->begin &&
+              (!tree->left || tree->left->priority <= tree->priority) &&
+              (!tree->right || tree->right->priority <= tree->priority) &&
+              tree->read_count <= READS_MAX;
+        *at = tree->end;
+    }
+    return count;
+}
+
+bool vs_sim_shadow_check(const struct vs_sim_shadow *shadow)
+{
+    uintptr_t at = 0;
+    bool ok = true;
+    return check_tree(shadow->root, &at, &ok) == shadow->pieces && ok;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which kinds of activity records are collected, in all contexts or in one, and
+ * which API functions; and the attributes of collection. */
+#include "simulator/cupti/vs_sim_cupti.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "simulator/cupti/vs_sim_cupti_major.h"
+
+#define CALLS (VS_SIM_WANT_DRIVER_CALLS | VS_SIM_WANT_RUNTIME_CALLS)
+
+/* What each kind's record is and what the driver must report for it. */
+static const struct kind {
+    size_t bytes;
+    uint32_t want;
+} kinds[CUPTI_ACTIVITY_KIND_COUNT] = {
+    [CUPTI_ACTIVITY_KIND_KERNEL] = {sizeof(CUpti_ActivityKernel10),
+                                    VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)},
+    [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = {sizeof(CUpti_ActivityKernel10),
+                                               VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)},
+    [CUPTI_ACTIVITY_KIND_MEMCPY] = {sizeof(CUpti_ActivityMemcpy6),
+                                    VS_SIM_WANT(VS_SIM_ACTIVITY_COPY)},
+    [CUPTI_ACTIVITY_KIND_MEMCPY2] = {sizeof(CUpti_ActivityMemcpyPtoP4),
+                                     VS_SIM_WANT(VS_SIM_ACTIVITY_COPY)},
+    [CUPTI_ACTIVITY_KIND_MEMSET] = {sizeof(CUpti_ActivityMemset4),
+                                    VS_SIM_WANT(VS_SIM_ACTIVITY_SET)},
+    [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = {sizeof(CUpti_ActivitySynchronization2),
+                                             VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC)},
+    [CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] = {sizeof(CUpti_ActivityExternalCorrelation),
+                                                  VS_SIM_WANT_SUBMISSIONS},
+    [CUPTI_ACTIVITY_KIND_DRIVER] = {sizeof(CUpti_ActivityAPI), VS_SIM_WANT_DRIVER_CALLS},
+    [CUPTI_ACTIVITY_KIND_RUNTIME] = {sizeof(CUpti_ActivityAPI), VS_SIM_WANT_RUNTIME_CALLS},
+    [CUPTI_ACTIVITY_KIND_MEMORY2] = {sizeof(CUpti_ActivityMemory4),
+                                     VS_SIM_WANT(VS_SIM_ACTIVITY_MEMORY)},
+    [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = {sizeof(CUpti_ActivityMemoryPool3),
+                                         VS_SIM_WANT(VS_SIM_ACTIVITY_POOL)},
+    [CUPTI_ACTIVITY_KIND_MARKER] = {sizeof(CUpti_ActivityMarker2), 0},
+    [CUPTI_ACTIVITY_KIND_MARKER_DATA] = {sizeof(CUpti_ActivityMarkerData2), 0},
+    [CUPTI_ACTIVITY_KIND_NAME] = {sizeof(CUpti_ActivityName), 0},
+    [CUPTI_ACTIVITY_KIND_OVERHEAD] = {sizeof(CUpti_ActivityOverhead3), 0},
+};
+
+static atomic_uint_least64_t enabled; /* bit: the kind, in contexts without an own setting */
+
+size_t vs_cupti_record_bytes(CUpti_ActivityKind kind)
+{
+    return (unsigned)kind < CUPTI_ACTIVITY_KIND_COUNT
+               ? vs_cupti_major_bytes(kind, kinds[kind].bytes)
+               : 0;
+}
+
+bool vs_cupti_enabled(CUpti_ActivityKind kind)
+{
+    return atomic_load_explicit(&enabled, memory_order_relaxed) >> kind & 1;
+}
+
+/* ---- one context's own settings ---- */
+
+#define CONTEXTS_MAX 64
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    uint32_t context;
+    uint64_t on, off;             /* bit: the kind */
+} settings[CONTEXTS_MAX];         /* guarded by mu */
+static atomic_uint setting_count; /* grows under mu */
+
+bool vs_cupti_enabled_in(CUpti_ActivityKind kind, uint32_t context)
+{
+    bool on = vs_cupti_enabled(kind);
+    if (!atomic_load(&setting_count))
+        return on;
+    pthread_mutex_lock(&mu);
+    for (unsigned i = 0; i < atomic_load(&setting_count); i++)
+        if (settings[i].context == context)
+            on = (on || settings[i].on >> kind & 1) && !(settings[i].off >> kind & 1);
+    pthread_mutex_unlock(&mu);
+    return on;
+}
+
+static CUptiResult set_in_locked(uint32_t context, uint64_t bit, bool on)
+{
+    unsigned i = 0, count = atomic_load(&setting_count);
+    while (i < count && settings[i].context != context)
+        i++;
+    if (i == CONTEXTS_MAX)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    settings[i].context = context;
+    settings[i].on = on ? settings[i].on | bit : settings[i].on & ~bit;
+    settings[i].off = on ? settings[i].off & ~bit : settings[i].off | bit;
+    if (i == count)
+        atomic_store(&setting_count, count + 1);
+    return CUPTI_SUCCESS;
+}
+
+/* ---- choosing ---- */
+
+/* Why a kind cannot be chosen, as cupti_activity.h says of each. */
+static CUptiResult refusal_of(CUpti_ActivityKind kind)
+{
+    switch (kind) {
+    case CUPTI_ACTIVITY_KIND_SOURCE_LOCATOR:
+    case CUPTI_ACTIVITY_KIND_GLOBAL_ACCESS:
+    case CUPTI_ACTIVITY_KIND_BRANCH:
+    case CUPTI_ACTIVITY_KIND_INSTRUCTION_EXECUTION:
+    case CUPTI_ACTIVITY_KIND_SHARED_ACCESS:
+    case CUPTI_ACTIVITY_KIND_PC_SAMPLING:
+    case CUPTI_ACTIVITY_KIND_PC_SAMPLING_RECORD_INFO:
+    case CUPTI_ACTIVITY_KIND_INSTRUCTION_CORRELATION:
+        return CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED;
+    default: return vs_cupti_record_bytes(kind) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_KIND;
+    }
+}
+
+/* Tell the driver what all settings together need. */
+static void update_wants(void)
+{
+    pthread_mutex_lock(&mu);
+    uint64_t any = atomic_load(&enabled);
+    for (unsigned i = 0; i < atomic_load(&setting_count); i++)
+        any |= settings[i].on;
+    uint32_t want = 0;
+    for (unsigned k = 0; k < CUPTI_ACTIVITY_KIND_COUNT; k++)
+        if (any >> k & 1)
+            want |= kinds[k].want;
+    want = (want & ~CALLS) | vs_cupti_calls_wanted();
+    if ((any >> CUPTI_ACTIVITY_KIND_MEMORY2 & 1) && vs_cupti_wants_source())
+        want |= CALLS; /* which tell where they came from */
+    vs_cupti_want(VS_CUPTI_FOR_ACTIVITY, want);
+    pthread_mutex_unlock(&mu);
+}
+
+static CUptiResult set_enabled(CUpti_ActivityKind kind, bool on)
+{
+    CUptiResult r = refusal_of(kind);
+    if (r == CUPTI_SUCCESS)
+        r = vs_cupti_permission();
+    if (r != CUPTI_SUCCESS)
+        return r;
+    uint64_t bit = UINT64_C(1) << kind;
+    if (on)
+        atomic_fetch_or(&enabled, bit);
+    else
+        atomic_fetch_and(&enabled, ~bit);
+    if (kinds[kind].want & CALLS)
+        vs_cupti_calls_choose_all(kind, on);
+    update_wants();
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+    return vs_cupti_result(set_enabled(kind, true));
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+    return vs_cupti_result(set_enabled(kind, false));
+}
+
+/* Kinds whose records of the past are dumped do not exist here; of others,
+ * cuptiActivityEnableAndDump does as much as cuptiActivityEnable. */
+CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
+{
+    return cuptiActivityEnable(kind);
+}
+
+static CUptiResult set_in(CUcontext context, CUpti_ActivityKind kind, bool on)
+{
+    uint32_t id;
+    CUptiResult r = refusal_of(kind);
+    if (r == CUPTI_SUCCESS &&
+        (!(kinds[kind].want & ~VS_SIM_WANT_SUBMISSIONS) || (kinds[kind].want & CALLS)))
+        r = CUPTI_ERROR_NOT_COMPATIBLE; /* its records belong to no context */
+    if (r == CUPTI_SUCCESS)
+        r = cuptiGetContextId(context, &id);
+    if (r != CUPTI_SUCCESS)
+        return r;
+    pthread_mutex_lock(&mu);
+    r = set_in_locked(id, UINT64_C(1) << kind, on);
+    pthread_mutex_unlock(&mu);
+    update_wants();
+    return r;
+}
+
+CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+    return vs_cupti_result(set_in(context, kind, true));
+}
+
+CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+    return vs_cupti_result(set_in(context, kind, false));
+}
+
+void vs_cupti_source_changed(void) { update_wants(); }
+
+static CUptiResult choose_call(CUpti_ActivityKind kind, CUpti_CallbackId cbid, bool on)
+{
+    CUptiResult r = vs_cupti_permission();
+    if (r == CUPTI_SUCCESS)
+        r = vs_cupti_calls_choose(kind, cbid, on);
+    if (r == CUPTI_SUCCESS)
+        update_wants();
+    return r;
+}
+
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable)
+{
+    return vs_cupti_result(choose_call(CUPTI_ACTIVITY_KIND_DRIVER, cbid, enable));
+}
+
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
+{
+    return vs_cupti_result(choose_call(CUPTI_ACTIVITY_KIND_RUNTIME, cbid, enable));
+}
+
+/* ---- attributes ---- */
+
+/* Sizes of buffers that a real device's driver keeps; here there are none, and the
+ * values are only kept for asking. */
+static pthread_mutex_t attributes_mu = PTHREAD_MUTEX_INITIALIZER;
+static size_t attributes[CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED + 1] = {
+    [CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE] = 3200000,
+    [CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT] = 250,
+};
+
+static size_t attribute_bytes(CUpti_ActivityAttribute attr)
+{
+    return attr == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+                   attr == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED
+               ? sizeof(uint8_t)
+               : sizeof(size_t);
+}
+
+static CUptiResult attribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value, bool set)
+{
+    if (!valueSize || !value ||
+        (unsigned)attr > CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    size_t bytes = attribute_bytes(attr);
+    if (*valueSize < bytes)
+        return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+    pthread_mutex_lock(&attributes_mu);
+    if (set) {
+        attributes[attr] = 0;
+        memcpy(&attributes[attr], value, bytes);
+    } else {
+        memcpy(value, &attributes[attr], bytes);
+    }
+    pthread_mutex_unlock(&attributes_mu);
+    *valueSize = bytes;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
+{
+    return vs_cupti_result(attribute(attr, valueSize, value, true));
+}
+
+CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
+{
+    return vs_cupti_result(attribute(attr, valueSize, value, false));
+}
+
+void vs_cupti_activity_finish(void)
+{
+    pthread_mutex_lock(&mu);
+    atomic_store(&enabled, 0);
+    atomic_store(&setting_count, 0);
+    memset(settings, 0, sizeof settings);
+    pthread_mutex_unlock(&mu);
+    vs_cupti_calls_choose_all(CUPTI_ACTIVITY_KIND_DRIVER, false);
+    vs_cupti_calls_choose_all(CUPTI_ACTIVITY_KIND_RUNTIME, false);
+    update_wants();
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The link to the stand-in driver, time, ids, versions and error names. */
+#include "simulator/cupti/vs_sim_cupti.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_clock.h"
+#include "simulator/cupti/vs_sim_cupti_major.h"
+#include "simulator/driver/vs_sim_spec.h"
+
+static pthread_once_t attach_once = PTHREAD_ONCE_INIT;
+static vramscope_sim_observe_fn *observe;         /* immutable after attach_once */
+static vramscope_sim_identify_fn *identify;       /* immutable after attach_once */
+static vramscope_sim_graph_id_fn *identify_graph; /* likewise */
+static CUptiResult refusal;                       /* immutable after attach_once */
+
+static pthread_mutex_t want_mu = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t wanted[VS_CUPTI_SOURCES]; /* guarded by want_mu */
+
+static _Thread_local CUptiResult last_error;
+
+CUptiResult vs_cupti_result(CUptiResult result)
+{
+    if (result != CUPTI_SUCCESS)
+        last_error = result;
+    return result;
+}
+
+CUptiResult cuptiGetLastError(void)
+{
+    CUptiResult result = last_error;
+    last_error = CUPTI_SUCCESS;
+    return result;
+}
+
+/* ---- the driver ---- */
+
+/* The child of a fork has no device, and our locks may be held there for good. */
+static atomic_bool forked;
+
+static void forked_child(void) { atomic_store(&forked, true); }
+
+/* What the simulated machine answers to whoever wants to profile. */
+static CUptiResult refusal_of(void *driver)
+{
+    vramscope_sim_cupti_state_fn *state;
+    void *found = dlsym(driver, "vramscopeSimCuptiState");
+    memcpy(&state, &found, sizeof state);
+    switch (state ? state() : VS_SIM_CUPTI_WORKS) {
+    case VS_SIM_CUPTI_REFUSED: return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    case VS_SIM_CUPTI_UNPRIVILEGED: return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    case VS_SIM_CUPTI_NONE: return CUPTI_ERROR_NOT_INITIALIZED;
+    default: return CUPTI_SUCCESS;
+    }
+}
+
+static void attach(void)
+{
+    pthread_atfork(NULL, NULL, forked_child);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!driver)
+        return;
+    void *o = dlsym(driver, "vramscopeSimObserve"), *i = dlsym(driver, "vramscopeSimIdentify");
+    if (!o || !i)
+        return;
+    refusal = refusal_of(driver);
+    if (refusal == CUPTI_ERROR_NOT_INITIALIZED)
+        return;
+    void *g = dlsym(driver, "vramscopeSimGraphId");
+    memcpy(&identify_graph, &g, sizeof g);
+    memcpy(&identify, &i, sizeof i);
+    memcpy(&observe, &o, sizeof o);
+}
+
+bool vs_cupti_attach(void)
+{
+    if (atomic_load(&forked))
+        return false;
+    pthread_once(&attach_once, attach);
+    return observe != NULL;
+}
+
+CUptiResult vs_cupti_permission(void)
+{
+    return vs_cupti_attach() ? refusal : CUPTI_ERROR_NOT_INITIALIZED;
+}
+
+CUresult vs_cupti_identify(CUcontext context, CUstream stream, int per_thread,
+                           struct vs_sim_identity *identity)
+{
+    return identify(context, stream, per_thread, identity);
+}
+
+void vs_cupti_want(enum vs_cupti_source source, uint32_t bits)
+{
+    static const struct vs_sim_observer observer = {.bytes = sizeof observer,
+                                                    .done = vs_cupti_activity_done,
+                                                    .submitted = vs_cupti_submitted,
+                                                    .resource = vs_cupti_resource,
+                                                    .entered = vs_cupti_call_entered,
+                                                    .left = vs_cupti_call_left};
+    uint32_t all = 0;
+    pthread_mutex_lock(&want_mu);
+    wanted[source] = bits;
+    for (int i = 0; i < VS_CUPTI_SOURCES; i++)
+        all |= wanted[i];
+    observe(&observer, all);
+    pthread_mutex_unlock(&want_mu);
+}
+
+/* ---- time: one fixed offset per clock, so that what is ordered stays ordered ---- */
+
+static _Atomic(CUpti_TimestampCallbackFunc) clock_callback;
+static pthread_once_t offset_once = PTHREAD_ONCE_INIT;
+static atomic_int_least64_t offset_ns; /* shown time - CLOCK_MONOTONIC */
+
+static uint64_t shown_now(void)
+{
+    CUpti_TimestampCallbackFunc callback = atomic_load(&clock_callback);
+    return callback ? callback() : vs_clock_realtime_ns();
+}
+
+static void measure_offset(void)
+{
+    int64_t best = 0;
+    uint64_t best_gap = UINT64_MAX;
+    for (int i = 0; i < 16; i++) { /* the reading least disturbed in between counts */
+        uint64_t before = vs_clock_ns(), shown = shown_now(), after = vs_clock_ns();
+        if (after - before >= best_gap)
+            continue;
+        best_gap = after - before;
+        best = (int64_t)(shown - (before + (after - before) / 2));
+    }
+    atomic_store(&offset_ns, best);
+}
+
+uint64_t vs_cupti_time(uint64_t monotonic_ns)
+{
+    pthread_once(&offset_once, measure_offset);
+    return monotonic_ns + (uint64_t)atomic_load(&offset_ns);
+}
+
+CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
+{
+    if (!timestamp)
+        return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
+    *timestamp = vs_cupti_time(vs_clock_ns());
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp)
+{
+    if (!funcTimestamp)
+        return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
+    vs_cupti_time(0);
+    atomic_store(&clock_callback, funcTimestamp);
+    measure_offset();
+    return CUPTI_SUCCESS;
+}
+
+/* ---- ids ---- */
+
+static CUptiResult identity_of(CUcontext context, CUstream stream, int per_thread,
+                               struct vs_sim_identity *id)
+{
+    if (!vs_cupti_attach())
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    switch (identify(context, stream, per_thread, id)) {
+    case CUDA_SUCCESS: return CUPTI_SUCCESS;
+    case CUDA_ERROR_NOT_INITIALIZED: return CUPTI_ERROR_NOT_INITIALIZED;
+    case CUDA_ERROR_INVALID_CONTEXT: return CUPTI_ERROR_INVALID_CONTEXT;
+    default: return CUPTI_ERROR_INVALID_STREAM;
+    }
+}
+
+CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
+{
+    struct vs_sim_identity id;
+    CUptiResult r =
+        contextId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
+    if (contextId && !context) /* here NULL does not mean the current one */
+        r = CUPTI_ERROR_INVALID_CONTEXT;
+    if (r == CUPTI_SUCCESS)
+        *contextId = id.context;
+    return vs_cupti_result(r);
+}
+
+CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
+{
+    struct vs_sim_identity id;
+    CUptiResult r =
+        deviceId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
+    if (r == CUPTI_SUCCESS)
+        *deviceId = id.device;
+    else if (r != CUPTI_ERROR_INVALID_PARAMETER && r != CUPTI_ERROR_NOT_INITIALIZED)
+        r = CUPTI_ERROR_INVALID_DEVICE;
+    return vs_cupti_result(r);
+}
+
+CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream,
+                               uint32_t *streamId)
+{
+    struct vs_sim_identity id;
+    CUptiResult r = streamId ? identity_of(context, stream, perThreadStream, &id)
+                             : CUPTI_ERROR_INVALID_PARAMETER;
+    if (r == CUPTI_SUCCESS)
+        *streamId = id.stream;
+    return vs_cupti_result(r);
+}
+
+CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t *streamId)
+{
+    return cuptiGetStreamIdEx(context, stream, 0, streamId);
+}
+
+static CUptiResult graph_id(enum vs_sim_graph_handle what, const void *handle, uint64_t *id)
+{
+    if (!handle || !id)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!vs_cupti_attach() || !identify_graph)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    CUresult e = identify_graph(what, handle, id);
+    return e == CUDA_SUCCESS                 ? CUPTI_SUCCESS
+           : e == CUDA_ERROR_NOT_INITIALIZED ? CUPTI_ERROR_NOT_INITIALIZED
+                                             : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *nodeId)
+{
+    return vs_cupti_result(graph_id(VS_SIM_HANDLE_NODE, node, nodeId));
+}
+
+static CUptiResult short_graph_id(enum vs_sim_graph_handle what, const void *handle, uint32_t *id)
+{
+    uint64_t found;
+    CUptiResult r = id ? graph_id(what, handle, &found) : CUPTI_ERROR_INVALID_PARAMETER;
+    if (r == CUPTI_SUCCESS)
+        *id = (uint32_t)found;
+    return vs_cupti_result(r);
+}
+
+CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *pId)
+{
+    return short_graph_id(VS_SIM_HANDLE_GRAPH, graph, pId);
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t *pId)
+{
+    return short_graph_id(VS_SIM_HANDLE_EXEC, graphExec, pId);
+}
+
+/* ---- versions and names ---- */
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+    if (!version)
+        return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
+    *version = VS_SIM_CUPTI_VERSION;
+    return CUPTI_SUCCESS;
+}
+
+static const struct {
+    CUptiResult result;
+    const char *name;
+} results[] = {
+#define R(code) {code, #code}
+    R(CUPTI_SUCCESS),
+    R(CUPTI_ERROR_INVALID_PARAMETER),
+    R(CUPTI_ERROR_INVALID_DEVICE),
+    R(CUPTI_ERROR_INVALID_CONTEXT),
+    R(CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID),
+    R(CUPTI_ERROR_INVALID_EVENT_ID),
+    R(CUPTI_ERROR_INVALID_EVENT_NAME),
+    R(CUPTI_ERROR_INVALID_OPERATION),
+    R(CUPTI_ERROR_OUT_OF_MEMORY),
+    R(CUPTI_ERROR_HARDWARE),
+    R(CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT),
+    R(CUPTI_ERROR_API_NOT_IMPLEMENTED),
+    R(CUPTI_ERROR_MAX_LIMIT_REACHED),
+    R(CUPTI_ERROR_NOT_READY),
+    R(CUPTI_ERROR_NOT_COMPATIBLE),
+    R(CUPTI_ERROR_NOT_INITIALIZED),
+    R(CUPTI_ERROR_INVALID_METRIC_ID),
+    R(CUPTI_ERROR_INVALID_METRIC_NAME),
+    R(CUPTI_ERROR_QUEUE_EMPTY),
+    R(CUPTI_ERROR_INVALID_HANDLE),
+    R(CUPTI_ERROR_INVALID_STREAM),
+    R(CUPTI_ERROR_INVALID_KIND),
+    R(CUPTI_ERROR_INVALID_EVENT_VALUE),
+    R(CUPTI_ERROR_DISABLED),
+    R(CUPTI_ERROR_INVALID_MODULE),
+    R(CUPTI_ERROR_INVALID_METRIC_VALUE),
+    R(CUPTI_ERROR_HARDWARE_BUSY),
+    R(CUPTI_ERROR_NOT_SUPPORTED),
+    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED),
+    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE),
+    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES),
+    R(CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS),
+    R(CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED),
+    R(CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED),
+    R(CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE),
+    R(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES),
+    R(CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED),
+    R(CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE),
+    R(CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED),
+    R(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED),
+    R(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES),
+    R(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED),
+    R(CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED),
+    R(CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED),
+    R(CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED),
+    R(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED),
+    R(CUPTI_ERROR_INVALID_CHIP_NAME),
+    R(CUPTI_ERROR_UNKNOWN),
+#undef R
+};
+
+static const char *result_name(CUptiResult result)
+{
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
+        if (results[i].result == result)
+            return results[i].name;
+    return NULL;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
+{
+    const char *name = result_name(result);
+    if (!str || !name)
+        return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
+    *str = name;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetErrorMessage(CUptiResult result, const char **str)
+{
+    return cuptiGetResultString(result, str);
+}
+
+CUptiResult cuptiFinalize(void)
+{
+    if (!vs_cupti_attach())
+        return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
+    vs_cupti_callback_finish();
+    vs_cupti_activity_finish();
+    vs_cupti_buffer_finish();
+    return CUPTI_SUCCESS;
+}

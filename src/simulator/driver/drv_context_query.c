@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What can be asked of and set on the current context, and waiting for it. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include "base/vs_clock.h"
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = ctx->device->ordinal;
+    return CUDA_SUCCESS;
+}
+
+/* A handle, or NULL for the current context. */
+static CUresult enter_given(CUcontext handle, struct vs_sim_context **ctx)
+{
+    if (!handle)
+        return vs_sim_enter_context(ctx);
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    *ctx = vs_sim_context_of(handle);
+    if (!*ctx)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return atomic_load(&(*ctx)->alive) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = enter_given(handle, &ctx);
+    if (e)
+        return e;
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = ctx->device->ordinal;
+    return CUDA_SUCCESS;
+}
+
+static CUresult synchronize(struct vs_sim_context *ctx)
+{
+    uint64_t begin = vs_clock_ns();
+    CUresult e = vs_sim_context_sync(ctx);
+    vs_sim_pools_release_idle();
+    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
+        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
+                                    .submit_ns = begin,
+                                    .start_ns = begin,
+                                    .end_ns = vs_clock_ns(),
+                                    .device = (uint32_t)ctx->device->ordinal,
+                                    .context = ctx->id,
+                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
+        a.u.sync.kind = VS_SIM_SYNC_CONTEXT;
+        vs_sim_report(&a);
+    }
+    return e;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e && vs_sim_capturing())
+        e = vs_sim_capture_refuse_context(ctx);
+    return e ? e : synchronize(ctx);
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = enter_given(handle, &ctx);
+    if (!e && vs_sim_capturing())
+        e = vs_sim_capture_refuse_context(ctx);
+    return e ? e : synchronize(ctx);
+}
+
+CUresult cuCtxGetFlags(unsigned int *flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = ctx->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetFlags(unsigned int flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
+        return CUDA_ERROR_INVALID_VALUE;
+    ctx->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long *ctxId)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = enter_given(handle, &ctx);
+    if (e)
+        return e;
+    if (!ctxId)
+        return CUDA_ERROR_INVALID_VALUE;
+    *ctxId = ctx->id;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = enter_given(handle, &ctx);
+    if (e)
+        return e;
+    if (!version)
+        return CUDA_ERROR_INVALID_VALUE;
+    *version = 3020;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pvalue)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((unsigned)limit > CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
+        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    pthread_mutex_lock(&ctx->submit_mu);
+    *pvalue = ctx->limits[limit];
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if ((unsigned)limit > CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
+        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    pthread_mutex_lock(&ctx->submit_mu);
+    ctx->limits[limit] = value;
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pconfig)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&ctx->submit_mu);
+    *pconfig = ctx->cache_config;
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&ctx->submit_mu);
+    ctx->cache_config = config;
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (leastPriority)
+        *leastPriority = 0;
+    if (greatestPriority)
+        *greatestPriority = -5;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams as queues, each with its own thread, started with the first work that
+ * has to wait. Work carries a number; a stream completes its numbers in order and
+ * publishes the newest, so waiting for anything means waiting for a number of a
+ * stream. What the legacy default stream orders is turned into such waits at
+ * submission, under the context's submit_mu: they always point to work submitted
+ * earlier, so engines cannot wait for each other in a circle. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/vs_clock.h"
+
+#define PENDING_MAX 1024 /* as on a real device, a full queue blocks the caller */
+#define PENDING_RESUME 768
+#define SPIN_TURNS 150
+
+static pthread_mutex_t unused_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_sim_stream *unused_streams, *all_streams; /* guarded by unused_mu */
+static atomic_uint next_stream_id = 1;
+
+static bool is_blocking(const struct vs_sim_stream *s)
+{
+    return !(s->flags & CU_STREAM_NON_BLOCKING);
+}
+
+/* ---- completion ---- */
+
+void vs_sim_wait(struct vs_sim_stream *s, uint64_t seq)
+{
+    for (int i = 0; i < SPIN_TURNS; i++) {
+        if (atomic_load(&s->completed) >= seq)
+            return;
+        vs_sim_relax();
+    }
+    pthread_mutex_lock(&s->mu);
+    for (;;) {
+        if (seq < atomic_load(&s->wake_at))
+            atomic_store(&s->wake_at, seq); /* pairs with complete(): store, then look again */
+        if (atomic_load(&s->completed) >= seq)
+            break;
+        pthread_cond_wait(&s->done, &s->mu);
+    }
+    pthread_mutex_unlock(&s->mu);
+}
+
+static void complete(struct vs_sim_stream *s, uint64_t seq)
+{
+    atomic_store(&s->completed, seq);
+    if (seq < atomic_load(&s->wake_at))
+        return;
+    pthread_mutex_lock(&s->mu);
+    atomic_store(&s->wake_at, UINT64_MAX); /* those still waiting set it again */
+    pthread_cond_broadcast(&s->done);
+    pthread_mutex_unlock(&s->mu);
+}
+
+/* ---- ops ---- */
+
+struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *s, enum vs_sim_op_kind kind)
+{
+    uint64_t completed = atomic_load(&s->completed); /* first: other threads go on meanwhile */
+    uint64_t submitted = atomic_load(&s->submitted);
+    if (submitted - completed >= PENDING_MAX)
+        vs_sim_wait(s, submitted - PENDING_RESUME);
+    return vs_sim_op_new_at_once(s, kind);
+}
+
+struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_kind kind)
+{
+    pthread_mutex_lock(&s->mu);
+    struct vs_sim_op *op = s->unused;
+    if (op)
+        s->unused = op->next;
+    pthread_mutex_unlock(&s->mu);
+    if (!op && !(op = aligned_alloc(64, (sizeof *op + 63) / 64 * 64)))
+        return NULL;
+    op->next = NULL;
+    op->kind = kind;
+    op->correlation = op->graph = 0;
+    op->graph_node = 0;
+    op->dep_count = 0;
+    op->dep_max = VS_SIM_DEPS_INLINE;
+    op->deps = op->deps_inline;
+    op->check = vs_sim_checking ? vs_sim_check_op() : NULL;
+    op->check_made = 0;
+    op->submit_ns = vs_clock_ns();
+    if (kind == VS_SIM_OP_KERNEL)
+        op->u.launch.args = NULL;
+    if (kind == VS_SIM_OP_COPY)
+        op->u.copy.staged = NULL;
+    if (kind == VS_SIM_OP_VALUES)
+        op->u.values.list = NULL;
+    if (kind == VS_SIM_OP_RECORD)
+        op->u.record.shared = NULL;
+    return op;
+}
+
+void vs_sim_op_clean(struct vs_sim_op *op)
+{
+    if (op->deps != op->deps_inline)
+        free(op->deps);
+    op->deps = op->deps_inline;
+    if (op->kind == VS_SIM_OP_KERNEL && op->u.launch.args != op->u.launch.args_inline)
+        free(op->u.launch.args);
+    if (op->kind == VS_SIM_OP_COPY)
+        free(op->u.copy.staged);
+    if (op->kind == VS_SIM_OP_VALUES)
+        free(op->u.values.list);
+    if (op->check)
+        vs_sim_check_op_free(op->check);
+    op->check = NULL;
+    op->kind = VS_SIM_OP_NOTHING;
+}
+
+bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
+{
+    const struct vs_sim_launch_op *launch = &from->u.launch;
+    to->kind = from->kind;
+    to->u = from->u;
+    to->check_made = from->check_made;
+    if (from->check) /* taken by a capture */
+        to->check_made = vs_sim_check_made(from->check);
+    if (from->kind == VS_SIM_OP_COPY)
+        to->u.copy.staged = NULL;
+    if (from->kind == VS_SIM_OP_VALUES && !vs_sim_values_copy(&to->u.values, &from->u.values)) {
+        to->kind = VS_SIM_OP_NOTHING;
+        return false;
+    }
+    if (from->kind != VS_SIM_OP_KERNEL || !launch->args)
+        return true;
+    to->u.launch.args = to->u.launch.args_inline;
+    if (launch->args == launch->args_inline)
+        return true;
+    to->u.launch.args = aligned_alloc(16, launch->host->arg_total);
+    if (to->u.launch.args)
+        memcpy(to->u.launch.args, launch->args, launch->host->arg_total);
+    else
+        to->kind = VS_SIM_OP_NOTHING;
+    return to->u.launch.args != NULL;
+}
+
+void vs_sim_op_drop(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    vs_sim_op_clean(op);
+    pthread_mutex_lock(&s->mu);
+    op->next = s->unused;
+    s->unused = op;
+    pthread_mutex_unlock(&s->mu);
+}
+
+bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq)
+{
+    if (atomic_load(&on->completed) >= seq && !vs_sim_checking)
+        return true; /* the checker wants to know of what need not be waited for, too */
+    if (op->dep_count == op->dep_max) {
+        size_t bytes = sizeof *op->deps * op->dep_max;
+        struct vs_sim_dep *more = malloc(2 * bytes);
+        if (!more)
+            return false;
+        memcpy(more, op->deps, bytes);
+        if (op->deps != op->deps_inline)
+            free(op->deps);
+        op->deps = more;
+        op->dep_max *= 2;
+    }
+    op->deps[op->dep_count++] = (struct vs_sim_dep){on, seq};
+    return true;
+}
+
+/* ---- what comes after what ---- */
+
+static void follow_one(struct vs_sim_follows *f, struct vs_sim_stream *on, uint64_t seq)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->at[i].stream == on) {
+            if (f->at[i].seq < seq)
+                f->at[i].seq = seq;
+            return;
+        }
+    f->at[f->next] = (struct vs_sim_dep){on, seq};
+    f->next = (f->next + 1) % VS_SIM_FOLLOWS_MAX;
+    if (f->count < VS_SIM_FOLLOWS_MAX)
+        f->count++;
+}
+
+void vs_sim_follow(struct vs_sim_stream *s, struct vs_sim_stream *on, uint64_t seq,
+                   const struct vs_sim_follows *more)
+{
+    pthread_mutex_lock(&s->mu);
+    for (unsigned i = 0; more && i < more->count; i++)
+        if (more->at[i].stream != s)
+            follow_one(&s->follows, more->at[i].stream, more->at[i].seq);
+    follow_one(&s->follows, on, seq);
+    pthread_mutex_unlock(&s->mu);
+}
+
+void vs_sim_followed(struct vs_sim_stream *s, struct vs_sim_follows *follows)
+{
+    pthread_mutex_lock(&s->mu);
+    *follows = s->follows;
+    pthread_mutex_unlock(&s->mu);
+}
+
+/* The rules of the legacy default stream: its work waits for everything earlier
+ * in blocking streams, and theirs for everything earlier in it. */
+static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    struct vs_sim_context *ctx = s->ctx;
+    struct vs_sim_follows follows;
+    if (s->side_seen != ctx->side_wait && s != ctx->side) { /* cuCtxWaitEvent */
+        s->side_seen = ctx->side_wait;
+        if (!vs_sim_op_depend(op, ctx->side, ctx->side_wait))
+            return false;
+    }
+    if (!is_blocking(s))
+        return true;
+    if (!s->legacy) {
+        uint64_t seq = atomic_load(&ctx->legacy->submitted);
+        if (seq == s->legacy_seen)
+            return true;
+        s->legacy_seen = seq;
+        vs_sim_followed(ctx->legacy, &follows);
+        vs_sim_follow(s, ctx->legacy, seq, &follows);
+        return vs_sim_op_depend(op, ctx->legacy, seq);
+    }
+    for (struct vs_sim_stream *t = ctx->streams; t; t = t->next) {
+        uint64_t seq = atomic_load(&t->submitted);
+        if (t == s || !is_blocking(t) || seq == t->seen_by_legacy)
+            continue;
+        t->seen_by_legacy = seq;
+        vs_sim_followed(t, &follows);
+        vs_sim_follow(s, t, seq, &follows);
+        if (!vs_sim_op_depend(op, t, seq))
+            return false;
+    }
+    return true;
+}
+
+static void run(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    bool waited = false;
+    for (uint32_t i = 0; i < op->dep_count; i++) {
+        if (atomic_load(&op->deps[i].stream->completed) >= op->deps[i].seq)
+            continue;
+        waited = true;
+        vs_sim_wait(op->deps[i].stream, op->deps[i].seq);
+    }
+    if (op->check)
+        vs_sim_check_begin(s, op);
+    vs_sim_exec(s, op, waited);
+    if (op->check)
+        vs_sim_check_end(s, op);
+    vs_sim_op_clean(op);
+    complete(s, op->seq);
+}
+
+/* ---- the engine thread ---- */
+
+static void retire(struct vs_sim_stream *s)
+{
+    struct vs_sim_context *ctx = s->ctx;
+    if (vs_sim_checking)
+        vs_sim_check_retired(s);
+    pthread_mutex_lock(&ctx->submit_mu);
+    for (struct vs_sim_stream **p = &ctx->streams; *p; p = &(*p)->next)
+        if (*p == s) {
+            *p = s->next;
+            break;
+        }
+    pthread_mutex_unlock(&ctx->submit_mu);
+    pthread_mutex_lock(&unused_mu);
+    s->next = unused_streams;
+    unused_streams = s;
+    pthread_mutex_unlock(&unused_mu);
+}
+
+/* True once, for the thread that finds a closed stream with nothing left to do. */
+static bool died_locked(struct vs_sim_stream *s)
+{
+    if (!s->dying || s->head || atomic_load(&s->completed) != atomic_load(&s->submitted))
+        return false;
+    s->dying = false;
+    return true;
+}
+
+static struct vs_sim_op *take(struct vs_sim_stream *s, struct vs_sim_op *first,
+                              struct vs_sim_op *last)
+{
+    for (int i = 0; i < SPIN_TURNS; i++) {
+        if (atomic_load(&s->submitted) != atomic_load(&s->completed))
+            break;
+        vs_sim_relax();
+    }
+    pthread_mutex_lock(&s->mu);
+    if (first) {
+        last->next = s->unused;
+        s->unused = first;
+    }
+    while (!s->head) {
+        if (died_locked(s)) {
+            pthread_mutex_unlock(&s->mu);
+            retire(s);
+            pthread_mutex_lock(&s->mu);
+            continue;
+        }
+        s->sleeping = true;
+        pthread_cond_wait(&s->work, &s->mu);
+        s->sleeping = false;
+    }
+    struct vs_sim_op *batch = s->head;
+    s->head = s->tail = NULL;
+    pthread_mutex_unlock(&s->mu);
+    return batch;
+}
+
+static void *engine_main(void *arg)
+{
+    struct vs_sim_stream *s = arg;
+    struct vs_sim_op *batch = NULL, *last = NULL;
+    prctl(PR_SET_NAME, "vs-sim-stream");
+    prctl(PR_SET_TIMERSLACK, 1000ul);
+    for (;;) {
+        batch = take(s, batch, last);
+        for (struct vs_sim_op *op = batch; op; op = op->next) {
+            if (atomic_load(&s->completed) != op->seq - 1)
+                vs_sim_wait(s, op->seq - 1); /* a run_now on another thread is before us */
+            last = op;
+            run(s, op);
+        }
+    }
+    return NULL;
+}
+
+static bool start_thread_locked(struct vs_sim_stream *s)
+{
+    if (s->thread_started)
+        return true;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's handlers run on its threads */
+    pthread_attr_t attr;
+    pthread_t thread;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    s->thread_started = !pthread_create(&thread, &attr, engine_main, s);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return s->thread_started;
+}
+
+/* ---- submission ---- */
+
+static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    if (!start_thread_locked(s))
+        return false;
+    op->seq = atomic_load(&s->submitted) + 1;
+    if (s->tail)
+        s->tail->next = op;
+    else
+        s->head = op;
+    s->tail = op;
+    atomic_store(&s->submitted, op->seq);
+    if (s->sleeping)
+        pthread_cond_signal(&s->work);
+    return true;
+}
+
+CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq)
+{
+    struct vs_sim_context *ctx = s->ctx;
+    bool taken = false;
+    CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
+    if (taken)
+        return e;
+    if (op->check && op->kind == VS_SIM_OP_KERNEL)
+        vs_sim_check_launch(op);
+    pthread_mutex_lock(&ctx->submit_mu);
+    bool ok = order_locked(s, op);
+    if (vs_sim_checking)
+        vs_sim_check_submitted(op);
+    pthread_mutex_lock(&s->mu);
+    ok = ok && append_locked(s, op);
+    if (ok && seq)
+        *seq = op->seq;
+    pthread_mutex_unlock(&s->mu);
+    pthread_mutex_unlock(&ctx->submit_mu);
+    if (ok)
+        return CUDA_SUCCESS;
+    vs_sim_op_drop(s, op);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
+{
+    struct vs_sim_context *ctx = s->ctx;
+    bool taken = false;
+    CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
+    if (taken)
+        return e;
+    pthread_mutex_lock(&ctx->submit_mu);
+    bool ok = order_locked(s, op);
+    if (vs_sim_checking)
+        vs_sim_check_submitted(op);
+    pthread_mutex_lock(&s->mu);
+    bool here = ok && !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
+    if (here) {
+        op->seq = atomic_load(&s->submitted) + 1;
+        atomic_store(&s->submitted, op->seq);
+    } else {
+        ok = ok && append_locked(s, op);
+    }
+    uint64_t seq = ok ? op->seq : 0;
+    pthread_mutex_unlock(&s->mu);
+    pthread_mutex_unlock(&ctx->submit_mu);
+    if (here) {
+        run(s, op);
+        vs_sim_op_drop(s, op);
+        pthread_mutex_lock(&s->mu);
+        bool died = died_locked(s);
+        pthread_mutex_unlock(&s->mu);
+        if (died)
+            retire(s);
+    } else if (ok) {
+        vs_sim_wait(s, seq);
+    }
+    if (ok && vs_sim_checking)
+        vs_sim_check_synced(s, seq);
+    if (ok) {
+        return CUDA_SUCCESS;
+    }
+    vs_sim_op_drop(s, op);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* ---- whole streams ---- */
+
+bool vs_sim_stream_idle(struct vs_sim_stream *s)
+{
+    bool idle = atomic_load(&s->completed) >= atomic_load(&s->submitted);
+    if (!idle || !s->legacy)
+        return idle;
+    pthread_mutex_lock(&s->ctx->submit_mu);
+    for (struct vs_sim_stream *t = s->ctx->streams; t && idle; t = t->next)
+        idle = !is_blocking(t) || atomic_load(&t->completed) >= atomic_load(&t->submitted);
+    pthread_mutex_unlock(&s->ctx->submit_mu);
+    return idle;
+}
+
+void vs_sim_stream_sync(struct vs_sim_stream *s)
+{
+    if (vs_sim_stream_idle(s) && !vs_sim_checking)
+        return;
+    if (s->legacy) { /* its order is what a sync of it waits for */
+        struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
+        if (op && vs_sim_run_now(s, op) == CUDA_SUCCESS)
+            return;
+    }
+    uint64_t seq = atomic_load(&s->submitted);
+    vs_sim_wait(s, seq);
+    if (vs_sim_checking)
+        vs_sim_check_synced(s, seq);
+}
+
+static struct vs_sim_stream *stream_blank(void)
+{
+    pthread_mutex_lock(&unused_mu);
+    struct vs_sim_stream *s = unused_streams;
+    if (s)
+        unused_streams = s->next;
+    pthread_mutex_unlock(&unused_mu);
+    if (s)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    pthread_mutex_init(&s->mu, NULL);
+    pthread_cond_init(&s->work, NULL);
+    pthread_cond_init(&s->done, NULL);
+    atomic_store(&s->wake_at, UINT64_MAX);
+    pthread_mutex_lock(&unused_mu);
+    s->all = all_streams;
+    all_streams = s;
+    pthread_mutex_unlock(&unused_mu);
+    return s;
+}
+
+struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned flags, int priority)
+{
+    struct vs_sim_stream *s = stream_blank();
+    if (!s)
+        return NULL;
+    s->id = atomic_fetch_add(&next_stream_id, 1);
+    s->ctx = ctx;
+    s->epoch = atomic_load(&ctx->epoch);
+    s->flags = flags;
+    s->priority = priority;
+    s->attributes = vs_sim_attributes_default(priority);
+    s->legacy = s->per_thread = false;
+    s->legacy_seen = s->side_seen = 0;
+    s->follows = (struct vs_sim_follows){0};
+    s->seen_by_legacy = atomic_load(&s->submitted);
+    if (vs_sim_checking)
+        vs_sim_check_stream_new(s);
+    if (vs_sim_spec.seed)
+        s->random = vs_sim_spec.seed * 0x9E3779B97F4A7C15u + s->id;
+    atomic_store(&s->mark, VS_SIM_STREAM_MARK);
+    pthread_mutex_lock(&ctx->submit_mu);
+    s->next = ctx->streams;
+    ctx->streams = s;
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return s;
+}
+
+void vs_sim_stream_close(struct vs_sim_stream *s)
+{
+    if (atomic_load(&s->capture))
+        vs_sim_capture_leave(s);
+    atomic_store(&s->mark, VS_SIM_STREAM_GONE);
+    pthread_mutex_lock(&s->mu);
+    s->dying = true;
+    bool died = died_locked(s);
+    pthread_mutex_unlock(&s->mu);
+    if (died)
+        retire(s);
+}

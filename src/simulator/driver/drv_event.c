@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events: an event names the newest place it was recorded at, as (stream, number).
+ * The engine that passes the place writes down the time, unless the event has been
+ * recorded again or destroyed meanwhile, which its generation tells.
+ * An interprocess event has a second place, which all processes share: whoever
+ * recorded it last decides, so asking and waiting look there. */
+#include "simulator/driver/vs_sim_driver.h"
+#include "simulator/memory/vs_sim_ipc.h"
+
+#include <stdlib.h>
+
+#include "base/vs_clock.h"
+
+#define EVENT_MARK 0x76734556u
+#define EVENT_GONE 0x76734547u
+
+struct vs_sim_event {
+    atomic_uint mark;
+    uint32_t id;
+    unsigned flags;
+    struct vs_sim_context *ctx;
+    unsigned epoch;               /* of ctx when created */
+    pthread_mutex_t mu;           /* guards what follows */
+    uint64_t generation;          /* of the newest record; 0: never recorded */
+    struct vs_sim_stream *stream; /* NULL: never recorded */
+    uint64_t seq;
+    struct vs_sim_follows follows; /* of the stream, before the newest record */
+    uint64_t time_ns;          /* of the newest record, once passed */
+    struct vs_sim_capture_mark captured; /* the newest record, if in a capture; drv_capture.c's */
+    struct vs_sim_event_share share; /* immutable while the event lives */
+    uint64_t shared_record;          /* the number of our newest record there */
+    struct vs_sim_event *next; /* among the unused ones */
+    struct vs_sim_event *all;  /* every event ever */
+};
+
+static pthread_mutex_t events_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_sim_event *unused, *all; /* guarded by events_mu */
+static atomic_uint next_event_id = 1;
+
+static struct vs_sim_event *event_blank(void)
+{
+    pthread_mutex_lock(&events_mu);
+    struct vs_sim_event *ev = unused;
+    if (ev)
+        unused = ev->next;
+    pthread_mutex_unlock(&events_mu);
+    if (ev)
+        return ev;
+    ev = calloc(1, sizeof *ev);
+    if (!ev)
+        return NULL;
+    pthread_mutex_init(&ev->mu, NULL);
+    pthread_mutex_lock(&events_mu);
+    ev->all = all;
+    all = ev;
+    pthread_mutex_unlock(&events_mu);
+    return ev;
+}
+
+CUresult vs_sim_event_of(CUevent handle, struct vs_sim_event **event)
+{
+    struct vs_sim_event *ev = (struct vs_sim_event *)handle;
+    if (!ev || atomic_load(&ev->mark) != EVENT_MARK)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (ev->epoch != atomic_load(&ev->ctx->epoch))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *event = ev;
+    return CUDA_SUCCESS;
+}
+
+void vs_sim_event_reached(struct vs_sim_event *ev, uint64_t generation, uint64_t time_ns)
+{
+    pthread_mutex_lock(&ev->mu);
+    if (ev->generation == generation)
+        ev->time_ns = time_ns;
+    pthread_mutex_unlock(&ev->mu);
+}
+
+static CUresult event_new(struct vs_sim_context *ctx, unsigned flags,
+                          const struct vs_sim_event_share *share, CUevent *phEvent)
+{
+    struct vs_sim_event *ev = event_blank();
+    if (!ev)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&ev->mu);
+    ev->flags = flags;
+    ev->ctx = ctx;
+    ev->epoch = atomic_load(&ctx->epoch);
+    ev->id = atomic_fetch_add(&next_event_id, 1);
+    ev->stream = NULL;
+    ev->generation++; /* an engine may still hold the number of an earlier life */
+    ev->seq = ev->time_ns = ev->shared_record = 0;
+    ev->share = *share;
+    ev->captured.capture = 0;
+    pthread_mutex_unlock(&ev->mu);
+    atomic_store(&ev->mark, EVENT_MARK);
+    *phEvent = (CUevent)ev;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!phEvent || (Flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                                         CU_EVENT_INTERPROCESS)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_event_share share = {0};
+    if ((Flags & CU_EVENT_INTERPROCESS) && !vs_sim_ipc_slot_new(&share))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    e = event_new(ctx, Flags, &share, phEvent);
+    if (e)
+        vs_sim_ipc_slot_free(&share);
+    return e;
+}
+
+CUresult cuEventDestroy_v2(CUevent hEvent)
+{
+    struct vs_sim_event *ev = (struct vs_sim_event *)hEvent;
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    unsigned live = EVENT_MARK;
+    if (!ev || !atomic_compare_exchange_strong(&ev->mark, &live, EVENT_GONE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    pthread_mutex_lock(&ev->mu);
+    ev->generation++;
+    vs_sim_ipc_slot_free(&ev->share);
+    pthread_mutex_unlock(&ev->mu);
+    pthread_mutex_lock(&events_mu);
+    ev->next = unused;
+    unused = ev;
+    pthread_mutex_unlock(&events_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent hEvent) { return cuEventDestroy_v2(hEvent); }
+
+CUresult vs_sim_event_submit(struct vs_sim_event *ev, struct vs_sim_stream *s, struct vs_sim_op *op,
+                             uint64_t *seq)
+{
+    pthread_mutex_lock(&ev->mu);
+    op->u.record.event = ev;
+    op->u.record.generation = ++ev->generation;
+    if (ev->share.slot) {
+        op->u.record.shared = ev->share.slot;
+        op->u.record.shared_record = ev->shared_record = vs_sim_ipc_slot_record(ev->share.slot);
+    }
+    struct vs_sim_follows follows;
+    vs_sim_followed(s, &follows);
+    CUresult e = vs_sim_submit(s, op, &ev->seq);
+    if (e == CUDA_SUCCESS) {
+        ev->follows = follows;
+        ev->stream = s;
+        ev->time_ns = 0;
+        ev->captured.capture = 0;
+        *seq = ev->seq;
+    } else if (ev->share.slot) {
+        vs_sim_ipc_slot_done(ev->share.slot, ev->shared_record);
+    }
+    pthread_mutex_unlock(&ev->mu);
+    return e;
+}
+
+bool vs_sim_event_captured(const struct vs_sim_event *ev)
+{
+    return ev->captured.capture && vs_sim_capture_query(&ev->captured);
+}
+
+struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *ev) { return ev->ctx; }
+
+static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s;
+    uint64_t seq;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_event_of(handle, &ev);
+    if (!e)
+        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
+    if (e)
+        return e;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags)
+        return vs_sim_capture_event(s, handle, true);
+    if (s->ctx != ev->ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (vs_sim_capturing()) {
+        bool taken;
+        e = vs_sim_capture_record(s, &ev->captured, &taken);
+        if (taken)
+            return e;
+    }
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_RECORD);
+    return op ? vs_sim_event_submit(ev, s, op, &seq) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return record(hEvent, hStream, 0, false);
+}
+CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
+{
+    return record(hEvent, hStream, 0, true);
+}
+
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return record(hEvent, hStream, flags, false);
+}
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return record(hEvent, hStream, flags, true);
+}
+
+/* Where the event stands: false when it was never recorded. */
+static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
+                  uint64_t *time_ns)
+{
+    pthread_mutex_lock(&ev->mu);
+    *s = ev->stream;
+    *seq = ev->seq;
+    if (time_ns)
+        *time_ns = ev->time_ns;
+    pthread_mutex_unlock(&ev->mu);
+    return *s != NULL;
+}
+
+/* Likewise, with what the record came after. */
+static bool place_followed(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
+                           struct vs_sim_follows *follows)
+{
+    pthread_mutex_lock(&ev->mu);
+    *s = ev->stream;
+    *seq = ev->seq;
+    *follows = ev->follows;
+    pthread_mutex_unlock(&ev->mu);
+    return *s != NULL;
+}
+
+/* Is the newest record of an interprocess event another process's? Then its number
+ * into *record*, or 0 when there is nothing to wait for. */
+static bool elsewhere(struct vs_sim_event *ev, uint64_t *record)
+{
+    if (!ev->share.slot)
+        return false;
+    *record = vs_sim_ipc_slot_newest(&ev->share);
+    pthread_mutex_lock(&ev->mu);
+    bool ours = *record && *record == ev->shared_record;
+    pthread_mutex_unlock(&ev->mu);
+    if (*record && !ours && vs_sim_ipc_slot_passed(ev->share.slot, *record))
+        *record = 0;
+    return !ours;
+}
+
+bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
+{
+    struct vs_sim_stream *on;
+    uint64_t seq, record;
+    if (elsewhere(ev, &record)) {
+        if (record) { /* of another process: the op waits itself */
+            op->kind = VS_SIM_OP_WAIT_SHARED;
+            op->u.wait_shared.slot = ev->share.slot;
+            op->u.wait_shared.record = record;
+        }
+        return true;
+    }
+    return !place(ev, &on, &seq, NULL) || vs_sim_op_depend(op, on, seq);
+}
+
+/* What happens to an event of a capture cannot be asked; with a capture going on
+ * in the way, not of any event. */
+static CUresult may_ask(struct vs_sim_event *ev)
+{
+    CUresult e = ev->captured.capture ? vs_sim_capture_query(&ev->captured) : CUDA_SUCCESS;
+    return e ? e : vs_sim_safe();
+}
+
+CUresult cuEventQuery(CUevent hEvent)
+{
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s;
+    uint64_t seq, record;
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = vs_sim_event_of(hEvent, &ev);
+    if (!e)
+        e = may_ask(ev);
+    if (e)
+        return e;
+    bool recorded = place(ev, &s, &seq, NULL);
+    if (elsewhere(ev, &record)) {
+        if (record)
+            return CUDA_ERROR_NOT_READY;
+        if (vs_sim_checking)
+            vs_sim_check_synced_elsewhere();
+        recorded = false;
+    }
+    if (recorded && atomic_load(&s->completed) < seq)
+        return CUDA_ERROR_NOT_READY;
+    if (recorded && vs_sim_checking)
+        vs_sim_check_synced(s, seq);
+    return (CUresult)atomic_load(&ev->ctx->fault);
+}
+
+CUresult cuEventSynchronize(CUevent hEvent)
+{
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s;
+    uint64_t seq, record, begin = vs_clock_ns();
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = vs_sim_event_of(hEvent, &ev);
+    if (!e)
+        e = may_ask(ev);
+    if (e)
+        return e;
+    bool recorded = place(ev, &s, &seq, NULL);
+    if (elsewhere(ev, &record)) {
+        if (record)
+            vs_sim_ipc_slot_wait(ev->share.slot, record, ev->ctx);
+        if (vs_sim_checking)
+            vs_sim_check_synced_elsewhere();
+        recorded = false;
+    }
+    if (recorded)
+        vs_sim_wait(s, seq);
+    if (recorded && vs_sim_checking)
+        vs_sim_check_synced(s, seq);
+    vs_sim_pools_release_idle();
+    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
+        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
+                                    .submit_ns = begin,
+                                    .start_ns = begin,
+                                    .end_ns = vs_clock_ns(),
+                                    .device = (uint32_t)ev->ctx->device->ordinal,
+                                    .context = ev->ctx->id,
+                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
+        a.u.sync.kind = VS_SIM_SYNC_EVENT;
+        a.u.sync.event = ev->id;
+        vs_sim_report(&a);
+    }
+    return (CUresult)atomic_load(&ev->ctx->fault);
+}
+
+CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    struct vs_sim_event *ev[2];
+    struct vs_sim_stream *s;
+    uint64_t seq, time_ns[2];
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = vs_sim_event_of(hStart, &ev[0]);
+    if (!e)
+        e = vs_sim_event_of(hEnd, &ev[1]);
+    if (e)
+        return e;
+    if (!pMilliseconds)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (ev[0]->ctx != ev[1]->ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (int i = 0; i < 2 && !e; i++)
+        e = ev[i]->captured.capture ? vs_sim_capture_query(&ev[i]->captured) : CUDA_SUCCESS;
+    if (e)
+        return e;
+    for (int i = 0; i < 2; i++) {
+        if ((ev[i]->flags & CU_EVENT_DISABLE_TIMING) || !place(ev[i], &s, &seq, NULL))
+            return CUDA_ERROR_INVALID_HANDLE;
+        if (atomic_load(&s->completed) < seq)
+            e = CUDA_ERROR_NOT_READY;
+        else if (vs_sim_checking)
+            vs_sim_check_synced(s, seq);
+        place(ev[i], &s, &seq, &time_ns[i]);
+    }
+    if (e)
+        return e;
+    *pMilliseconds = (float)((double)((int64_t)time_ns[1] - (int64_t)time_ns[0]) / 1e6);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
+}
+
+static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, uint64_t record)
+{
+    if (!record)
+        return CUDA_SUCCESS;
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_WAIT_SHARED);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->u.wait_shared.slot = ev->share.slot;
+    op->u.wait_shared.record = record;
+    return vs_sim_submit(s, op, NULL);
+}
+
+static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flags, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_event *ev;
+    struct vs_sim_stream *s, *on;
+    uint64_t seq;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &s);
+    if (!e)
+        e = vs_sim_event_of(handle, &ev);
+    if (e)
+        return e;
+    if (flags)
+        return flags == CU_EVENT_WAIT_EXTERNAL ? vs_sim_capture_event(s, handle, false)
+                                               : CUDA_ERROR_INVALID_VALUE;
+    if (vs_sim_capturing() || ev->captured.capture) {
+        bool taken;
+        e = vs_sim_capture_wait(s, &ev->captured, &taken);
+        if (taken)
+            return e;
+    }
+    uint64_t record_there;
+    struct vs_sim_follows follows;
+    if (elsewhere(ev, &record_there))
+        return wait_shared(s, ev, record_there);
+    if (!place_followed(ev, &on, &seq, &follows) || on == s)
+        return CUDA_SUCCESS; /* never recorded, or ordered already */
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!vs_sim_op_depend(op, on, seq)) {
+        vs_sim_op_drop(s, op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    e = vs_sim_submit(s, op, NULL);
+    if (!e)
+        vs_sim_follow(s, on, seq, &follows);
+    return e;
+}
+
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    return wait_event(hStream, hEvent, Flags, false);
+}
+
+CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    return wait_event(hStream, hEvent, Flags, true);
+}
+
+/* ---- sharing (drv_ipc_event.c) ---- */
+
+bool vs_sim_event_shared(CUevent handle, struct vs_sim_event_share *share)
+{
+    struct vs_sim_event *ev;
+    if (vs_sim_event_of(handle, &ev) || !ev->share.slot)
+        return false;
+    *share = ev->share;
+    return true;
+}
+
+CUresult vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event_share *share,
+                           CUevent *handle)
+{
+    return event_new(ctx, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS, share, handle);
+}

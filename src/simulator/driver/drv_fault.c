@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Faults that a spec asks for: allocations that fail or take long, a device that
+ * is lost, a CUPTI that somebody else has. Every allocating entry point asks
+ * vs_sim_fault_alloc once its arguments are found good and before anything else
+ * happens, so that a failed call leaves no trace. Allocations are counted per
+ * family over the whole process; chance depends on the seed and that number
+ * alone, so that a program which allocates in one order fails in one place. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <stdio.h>
+
+static atomic_uint_least64_t allocations[VS_SIM_FAMILY_COUNT];
+static atomic_uint_least64_t kernels[VS_SIM_DEVICES_MAX];
+
+/* A number of 64 well-mixed bits (splitmix64). */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static bool rule_hits(const struct vs_sim_fail *rule, unsigned index, enum vs_sim_family family,
+                      uint64_t number)
+{
+    if (!(rule->families >> family & 1))
+        return false;
+    if (rule->first)
+        return rule->onwards ? number >= rule->first : number == rule->first;
+    uint64_t draw = mix(vs_sim_spec.seed ^ mix(number * VS_SIM_FAMILY_COUNT + family) ^ index);
+    return draw % 1000 < rule->per_mille;
+}
+
+CUresult vs_sim_fault_alloc(enum vs_sim_family family)
+{
+    uint64_t number = atomic_fetch_add(&allocations[family], 1) + 1;
+    if (family == VS_SIM_FAMILY_DEVICE && vs_sim_spec.slow_every &&
+        number % vs_sim_spec.slow_every == 0)
+        vs_sim_delay_us(vs_sim_spec.slow_ms * 1000);
+    for (unsigned i = 0; i < vs_sim_spec.fail_count; i++)
+        if (rule_hits(&vs_sim_spec.fails[i], i, family, number))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+/* ---- a lost device ---- */
+
+bool vs_sim_fault_kernel(struct vs_sim_device *device)
+{
+    if (!vs_sim_spec.lost_launches)
+        return false;
+    if (atomic_fetch_add(&kernels[device->ordinal], 1) < vs_sim_spec.lost_launches)
+        return false;
+    vs_sim_device_fail(device, CUDA_ERROR_LAUNCH_FAILED);
+    return true;
+}
+
+CUresult vs_sim_fault_context(const struct vs_sim_device *device)
+{
+    return vs_sim_spec.lost_launches &&
+                   atomic_load(&kernels[device->ordinal]) > vs_sim_spec.lost_launches
+               ? CUDA_ERROR_DEVICE_UNAVAILABLE
+               : CUDA_SUCCESS;
+}
+
+/* ---- what others ask by dlsym ---- */
+
+int vramscopeSimCuptiState(void);
+VS_SIM_EXPORT int vramscopeSimCuptiState(void)
+{
+    vs_sim_spec_read();
+    return vs_sim_spec.cupti;
+}
+
+int vramscopeSimCheckSpec(const char *text, char *why, size_t bytes);
+VS_SIM_EXPORT int vramscopeSimCheckSpec(const char *text, char *why, size_t bytes)
+{
+    struct vs_sim_spec spec;
+    char reason[VS_SIM_WHY_MAX];
+    if (vs_sim_spec_parse(text, &spec, reason) == VS_OK)
+        return 0;
+    snprintf(why, bytes, "%s", reason);
+    return 1;
+}

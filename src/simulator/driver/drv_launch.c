@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernel launches: check the shape, copy the arguments if a host function will
+ * read them, queue. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct shape {
+    unsigned grid[3], block[3], shared;
+    bool cooperative;
+    const CUlaunchAttribute *attributes;
+    unsigned attribute_count;
+};
+
+static bool shape_ok(const unsigned grid[3], const unsigned block[3], unsigned shared,
+                     struct vs_sim_function *f)
+{
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    for (int i = 0; i < 3; i++)
+        if (!grid[i] || !block[i])
+            return false;
+    return grid[0] <= 2147483647u && grid[1] <= 65535 && grid[2] <= 65535 && block[2] <= 64 &&
+           threads <= 1024 && shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
+}
+
+static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **extra)
+{
+    struct vs_sim_host_kernel *host = op->host;
+    if (!host || !host->arg_count)
+        return CUDA_SUCCESS;
+    if (!params) /* a packed buffer: the layout is known to device code only */
+        return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    op->args = op->args_inline;
+    if (host->arg_total > sizeof op->args_inline) {
+        op->args = aligned_alloc(16, host->arg_total);
+        if (!op->args)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (unsigned i = 0; i < host->arg_count; i++)
+        memcpy(op->args + host->offset[i], params[i], host->bytes[i]);
+    return CUDA_SUCCESS;
+}
+
+CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *f,
+                                const unsigned grid[3], const unsigned block[3], unsigned shared,
+                                void **params, void **extra)
+{
+    op->args = NULL;
+    op->attributes = vs_sim_attributes_default(0);
+    if (!shape_ok(grid, block, shared, f) || (params && extra))
+        return CUDA_ERROR_INVALID_VALUE;
+    op->function = f;
+    op->host = vs_sim_function_host(f);
+    memcpy(op->grid, grid, sizeof op->grid);
+    memcpy(op->block, block, sizeof op->block);
+    op->shared_bytes = shared;
+    return copy_args(op, params, extra);
+}
+
+/* cuda.h, cuLaunchCooperativeKernel: all blocks run at a time. */
+CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op)
+{
+    if (!op->attributes.cooperative)
+        return CUDA_SUCCESS;
+    const unsigned *g = op->grid, *b = op->block;
+    uint64_t blocks = (uint64_t)g[0] * g[1];
+    uint64_t most = (uint64_t)vs_sim_blocks_per_sm((int)(b[0] * b[1] * b[2]), op->shared_bytes) *
+                    (unsigned)vs_sim_spec.preset->sm_count;
+    return blocks > most || blocks * g[2] > most ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+                                                 : CUDA_SUCCESS;
+}
+
+/* What the stream has, then what the launch was given. */
+static CUresult set_attributes(struct vs_sim_launch_op *op, struct vs_sim_stream *stream,
+                               const struct shape *shape)
+{
+    CUresult e = CUDA_SUCCESS;
+    pthread_mutex_lock(&stream->ctx->submit_mu);
+    op->attributes = stream->attributes;
+    pthread_mutex_unlock(&stream->ctx->submit_mu);
+    op->attributes.cooperative = shape->cooperative;
+    for (unsigned i = 0; i < shape->attribute_count && !e; i++)
+        e = vs_sim_attribute_of_launch(&op->attributes, &shape->attributes[i]);
+    return e ? e : vs_sim_launch_fits(op);
+}
+
+static CUresult launch(const void *function, const struct shape *shape, CUstream handle,
+                       bool per_thread, void **params, void **extra)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (e)
+        return e;
+    struct vs_sim_function *f = vs_sim_function_of(function);
+    if (!f || stream->ctx != ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_KERNEL);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
+                               extra);
+    if (!e)
+        e = set_attributes(&op->u.launch, stream, shape);
+    if (!e && op->u.launch.host)
+        e = vs_sim_function_variables(f, ctx, NULL, NULL);
+    if (e) {
+        vs_sim_op_drop(stream, op);
+        return e;
+    }
+    op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_KERNEL);
+    return vs_sim_submit(stream, op, NULL);
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                        void **kernelParams, void **extra)
+{
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes};
+    return launch(f, &s, hStream, false, kernelParams, extra);
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                             unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                             unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                             void **kernelParams, void **extra)
+{
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes};
+    return launch(f, &s, hStream, true, kernelParams, extra);
+}
+
+static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
+                          bool per_thread)
+{
+    if (!config || (config->numAttrs && !config->attrs))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct shape s = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                      .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                      .shared = config->sharedMemBytes,
+                      .attributes = config->attrs,
+                      .attribute_count = config->numAttrs};
+    return launch(f, &s, config->hStream, per_thread, params, extra);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                          void **extra)
+{
+    return launch_ex(config, f, kernelParams, extra, false);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                               void **extra)
+{
+    return launch_ex(config, f, kernelParams, extra, true);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                   unsigned int gridDimZ, unsigned int blockDimX,
+                                   unsigned int blockDimY, unsigned int blockDimZ,
+                                   unsigned int sharedMemBytes, CUstream hStream,
+                                   void **kernelParams)
+{
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes,
+                      .cooperative = true};
+    return launch(f, &s, hStream, false, kernelParams, NULL);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                        unsigned int gridDimZ, unsigned int blockDimX,
+                                        unsigned int blockDimY, unsigned int blockDimZ,
+                                        unsigned int sharedMemBytes, CUstream hStream,
+                                        void **kernelParams)
+{
+    struct shape s = {.grid = {gridDimX, gridDimY, gridDimZ},
+                      .block = {blockDimX, blockDimY, blockDimZ},
+                      .shared = sharedMemBytes,
+                      .cooperative = true};
+    return launch(f, &s, hStream, true, kernelParams, NULL);
+}

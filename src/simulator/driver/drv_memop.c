@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream memory operations: a stream writes a value, or waits until a value is
+ * there. The waiting stream's thread looks again and again, as the device does; a
+ * value that never comes blocks it, and what waits for it, for good. The older
+ * forms (before CUDA 11.7) need a driver option and are not supported, as their
+ * device attributes say. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define POLL_NS 20000
+#define BATCH_MAX 255
+#define CONDITIONS 3 /* bits of the flags */
+
+static void put(const struct vs_sim_value *v)
+{
+    if (v->bytes == 4)
+        __atomic_store_n((uint32_t *)v->at.base, (uint32_t)v->value, __ATOMIC_SEQ_CST);
+    else
+        __atomic_store_n((uint64_t *)v->at.base, v->value, __ATOMIC_SEQ_CST);
+}
+
+static bool reached(const struct vs_sim_value *v)
+{
+    uint64_t now = v->bytes == 4 ? __atomic_load_n((uint32_t *)v->at.base, __ATOMIC_SEQ_CST)
+                                 : __atomic_load_n((uint64_t *)v->at.base, __ATOMIC_SEQ_CST);
+    uint64_t mask = v->bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    switch (v->condition) {
+    case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic */
+        return v->bytes == 4 ? (int32_t)((uint32_t)now - (uint32_t)v->value) >= 0
+                             : (int64_t)(now - v->value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ: return now == v->value;
+    case CU_STREAM_WAIT_VALUE_AND: return (now & v->value) != 0;
+    default: return (~(now | v->value) & mask) != 0;
+    }
+}
+
+/* One look or the write: 1 done, 0 not yet, -1 the memory is gone. It cannot go in
+ * between: a free in another context does not wait for this stream. */
+static int attempt(const struct vs_sim_value *v)
+{
+    struct vs_sim_hold hold;
+    if (!vs_sim_end_hold(&v->at, v->write, &hold))
+        return -1;
+    bool done = v->write || reached(v);
+    if (v->write)
+        put(v);
+    vs_sim_end_let_go(&hold);
+    return done;
+}
+
+static bool run(struct vs_sim_context *ctx, const struct vs_sim_value *v)
+{
+    struct timespec pause = {.tv_nsec = POLL_NS};
+    int result = 0;
+    for (int turn = 0; !(result = attempt(v)) && !atomic_load(&ctx->fault); turn++) {
+        if (turn < 50)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    }
+    return result >= 0;
+}
+
+bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *values)
+{
+    for (unsigned i = 0; i < values->count && !atomic_load(&ctx->fault); i++)
+        if (values->list[i].bytes && !run(ctx, &values->list[i]))
+            return false;
+    return true;
+}
+
+bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from)
+{
+    size_t bytes = from->count * sizeof *from->list;
+    *to = (struct vs_sim_values){0};
+    if (!bytes)
+        return true;
+    to->list = malloc(bytes);
+    if (!to->list)
+        return false;
+    memcpy(to->list, from->list, bytes);
+    to->count = from->count;
+    return true;
+}
+
+/* ---- checking ---- */
+
+static CUresult place_ok(CUdeviceptr address, unsigned bytes, struct vs_sim_end *end)
+{
+    if (address % bytes || vs_sim_end_device(address, bytes, end) ||
+        end->memory == VS_SIM_MEMORY_MANAGED)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult wait_of(CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags,
+                        struct vs_sim_value *out)
+{
+    if (flags & ~(unsigned)(CONDITIONS | CU_STREAM_WAIT_VALUE_FLUSH))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_STREAM_WAIT_VALUE_FLUSH) /* CAN_FLUSH_REMOTE_WRITES is 0 */
+        return CUDA_ERROR_NOT_SUPPORTED;
+    *out = (struct vs_sim_value){.value = value, .bytes = bytes, .condition = flags & CONDITIONS};
+    return place_ok(address, bytes, &out->at);
+}
+
+static CUresult write_of(CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags,
+                         struct vs_sim_value *out)
+{
+    if (flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (struct vs_sim_value){.value = value, .bytes = bytes, .write = true};
+    return place_ok(address, bytes, &out->at);
+}
+
+static CUresult value_of(const CUstreamBatchMemOpParams *p, struct vs_sim_value *out)
+{
+    switch (p->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        return wait_of(p->waitValue.address, p->waitValue.value, 4, p->waitValue.flags, out);
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        return wait_of(p->waitValue.address, p->waitValue.value64, 8, p->waitValue.flags, out);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        return write_of(p->writeValue.address, p->writeValue.value, 4, p->writeValue.flags, out);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return write_of(p->writeValue.address, p->writeValue.value64, 8, p->writeValue.flags, out);
+    case CU_STREAM_MEM_OP_BARRIER: /* work of a stream is in order anyway */
+        *out = (struct vs_sim_value){0};
+        return p->memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU ? CUDA_ERROR_INVALID_VALUE
+                                                                          : CUDA_SUCCESS;
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned count,
+                                unsigned flags, struct vs_sim_values *values)
+{
+    CUresult e = CUDA_SUCCESS;
+    *values = (struct vs_sim_values){0};
+    if (flags || count > BATCH_MAX || (count && !params))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (count && !(values->list = malloc(count * sizeof *values->list)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    values->count = count;
+    for (unsigned i = 0; i < count && !e; i++) {
+        e = value_of(&params[i], &values->list[i]);
+        values->list[i].params = params[i];
+    }
+    if (e) {
+        free(values->list);
+        *values = (struct vs_sim_values){0};
+    }
+    return e;
+}
+
+/* ---- queueing ---- */
+
+static CUresult batch(CUstream handle, bool per_thread, unsigned count,
+                      const CUstreamBatchMemOpParams *list, unsigned flags)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    struct vs_sim_values values;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_values_describe(list, count, flags, &values);
+    if (e || !count)
+        return e;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_VALUES);
+    if (!op) {
+        free(values.list);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    op->u.values = values;
+    return vs_sim_submit(stream, op, NULL);
+}
+
+static CUresult single(CUstream handle, bool per_thread, CUdeviceptr address, uint64_t value,
+                       unsigned bytes, unsigned flags, bool write)
+{
+    CUstreamBatchMemOpParams p = {0};
+    if (write) {
+        p.operation =
+            bytes == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        p.writeValue.address = address;
+        p.writeValue.value64 = value; /* the low half is the 32-bit value */
+        p.writeValue.flags = flags;
+    } else {
+        p.operation = bytes == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        p.waitValue.address = address;
+        p.waitValue.value64 = value;
+        p.waitValue.flags = flags;
+    }
+    return batch(handle, per_thread, 1, &p, 0);
+}
+
+#define FORMS(suffix, per_thread)                                                                \
+    CUresult cuStreamWaitValue32_v2##suffix(CUstream stream, CUdeviceptr addr, cuuint32_t value, \
+                                            unsigned int flags)                                  \
+    {                                                                                            \
+        return single(stream, per_thread, addr, value, 4, flags, false);                         \
+    }                                                                                            \
+    CUresult cuStreamWaitValue64_v2##suffix(CUstream stream, CUdeviceptr addr, cuuint64_t value, \
+                                            unsigned int flags)                                  \
+    {                                                                                            \
+        return single(stream, per_thread, addr, value, 8, flags, false);                         \
+    }                                                                                            \
+    CUresult cuStreamWriteValue32_v2##suffix(CUstream stream, CUdeviceptr addr,                  \
+                                             cuuint32_t value, unsigned int flags)               \
+    {                                                                                            \
+        return single(stream, per_thread, addr, value, 4, flags, true);                          \
+    }                                                                                            \
+    CUresult cuStreamWriteValue64_v2##suffix(CUstream stream, CUdeviceptr addr,                  \
+                                             cuuint64_t value, unsigned int flags)               \
+    {                                                                                            \
+        return single(stream, per_thread, addr, value, 8, flags, true);                          \
+    }                                                                                            \
+    CUresult cuStreamBatchMemOp_v2##suffix(CUstream stream, unsigned int count,                  \
+                                           CUstreamBatchMemOpParams *paramArray,                 \
+                                           unsigned int flags)                                   \
+    {                                                                                            \
+        return batch(stream, per_thread, count, paramArray, flags);                              \
+    }
+
+FORMS(, false)
+FORMS(_ptsz, true)

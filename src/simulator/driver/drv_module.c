@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Modules, libraries, and the kernels in them. Images are not looked into, but for
+ * the names in a PTX text: any name asked for is a kernel, which runs the host function registered under that
+ * name or only takes time. Variables exist once the runtime has declared them (it
+ * knows name and size from the program's start-up code). Functions, modules and
+ * names stay for good, so that handles and activity records stay valid. */
+#include "simulator/memory/vs_sim_managed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODULE_MARK 0x76734d4fu
+#define LIBRARY_MARK 0x76734c49u
+#define IMAGE_GONE 0x7673474fu
+
+struct global {
+    struct global *next;
+    char *name;
+    size_t bytes;
+    bool managed;
+    CUdeviceptr address[VS_SIM_DEVICES_MAX]; /* managed: all alike */
+    unsigned epoch[VS_SIM_DEVICES_MAX];      /* of the primary or module context it was made in */
+    struct vs_sim_context *ctx[VS_SIM_DEVICES_MAX];
+};
+
+struct module_image { /* CUmodule or CUlibrary */
+    atomic_uint mark;
+    struct vs_sim_context *ctx; /* modules; NULL for libraries */
+    unsigned epoch;
+    char *entries;                     /* of a PTX text (drv_ptx.c), or NULL; immutable */
+    struct vs_sim_function *functions; /* guarded by images_mu */
+    struct global *globals;            /* guarded by images_mu */
+    bool described;                    /* the runtime has declared all globals there are */
+    struct module_image *library;             /* a module that shows a library's content */
+    struct module_image *all;
+};
+
+static pthread_mutex_t images_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct module_image *images; /* all ever; guarded by images_mu */
+
+/* ---- host functions ---- */
+
+struct registration {
+    struct registration *next;
+    char *name;
+    struct vs_sim_host_kernel *kernel;
+};
+
+static pthread_mutex_t registrations_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct registration *registrations; /* newest first; guarded by registrations_mu */
+static atomic_uint registrations_generation = 1;
+
+/* Found by dlsym from vramscope_simulator.h; see there. */
+VS_SIM_EXPORT int vramscopeSimRegisterKernel(const char *name, vramscope_sim_kernel fn,
+                                             const size_t *arg_bytes, unsigned arg_count);
+
+int vramscopeSimRegisterKernel(const char *name, vramscope_sim_kernel fn, const size_t *arg_bytes,
+                               unsigned arg_count)
+{
+    if (!name || !fn || arg_count > VS_SIM_ARGS_MAX || (arg_count && !arg_bytes))
+        return 0;
+    struct registration *r = calloc(1, sizeof *r);
+    struct vs_sim_host_kernel *k = calloc(1, sizeof *k);
+    char *copy = strdup(name);
+    size_t total = 0;
+    bool ok = r && k && copy;
+    for (unsigned i = 0; ok && i < arg_count; i++) {
+        ok = arg_bytes[i] && arg_bytes[i] <= VS_SIM_ARG_BYTES_MAX && total <= VS_SIM_ARG_BYTES_MAX;
+        k->offset[i] = (uint32_t)total;
+        k->bytes[i] = (uint32_t)arg_bytes[i];
+        total += (arg_bytes[i] + 15) & ~(size_t)15;
+    }
+    if (!ok) {
+        free(r);
+        free(k);
+        free(copy);
+        return 0;
+    }
+    k->fn = fn;
+    k->arg_count = arg_count;
+    k->arg_total = total;
+    r->name = copy;
+    r->kernel = k;
+    pthread_mutex_lock(&registrations_mu);
+    r->next = registrations;
+    registrations = r;
+    atomic_fetch_add(&registrations_generation, 1);
+    pthread_mutex_unlock(&registrations_mu);
+    return 1;
+}
+
+struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *f)
+{
+    unsigned now = atomic_load(&registrations_generation);
+    if (atomic_load(&f->host_generation) == now)
+        return atomic_load(&f->host);
+    struct vs_sim_host_kernel *found = NULL;
+    pthread_mutex_lock(&registrations_mu);
+    for (struct registration *r = registrations; r && !found; r = r->next)
+        if (!strcmp(r->name, f->name))
+            found = r->kernel;
+    now = atomic_load(&registrations_generation);
+    atomic_store(&f->host, found);
+    atomic_store(&f->host_generation, now); /* after host: a reader of it sees host as well */
+    pthread_mutex_unlock(&registrations_mu);
+    return found;
+}
+
+/* ---- images ---- */
+
+static struct module_image *image_new(unsigned mark, struct vs_sim_context *ctx, const void *code)
+{
+    struct module_image *im = calloc(1, sizeof *im);
+    if (!im)
+        return NULL;
+    im->ctx = ctx;
+    im->epoch = ctx ? atomic_load(&ctx->epoch) : 0;
+    im->entries = code ? vs_sim_ptx_entries(code) : NULL;
+    atomic_store(&im->mark, mark);
+    pthread_mutex_lock(&images_mu);
+    im->all = images;
+    images = im;
+    pthread_mutex_unlock(&images_mu);
+    return im;
+}
+
+static CUresult image_of(void *handle, unsigned mark, struct module_image **image)
+{
+    struct module_image *im = handle;
+    if (!im || atomic_load(&im->mark) != mark)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (im->ctx && im->epoch != atomic_load(&im->ctx->epoch))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *image = im;
+    return CUDA_SUCCESS;
+}
+
+struct vs_sim_function *vs_sim_function_of(const void *handle)
+{
+    struct vs_sim_function *f = (struct vs_sim_function *)handle;
+    return f && f->mark == VS_SIM_FUNCTION_MARK ? f : NULL;
+}
+
+static CUresult function_get(struct module_image *im, const char *name, bool is_kernel,
+                             struct vs_sim_function **out)
+{
+    if (!name || !*name || (im->entries && !vs_sim_ptx_has(im->entries, name)))
+        return CUDA_ERROR_NOT_FOUND;
+    pthread_mutex_lock(&images_mu);
+    struct vs_sim_function *f = im->functions;
+    while (f && strcmp(f->name, name))
+        f = f->next;
+    if (!f && (f = calloc(1, sizeof *f))) {
+        f->name = strdup(name);
+        if (!f->name) {
+            free(f);
+            f = NULL;
+        } else {
+            f->mark = VS_SIM_FUNCTION_MARK;
+            f->is_kernel = is_kernel;
+            f->owner = im;
+            atomic_store(&f->dynamic_shared_max, 49152);
+            atomic_store(&f->carveout, -1);
+            f->next = im->functions;
+            im->functions = f;
+        }
+    }
+    pthread_mutex_unlock(&images_mu);
+    *out = f;
+    return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* ---- modules ---- */
+
+static CUresult module_load(CUmodule *module, const void *image)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!module || !image)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct module_image *im = image_new(MODULE_MARK, ctx, image);
+    if (!im)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *module = (CUmodule)im;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return module_load(module, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+    return module_load(module, fatCubin);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+                            CUjit_option *options, void **optionValues)
+{
+    (void)numOptions, (void)options, (void)optionValues; /* nothing is compiled */
+    return module_load(module, image);
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *fname)
+{
+    if (!fname)
+        return CUDA_ERROR_INVALID_VALUE;
+    return access(fname, R_OK) ? CUDA_ERROR_FILE_NOT_FOUND : module_load(module, fname);
+}
+
+static void globals_free(struct module_image *im)
+{
+    for (struct global *g = im->globals; g; g = g->next)
+        for (int i = 0; i < VS_SIM_DEVICES_MAX; i++) {
+            struct vs_sim_range range;
+            if (g->address[i] && g->epoch[i] == atomic_load(&g->ctx[i]->epoch) &&
+                vs_sim_range_remove(g->address[i], 0, &range))
+                vs_sim_memory_release(&range);
+            g->address[i] = 0;
+        }
+}
+
+CUresult cuModuleUnload(CUmodule hmod)
+{
+    struct vs_sim_context *ctx;
+    struct module_image *im;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = image_of(hmod, MODULE_MARK, &im);
+    if (e)
+        return e;
+    vs_sim_context_sync(ctx);
+    atomic_store(&im->mark, IMAGE_GONE);
+    pthread_mutex_lock(&images_mu);
+    globals_free(im);
+    pthread_mutex_unlock(&images_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+{
+    struct vs_sim_context *ctx;
+    struct module_image *im;
+    struct vs_sim_function *f;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e && (!hfunc || !name))
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = image_of(hmod, MODULE_MARK, &im);
+    if (!e)
+        e = function_get(im->library ? im->library : im, name, im->library != NULL, &f);
+    if (!e)
+        *hfunc = (CUfunction)f;
+    return e;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    if (!mode)
+        return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+/* ---- variables ---- */
+
+/* Asked for by the stand-in runtime through cuGetProcAddress: a variable of
+ * *library*, of which device code would know the size; name NULL: that was all. */
+VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes,
+                                                 int managed);
+
+static struct global *global_add_locked(struct module_image *im, const char *name, size_t bytes,
+                                        bool managed)
+{
+    struct global *g = calloc(1, sizeof *g);
+    char *copy = strdup(name);
+    if (!g || !copy) {
+        free(g);
+        free(copy);
+        return NULL;
+    }
+    g->name = copy;
+    g->bytes = bytes;
+    g->managed = managed;
+    g->next = im->globals;
+    im->globals = g;
+    return g;
+}
+
+static struct global *global_find_locked(struct module_image *im, const char *name)
+{
+    struct global *g = im->globals;
+    while (g && strcmp(g->name, name))
+        g = g->next;
+    return g;
+}
+
+CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes, int managed)
+{
+    struct module_image *im;
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = image_of(library, LIBRARY_MARK, &im);
+    if (e || (name && !bytes))
+        return e ? e : CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&images_mu);
+    if (!name)
+        im->described = true;
+    else if (!global_add_locked(im, name, bytes, managed))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_unlock(&images_mu);
+    return e;
+}
+
+/* Of an image that the program loads itself nothing is known: it has all variables
+ * that host functions have. */
+static CUresult globals_guess_locked(struct module_image *im)
+{
+    struct vs_sim_host_variable *v = NULL;
+    while (!im->described && (v = vs_sim_host_variable_next(v))) {
+        size_t bytes;
+        const char *name = vs_sim_host_variable_name(v, &bytes);
+        if (!global_find_locked(im, name) && !global_add_locked(im, name, bytes, false))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx, int slot)
+{
+    struct vs_sim_range range = {.bytes = g->bytes,
+                                 .ctx = ctx,
+                                 .device = ctx->device->ordinal,
+                                 .kind = VS_SIM_RANGE_GLOBAL,
+                                 .variable = true,
+                                 .flags = CU_MEM_ATTACH_GLOBAL};
+    CUresult e;
+    if (g->managed) {
+        e = vs_sim_managed_add(&range);
+    } else {
+        e = vs_sim_space_alloc(range.device, g->bytes, &range.base);
+        if (!e && (e = vs_sim_range_add(&range)))
+            vs_sim_memory_release(&range);
+    }
+    if (e)
+        return e;
+    struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
+    if (v)
+        vs_sim_host_variable_initial(v, (void *)range.base, g->bytes);
+    g->address[slot] = range.base;
+    g->ctx[slot] = ctx;
+    g->epoch[slot] = atomic_load(&ctx->epoch);
+    return CUDA_SUCCESS;
+}
+
+static CUresult global_be_locked(struct global *g, struct vs_sim_context *ctx, int slot)
+{
+    if (g->address[slot] && g->epoch[slot] == atomic_load(&g->ctx[slot]->epoch))
+        return CUDA_SUCCESS;
+    return global_make_locked(g, ctx, slot);
+}
+
+static CUresult global_get(struct module_image *im, const char *name, bool managed, CUdeviceptr *address,
+                           size_t *bytes)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    pthread_mutex_lock(&images_mu);
+    e = globals_guess_locked(im);
+    struct global *g = e ? NULL : global_find_locked(im, name);
+    if (!e && (!g || g->managed != managed))
+        e = CUDA_ERROR_NOT_FOUND;
+    int slot = managed ? 0 : ctx->device->ordinal; /* managed variables exist once */
+    if (!e)
+        e = global_be_locked(g, ctx, slot);
+    if (!e && address)
+        *address = g->address[slot];
+    if (!e && bytes)
+        *bytes = g->bytes;
+    pthread_mutex_unlock(&images_mu);
+    return e;
+}
+
+CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_sim_context *ctx,
+                                   void (*each)(struct vs_sim_host_variable *v, uintptr_t device,
+                                                void *data),
+                                   void *data)
+{
+    struct module_image *im = function->owner;
+    if (!vs_sim_host_variable_next(NULL))
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&images_mu);
+    CUresult e = globals_guess_locked(im);
+    for (struct global *g = im->globals; g && !e; g = g->next) {
+        struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
+        int slot = g->managed ? 0 : ctx->device->ordinal;
+        size_t bytes;
+        if (!v || (vs_sim_host_variable_name(v, &bytes), bytes != g->bytes))
+            continue;
+        e = global_be_locked(g, ctx, slot);
+        if (!e && each)
+            each(v, g->address[slot], data);
+    }
+    pthread_mutex_unlock(&images_mu);
+    return e;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    struct module_image *im;
+    CUresult e = vs_sim_enter();
+    if (!e && !name)
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = image_of(hmod, MODULE_MARK, &im);
+    return e ? e : global_get(im->library ? im->library : im, name, false, dptr, bytes);
+}
+
+/* ---- libraries ---- */
+
+static CUresult library_load(CUlibrary *library, const void *code)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!library || !code)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct module_image *im = image_new(LIBRARY_MARK, NULL, code);
+    if (!im)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *library = (CUlibrary)im;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+                           void **jitOptionsValues, unsigned int numJitOptions,
+                           CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                           unsigned int numLibraryOptions)
+{
+    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
+    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
+    return library_load(library, code);
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
+                               void **jitOptionsValues, unsigned int numJitOptions,
+                               CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                               unsigned int numLibraryOptions)
+{
+    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
+    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
+    if (!fileName)
+        return CUDA_ERROR_INVALID_VALUE;
+    return access(fileName, R_OK) ? CUDA_ERROR_FILE_NOT_FOUND : library_load(library, fileName);
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+    struct module_image *im;
+    CUresult e = vs_sim_enter();
+    if (!e)
+        e = image_of(library, LIBRARY_MARK, &im);
+    if (e)
+        return e;
+    for (unsigned i = 0; i < vs_sim_spec.devices; i++)
+        if (atomic_load(&vs_sim_devices[i].primary->alive))
+            vs_sim_context_sync(vs_sim_devices[i].primary);
+    atomic_store(&im->mark, IMAGE_GONE);
+    pthread_mutex_lock(&images_mu);
+    globals_free(im);
+    pthread_mutex_unlock(&images_mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+{
+    struct module_image *im;
+    struct vs_sim_function *f;
+    CUresult e = vs_sim_enter();
+    if (!e && (!pKernel || !name))
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = image_of(library, LIBRARY_MARK, &im);
+    if (!e)
+        e = function_get(im, name, true, &f);
+    if (!e)
+        *pKernel = (CUkernel)f;
+    return e;
+}
+
+CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+{
+    struct vs_sim_context *ctx;
+    struct module_image *im;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e && !pMod)
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = image_of(library, LIBRARY_MARK, &im);
+    if (e)
+        return e;
+    struct module_image *module = image_new(MODULE_MARK, ctx, NULL);
+    if (!module)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    module->library = im;
+    *pMod = (CUmodule)module;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    struct module_image *im;
+    CUresult e = vs_sim_enter();
+    if (!e && !name)
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = image_of(library, LIBRARY_MARK, &im);
+    return e ? e : global_get(im, name, false, dptr, bytes);
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    struct module_image *im;
+    CUresult e = vs_sim_enter();
+    if (!e && !name)
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = image_of(library, LIBRARY_MARK, &im);
+    return e ? e : global_get(im, name, true, dptr, bytes);
+}

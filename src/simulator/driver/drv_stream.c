@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stream interface over drv_engine.c: handles, per-thread default streams,
+ * queries, host functions. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_clock.h"
+
+/* ---- handles ---- */
+
+struct own { /* a thread's default stream in one life of one context */
+    struct own *next;
+    struct vs_sim_context *ctx;
+    unsigned epoch;
+    struct vs_sim_stream *stream;
+};
+
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static pthread_key_t own_key;
+static bool own_key_ok; /* immutable after own_once */
+
+static void own_free(void *list)
+{
+    for (struct own *o = list; o;) {
+        struct own *next = o->next;
+        if (o->epoch == atomic_load(&o->ctx->epoch) &&
+            atomic_load(&o->stream->mark) == VS_SIM_STREAM_MARK)
+            vs_sim_stream_close(o->stream);
+        free(o);
+        o = next;
+    }
+}
+
+static void own_start(void) { own_key_ok = !pthread_key_create(&own_key, own_free); }
+
+static struct vs_sim_stream *own_stream(struct vs_sim_context *ctx)
+{
+    pthread_once(&own_once, own_start);
+    if (!own_key_ok)
+        return NULL;
+    unsigned epoch = atomic_load(&ctx->epoch);
+    struct own *list = pthread_getspecific(own_key);
+    for (struct own *o = list; o; o = o->next)
+        if (o->ctx == ctx && o->epoch == epoch)
+            return o->stream;
+    struct own *o = malloc(sizeof *o);
+    if (!o)
+        return NULL;
+    *o = (struct own){list, ctx, epoch, vs_sim_stream_new(ctx, CU_STREAM_DEFAULT, 0)};
+    if (!o->stream || pthread_setspecific(own_key, o)) {
+        if (o->stream)
+            vs_sim_stream_close(o->stream);
+        free(o);
+        return NULL;
+    }
+    o->stream->per_thread = true;
+    return o->stream;
+}
+
+CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_thread,
+                          struct vs_sim_stream **stream)
+{
+    if (handle == CU_STREAM_LEGACY || (!handle && !per_thread)) {
+        *stream = ctx->legacy;
+        return CUDA_SUCCESS;
+    }
+    if (handle == CU_STREAM_PER_THREAD || !handle) {
+        *stream = own_stream(ctx);
+        return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    struct vs_sim_stream *s = (struct vs_sim_stream *)handle;
+    if (atomic_load(&s->mark) != VS_SIM_STREAM_MARK)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (s->epoch != atomic_load(&s->ctx->epoch))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *stream = s;
+    return CUDA_SUCCESS;
+}
+
+static CUresult enter_stream(CUstream handle, bool per_thread, struct vs_sim_stream **s)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    return e ? e : vs_sim_stream_of(ctx, handle, per_thread, s);
+}
+
+/* ---- life ---- */
+
+CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
+        return CUDA_ERROR_INVALID_VALUE;
+    priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    struct vs_sim_stream *s = vs_sim_stream_new(ctx, flags, priority);
+    if (!s)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_report_resource(VS_SIM_STREAM_CREATED, ctx, s);
+    *phStream = (CUstream)s;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return cuStreamCreateWithPriority(phStream, Flags, 0);
+}
+
+CUresult cuStreamDestroy_v2(CUstream hStream)
+{
+    struct vs_sim_stream *s;
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!hStream || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)
+        return CUDA_ERROR_INVALID_HANDLE;
+    s = (struct vs_sim_stream *)hStream;
+    unsigned live = VS_SIM_STREAM_MARK;
+    if (s->legacy || s->per_thread ||
+        !atomic_compare_exchange_strong(&s->mark, &live, VS_SIM_STREAM_GONE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    vs_sim_report_resource(VS_SIM_STREAM_DESTROYING, s->ctx, s);
+    vs_sim_stream_close(s);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy(CUstream hStream) { return cuStreamDestroy_v2(hStream); }
+
+/* ---- waiting ---- */
+
+static CUresult query(CUstream handle, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter_stream(handle, per_thread, &s);
+    if (!e)
+        e = vs_sim_not_capturing(s);
+    if (e)
+        return e;
+    if (!vs_sim_stream_idle(s))
+        return CUDA_ERROR_NOT_READY;
+    if (vs_sim_checking)
+        vs_sim_stream_sync(s); /* waits for nothing any more, and tells the checker */
+    return (CUresult)atomic_load(&s->ctx->fault);
+}
+
+static CUresult synchronize(CUstream handle, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    uint64_t begin = vs_clock_ns();
+    CUresult e = enter_stream(handle, per_thread, &s);
+    if (!e)
+        e = vs_sim_not_capturing(s);
+    if (e)
+        return e;
+    vs_sim_stream_sync(s);
+    vs_sim_pools_release_idle();
+    if (vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC))) {
+        struct vs_sim_activity a = {.kind = VS_SIM_ACTIVITY_SYNC,
+                                    .submit_ns = begin,
+                                    .start_ns = begin,
+                                    .end_ns = vs_clock_ns(),
+                                    .device = (uint32_t)s->ctx->device->ordinal,
+                                    .context = s->ctx->id,
+                                    .stream = s->id,
+                                    .correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SYNC)};
+        a.u.sync.kind = VS_SIM_SYNC_STREAM;
+        vs_sim_report(&a);
+    }
+    return (CUresult)atomic_load(&s->ctx->fault);
+}
+
+CUresult cuStreamQuery(CUstream hStream) { return query(hStream, false); }
+CUresult cuStreamQuery_ptsz(CUstream hStream) { return query(hStream, true); }
+CUresult cuStreamSynchronize(CUstream hStream) { return synchronize(hStream, false); }
+CUresult cuStreamSynchronize_ptsz(CUstream hStream) { return synchronize(hStream, true); }
+
+/* ---- host functions ---- */
+
+static CUresult launch_host(CUstream handle, CUhostFn fn, void *data, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter_stream(handle, per_thread, &s);
+    if (e)
+        return e;
+    if (!fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_HOST);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->u.host.fn = fn;
+    op->u.host.data = data;
+    return vs_sim_submit(s, op, NULL);
+}
+
+CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    return launch_host(hStream, fn, userData, false);
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
+{
+    return launch_host(hStream, fn, userData, true);
+}
+
+static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, unsigned flags,
+                             bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter_stream(handle, per_thread, &s);
+    if (e)
+        return e;
+    if (!fn || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_CALLBACK);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->u.callback.fn = fn;
+    op->u.callback.data = data;
+    return vs_sim_submit(s, op, NULL);
+}
+
+CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                             unsigned int flags)
+{
+    return add_callback(hStream, callback, userData, flags, false);
+}
+
+CUresult cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void *userData,
+                                  unsigned int flags)
+{
+    return add_callback(hStream, callback, userData, flags, true);
+}
+
+/* ---- properties: one function body, both exported forms ---- */
+
+#define STREAM_GETTER(name, type, out, value)                                              \
+    static CUresult get_##name(CUstream handle, type *out, bool per_thread)                \
+    {                                                                                      \
+        struct vs_sim_stream *s;                                                           \
+        CUresult e = enter_stream(handle, per_thread, &s);                                 \
+        if (e)                                                                             \
+            return e;                                                                      \
+        if (!(out))                                                                        \
+            return CUDA_ERROR_INVALID_VALUE;                                               \
+        *(out) = (value);                                                                  \
+        return CUDA_SUCCESS;                                                               \
+    }                                                                                      \
+    CUresult name(CUstream hStream, type *out) { return get_##name(hStream, out, false); } \
+    CUresult name##_ptsz(CUstream hStream, type *out) { return get_##name(hStream, out, true); }
+
+STREAM_GETTER(cuStreamGetPriority, int, priority, s->priority)
+STREAM_GETTER(cuStreamGetFlags, unsigned int, flags, s->flags)
+STREAM_GETTER(cuStreamGetId, unsigned long long, streamId, s->id)
+STREAM_GETTER(cuStreamGetCtx, CUcontext, pctx, (CUcontext)s->ctx)
+STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
+
+static CUresult get_ctx_v2(CUstream handle, CUcontext *pctx, CUgreenCtx *green, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter_stream(handle, per_thread, &s);
+    if (e)
+        return e;
+    if (!pctx || !green)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pctx = (CUcontext)s->ctx;
+    *green = NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+{
+    return get_ctx_v2(hStream, pCtx, pGreenCtx, false);
+}
+
+CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+{
+    return get_ctx_v2(hStream, pCtx, pGreenCtx, true);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device variables of kernels whose code runs on the host. That code has a host
+ * variable of its own in place of the device's, one for all devices and modules.
+ * It is registered by name; its value at that time is the initial value of the
+ * device's variable. While a kernel runs, the host variable holds the content of
+ * the device's: brought in before, and what changed is written back after, so
+ * that a copy to the variable from another stream meanwhile is not undone.
+ * Kernels of images with such variables therefore run one at a time. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct vs_sim_host_variable {
+    struct vs_sim_host_variable *next;   /* in all, immutable */
+    struct vs_sim_host_variable *active; /* the rest: guarded by running_mu */
+    char *name;
+    char *host;    /* what kernels use; NULL: they may not change it */
+    char *initial; /* immutable */
+    char *before;  /* as brought in */
+    char *device;
+    size_t bytes;
+};
+
+static pthread_mutex_t all_mu = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct vs_sim_host_variable *) all; /* newest first; written under all_mu */
+static pthread_mutex_t running_mu = PTHREAD_MUTEX_INITIALIZER; /* held while a kernel runs */
+static struct vs_sim_host_variable *active;                    /* of that kernel */
+
+/* Found by dlsym from vramscope_simulator.h; see there. */
+VS_SIM_EXPORT int vramscopeSimRegisterVariable(const char *name, void *host, size_t bytes,
+                                               int constant);
+
+int vramscopeSimRegisterVariable(const char *name, void *host, size_t bytes, int constant)
+{
+    if (!name || !*name || !host || !bytes)
+        return 0;
+    struct vs_sim_host_variable *v = calloc(1, sizeof *v);
+    char *copy = strdup(name), *values = malloc(2 * bytes);
+    if (!v || !copy || !values) {
+        free(v);
+        free(copy);
+        free(values);
+        return 0;
+    }
+    v->name = copy;
+    v->bytes = bytes;
+    v->host = constant ? NULL : host;
+    v->initial = values;
+    v->before = values + bytes;
+    memcpy(values, host, bytes);
+    pthread_mutex_lock(&all_mu);
+    v->next = atomic_load(&all);
+    atomic_store(&all, v); /* after its content: readers take no lock */
+    pthread_mutex_unlock(&all_mu);
+    return 1;
+}
+
+struct vs_sim_host_variable *vs_sim_host_variable_next(struct vs_sim_host_variable *v)
+{
+    return v ? v->next : atomic_load(&all);
+}
+
+struct vs_sim_host_variable *vs_sim_host_variable_find(const char *name)
+{
+    struct vs_sim_host_variable *v = atomic_load(&all);
+    while (v && strcmp(v->name, name))
+        v = v->next;
+    return v;
+}
+
+const char *vs_sim_host_variable_name(const struct vs_sim_host_variable *v, size_t *bytes)
+{
+    *bytes = v->bytes;
+    return v->name;
+}
+
+void vs_sim_host_variable_initial(const struct vs_sim_host_variable *v, void *to, size_t bytes)
+{
+    memcpy(to, v->initial, bytes < v->bytes ? bytes : v->bytes);
+}
+
+static void bring_in(struct vs_sim_host_variable *v, uintptr_t device, void *data)
+{
+    (void)data;
+    if (!v->host)
+        return;
+    v->device = (char *)device;
+    memcpy(v->before, v->device, v->bytes);
+    memcpy(v->host, v->before, v->bytes);
+    v->active = active;
+    active = v;
+}
+
+static void write_back(const struct vs_sim_host_variable *v)
+{
+    if (!memcmp(v->host, v->before, v->bytes))
+        return;
+    for (size_t i = 0; i < v->bytes; i++)
+        if (v->host[i] != v->before[i])
+            v->device[i] = v->host[i];
+}
+
+static void count(struct vs_sim_host_variable *v, uintptr_t device, void *data)
+{
+    (void)device;
+    *(unsigned *)data += v->host != NULL;
+}
+
+bool vs_sim_variables_enter(struct vs_sim_function *function, struct vs_sim_context *ctx)
+{
+    unsigned variables = 0;
+    CUresult e = vs_sim_function_variables(function, ctx, count, &variables);
+    if (e)
+        vs_sim_context_fail(ctx, e);
+    if (!variables)
+        return false;
+    pthread_mutex_lock(&running_mu);
+    active = NULL;
+    vs_sim_function_variables(function, ctx, bring_in, NULL);
+    return true;
+}
+
+void vs_sim_variables_leave(void)
+{
+    for (struct vs_sim_host_variable *v = active; v; v = v->active)
+        write_back(v);
+    active = NULL;
+    pthread_mutex_unlock(&running_mu);
+}

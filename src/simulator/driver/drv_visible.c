@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUDA_VISIBLE_DEVICES, as the CUDA programming guide describes it: a list of
+ * ordinals or of UUIDs (their beginnings do when only one device has it), in the
+ * order in which the devices are to be counted; the first entry that names no
+ * device ends it. Empty: no device. CUDA_DEVICE_ORDER changes nothing here, since
+ * equal devices are counted by bus number either way. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void vs_sim_device_uuid(int physical, CUuuid *uuid)
+{
+    snprintf(uuid->bytes, sizeof uuid->bytes, "vramscope-sim%02u", (unsigned)physical % 100);
+}
+
+/* "GPU-" and 8, 4, 4, 4 and 12 digits. */
+static void uuid_text(int physical, char text[48])
+{
+    CUuuid uuid;
+    vs_sim_device_uuid(physical, &uuid);
+    char *at = text + sprintf(text, "GPU-");
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        at += sprintf(at, "%02x", (unsigned char)uuid.bytes[i]);
+    }
+}
+
+int vs_sim_device_seen(int physical)
+{
+    for (unsigned i = 0; i < vs_sim_spec.devices; i++)
+        if (vs_sim_devices[i].physical == physical)
+            return (int)i;
+    return VS_SIM_UNSEEN;
+}
+
+static int by_uuid(const char *entry, size_t length, int count)
+{
+    char text[48];
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        uuid_text(i, text);
+        if (length > strlen(text) || strncasecmp(entry, text, length))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = i;
+    }
+    return found;
+}
+
+static int by_ordinal(const char *entry, size_t length, int count)
+{
+    long value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!isdigit((unsigned char)entry[i]))
+            return -1;
+        value = value * 10 + (entry[i] - '0');
+        if (value >= count)
+            return -1;
+    }
+    return length ? (int)value : -1;
+}
+
+unsigned vs_sim_visible(const char *list, unsigned count, int physical[VS_SIM_DEVICES_MAX])
+{
+    unsigned n = 0;
+    if (!list) {
+        for (; n < count; n++)
+            physical[n] = (int)n;
+        return n;
+    }
+    for (;;) {
+        while (isspace((unsigned char)*list))
+            list++;
+        size_t length = strcspn(list, ","), shown = length;
+        while (shown && isspace((unsigned char)list[shown - 1]))
+            shown--;
+        int device = shown > 4 && !strncmp(list, "GPU-", 4) ? by_uuid(list, shown, (int)count)
+                                                            : by_ordinal(list, shown, (int)count);
+        for (unsigned i = 0; i < n && device >= 0; i++)
+            if (physical[i] == device)
+                device = -1; /* named twice: no device of its own */
+        if (device < 0 || n == count)
+            return n;
+        physical[n++] = device;
+        if (!list[length])
+            return n;
+        list += length + 1;
+    }
+}

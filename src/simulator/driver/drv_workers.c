@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads that share out the blocks of one kernel's host function. A launch whose
+ * blocks are few or quick stays on the stream's own thread: what a kernel costs
+ * per block is learned from its earlier launches. Jobs live on the stack of the
+ * engine that waits for them. */
+#define _GNU_SOURCE
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "base/vs_clock.h"
+
+#define WORKERS_MAX 63
+#define SHARE_NS 40000 /* work worth waking others for */
+#define SLICE_NS 10000 /* least work handed out at once */
+#define SPIN_TURNS 400
+
+struct job {
+    struct vs_sim_host_kernel *kernel;
+    const struct vramscope_sim_launch *launch;
+    struct vs_sim_op *check; /* the checker's kernel, or NULL */
+    unsigned long blocks, slice;
+    atomic_ulong next;
+    atomic_uint active; /* workers inside; changed under pool_mu */
+    struct job *link;
+};
+
+static pthread_mutex_t pool_mu = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER, pool_idle = PTHREAD_COND_INITIALIZER;
+static struct job *jobs;      /* guarded by pool_mu */
+static unsigned sleeping;     /* guarded by pool_mu */
+static atomic_uint job_count; /* jobs on the list, readable without the lock */
+static unsigned worker_count; /* immutable after pool_start */
+static pthread_once_t pool_once = PTHREAD_ONCE_INIT;
+
+/* Run slices until there are none left; how many blocks this thread did. */
+static unsigned long work_on(struct job *job)
+{
+    unsigned long did = 0;
+    for (;;) {
+        unsigned long first = atomic_fetch_add(&job->next, job->slice);
+        if (first >= job->blocks)
+            return did;
+        unsigned long last = job->blocks - first > job->slice ? first + job->slice : job->blocks;
+        job->kernel->fn(job->launch, first, last);
+        did += last - first;
+    }
+}
+
+static struct job *job_with_work_locked(void)
+{
+    for (struct job *j = jobs; j; j = j->link)
+        if (atomic_load(&j->next) < j->blocks)
+            return j;
+    return NULL;
+}
+
+static void *worker_main(void *arg)
+{
+    (void)arg;
+    prctl(PR_SET_NAME, "vs-sim-worker");
+    vs_sim_host_function_begin(); /* for good: everything run here is a host function */
+    for (;;) {
+        for (int i = 0; i < SPIN_TURNS && !atomic_load(&job_count); i++)
+            vs_sim_relax();
+        pthread_mutex_lock(&pool_mu);
+        struct job *job;
+        while (!(job = job_with_work_locked())) {
+            sleeping++;
+            pthread_cond_wait(&pool_work, &pool_mu);
+            sleeping--;
+        }
+        atomic_fetch_add(&job->active, 1);
+        pthread_mutex_unlock(&pool_mu);
+        struct vs_sim_op *before = job->check ? vs_sim_check_kernel_enter(job->check) : NULL;
+        work_on(job);
+        if (job->check)
+            vs_sim_check_kernel_leave(before);
+        pthread_mutex_lock(&pool_mu);
+        if (atomic_fetch_sub(&job->active, 1) == 1)
+            pthread_cond_broadcast(&pool_idle); /* job may be gone from here on */
+        pthread_mutex_unlock(&pool_mu);
+    }
+    return NULL;
+}
+
+static void pool_start(void)
+{
+    cpu_set_t cpus;
+    unsigned count = 1;
+    if (!sched_getaffinity(0, sizeof cpus, &cpus))
+        count = (unsigned)CPU_COUNT(&cpus);
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    unsigned started = 0;
+    while (started + 1 < count && started < WORKERS_MAX &&
+           !pthread_create(&thread, &attr, worker_main, NULL))
+        started++;
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    worker_count = started;
+}
+
+static void job_end(struct job *job)
+{
+    pthread_mutex_lock(&pool_mu);
+    for (struct job **p = &jobs; *p; p = &(*p)->link)
+        if (*p == job) {
+            *p = job->link;
+            break;
+        }
+    atomic_fetch_sub(&job_count, 1);
+    pthread_mutex_unlock(&pool_mu);
+    for (int i = 0; i < SPIN_TURNS && atomic_load(&job->active); i++)
+        vs_sim_relax();
+    if (!atomic_load(&job->active))
+        return;
+    pthread_mutex_lock(&pool_mu);
+    while (atomic_load(&job->active))
+        pthread_cond_wait(&pool_idle, &pool_mu);
+    pthread_mutex_unlock(&pool_mu);
+}
+
+static unsigned long share_out(struct job *job, uint64_t ns_per_block)
+{
+    unsigned long even = (job->blocks - atomic_load(&job->next)) / ((worker_count + 1ul) * 4);
+    unsigned long least = SLICE_NS / (ns_per_block + 1);
+    job->slice = even > least ? even : least;
+    if (!job->slice)
+        job->slice = 1;
+    pthread_mutex_lock(&pool_mu);
+    job->link = jobs;
+    jobs = job;
+    atomic_fetch_add(&job_count, 1);
+    if (sleeping)
+        pthread_cond_broadcast(&pool_work);
+    pthread_mutex_unlock(&pool_mu);
+    unsigned long did = work_on(job);
+    job_end(job);
+    return did;
+}
+
+void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
+                        const struct vramscope_sim_launch *launch, unsigned long blocks)
+{
+    struct job job = {.kernel = kernel,
+                      .launch = launch,
+                      .check = vs_sim_checking ? vs_sim_check_kernel() : NULL,
+                      .blocks = blocks};
+    uint64_t known = atomic_load_explicit(&kernel->ns_per_block, memory_order_relaxed);
+    uint64_t begin = vs_clock_ns();
+    unsigned long did = 0;
+    if (blocks > 1 && !known) { /* first launch: find out with a part of it */
+        did = blocks / 16 ? blocks / 16 : 1;
+        kernel->fn(launch, 0, did);
+        known = (vs_clock_ns() - begin) / did;
+        atomic_store(&job.next, did);
+    }
+    if (blocks > 1 && known * (blocks - did) > SHARE_NS)
+        pthread_once(&pool_once, pool_start);
+    if (blocks > 1 && known * (blocks - did) > SHARE_NS && worker_count) {
+        did += share_out(&job, known);
+    } else if (did < blocks) {
+        kernel->fn(launch, did, blocks);
+        did = blocks;
+    }
+    uint64_t spent = vs_clock_ns() - begin;
+    if (!did)
+        return;
+    uint64_t smooth = known ? (known * 7 + spent / did) / 8 : spent / did;
+    atomic_store_explicit(&kernel->ns_per_block, smooth ? smooth : 1, memory_order_relaxed);
+}

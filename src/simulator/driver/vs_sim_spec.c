@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Presets and the spec parser. Figures are NVIDIA's published ones (the product's
+ * data sheet for memory bandwidth, the architecture white paper for SMs, the CUDA
+ * C++ programming guide's table of compute capabilities for limits per SM); total
+ * memory is what such a device reports, a little under its nominal size. */
+#include "simulator/driver/vs_sim_spec.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+
+static const struct vs_sim_preset presets[] = {
+    {"t4-16g", "Simulated T4 (vramscope)", 15360 * VS_MIB, 40, 7, 5, 320, 12, 1590000, 5001000, 256,
+     4 << 20, 64 << 10, 64 << 10, 1024, 16},
+    {"rtx4090-24g", "Simulated RTX 4090 (vramscope)", 24217 * VS_MIB, 128, 8, 9, 1008, 25, 2520000,
+     10501000, 384, 72 << 20, 100 << 10, 99 << 10, 1536, 24},
+    {"a100-40g", "Simulated A100-40GB (vramscope)", 40442 * VS_MIB, 108, 8, 0, 1555, 25, 1410000,
+     1215000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
+    {"a100-80g", "Simulated A100-80GB (vramscope)", 81153 * VS_MIB, 108, 8, 0, 2039, 25, 1410000,
+     1593000, 5120, 40 << 20, 164 << 10, 163 << 10, 2048, 32},
+    {"h100-80g", "Simulated H100-80GB (vramscope)", 81116 * VS_MIB, 132, 9, 0, 3352, 50, 1980000,
+     2619000, 5120, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"h200-141g", "Simulated H200 (vramscope)", 143167 * VS_MIB, 132, 9, 0, 4800, 50, 1980000,
+     3201000, 6144, 50 << 20, 228 << 10, 227 << 10, 2048, 32},
+    {"b200-192g", "Simulated B200 (vramscope)", 183359 * VS_MIB, 148, 10, 0, 8000, 50, 1965000,
+     3996000, 8192, 126 << 20, 228 << 10, 227 << 10, 2048, 32},
+};
+
+#define PRESET_COUNT (sizeof presets / sizeof presets[0])
+#define DEFAULT_PRESET 2 /* a100-40g */
+#define TEXT_MAX 512
+
+static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
+    [VS_SIM_FAMILY_DEVICE] = "device",   [VS_SIM_FAMILY_POOL] = "pool",
+    [VS_SIM_FAMILY_MANAGED] = "managed", [VS_SIM_FAMILY_HOST] = "host",
+    [VS_SIM_FAMILY_ARRAY] = "array",     [VS_SIM_FAMILY_VMM] = "vmm",
+    [VS_SIM_FAMILY_GRAPH] = "graph",
+};
+
+static enum vs_err explain(char *why, const char *what, const char *value)
+{
+    int n = snprintf(why, VS_SIM_WHY_MAX,
+                     "%s '%.64s'; accepted: DEVICE[,KEY=VALUE]..., DEVICE one of", what, value);
+    for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
+        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", presets[i].name);
+    if (n < VS_SIM_WHY_MAX)
+        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n,
+                 ", KEY=VALUE any of capacity=SIZE context=SIZE others=SIZE devices=1..%d "
+                 "malloc_us=N free_us=N kernel_us=N time=model or off seed=N fail=FAMILY:N, :N+ "
+                 "or :P%% (FAMILY device, pool, managed, host, array, vmm, graph or any) slow=EVERY:MS lost=LAUNCHES "
+                 "driver=VERSION nvml=pids, nofigures or none cupti=refused, unprivileged or none "
+                 "check=report or fail, then any of +uninitialised +leaks",
+                 VS_SIM_DEVICES_MAX);
+    return VS_ERR_ARG;
+}
+
+/* The number that *text* begins with, up to a character of *ends*, into *out*;
+ * returns where it ends, NULL when it is none within the bounds. */
+static const char *parse_number(const char *text, const char *ends, uint64_t min, uint64_t max,
+                                uint64_t *out)
+{
+    if (text[0] < '0' || text[0] > '9')
+        return NULL;
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || (*end && !strchr(ends, *end)) || n < min || n > max)
+        return NULL;
+    *out = n;
+    return end;
+}
+
+static bool parse_count(const char *value, uint64_t min, uint64_t max, uint64_t *out)
+{
+    return parse_number(value, "", min, max, out) != NULL;
+}
+
+/* ---- faults ---- */
+
+static bool parse_families(const char *name, size_t length, unsigned *families)
+{
+    if (length == 3 && !strncmp(name, "any", length)) {
+        *families = (1u << VS_SIM_FAMILY_COUNT) - 1;
+        return true;
+    }
+    for (unsigned i = 0; i < VS_SIM_FAMILY_COUNT; i++)
+        if (strlen(family_names[i]) == length && !strncmp(name, family_names[i], length)) {
+            *families = 1u << i;
+            return true;
+        }
+    return false;
+}
+
+/* "0.5%" and the like, in tenths of a per cent. */
+static bool parse_chance(const char *text, unsigned *per_mille)
+{
+    uint64_t whole, tenth = 0;
+    const char *end = parse_number(text, ".%", 0, 100, &whole);
+    if (end && *end == '.')
+        end = parse_number(end + 1, "%", 0, 9, &tenth);
+    if (!end || strcmp(end, "%") != 0 || whole * 10 + tenth > 1000)
+        return false;
+    *per_mille = (unsigned)(whole * 10 + tenth);
+    return true;
+}
+
+static bool parse_fail(struct vs_sim_spec *spec, const char *value)
+{
+    struct vs_sim_fail rule = {0};
+    const char *colon = strchr(value, ':');
+    if (!colon || spec->fail_count == VS_SIM_FAILS_MAX ||
+        !parse_families(value, (size_t)(colon - value), &rule.families))
+        return false;
+    if (strchr(colon, '%')) {
+        if (!parse_chance(colon + 1, &rule.per_mille))
+            return false;
+    } else {
+        const char *end = parse_number(colon + 1, "+", 1, UINT64_MAX, &rule.first);
+        if (!end || (*end && end[1]))
+            return false;
+        rule.onwards = *end == '+';
+    }
+    spec->fails[spec->fail_count++] = rule;
+    return true;
+}
+
+static bool parse_slow(struct vs_sim_spec *spec, const char *value)
+{
+    uint64_t every, ms;
+    const char *end = parse_number(value, ":", 1, UINT32_MAX, &every);
+    if (!end || *end != ':' || !parse_count(end + 1, 0, 600000, &ms))
+        return false;
+    spec->slow_every = (unsigned)every;
+    spec->slow_ms = (unsigned)ms;
+    return true;
+}
+
+static bool parse_cupti(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const names[] = {[VS_SIM_CUPTI_WORKS] = "works",
+                                        [VS_SIM_CUPTI_REFUSED] = "refused",
+                                        [VS_SIM_CUPTI_UNPRIVILEGED] = "unprivileged",
+                                        [VS_SIM_CUPTI_NONE] = "none"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(value, names[i])) {
+            spec->cupti = (enum vs_sim_cupti_state)i;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_nvml(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const names[] = {[VS_SIM_NVML_WORKS] = "works",
+                                        [VS_SIM_NVML_PIDS] = "pids",
+                                        [VS_SIM_NVML_NO_FIGURES] = "nofigures",
+                                        [VS_SIM_NVML_NONE] = "none"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(value, names[i])) {
+            spec->nvml = (enum vs_sim_nvml_state)i;
+            return true;
+        }
+    return false;
+}
+
+/* off, report or fail, then any of +uninitialised +leaks. */
+static bool parse_check(struct vs_sim_spec *spec, const char *value)
+{
+    static const char *const modes[] = {"off", "report", "fail"};
+    size_t n = strcspn(value, "+");
+    unsigned mode = 0;
+    while (mode < 3 && (strlen(modes[mode]) != n || strncmp(value, modes[mode], n)))
+        mode++;
+    if (mode == 3)
+        return false;
+    bool unwritten = false, leaks = false;
+    for (value += n; *value; value += n) {
+        n = strcspn(++value, "+");
+        if (n == 13 && (!strncmp(value, "uninitialised", n) || !strncmp(value, "uninitialized", n)))
+            unwritten = true;
+        else if (n == 5 && !strncmp(value, "leaks", n))
+            leaks = true;
+        else
+            return false;
+    }
+    spec->check = (enum vs_sim_check_mode)mode;
+    spec->check_unwritten = unwritten;
+    spec->check_leaks = leaks;
+    return true;
+}
+
+static bool parse_time(struct vs_sim_spec *spec, const char *value)
+{
+    spec->time_off = !strcmp(value, "off");
+    return spec->time_off || !strcmp(value, "model");
+}
+
+/* ---- one KEY=VALUE ---- */
+
+static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
+{
+    struct {
+        const char *key;
+        uint64_t *bytes;
+    } sizes[] = {{"capacity", &spec->capacity_bytes},
+                 {"context", &spec->context_bytes},
+                 {"others", &spec->others_bytes}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (!strcmp(key, sizes[i].key)) {
+            *ok = vs_size_parse(value, sizes[i].bytes) == VS_OK;
+            return true;
+        }
+    return false;
+}
+
+static bool set_count(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
+{
+    struct {
+        const char *key;
+        unsigned *count;
+        uint64_t min, max;
+    } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX},
+                  {"malloc_us", &spec->malloc_us, 0, 10000000},
+                  {"free_us", &spec->free_us, 0, 10000000},
+                  {"kernel_us", &spec->kernel_us, 0, 100000000},
+                  {"driver", &spec->driver_version, 2000, VS_SIM_DRIVER_VERSION}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint64_t n;
+        if (strcmp(key, counts[i].key))
+            continue;
+        *ok = parse_count(value, counts[i].min, counts[i].max, &n);
+        if (*ok)
+            *counts[i].count = (unsigned)n;
+        return true;
+    }
+    return false;
+}
+
+static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
+{
+    bool ok = false;
+    if (set_size(spec, key, value, &ok) || set_count(spec, key, value, &ok))
+        return ok;
+    if (!strcmp(key, "time"))
+        return parse_time(spec, value);
+    if (!strcmp(key, "seed"))
+        return parse_count(value, 0, UINT64_MAX, &spec->seed);
+    if (!strcmp(key, "lost"))
+        return parse_count(value, 1, UINT64_MAX, &spec->lost_launches);
+    if (!strcmp(key, "fail"))
+        return parse_fail(spec, value);
+    if (!strcmp(key, "slow"))
+        return parse_slow(spec, value);
+    if (!strcmp(key, "check"))
+        return parse_check(spec, value);
+    if (!strcmp(key, "nvml"))
+        return parse_nvml(spec, value);
+    return !strcmp(key, "cupti") && parse_cupti(spec, value);
+}
+
+static const struct vs_sim_preset *find_preset(const char *name)
+{
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        if (!strcmp(name, presets[i].name))
+            return &presets[i];
+    return NULL;
+}
+
+enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *why)
+{
+    char copy[TEXT_MAX], *save = NULL;
+    if (!text)
+        text = "";
+    if (strlen(text) >= sizeof copy)
+        return explain(why, "too long:", text);
+    strcpy(copy, text);
+    struct vs_sim_spec out = {.preset = &presets[DEFAULT_PRESET],
+                              .devices = 1,
+                              .context_bytes = 400 * VS_MIB,
+                              .driver_version = VS_SIM_DRIVER_VERSION};
+    char *word = strtok_r(copy, ",", &save);
+    if (word && !strchr(word, '=')) {
+        out.preset = find_preset(word);
+        if (!out.preset)
+            return explain(why, "no simulated device is called", word);
+        word = strtok_r(NULL, ",", &save);
+    }
+    out.capacity_bytes = out.preset->memory_bytes;
+    for (; word; word = strtok_r(NULL, ",", &save)) {
+        char *equals = strchr(word, '=');
+        if (!equals)
+            return explain(why, "not KEY=VALUE:", word);
+        *equals = '\0';
+        if (!set_field(&out, word, equals + 1)) {
+            *equals = '=';
+            return explain(why, "cannot use", word);
+        }
+    }
+    if (out.capacity_bytes < 64 * VS_MIB || out.capacity_bytes > 1024 * VS_GIB)
+        return explain(why, "capacity must lie between 64MiB and 1TiB in", text);
+    if (out.context_bytes > out.capacity_bytes ||
+        out.others_bytes > out.capacity_bytes - out.context_bytes)
+        return explain(why, "others and a context must leave room in the capacity of", text);
+    *spec = out;
+    return VS_OK;
+}

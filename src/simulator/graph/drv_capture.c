@@ -1,0 +1,721 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream capture. A capturing stream has a part in a capture: the tips, nodes that
+ * what it is given next depends on. Work reaches here from the engine's submission
+ * and becomes a node; an event recorded in a capture is a copy of the tips, and a
+ * stream that waits for it joins. Whatever would connect captured work with other
+ * work, or ask about it, is an error that invalidates the capture, which then stays
+ * until it is ended (cuda.h, cuStreamBeginCapture and the functions after it; CUDA
+ * programming guide, "Prohibited and Unhandled Operations"). */
+#include "simulator/graph/vs_sim_graph.h"
+
+#include <stdlib.h>
+
+struct vs_sim_part {
+    struct vs_sim_part *next; /* of the same capture */
+    struct vs_sim_capture *capture;
+    struct vs_sim_stream *stream; /* NULL: it was destroyed */
+    struct vs_sim_nodes tips;
+    CUgraphEdgeData *edges; /* as many zeroed ones as were asked for, or NULL */
+};
+
+struct vs_sim_capture {
+    struct vs_sim_capture *next;
+    uint64_t id;
+    struct vs_sim_graph *graph;
+    bool own; /* the graph was made for it */
+    bool invalid;
+    CUstreamCaptureMode mode;
+    const void *thread; /* that began it */
+    struct vs_sim_part *origin, *parts;
+};
+
+atomic_uint vs_sim_captures;
+
+static struct vs_sim_capture *captures; /* guarded by the graph lock */
+static uint64_t next_id = 1;            /* likewise */
+static _Thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+static _Thread_local char thread_self; /* its address is the thread's name */
+
+/* ---- parts ---- */
+
+static struct vs_sim_part *part_of(struct vs_sim_stream *s) { return atomic_load(&s->capture); }
+
+static struct vs_sim_part *join(struct vs_sim_capture *c, struct vs_sim_stream *s)
+{
+    struct vs_sim_part *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->capture = c;
+    p->stream = s;
+    p->next = c->parts;
+    c->parts = p;
+    atomic_store(&s->capture, p);
+    return p;
+}
+
+static bool tips_set(struct vs_sim_part *p, struct vs_sim_node *node)
+{
+    p->tips.count = 0;
+    return vs_sim_nodes_add(&p->tips, node);
+}
+
+static bool tips_add(struct vs_sim_part *p, const struct vs_sim_nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!vs_sim_nodes_has(&p->tips, nodes->at[i]) &&
+            !vs_sim_nodes_add(&p->tips, nodes->at[i]))
+            return false;
+    return true;
+}
+
+static struct vs_sim_capture *capture_of(uint64_t id)
+{
+    struct vs_sim_capture *c = captures;
+    while (c && c->id != id)
+        c = c->next;
+    return c;
+}
+
+static CUresult invalidate(struct vs_sim_capture *c, CUresult why)
+{
+    c->invalid = true;
+    return why;
+}
+
+static void finish(struct vs_sim_capture *c)
+{
+    struct vs_sim_capture **at = &captures;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    while (c->parts) {
+        struct vs_sim_part *p = c->parts;
+        c->parts = p->next;
+        if (p->stream)
+            atomic_store(&p->stream->capture, NULL);
+        vs_sim_nodes_free(&p->tips);
+        free(p->edges);
+        free(p);
+    }
+    c->graph->captures--;
+    free(c);
+    atomic_fetch_sub(&vs_sim_captures, 1);
+}
+
+static void abandon(struct vs_sim_capture *c)
+{
+    struct vs_sim_graph *g = c->own ? c->graph : NULL;
+    finish(c);
+    if (g)
+        vs_sim_graph_free(g);
+}
+
+/* ---- what captures forbid ---- */
+
+static bool is_blocking(const struct vs_sim_stream *s)
+{
+    return !(s->flags & CU_STREAM_NON_BLOCKING);
+}
+
+/* Success unless *s* is the legacy stream and a blocking stream of its context
+ * captures; those captures are invalidated when *use*. */
+static CUresult legacy_check(struct vs_sim_stream *s, bool use)
+{
+    CUresult e = CUDA_SUCCESS;
+    if (!s->legacy)
+        return e;
+    pthread_mutex_lock(&s->ctx->submit_mu);
+    for (struct vs_sim_stream *t = s->ctx->streams; t; t = t->next) {
+        struct vs_sim_part *p = part_of(t);
+        if (!p || !is_blocking(t))
+            continue;
+        e = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+        if (use)
+            invalidate(p->capture, e);
+    }
+    pthread_mutex_unlock(&s->ctx->submit_mu);
+    return e;
+}
+
+/* The part of a stream that is to be used, or NULL; *e*: whether it may be. */
+static struct vs_sim_part *use(struct vs_sim_stream *s, CUresult *e)
+{
+    struct vs_sim_part *p = part_of(s);
+    *e = !p                  ? legacy_check(s, true)
+         : p->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                               : CUDA_SUCCESS;
+    return p;
+}
+
+CUresult vs_sim_capture_forbids(void)
+{
+    CUresult e = CUDA_SUCCESS;
+    vs_sim_graph_lock();
+    for (struct vs_sim_capture *c = captures; c; c = c->next) {
+        bool forbids = c->thread == &thread_self
+                           ? c->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+                                 thread_mode != CU_STREAM_CAPTURE_MODE_RELAXED
+                           : c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                                 thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+        if (forbids)
+            e = invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+    return vs_sim_graph_leave(e);
+}
+
+CUresult vs_sim_capture_refuse(struct vs_sim_stream *s)
+{
+    CUresult e;
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = use(s, &e);
+    if (p && !e)
+        e = invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    return vs_sim_graph_leave(e);
+}
+
+CUresult vs_sim_capture_refuse_context(struct vs_sim_context *ctx)
+{
+    CUresult e = CUDA_SUCCESS;
+    vs_sim_graph_lock();
+    pthread_mutex_lock(&ctx->submit_mu);
+    for (struct vs_sim_stream *s = ctx->streams; s; s = s->next)
+        if (part_of(s))
+            e = invalidate(part_of(s)->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return vs_sim_graph_leave(e);
+}
+
+CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark)
+{
+    vs_sim_graph_lock();
+    struct vs_sim_capture *c = capture_of(atomic_load(&mark->capture));
+    if (c)
+        invalidate(c, CUDA_ERROR_CAPTURED_EVENT);
+    return vs_sim_graph_leave(CUDA_ERROR_CAPTURED_EVENT);
+}
+
+/* ---- what captures take ---- */
+
+/* *node*, just made or refused with *e*, is what *p*'s stream was given. */
+static CUresult took(struct vs_sim_part *p, CUresult e, struct vs_sim_node *node)
+{
+    if (!e && !tips_set(p, node))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    return e ? invalidate(p->capture, e) : CUDA_SUCCESS;
+}
+
+CUresult vs_sim_capture_take(struct vs_sim_stream *s, struct vs_sim_op *op, bool *taken)
+{
+    struct vs_sim_node *node = NULL;
+    CUresult e;
+    *taken = false;
+    if ((!part_of(s) && !s->legacy) || op->kind == VS_SIM_OP_RECORD)
+        return CUDA_SUCCESS; /* a record was asked about before its event was locked */
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = use(s, &e);
+    *taken = p || e;
+    if (p && !e) {
+        e = vs_sim_node_take(p->capture->graph, &p->tips, s->ctx, op, &node);
+        e = took(p, e, node);
+    }
+    if (*taken)
+        vs_sim_op_drop(s, op);
+    return vs_sim_graph_leave(e);
+}
+
+static CUresult take_params(struct vs_sim_stream *s, CUgraphNodeParams *params, bool *taken)
+{
+    struct vs_sim_node *node = NULL;
+    CUresult e;
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = use(s, &e);
+    *taken = p || e;
+    if (p && !e) {
+        e = vs_sim_node_add(p->capture->graph, p->tips.at, p->tips.count, params, &node);
+        e = took(p, e, node);
+    }
+    return vs_sim_graph_leave(e);
+}
+
+CUresult vs_sim_capture_event(struct vs_sim_stream *s, CUevent event, bool record)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT};
+    bool taken;
+    params.eventWait.event = event;
+    if (record) {
+        params.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+        params.eventRecord.event = event;
+    }
+    CUresult e = take_params(s, &params, &taken);
+    return taken ? e : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult vs_sim_capture_alloc(struct vs_sim_stream *s, int device, size_t bytes,
+                              CUdeviceptr *address, bool *taken)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+    params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.alloc.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    params.alloc.poolProps.location.id = device;
+    params.alloc.bytesize = bytes;
+    CUresult e = take_params(s, &params, taken);
+    if (*taken && !e)
+        *address = params.alloc.dptr;
+    return e;
+}
+
+CUresult vs_sim_capture_free(struct vs_sim_stream *s, CUdeviceptr address, bool *taken)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
+    params.free.dptr = address;
+    return take_params(s, &params, taken);
+}
+
+CUresult vs_sim_capture_graph(struct vs_sim_stream *s, const struct vs_sim_graph *graph,
+                              bool *taken)
+{
+    struct vs_sim_node *node = NULL;
+    CUresult e;
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = use(s, &e);
+    *taken = p || e;
+    if (!p || e)
+        return vs_sim_graph_leave(e);
+    if (graph->has_memory)
+        return vs_sim_graph_leave(invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
+    e = vs_sim_node_new(p->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, p->tips.at, p->tips.count,
+                        &node);
+    if (!e && !(node->u.child = vs_sim_graph_clone(graph, false))) {
+        vs_sim_node_free(node);
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!e)
+        node->u.child->parent = node;
+    return vs_sim_graph_leave(took(p, e, node));
+}
+
+CUresult vs_sim_capture_record(struct vs_sim_stream *s, struct vs_sim_capture_mark *mark,
+                               bool *taken)
+{
+    CUresult e;
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = use(s, &e);
+    *taken = p || e;
+    if (p && !e) {
+        e = vs_sim_nodes_copy(&mark->nodes, &p->tips) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        atomic_store(&mark->capture, e ? 0 : p->capture->id);
+    }
+    return vs_sim_graph_leave(e);
+}
+
+static CUresult wait_captured(struct vs_sim_part *p, const struct vs_sim_capture_mark *mark)
+{
+    struct vs_sim_capture *other = capture_of(atomic_load(&mark->capture));
+    if (p->capture->invalid)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (!other)
+        return invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    if (other != p->capture) {
+        invalidate(other, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+        return invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+    }
+    return tips_add(p, &mark->nodes) ? CUDA_SUCCESS
+                                     : invalidate(p->capture, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static CUresult wait_joins(struct vs_sim_stream *s, const struct vs_sim_capture_mark *mark)
+{
+    struct vs_sim_capture *c = capture_of(atomic_load(&mark->capture));
+    if (!c)
+        return CUDA_ERROR_CAPTURED_EVENT; /* what was captured is no work to wait for */
+    if (c->invalid)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (s->legacy)
+        return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    struct vs_sim_part *p = join(c, s);
+    return p && tips_add(p, &mark->nodes) ? CUDA_SUCCESS : invalidate(c, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+CUresult vs_sim_capture_wait(struct vs_sim_stream *s, const struct vs_sim_capture_mark *mark,
+                             bool *taken)
+{
+    CUresult e = CUDA_SUCCESS;
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = part_of(s);
+    *taken = p || atomic_load(&mark->capture);
+    if (p)
+        e = wait_captured(p, mark);
+    else if (*taken)
+        e = wait_joins(s, mark);
+    return vs_sim_graph_leave(e);
+}
+
+void vs_sim_capture_leave(struct vs_sim_stream *s)
+{
+    vs_sim_graph_lock();
+    struct vs_sim_part *p = part_of(s);
+    atomic_store(&s->capture, NULL);
+    if (p) {
+        p->stream = NULL; /* its tips must still be joined */
+        if (p == p->capture->origin)
+            abandon(p->capture);
+    }
+    vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+/* ---- beginning and ending ---- */
+
+static CUresult enter(CUstream handle, bool per_thread, struct vs_sim_stream **s)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, s);
+    if (!e)
+        vs_sim_graph_lock();
+    return e;
+}
+
+static CUresult start(struct vs_sim_stream *s, struct vs_sim_graph *graph,
+                      const struct vs_sim_nodes *before, CUstreamCaptureMode mode)
+{
+    struct vs_sim_capture *c = calloc(1, sizeof *c);
+    struct vs_sim_graph *g = graph ? graph : vs_sim_graph_new();
+    if (c && g)
+        c->origin = join(c, s);
+    if (!c || !g || !c->origin || !tips_add(c->origin, before)) {
+        if (c && c->origin) {
+            atomic_store(&s->capture, NULL);
+            vs_sim_nodes_free(&c->origin->tips);
+            free(c->origin);
+        }
+        free(c);
+        if (g && !graph)
+            vs_sim_graph_free(g);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    c->id = next_id++;
+    c->graph = g;
+    c->own = !graph;
+    c->mode = mode;
+    c->thread = &thread_self;
+    c->next = captures;
+    captures = c;
+    g->captures++;
+    atomic_fetch_add(&vs_sim_captures, 1);
+    return CUDA_SUCCESS;
+}
+
+static CUresult begin(CUstream handle, struct vs_sim_graph *graph,
+                      const struct vs_sim_nodes *before, CUstreamCaptureMode mode, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter(handle, per_thread, &s);
+    if (e)
+        return e;
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        e = CUDA_ERROR_INVALID_VALUE;
+    else if (s->legacy)
+        e = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    else if (part_of(s))
+        e = CUDA_ERROR_ILLEGAL_STATE;
+    return vs_sim_graph_leave(e ? e : start(s, graph, before, mode));
+}
+
+static CUresult begin_to(CUstream handle, CUgraph graph, const CUgraphNode *nodes,
+                         const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
+                         bool per_thread)
+{
+    struct vs_sim_nodes before = {0};
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(graph);
+    e = g && (nodes || !count) ? vs_sim_edges_plain(edges, count) : CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count && !e; i++) {
+        struct vs_sim_node *n = vs_sim_node_of(nodes[i]);
+        if (!n || n->graph != g || vs_sim_nodes_has(&before, n))
+            e = CUDA_ERROR_INVALID_VALUE;
+        else if (!vs_sim_nodes_add(&before, n))
+            e = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!e)
+        e = begin(handle, g, &before, mode, per_thread);
+    vs_sim_nodes_free(&before);
+    return vs_sim_graph_leave(e);
+}
+
+static const struct vs_sim_nodes none;
+
+CUresult cuStreamBeginCapture(CUstream hStream)
+{
+    return begin(hStream, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL, false);
+}
+
+CUresult cuStreamBeginCapture_ptsz(CUstream hStream)
+{
+    return begin(hStream, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL, true);
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return begin(hStream, NULL, &none, mode, false);
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return begin(hStream, NULL, &none, mode, true);
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+                                     const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                     CUstreamCaptureMode mode)
+{
+    return begin_to(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, false);
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph,
+                                          const CUgraphNode *dependencies,
+                                          const CUgraphEdgeData *dependencyData,
+                                          size_t numDependencies, CUstreamCaptureMode mode)
+{
+    return begin_to(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, true);
+}
+
+/* Are the tips of every other part among what the tips of the origin come after? */
+static CUresult joined(const struct vs_sim_capture *c)
+{
+    struct vs_sim_nodes reached = {0};
+    bool memory = true;
+    CUresult e = CUDA_SUCCESS;
+    for (size_t i = 0; i < c->graph->nodes.count; i++)
+        c->graph->nodes.at[i]->walk = 0;
+    memory = vs_sim_nodes_copy(&reached, &c->origin->tips);
+    for (size_t i = 0; i < reached.count && memory; i++) {
+        struct vs_sim_node *n = reached.at[i];
+        for (size_t j = 0; !n->walk && j < n->before.count && memory; j++)
+            memory = n->before.at[j]->walk || vs_sim_nodes_add(&reached, n->before.at[j]);
+        n->walk = 1;
+    }
+    for (const struct vs_sim_part *p = c->parts; p; p = p->next)
+        for (size_t i = 0; i < p->tips.count; i++)
+            if (!p->tips.at[i]->walk)
+                e = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    vs_sim_nodes_free(&reached);
+    return memory ? e : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult end(CUstream handle, CUgraph *out, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter(handle, per_thread, &s);
+    if (e)
+        return e;
+    struct vs_sim_part *p = part_of(s);
+    if (!out)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    *out = NULL;
+    if (!p)
+        return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
+    struct vs_sim_capture *c = p->capture;
+    if (p != c->origin)
+        return vs_sim_graph_leave(invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED));
+    if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != &thread_self)
+        return vs_sim_graph_leave(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    e = c->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : joined(c);
+    if (e) {
+        abandon(c);
+        return vs_sim_graph_leave(e);
+    }
+    *out = (CUgraph)c->graph;
+    finish(c);
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+    return end(hStream, phGraph, false);
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
+{
+    return end(hStream, phGraph, true);
+}
+
+/* ---- asking ---- */
+
+static CUstreamCaptureStatus status_of(const struct vs_sim_part *p)
+{
+    return !p                    ? CU_STREAM_CAPTURE_STATUS_NONE
+           : p->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+static CUresult edges_of(struct vs_sim_part *p, const CUgraphEdgeData **out)
+{
+    CUgraphEdgeData *edges = calloc(p->tips.count + 1, sizeof *edges);
+    if (!edges)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    free(p->edges);
+    *out = p->edges = edges;
+    return CUDA_SUCCESS;
+}
+
+static CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                     const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count,
+                     bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter(handle, per_thread, &s);
+    if (e)
+        return e;
+    if (!status || (edges && !nodes))
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    struct vs_sim_part *p = part_of(s);
+    if ((e = legacy_check(s, false)))
+        return vs_sim_graph_leave(e);
+    *status = status_of(p);
+    if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return vs_sim_graph_leave(CUDA_SUCCESS);
+    if (id)
+        *id = p->capture->id;
+    if (graph)
+        *graph = (CUgraph)p->capture->graph;
+    if (nodes)
+        *nodes = (const CUgraphNode *)p->tips.at;
+    if (count)
+        *count = p->tips.count;
+    return vs_sim_graph_leave(edges ? edges_of(p, edges) : CUDA_SUCCESS);
+}
+
+CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    return info(hStream, captureStatus, NULL, NULL, NULL, NULL, NULL, false);
+}
+
+CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    return info(hStream, captureStatus, NULL, NULL, NULL, NULL, NULL, true);
+}
+
+CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                cuuint64_t *id)
+{
+    return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL, false);
+}
+
+CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                     cuuint64_t *id)
+{
+    return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL, true);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                   size_t *count)
+{
+    return info(hStream, captureStatus_out, id, graph, deps, NULL, count, false);
+}
+
+CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                        size_t *count)
+{
+    return info(hStream, captureStatus_out, id, graph, deps, NULL, count, true);
+}
+
+CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                   const CUgraphEdgeData **edges, size_t *count)
+{
+    return info(hStream, captureStatus_out, id, graph, deps, edges, count, false);
+}
+
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
+                                        const CUgraphEdgeData **edges, size_t *count)
+{
+    return info(hStream, captureStatus_out, id, graph, deps, edges, count, true);
+}
+
+/* ---- changing ---- */
+
+static CUresult update_tips(struct vs_sim_part *p, CUgraphNode *nodes, size_t count, bool replace)
+{
+    struct vs_sim_nodes list = {0};
+    CUresult e = CUDA_SUCCESS;
+    if (p->capture->invalid)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    for (size_t i = 0; i < count && !e; i++) {
+        struct vs_sim_node *n = vs_sim_node_of(nodes[i]);
+        if (!n || n->graph != p->capture->graph)
+            e = CUDA_ERROR_INVALID_VALUE;
+        else if (!vs_sim_nodes_add(&list, n))
+            e = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!e && replace)
+        p->tips.count = 0;
+    if (!e && !tips_add(p, &list))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_nodes_free(&list);
+    return e;
+}
+
+static CUresult update(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeData *edges,
+                       size_t count, unsigned flags, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = enter(handle, per_thread, &s);
+    if (e)
+        return e;
+    struct vs_sim_part *p = part_of(s);
+    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (count && !nodes))
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    if (!p)
+        return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
+    e = vs_sim_edges_plain(edges, count);
+    if (!e)
+        e = update_tips(p, nodes, count, flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
+                                           size_t numDependencies, unsigned int flags)
+{
+    return update(hStream, dependencies, NULL, numDependencies, flags, false);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode *dependencies,
+                                                size_t numDependencies, unsigned int flags)
+{
+    return update(hStream, dependencies, NULL, numDependencies, flags, true);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
+                                              const CUgraphEdgeData *dependencyData,
+                                              size_t numDependencies, unsigned int flags)
+{
+    return update(hStream, dependencies, dependencyData, numDependencies, flags, false);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode *dependencies,
+                                                   const CUgraphEdgeData *dependencyData,
+                                                   size_t numDependencies, unsigned int flags)
+{
+    return update(hStream, dependencies, dependencyData, numDependencies, flags, true);
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUstreamCaptureMode old = thread_mode;
+    thread_mode = *mode;
+    *mode = old;
+    return CUDA_SUCCESS;
+}

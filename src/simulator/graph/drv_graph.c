@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs as structures: making and cloning them, their nodes and edges, and what
+ * can be asked about those. What nodes do is in drv_graph_node.c. An edge is kept
+ * at both of its ends. */
+#define _GNU_SOURCE /* a recursive mutex without code to make it */
+#include "simulator/graph/vs_sim_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t graphs_mu = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static struct vs_sim_graph *unused_graphs; /* guarded by graphs_mu, like all below */
+static struct vs_sim_node *unused_nodes;
+static uint64_t next_node_id = 1;
+static uint32_t next_graph_id = 1;
+
+void vs_sim_graph_lock(void) { pthread_mutex_lock(&graphs_mu); }
+
+CUresult vs_sim_graph_leave(CUresult e)
+{
+    pthread_mutex_unlock(&graphs_mu);
+    return e;
+}
+
+CUresult vs_sim_graph_enter(void)
+{
+    CUresult e = vs_sim_enter();
+    if (e == CUDA_SUCCESS)
+        vs_sim_graph_lock();
+    return e;
+}
+
+/* ---- lists ---- */
+
+bool vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node)
+{
+    if (list->count == list->max) {
+        size_t max = list->max ? list->max * 2 : 4;
+        struct vs_sim_node **more = realloc(list->at, max * sizeof(struct vs_sim_node *));
+        if (!more)
+            return false;
+        list->at = more;
+        list->max = max;
+    }
+    list->at[list->count++] = node;
+    return true;
+}
+
+bool vs_sim_nodes_has(const struct vs_sim_nodes *list, const struct vs_sim_node *node)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->at[i] == node)
+            return true;
+    return false;
+}
+
+void vs_sim_nodes_remove(struct vs_sim_nodes *list, const struct vs_sim_node *node)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (list->at[i] == node) {
+            memmove(list->at + i, list->at + i + 1,
+                    (list->count - i - 1) * sizeof(struct vs_sim_node *));
+            list->count--;
+            return;
+        }
+}
+
+bool vs_sim_nodes_copy(struct vs_sim_nodes *to, const struct vs_sim_nodes *from)
+{
+    to->count = 0;
+    for (size_t i = 0; i < from->count; i++)
+        if (!vs_sim_nodes_add(to, from->at[i]))
+            return false;
+    return true;
+}
+
+void vs_sim_nodes_free(struct vs_sim_nodes *list)
+{
+    free(list->at);
+    *list = (struct vs_sim_nodes){0};
+}
+
+/* ---- handles ---- */
+
+struct vs_sim_graph *vs_sim_graph_of(CUgraph handle)
+{
+    struct vs_sim_graph *g = (struct vs_sim_graph *)handle;
+    return g && g->mark == VS_SIM_GRAPH_MARK && !g->private_clone ? g : NULL;
+}
+
+struct vs_sim_node *vs_sim_node_of(CUgraphNode handle)
+{
+    struct vs_sim_node *n = (struct vs_sim_node *)handle;
+    return n && n->mark == VS_SIM_NODE_MARK && !n->graph->private_clone ? n : NULL;
+}
+
+/* ---- nodes ---- */
+
+static bool link_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
+{
+    if (!vs_sim_nodes_add(&to->before, from))
+        return false;
+    if (vs_sim_nodes_add(&from->after, to))
+        return true;
+    vs_sim_nodes_remove(&to->before, from);
+    return false;
+}
+
+static void unlink_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
+{
+    vs_sim_nodes_remove(&to->before, from);
+    vs_sim_nodes_remove(&from->after, to);
+}
+
+static bool distinct(const struct vs_sim_graph *graph, struct vs_sim_node *const *list,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!list[i] || list[i]->mark != VS_SIM_NODE_MARK || list[i]->graph != graph)
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (list[i] == list[j])
+                return false;
+    }
+    return true;
+}
+
+static struct vs_sim_node *node_blank(void)
+{
+    struct vs_sim_node *n = unused_nodes;
+    if (n)
+        unused_nodes = n->next_unused;
+    else
+        n = aligned_alloc(64, (sizeof *n + 63) / 64 * 64);
+    if (n)
+        memset(n, 0, sizeof *n);
+    return n;
+}
+
+CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
+                         struct vs_sim_node *const *before, size_t count,
+                         struct vs_sim_node **node)
+{
+    if ((count && !before) || !distinct(graph, before, count))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_node *n = node_blank();
+    if (!n)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    n->mark = VS_SIM_NODE_MARK;
+    n->type = type;
+    n->graph = graph;
+    n->id = n->origin = next_node_id++;
+    n->op.kind = VS_SIM_OP_NOTHING;
+    n->op.deps = n->op.deps_inline;
+    bool ok = vs_sim_nodes_add(&graph->nodes, n);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = link_nodes(before[i], n);
+    if (!ok) {
+        vs_sim_node_free(n);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *node = n;
+    return CUDA_SUCCESS;
+}
+
+/* What it stands for, not its edges. */
+void vs_sim_node_empty(struct vs_sim_node *n)
+{
+    vs_sim_op_clean(&n->op);
+    if (n->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        free(n->u.params);
+    if (n->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        free(n->u.batch);
+    if (n->type == CU_GRAPH_NODE_TYPE_GRAPH && n->u.child)
+        vs_sim_graph_free(n->u.child);
+    if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+        free(n->u.alloc.access);
+        if (n->u.alloc.block)
+            vs_sim_block_release(n->u.alloc.block);
+    }
+    memset(&n->u, 0, sizeof n->u);
+}
+
+void vs_sim_node_free(struct vs_sim_node *n)
+{
+    vs_sim_node_empty(n);
+    while (n->before.count)
+        unlink_nodes(n->before.at[0], n);
+    while (n->after.count)
+        unlink_nodes(n, n->after.at[0]);
+    vs_sim_nodes_remove(&n->graph->nodes, n);
+    vs_sim_nodes_free(&n->before);
+    vs_sim_nodes_free(&n->after);
+    n->mark = VS_SIM_GRAPH_GONE;
+    n->next_unused = unused_nodes;
+    unused_nodes = n;
+}
+
+static bool fill_alloc(struct vs_sim_node *to, const struct vs_sim_alloc_params *from)
+{
+    size_t bytes = from->params.accessDescCount * sizeof *from->access;
+    to->u.alloc = *from;
+    to->u.alloc.access = NULL;
+    vs_sim_block_hold(from->block);
+    if (!bytes)
+        return true;
+    to->u.alloc.access = malloc(bytes);
+    to->u.alloc.params.accessDescs = to->u.alloc.access;
+    if (to->u.alloc.access)
+        memcpy(to->u.alloc.access, from->access, bytes);
+    return to->u.alloc.access != NULL;
+}
+
+bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
+{
+    struct vs_sim_graph *child = NULL;
+    if (from->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+        !(child = vs_sim_graph_clone(from->u.child, to->graph->private_clone)))
+        return false;
+    vs_sim_node_empty(to);
+    to->ctx = from->ctx;
+    if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        return fill_alloc(to, &from->u.alloc);
+    if (from->type != CU_GRAPH_NODE_TYPE_KERNEL &&
+        from->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        to->u = from->u;
+    if (child) {
+        child->parent = to;
+        to->u.child = child;
+    }
+    return vs_sim_op_copy(&to->op, &from->op);
+}
+
+/* ---- graphs ---- */
+
+struct vs_sim_graph *vs_sim_graph_new(void)
+{
+    struct vs_sim_graph *g = unused_graphs;
+    if (g)
+        unused_graphs = g->next_unused;
+    else
+        g = malloc(sizeof *g);
+    if (!g)
+        return NULL;
+    *g = (struct vs_sim_graph){.mark = VS_SIM_GRAPH_MARK, .id = next_graph_id++};
+    return g;
+}
+
+void vs_sim_graph_free(struct vs_sim_graph *g)
+{
+    while (g->nodes.count)
+        vs_sim_node_free(g->nodes.at[g->nodes.count - 1]);
+    vs_sim_nodes_free(&g->nodes);
+    vs_sim_objects_release(g, NULL, 0);
+    g->mark = VS_SIM_GRAPH_GONE;
+    g->next_unused = unused_graphs;
+    unused_graphs = g;
+}
+
+/* The nodes of *from* have their places in it as `walk`. */
+static bool clone_nodes(struct vs_sim_graph *to, const struct vs_sim_graph *from)
+{
+    for (size_t i = 0; i < from->nodes.count; i++) {
+        struct vs_sim_node *n = from->nodes.at[i], *copy;
+        n->walk = i;
+        if (vs_sim_node_new(to, n->type, NULL, 0, &copy))
+            return false;
+        copy->origin = n->id;
+        if (!vs_sim_node_fill(copy, n))
+            return false;
+    }
+    for (size_t i = 0; i < from->nodes.count; i++) {
+        const struct vs_sim_nodes *before = &from->nodes.at[i]->before;
+        for (size_t j = 0; j < before->count; j++)
+            if (!link_nodes(to->nodes.at[before->at[j]->walk], to->nodes.at[i]))
+                return false;
+    }
+    return true;
+}
+
+struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool private_clone)
+{
+    struct vs_sim_graph *g = vs_sim_graph_new();
+    if (!g)
+        return NULL;
+    g->private_clone = private_clone;
+    g->origin = from->id;
+    if (clone_nodes(g, from) && vs_sim_objects_copy(g, from)) {
+        g->has_memory = from->has_memory;
+        return g;
+    }
+    vs_sim_graph_free(g);
+    return NULL;
+}
+
+struct vs_sim_node *vs_sim_node_origin(const struct vs_sim_graph *graph, uint64_t origin)
+{
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct vs_sim_node *n = graph->nodes.at[i];
+        if (n->origin == origin)
+            return n;
+        if (n->type == CU_GRAPH_NODE_TYPE_GRAPH && (n = vs_sim_node_origin(n->u.child, origin)))
+            return n;
+    }
+    return NULL;
+}
+
+bool vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *list)
+{
+    bool ok = true;
+    list->count = 0;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct vs_sim_node *n = graph->nodes.at[i];
+        n->walk = n->before.count; /* dependencies that are not in the list yet */
+        if (!n->walk)
+            ok = ok && vs_sim_nodes_add(list, n);
+    }
+    for (size_t done = 0; ok && done < list->count; done++) {
+        const struct vs_sim_nodes *after = &list->at[done]->after;
+        for (size_t i = 0; i < after->count; i++)
+            if (!--after->at[i]->walk)
+                ok = ok && vs_sim_nodes_add(list, after->at[i]);
+    }
+    return ok && list->count == graph->nodes.count;
+}
+
+CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    if (!phGraph || flags)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    struct vs_sim_graph *g = vs_sim_graph_new();
+    if (g)
+        *phGraph = (CUgraph)g;
+    return vs_sim_graph_leave(g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+CUresult cuGraphDestroy(CUgraph hGraph)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
+    if (!g || g->parent || g->captures)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    vs_sim_graph_free(g);
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(originalGraph);
+    if (!phGraphClone || !g || g->has_memory)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    g = vs_sim_graph_clone(g, false);
+    if (g)
+        *phGraphClone = (CUgraph)g;
+    return vs_sim_graph_leave(g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
+                                CUgraph hClonedGraph)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *clone = vs_sim_graph_of(hClonedGraph);
+    struct vs_sim_node *n = vs_sim_node_of(hOriginalNode), *found = NULL;
+    if (phNode && clone && n && clone->origin)
+        found = vs_sim_node_origin(clone, n->id);
+    if (found)
+        *phNode = (CUgraphNode)found;
+    return vs_sim_graph_leave(found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode hNode)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_node *n = vs_sim_node_of(hNode);
+    if (!n || n->graph->captures || n->graph->has_memory)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    vs_sim_node_free(n);
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_node *n = vs_sim_node_of(hNode);
+    if (!n || !type)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    *type = n->type;
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+/* ---- edges ---- */
+
+CUresult vs_sim_edges_plain(const CUgraphEdgeData *data, size_t count)
+{
+    static const CUgraphEdgeData plain;
+    for (size_t i = 0; data && i < count; i++) {
+        if (!memcmp(&data[i], &plain, sizeof plain))
+            continue;
+        bool known = data[i].type <= CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && !data[i].to_port &&
+                     data[i].from_port <= CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+        return known ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult edges_check(struct vs_sim_graph *g, const CUgraphNode *from, const CUgraphNode *to,
+                            const CUgraphEdgeData *data, size_t count, bool present)
+{
+    if (!g || (count && (!from || !to)))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        struct vs_sim_node *a = vs_sim_node_of(from[i]), *b = vs_sim_node_of(to[i]);
+        if (!a || !b || a == b || a->graph != g || b->graph != g ||
+            vs_sim_nodes_has(&b->before, a) != present)
+            return CUDA_ERROR_INVALID_VALUE;
+        for (size_t j = 0; j < i; j++)
+            if (from[i] == from[j] && to[i] == to[j])
+                return CUDA_ERROR_INVALID_VALUE;
+    }
+    return vs_sim_edges_plain(data, count);
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                   const CUgraphEdgeData *edgeData, size_t numDependencies)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    e = edges_check(vs_sim_graph_of(hGraph), from, to, edgeData, numDependencies, false);
+    for (size_t i = 0; i < numDependencies && !e; i++)
+        if (!link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]))
+            e = CUDA_ERROR_OUT_OF_MEMORY;
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                size_t numDependencies)
+{
+    return cuGraphAddDependencies_v2(hGraph, from, to, NULL, numDependencies);
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
+                                      const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+                                      size_t numDependencies)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
+    e = edges_check(g, from, to, edgeData, numDependencies, true);
+    if (!e && g->has_memory && numDependencies)
+        e = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < numDependencies && !e; i++)
+        unlink_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]);
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                   size_t numDependencies)
+{
+    return cuGraphRemoveDependencies_v2(hGraph, from, to, NULL, numDependencies);
+}
+
+/* ---- lists for the program ---- */
+
+/* The two-step protocol: without *out* the count alone; with it as many as fit,
+ * the rest of *out* NULL. */
+static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *count)
+{
+    if (!count)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t room = out ? *count : 0;
+    for (size_t i = 0; i < room; i++)
+        out[i] = i < list->count ? (CUgraphNode)list->at[i] : NULL;
+    *count = out && room < list->count ? room : list->count;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
+    return vs_sim_graph_leave(g ? give(&g->nodes, nodes, numNodes) : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
+{
+    struct vs_sim_nodes roots = {0};
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
+    bool ok = true;
+    for (size_t i = 0; g && ok && i < g->nodes.count; i++)
+        if (!g->nodes.at[i]->before.count)
+            ok = vs_sim_nodes_add(&roots, g->nodes.at[i]);
+    e = !g ? CUDA_ERROR_INVALID_VALUE : ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!e)
+        e = give(&roots, rootNodes, numRootNodes);
+    vs_sim_nodes_free(&roots);
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+                            CUgraphEdgeData *edgeData, size_t *numEdges)
+{
+    struct vs_sim_nodes ends[2] = {{0}, {0}};
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
+    if (!g || !numEdges || !from != !to || (edgeData && !from))
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    bool ok = true;
+    for (size_t i = 0; i < g->nodes.count; i++)
+        for (size_t j = 0; j < g->nodes.at[i]->before.count; j++)
+            ok = ok && vs_sim_nodes_add(&ends[0], g->nodes.at[i]->before.at[j]) &&
+                 vs_sim_nodes_add(&ends[1], g->nodes.at[i]);
+    if (ok && edgeData)
+        memset(edgeData, 0, *numEdges * sizeof *edgeData);
+    size_t room = *numEdges;
+    e = ok ? give(&ends[0], from, &room) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!e)
+        e = give(&ends[1], to, numEdges);
+    vs_sim_nodes_free(&ends[0]);
+    vs_sim_nodes_free(&ends[1]);
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
+{
+    return cuGraphGetEdges_v2(hGraph, from, to, NULL, numEdges);
+}
+
+static CUresult neighbours(CUgraphNode handle, bool after, CUgraphNode *out, CUgraphEdgeData *data,
+                           size_t *count)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_node *n = vs_sim_node_of(handle);
+    if (!n || !count || (data && !out))
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    if (data)
+        memset(data, 0, *count * sizeof *data);
+    return vs_sim_graph_leave(give(after ? &n->after : &n->before, out, count));
+}
+
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
+                                       CUgraphEdgeData *edgeData, size_t *numDependencies)
+{
+    return neighbours(hNode, false, dependencies, edgeData, numDependencies);
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies,
+                                    size_t *numDependencies)
+{
+    return neighbours(hNode, false, dependencies, NULL, numDependencies);
+}
+
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
+                                         CUgraphEdgeData *edgeData, size_t *numDependentNodes)
+{
+    return neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes);
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes,
+                                      size_t *numDependentNodes)
+{
+    return neighbours(hNode, true, dependentNodes, NULL, numDependentNodes);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * User objects: counted references held by the program, by graphs and by
+ * executable graphs. The destructor of the last one runs on a thread of its own,
+ * where it may not call CUDA; for an executable graph, after its launches. */
+#include "simulator/graph/vs_sim_graph.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#define OBJECT_MARK 0x76734f42u
+
+struct vs_sim_object {
+    atomic_uint mark;
+    atomic_ullong count;
+    CUhostFn destroy;
+    void *data;
+    struct vs_sim_object *next; /* among the unused ones */
+};
+
+struct release { /* due when the stream has completed seq */
+    struct release *next;
+    struct vs_sim_held *held;
+    struct vs_sim_stream *stream;
+    uint64_t seq;
+};
+
+static pthread_mutex_t due_mu = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t due_some = PTHREAD_COND_INITIALIZER;
+static struct release *due_first, **due_last = &due_first; /* guarded by due_mu */
+static bool thread_started;                                /* guarded by due_mu */
+static struct vs_sim_object *unused;                       /* guarded by due_mu */
+
+static struct vs_sim_object *object_blank(void)
+{
+    pthread_mutex_lock(&due_mu);
+    struct vs_sim_object *o = unused;
+    if (o)
+        unused = o->next;
+    pthread_mutex_unlock(&due_mu);
+    return o ? o : malloc(sizeof *o);
+}
+
+static void object_end(struct vs_sim_object *o)
+{
+    vs_sim_host_function_begin();
+    o->destroy(o->data);
+    vs_sim_host_function_end();
+    atomic_store(&o->mark, 0); /* kept for reuse, like all that handles point to */
+    pthread_mutex_lock(&due_mu);
+    o->next = unused;
+    unused = o;
+    pthread_mutex_unlock(&due_mu);
+}
+
+static void drop_all(struct vs_sim_held *held)
+{
+    while (held) {
+        struct vs_sim_held *next = held->next;
+        struct vs_sim_object *o = held->object;
+        if (atomic_fetch_sub(&o->count, held->count) == held->count)
+            object_end(o);
+        free(held);
+        held = next;
+    }
+}
+
+static void *releaser_main(void *arg)
+{
+    (void)arg;
+    prctl(PR_SET_NAME, "vs-sim-objects");
+    for (;;) {
+        pthread_mutex_lock(&due_mu);
+        while (!due_first)
+            pthread_cond_wait(&due_some, &due_mu);
+        struct release *r = due_first;
+        due_first = r->next;
+        if (!due_first)
+            due_last = &due_first;
+        pthread_mutex_unlock(&due_mu);
+        if (r->stream)
+            vs_sim_wait(r->stream, r->seq);
+        drop_all(r->held);
+        free(r);
+    }
+    return NULL;
+}
+
+static bool start_thread_locked(void)
+{
+    pthread_t thread;
+    sigset_t all, old;
+    if (thread_started)
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's handlers run on its threads */
+    thread_started = !pthread_create(&thread, NULL, releaser_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (thread_started)
+        pthread_detach(thread);
+    return thread_started;
+}
+
+/* Without host memory or a thread the references are simply kept. */
+static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream, uint64_t seq)
+{
+    struct release *r = held ? malloc(sizeof *r) : NULL;
+    if (!r)
+        return;
+    *r = (struct release){.held = held, .stream = stream, .seq = seq};
+    pthread_mutex_lock(&due_mu);
+    if (start_thread_locked()) {
+        *due_last = r;
+        due_last = &r->next;
+        pthread_cond_signal(&due_some);
+    }
+    pthread_mutex_unlock(&due_mu);
+}
+
+static struct vs_sim_held *held_new(struct vs_sim_object *object, unsigned count)
+{
+    struct vs_sim_held *h = malloc(sizeof *h);
+    if (h)
+        *h = (struct vs_sim_held){.object = object, .count = count};
+    return h;
+}
+
+bool vs_sim_objects_copy(struct vs_sim_graph *to, const struct vs_sim_graph *from)
+{
+    for (const struct vs_sim_held *h = from->objects; h; h = h->next) {
+        struct vs_sim_held *copy = held_new(h->object, h->count);
+        if (!copy)
+            return false;
+        atomic_fetch_add(&h->object->count, h->count);
+        copy->next = to->objects;
+        to->objects = copy;
+    }
+    return true;
+}
+
+void vs_sim_objects_release(struct vs_sim_graph *g, struct vs_sim_stream *stream, uint64_t seq)
+{
+    release_later(g->objects, stream, seq);
+    g->objects = NULL;
+}
+
+/* ---- entry points ---- */
+
+static struct vs_sim_object *object_of(CUuserObject handle, unsigned count)
+{
+    struct vs_sim_object *o = (struct vs_sim_object *)handle;
+    return o && atomic_load(&o->mark) == OBJECT_MARK && count && count <= INT_MAX ? o : NULL;
+}
+
+CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
+                            unsigned int initialRefcount, unsigned int flags)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!object_out || !destroy || !initialRefcount || initialRefcount > INT_MAX ||
+        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_object *o = object_blank();
+    if (!o)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    o->destroy = destroy;
+    o->data = ptr;
+    atomic_store(&o->count, initialRefcount);
+    atomic_store(&o->mark, OBJECT_MARK);
+    *object_out = (CUuserObject)o;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
+{
+    CUresult e = vs_sim_enter();
+    struct vs_sim_object *o = e ? NULL : object_of(object, count);
+    if (e || !o)
+        return e ? e : CUDA_ERROR_INVALID_VALUE;
+    atomic_fetch_add(&o->count, count);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
+{
+    CUresult e = vs_sim_enter();
+    struct vs_sim_object *o = e ? NULL : object_of(object, count);
+    if (e || !o)
+        return e ? e : CUDA_ERROR_INVALID_VALUE;
+    if (atomic_load(&o->count) < count)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_held *held = held_new(o, count);
+    if (!held)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    release_later(held, NULL, 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
+                                 unsigned int flags)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(graph);
+    struct vs_sim_object *o = object_of(object, count);
+    if (!g || !o || (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE))
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    struct vs_sim_held *h = g->objects;
+    while (h && h->object != o)
+        h = h->next;
+    if (h) {
+        h->count += count;
+    } else if ((h = held_new(o, count))) {
+        h->next = g->objects;
+        g->objects = h;
+    } else {
+        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    if (!(flags & CU_GRAPH_USER_OBJECT_MOVE))
+        atomic_fetch_add(&o->count, count);
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    struct vs_sim_graph *g = vs_sim_graph_of(graph);
+    struct vs_sim_object *o = object_of(object, count);
+    struct vs_sim_held **p = g ? &g->objects : NULL, *held;
+    while (p && *p && (*p)->object != o)
+        p = &(*p)->next;
+    if (!o || !p || !*p || (*p)->count < count)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    if (!(held = held_new(o, count)))
+        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    if (!((*p)->count -= count)) {
+        struct vs_sim_held *empty = *p;
+        *p = empty->next;
+        free(empty);
+    }
+    release_later(held, NULL, 0);
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}

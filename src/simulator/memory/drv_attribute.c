@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launch attributes of streams and kernel nodes (cuda.h, CUlaunchAttributeID says what
+ * each is valid for). Most are hints to hardware that is not simulated: they are kept,
+ * handed on from a stream to its launches and from those to captured nodes, and
+ * answered. What would have an effect that is not simulated is refused. */
+#include "simulator/graph/vs_sim_graph.h"
+
+#define VALID_STREAM 1u
+#define VALID_NODE 2u
+#define VALID_LAUNCH 4u
+
+static unsigned valid_for(CUlaunchAttributeID id)
+{
+    switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+        return VALID_STREAM | VALID_NODE | VALID_LAUNCH;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: return VALID_STREAM;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: /* a CU_KERNEL_NODE_ATTRIBUTE */
+        return VALID_NODE | VALID_LAUNCH;
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: /* allows, does not ask for */
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return VALID_LAUNCH;
+    default: return 0;
+    }
+}
+
+struct vs_sim_attributes vs_sim_attributes_default(int priority)
+{
+    return (struct vs_sim_attributes){.sync_policy = CU_SYNC_POLICY_AUTO,
+                                      .scheduling = CU_CLUSTER_SCHEDULING_POLICY_DEFAULT,
+                                      .priority = priority};
+}
+
+/* CUaccessPolicyWindow: the miss property must be NORMAL or STREAMING. */
+static CUresult set_window(struct vs_sim_attributes *a, const CUaccessPolicyWindow *w)
+{
+    if (w->num_bytes && (w->missProp == CU_ACCESS_PROPERTY_PERSISTING ||
+                         !(w->hitRatio >= 0 && w->hitRatio <= 1)))
+        return CUDA_ERROR_INVALID_VALUE;
+    a->window = *w;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id,
+                    const CUlaunchAttributeValue *v)
+{
+    switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: return set_window(a, &v->accessPolicyWindow);
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: a->priority = v->priority; break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: a->domains = v->memSyncDomainMap; break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        if ((unsigned)v->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
+            return CUDA_ERROR_INVALID_VALUE;
+        a->domain = v->memSyncDomain;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+        if (v->nvlinkUtilCentricScheduling > 1)
+            return CUDA_ERROR_INVALID_VALUE;
+        a->nvlink = v->nvlinkUtilCentricScheduling;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        if (v->syncPolicy < CU_SYNC_POLICY_AUTO || v->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
+            return CUDA_ERROR_INVALID_VALUE;
+        a->sync_policy = v->syncPolicy;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: a->cooperative = v->cooperative != 0; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        a->scheduling = v->clusterSchedulingPolicyPreference;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        a->carveout = v->sharedMemCarveout;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: break;
+    default: return CUDA_ERROR_NOT_SUPPORTED; /* clusters, programmatic events, device updates */
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult get(const struct vs_sim_attributes *a, CUlaunchAttributeID id,
+                    CUlaunchAttributeValue *out)
+{
+    CUlaunchAttributeValue v = {{0}};
+    switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: v.accessPolicyWindow = a->window; break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: v.priority = a->priority; break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: v.memSyncDomainMap = a->domains; break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: v.memSyncDomain = a->domain; break;
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+        v.nvlinkUtilCentricScheduling = a->nvlink;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: v.syncPolicy = a->sync_policy; break;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: v.cooperative = a->cooperative; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        v.clusterSchedulingPolicyPreference = a->scheduling;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        v.sharedMemCarveout = a->carveout;
+        break;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    *out = v;
+    return CUDA_SUCCESS;
+}
+
+CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *a, const CUlaunchAttribute *given)
+{
+    return valid_for(given->id) & VALID_LAUNCH ? set(a, given->id, &given->value)
+                                               : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- kernel nodes ---- */
+
+/* The attributes of a kernel node; the lock is held unless it returns an error. */
+static CUresult node_enter(CUgraphNode handle, struct vs_sim_node **node)
+{
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    *node = vs_sim_node_of(handle);
+    return *node && (*node)->type == CU_GRAPH_NODE_TYPE_KERNEL
+               ? CUDA_SUCCESS
+               : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                       CUkernelNodeAttrValue *value_out)
+{
+    struct vs_sim_node *n;
+    CUresult e = node_enter(hNode, &n);
+    if (e)
+        return e;
+    e = value_out && (valid_for(attr) & VALID_NODE)
+            ? get(&n->op.u.launch.attributes, attr, value_out)
+            : CUDA_ERROR_INVALID_VALUE;
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                       const CUkernelNodeAttrValue *value)
+{
+    struct vs_sim_node *n;
+    CUresult e = node_enter(hNode, &n);
+    if (e)
+        return e;
+    e = value && (valid_for(attr) & VALID_NODE) ? set(&n->op.u.launch.attributes, attr, value)
+                                                : CUDA_ERROR_INVALID_VALUE;
+    return vs_sim_graph_leave(e);
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
+{
+    struct vs_sim_node *to, *from;
+    CUresult e = node_enter(dst, &to);
+    if (e)
+        return e;
+    from = vs_sim_node_of(src);
+    if (!from || from->type != CU_GRAPH_NODE_TYPE_KERNEL || from->ctx != to->ctx)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    to->op.u.launch.attributes = from->op.u.launch.attributes;
+    return vs_sim_graph_leave(CUDA_SUCCESS);
+}
+
+/* ---- streams ---- */
+
+static CUresult stream_enter(CUstream handle, bool per_thread, struct vs_sim_stream **s)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, s);
+    if (!e)
+        pthread_mutex_lock(&(*s)->ctx->submit_mu);
+    return e;
+}
+
+static CUresult stream_leave(struct vs_sim_stream *s, CUresult e)
+{
+    pthread_mutex_unlock(&s->ctx->submit_mu);
+    return e;
+}
+
+static CUresult stream_get(CUstream handle, CUlaunchAttributeID id, CUlaunchAttributeValue *value,
+                           bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = stream_enter(handle, per_thread, &s);
+    if (e)
+        return e;
+    return stream_leave(s, value && (valid_for(id) & VALID_STREAM) ? get(&s->attributes, id, value)
+                                                                   : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult stream_set(CUstream handle, CUlaunchAttributeID id,
+                           const CUlaunchAttributeValue *value, bool per_thread)
+{
+    struct vs_sim_stream *s;
+    CUresult e = stream_enter(handle, per_thread, &s);
+    if (e)
+        return e;
+    return stream_leave(s, value && (valid_for(id) & VALID_STREAM) ? set(&s->attributes, id, value)
+                                                                   : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult stream_copy(CUstream dst, CUstream src, bool per_thread)
+{
+    struct vs_sim_stream *to, *from;
+    CUresult e = stream_enter(src, per_thread, &from);
+    if (e)
+        return e;
+    struct vs_sim_attributes attributes = from->attributes;
+    const struct vs_sim_context *ctx = from->ctx;
+    stream_leave(from, CUDA_SUCCESS);
+    if ((e = stream_enter(dst, per_thread, &to)))
+        return e;
+    if (to->ctx == ctx)
+        to->attributes = attributes;
+    return stream_leave(to, to->ctx == ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+#define FORMS(suffix, per_thread)                                                             \
+    CUresult cuStreamGetAttribute##suffix(CUstream hStream, CUstreamAttrID attr,              \
+                                          CUstreamAttrValue *value_out)                       \
+    {                                                                                         \
+        return stream_get(hStream, attr, value_out, per_thread);                              \
+    }                                                                                         \
+    CUresult cuStreamSetAttribute##suffix(CUstream hStream, CUstreamAttrID attr,              \
+                                          const CUstreamAttrValue *value)                     \
+    {                                                                                         \
+        return stream_set(hStream, attr, value, per_thread);                                  \
+    }                                                                                         \
+    CUresult cuStreamCopyAttributes##suffix(CUstream dst, CUstream src)                       \
+    {                                                                                         \
+        return stream_copy(dst, src, per_thread);                                             \
+    }
+
+FORMS(, false)
+FORMS(_ptsz, true)

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How a copy is checked, ordered and waited for; the entry points are in
+ * drv_copy_api.c. Who waits follows cuda.h ("API synchronization behavior"): a
+ * synchronous copy returns when it is done, except between device memories; an
+ * asynchronous one returns at once, except to or from pageable memory, where a
+ * small source is staged and all else is waited for. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGED_MAX 65536 /* larger pageable sources are not copied aside */
+
+static enum vs_sim_memory_kind kind_of(const struct vs_sim_range *range)
+{
+    switch (range->kind) {
+    case VS_SIM_RANGE_HOST:
+    case VS_SIM_RANGE_REGISTERED: return VS_SIM_MEMORY_PINNED;
+    case VS_SIM_RANGE_MANAGED: return VS_SIM_MEMORY_MANAGED;
+    case VS_SIM_RANGE_MAPPED:
+        return range->device < 0 ? VS_SIM_MEMORY_PINNED : VS_SIM_MEMORY_DEVICE;
+    default: return VS_SIM_MEMORY_DEVICE;
+    }
+}
+
+static void end_from(const struct vs_sim_range *range, uintptr_t address, size_t bytes,
+                     struct vs_sim_end *end)
+{
+    end->base = address;
+    end->mapped_bytes = range->kind == VS_SIM_RANGE_MAPPED ? bytes : 0;
+    end->memory = kind_of(range);
+    end->device = range->device;
+    end->pool = range->kind == VS_SIM_RANGE_POOL ? range->pool : NULL;
+    end->id = range->kind == VS_SIM_RANGE_POOL
+                  ? 0
+                  : range->id; /* pool blocks change hands in stream order */
+}
+
+/* Memory of cuMemMap may be several mappings, one after the other. */
+static bool reaches(const struct vs_sim_range *range, uintptr_t address, size_t bytes)
+{
+    if (range->kind == VS_SIM_RANGE_MAPPED)
+        return vs_sim_mapped_span(address, bytes, false);
+    return bytes <= range->bytes - (address - range->base);
+}
+
+CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end)
+{
+    struct vs_sim_range range;
+    if (!vs_sim_range_find(address, &range) || range.kind == VS_SIM_RANGE_ARRAY ||
+        !reaches(&range, address, bytes)) {
+        if (vs_sim_checking)
+            vs_sim_check_pointer(address, bytes);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    end_from(&range, address, bytes, end);
+    return CUDA_SUCCESS;
+}
+
+CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end)
+{
+    struct vs_sim_range range;
+    if (!address)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (vs_sim_range_find(address, &range)) {
+        if (range.kind != VS_SIM_RANGE_REGISTERED && !reaches(&range, address, bytes))
+            return CUDA_ERROR_INVALID_VALUE;
+        end_from(&range, address, bytes, end);
+        return CUDA_SUCCESS;
+    }
+    if (vs_sim_checking)
+        vs_sim_check_pointer(address, bytes);
+    end->base = address;
+    end->mapped_bytes = 0;
+    end->pool = NULL;
+    end->memory = VS_SIM_MEMORY_PAGEABLE;
+    end->device = -1;
+    end->id = 0;
+    return CUDA_SUCCESS;
+}
+
+static bool on_host(enum vs_sim_memory_kind memory)
+{
+    return memory == VS_SIM_MEMORY_PAGEABLE || memory == VS_SIM_MEMORY_PINNED;
+}
+
+static bool must_wait(const struct vs_sim_copy *copy, bool async)
+{
+    bool from_host = on_host(copy->from.memory), to_host = on_host(copy->to.memory);
+    if (!async)
+        return from_host || to_host;
+    if (copy->to.memory == VS_SIM_MEMORY_PAGEABLE || (from_host && to_host))
+        return true;
+    return copy->from.memory == VS_SIM_MEMORY_PAGEABLE && !copy->staged;
+}
+
+/* A small pageable source is read now, so that the caller may reuse it at once. */
+static bool stage(struct vs_sim_copy *copy)
+{
+    size_t bytes = copy->width;
+    if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || on_host(copy->to.memory) ||
+        copy->height != 1 || copy->depth != 1 || bytes > STAGED_MAX)
+        return true;
+    copy->staged = malloc(bytes);
+    if (!copy->staged)
+        return false;
+    memcpy(copy->staged, (const void *)copy->from.base, bytes);
+    return true;
+}
+
+CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
+                            struct vs_sim_copy *copy, bool async)
+{
+    if (!copy->width || !copy->height || !copy->depth)
+        return CUDA_SUCCESS;
+    CUresult e = async ? CUDA_SUCCESS : vs_sim_not_capturing(stream);
+    if (e)
+        return e;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_COPY);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    copy->async = async;
+    copy->staged = NULL;
+    bool captured = atomic_load(&stream->capture); /* is read when the graph runs */
+    bool ok = !async || captured || stage(copy);
+    op->u.copy = *copy;
+    if (!ok) {
+        vs_sim_op_drop(stream, op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_COPY);
+    if (captured || !must_wait(copy, async))
+        return vs_sim_submit(stream, op, NULL);
+    e = vs_sim_run_now(stream, op);
+    return e ? e : (CUresult)atomic_load(&ctx->fault);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Interprocess memory handles (cuIpc). A handle names the exporting process, the
+ * memory file of the device's window and a place in it; opening maps the pages that
+ * hold the allocation, which for small ones hold others too. Every process keeps a
+ * table of what it has exported and not freed since, so that a stale handle is
+ * refused instead of mapping somebody else's memory. */
+#include "simulator/memory/vs_sim_ipc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC 0x7673494du
+#define EXPORTS 65536
+
+struct memory_handle {
+    uint32_t magic;
+    int32_t pid, store, exports; /* descriptors in that process */
+    uint64_t store_inode, exports_inode, id, offset, bytes;
+    uint32_t slot;
+    int32_t device;
+};
+
+_Static_assert(sizeof(struct memory_handle) == sizeof(CUipcMemHandle), "fills it");
+
+struct opened {
+    struct opened *next;
+    int pid;
+    uint64_t id; /* of the allocation there */
+    struct vs_sim_context *ctx;
+    unsigned references; /* 0: being closed */
+    uintptr_t address, pages;
+    size_t page_bytes;
+};
+
+static pthread_mutex_t ipc_mu = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static _Atomic uint64_t *exports; /* ids of what is exported; NULL until the first export */
+static int exports_fd;
+static uint32_t exports_next;
+static struct opened *opened;
+
+/* ---- other processes ---- */
+
+bool vs_sim_ipc_alive(int pid)
+{
+    char path[32], link[1];
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (readlink(path, link, sizeof link) >= 0)
+        return true; /* not even a zombie has this */
+    return errno != ENOENT && (!kill(pid, 0) || errno == EPERM);
+}
+
+uint64_t vs_sim_ipc_inode(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) ? 0 : st.st_ino;
+}
+
+int vs_sim_ipc_open_file(int pid, int fd, uint64_t inode, enum vs_sim_store_kind kind, int flags)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 || (vs_sim_ipc_inode(file) == inode && vs_sim_store_of(file, kind, NULL, NULL)))
+        return file;
+    close(file); /* the number is of another process or another file by now */
+    return -1;
+}
+
+/* ---- exporting ---- */
+
+static bool exports_open_locked(void)
+{
+    const size_t bytes = EXPORTS * sizeof *exports;
+    if (exports)
+        return true;
+    exports_fd = vs_sim_store_new(VS_SIM_STORE_EXPORTS, -1, bytes);
+    if (exports_fd < 0)
+        return false;
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, exports_fd, 0);
+    if (at == MAP_FAILED)
+        close(exports_fd);
+    else
+        exports = at;
+    return exports != NULL;
+}
+
+/* An export of *range*, the one it has or a new one: slot + 1. 0: no more room. */
+static uint32_t export_locked(struct vs_sim_range *range)
+{
+    if (range->exported || !exports_open_locked())
+        return range->exported;
+    for (uint32_t i = 0; i < EXPORTS; i++) {
+        uint32_t slot = exports_next++ % EXPORTS;
+        if (atomic_load(&exports[slot]))
+            continue;
+        atomic_store(&exports[slot], range->id);
+        range->exported = slot + 1;
+        vs_sim_range_update(range);
+        break;
+    }
+    return range->exported;
+}
+
+void vs_sim_ipc_forget(const struct vs_sim_range *range)
+{
+    if (range->exported)
+        atomic_store(&exports[range->exported - 1], 0);
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pHandle)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct memory_handle h = {.magic = MAGIC, .pid = getpid()};
+    pthread_mutex_lock(&ipc_mu);
+    if (!vs_sim_range_find(dptr, &range) || range.kind != VS_SIM_RANGE_DEVICE)
+        e = CUDA_ERROR_INVALID_VALUE;
+    else if (!vs_sim_space_place(range.device, range.base, &h.store, &h.offset))
+        e = CUDA_ERROR_MAP_FAILED;
+    else if (!(h.slot = export_locked(&range)))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    h.exports = exports_fd;
+    pthread_mutex_unlock(&ipc_mu);
+    if (e)
+        return e;
+    h.store_inode = vs_sim_ipc_inode(h.store);
+    h.exports_inode = vs_sim_ipc_inode(h.exports);
+    h.id = range.id;
+    h.bytes = range.bytes;
+    h.device = vs_sim_devices[range.device].physical;
+    memcpy(pHandle, &h, sizeof h);
+    return CUDA_SUCCESS;
+}
+
+/* ---- opening ---- */
+
+/* Does the exporter still have what the handle names? */
+static bool still_exported(const struct memory_handle *h)
+{
+    uint64_t id = 0;
+    int fd = vs_sim_ipc_open_file(h->pid, h->exports, h->exports_inode, VS_SIM_STORE_EXPORTS,
+                                  O_RDONLY);
+    if (fd < 0)
+        return false;
+    bool ok = pread(fd, &id, sizeof id, (off_t)(h->slot - 1) * (off_t)sizeof id) == sizeof id;
+    close(fd);
+    return ok && id == h->id;
+}
+
+static CUresult map_locked(const struct memory_handle *h, struct opened *o)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = h->offset % page;
+    o->page_bytes = (skip + h->bytes + page - 1) / page * page;
+    int fd = vs_sim_ipc_open_file(h->pid, h->store, h->store_inode, VS_SIM_STORE_SPACE, O_RDWR);
+    if (fd < 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    o->pages = vs_sim_store_reserve(o->page_bytes, VS_SIM_PAGE_BYTES, 0);
+    bool ok = o->pages && vs_sim_store_map(o->pages, o->page_bytes, fd, h->offset - skip,
+                                           PROT_READ | PROT_WRITE);
+    close(fd);
+    o->address = o->pages + skip;
+    struct vs_sim_range range = {.base = o->address,
+                                 .bytes = h->bytes,
+                                 .kind = VS_SIM_RANGE_OPENED,
+                                 .ctx = o->ctx,
+                                 .device = vs_sim_device_seen(h->device)};
+    if (ok && still_exported(h) && vs_sim_range_add(&range) == CUDA_SUCCESS)
+        return CUDA_SUCCESS;
+    if (o->pages)
+        vs_sim_store_unreserve(o->pages, o->page_bytes);
+    return ok && !still_exported(h) ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_MAP_FAILED;
+}
+
+static CUresult open_locked(struct vs_sim_context *ctx, const struct memory_handle *h,
+                            CUdeviceptr *pdptr)
+{
+    for (struct opened *o = opened; o; o = o->next)
+        if (o->references && o->pid == h->pid && o->id == h->id && o->ctx == ctx) {
+            o->references++;
+            *pdptr = o->address;
+            return CUDA_SUCCESS;
+        }
+    struct opened *o = calloc(1, sizeof *o);
+    if (!o)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *o = (struct opened){.next = opened, .pid = h->pid, .id = h->id, .ctx = ctx, .references = 1};
+    CUresult e = map_locked(h, o);
+    if (e) {
+        free(o);
+        return e;
+    }
+    opened = o;
+    *pdptr = o->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+{
+    struct vs_sim_context *ctx;
+    struct memory_handle h;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&h, &handle, sizeof h);
+    if (h.magic != MAGIC || !h.slot || h.slot > EXPORTS)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (h.pid == getpid()) /* for other processes only */
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (!vs_sim_ipc_alive(h.pid) || !still_exported(&h))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (vs_sim_device_seen(h.device) == VS_SIM_UNSEEN)
+        return CUDA_ERROR_MAP_FAILED;
+    pthread_mutex_lock(&ipc_mu);
+    e = open_locked(ctx, &h, pdptr);
+    pthread_mutex_unlock(&ipc_mu);
+    return e;
+}
+
+CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+{
+    return cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
+}
+
+/* ---- closing ---- */
+
+void vs_sim_ipc_unmap(const struct vs_sim_range *range)
+{
+    pthread_mutex_lock(&ipc_mu);
+    struct opened **p = &opened;
+    while ((*p)->address != range->base)
+        p = &(*p)->next;
+    struct opened *o = *p;
+    *p = o->next;
+    pthread_mutex_unlock(&ipc_mu);
+    vs_sim_store_unreserve(o->pages, o->page_bytes);
+    free(o);
+}
+
+/* One reference less. True: that was the last, and nobody gets it any more. */
+static bool last_reference(uintptr_t address)
+{
+    bool last = false;
+    pthread_mutex_lock(&ipc_mu);
+    for (struct opened *o = opened; o; o = o->next)
+        if (o->address == address && o->references)
+            last = --o->references == 0;
+    pthread_mutex_unlock(&ipc_mu);
+    return last;
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
+        range.kind != VS_SIM_RANGE_OPENED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!last_reference(dptr))
+        return CUDA_SUCCESS;
+    e = vs_sim_context_sync(range.ctx);
+    if (!vs_sim_range_remove(dptr, range.id, &range))
+        return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
+    vs_sim_memory_release(&range);
+    return e;
+}

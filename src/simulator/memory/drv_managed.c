@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The calls for managed memory: allocating, prefetching, discarding, advice and
+ * what is asked of ranges. Where pages are is drv_residency.c's. A prefetch moves
+ * them in its stream's order; what it asked for is known at once, as cuda.h has it
+ * for the attributes. */
+#define _GNU_SOURCE /* getcpu */
+#include "simulator/memory/vs_sim_managed.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!dptr || !bytesize || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_MANAGED)))
+        return e;
+    struct vs_sim_range range = {
+        .bytes = bytesize, .ctx = ctx, .flags = flags, .device = ctx->device->ordinal};
+    e = vs_sim_managed_add(&range);
+    if (e == CUDA_SUCCESS)
+        *dptr = range.base;
+    return e;
+}
+
+/* ---- places ---- */
+
+static bool numa_node_exists(int node)
+{
+    char path[64];
+    if (node < 0)
+        return false;
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%d", node);
+    return !node || !access(path, F_OK);
+}
+
+static CUresult place_of(CUmemLocation location, int *place)
+{
+    unsigned cpu, node = 0;
+    switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        *place = location.id;
+        return vs_sim_device_find(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST: *place = CU_DEVICE_CPU; return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        *place = VS_SIM_NUMA(location.id);
+        return numa_node_exists(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        getcpu(&cpu, &node);
+        *place = VS_SIM_NUMA((int)node);
+        return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* The older forms: an ordinal, or CU_DEVICE_CPU. */
+static CUmemLocation location_of(CUdevice device)
+{
+    return (CUmemLocation){.type = device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST
+                                                           : CU_MEM_LOCATION_TYPE_DEVICE,
+                           .id = device};
+}
+
+/* ---- moving ---- */
+
+static void note_prefetch(struct vs_sim_advice *advice, int place) { advice->prefetched = place; }
+
+/* Queue one move; CU_DEVICE_INVALID discards. */
+static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t bytes, int place)
+{
+    struct vs_sim_range range;
+    if (!bytes || !vs_sim_range_covers(address, bytes, &range) ||
+        range.kind != VS_SIM_RANGE_MANAGED)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_MOVE);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    op->u.move = (struct vs_sim_managed_span){.base = range.base,
+                                              .id = range.id,
+                                              .offset = address - range.base,
+                                              .bytes = bytes,
+                                              .place = place};
+    CUresult e = place == CU_DEVICE_INVALID
+                     ? CUDA_SUCCESS
+                     : vs_sim_managed_advise(address, bytes, note_prefetch, place);
+    if (e) {
+        vs_sim_op_drop(stream, op);
+        return e;
+    }
+    return vs_sim_submit(stream, op, NULL);
+}
+
+static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+                         CUstream handle, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    int place;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_not_capturing(stream);
+    if (!e)
+        e = flags ? CUDA_ERROR_INVALID_VALUE : place_of(location, &place);
+    return e ? e : move(stream, address, bytes, place);
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+{
+    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream, false);
+}
+
+CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                 CUstream hStream)
+{
+    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream, true);
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                               unsigned int flags, CUstream hStream)
+{
+    return prefetch(devPtr, count, location, flags, hStream, false);
+}
+
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                    unsigned int flags, CUstream hStream)
+{
+    return prefetch(devPtr, count, location, flags, hStream, true);
+}
+
+/* ---- batches ---- */
+
+struct batch {
+    const CUdeviceptr *address;
+    const size_t *bytes;
+    size_t count;
+    const CUmemLocation *to; /* NULL: only discard */
+    const size_t *first;     /* of the entries that *to* applies to */
+    size_t places;
+    bool discard;
+};
+
+static bool managed_all(const struct batch *b)
+{
+    struct vs_sim_range range;
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->bytes[i] || !vs_sim_range_covers(b->address[i], b->bytes[i], &range) ||
+            range.kind != VS_SIM_RANGE_MANAGED)
+            return false;
+    return true;
+}
+
+/* cuda.h, cuMemPrefetchBatchAsync: what the lists must look like. */
+static CUresult batch_check(const struct batch *b)
+{
+    int place;
+    if (!b->address || !b->bytes || !b->count || !managed_all(b))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!b->to)
+        return CUDA_SUCCESS;
+    if (!b->first || !b->places || b->places > b->count || b->first[0])
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t k = 0; k < b->places; k++) {
+        CUresult e = place_of(b->to[k], &place);
+        if (e)
+            return e;
+        if (b->first[k] >= b->count || (k && b->first[k] <= b->first[k - 1]))
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult batch(const struct batch *b, unsigned long long flags, CUstream handle,
+                      bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    int place = CU_DEVICE_INVALID;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_not_capturing(stream);
+    if (e)
+        return e;
+    if (flags || stream->legacy)
+        return CUDA_ERROR_INVALID_VALUE;
+    e = batch_check(b);
+    for (size_t i = 0, k = 0; i < b->count && !e; i++) {
+        if (b->discard)
+            e = move(stream, b->address[i], b->bytes[i], CU_DEVICE_INVALID);
+        if (b->to && k < b->places && b->first[k] == i)
+            e = e ? e : place_of(b->to[k++], &place);
+        if (b->to && !e)
+            e = move(stream, b->address[i], b->bytes[i], place);
+    }
+    return e;
+}
+
+#define BATCH_FORMS(suffix, per_thread)                                                            \
+    CUresult cuMemPrefetchBatchAsync##suffix(CUdeviceptr *dptrs, size_t *sizes, size_t count,      \
+                                             CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, \
+                                             size_t numPrefetchLocs, unsigned long long flags,     \
+                                             CUstream hStream)                                     \
+    {                                                                                              \
+        struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,     \
+                          false};                                                                  \
+        return prefetchLocs ? batch(&b, flags, hStream, per_thread) : CUDA_ERROR_INVALID_VALUE;    \
+    }                                                                                              \
+    CUresult cuMemDiscardBatchAsync##suffix(CUdeviceptr *dptrs, size_t *sizes, size_t count,       \
+                                            unsigned long long flags, CUstream hStream)            \
+    {                                                                                              \
+        struct batch b = {dptrs, sizes, count, NULL, NULL, 0, true};                               \
+        return batch(&b, flags, hStream, per_thread);                                              \
+    }                                                                                              \
+    CUresult cuMemDiscardAndPrefetchBatchAsync##suffix(                                            \
+        CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,              \
+        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
+        CUstream hStream)                                                                          \
+    {                                                                                              \
+        struct batch b = {dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,     \
+                          true};                                                                   \
+        return prefetchLocs ? batch(&b, flags, hStream, per_thread) : CUDA_ERROR_INVALID_VALUE;    \
+    }
+
+BATCH_FORMS(, false)
+BATCH_FORMS(_ptsz, true)
+
+/* ---- advice ---- */
+
+static void set_read_mostly(struct vs_sim_advice *a, int on) { a->read_mostly = on != 0; }
+static void set_preferred(struct vs_sim_advice *a, int place) { a->preferred = place; }
+
+static uint32_t by_bit(int place)
+{
+    return place == CU_DEVICE_CPU ? VS_SIM_BY_HOST : UINT32_C(1) << place;
+}
+static void add_accessed_by(struct vs_sim_advice *a, int place) { a->accessed_by |= by_bit(place); }
+static void drop_accessed_by(struct vs_sim_advice *a, int place)
+{
+    a->accessed_by &= ~by_bit(place);
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                        CUmemLocation location)
+{
+    struct vs_sim_context *ctx;
+    int place;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    switch (advice) { /* these ignore the location */
+    case CU_MEM_ADVISE_SET_READ_MOSTLY:
+        return vs_sim_managed_advise(devPtr, count, set_read_mostly, 1);
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+        return vs_sim_managed_advise(devPtr, count, set_read_mostly, 0);
+    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+        return vs_sim_managed_advise(devPtr, count, set_preferred, CU_DEVICE_INVALID);
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+    case CU_MEM_ADVISE_SET_ACCESSED_BY:
+    case CU_MEM_ADVISE_UNSET_ACCESSED_BY: break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    if ((e = place_of(location, &place)))
+        return e;
+    if (advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
+        return vs_sim_managed_advise(devPtr, count, set_preferred, place);
+    if (VS_SIM_IS_NUMA(place))
+        return CUDA_ERROR_INVALID_VALUE;
+    return vs_sim_managed_advise(
+        devPtr, count, advice == CU_MEM_ADVISE_SET_ACCESSED_BY ? add_accessed_by : drop_accessed_by,
+        place);
+}
+
+CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+{
+    return cuMemAdvise_v2(devPtr, count, advice, location_of(device));
+}
+
+/* ---- what ranges say ---- */
+
+struct answers { /* for a whole range */
+    bool begun, read_mostly;
+    int preferred, prefetched; /* CU_DEVICE_INVALID where the parts differ */
+    uint32_t accessed_by;
+};
+
+static void visit(const struct vs_sim_advice *a, void *with)
+{
+    struct answers *all = with;
+    if (!all->begun) {
+        *all = (struct answers){true, a->read_mostly, a->preferred, a->prefetched, a->accessed_by};
+        return;
+    }
+    all->read_mostly = all->read_mostly && a->read_mostly;
+    all->accessed_by &= a->accessed_by;
+    if (all->preferred != a->preferred)
+        all->preferred = CU_DEVICE_INVALID;
+    if (all->prefetched != a->prefetched)
+        all->prefetched = CU_DEVICE_INVALID;
+}
+
+static CUmemLocationType type_of(int place)
+{
+    if (place >= 0)
+        return CU_MEM_LOCATION_TYPE_DEVICE;
+    if (VS_SIM_IS_NUMA(place))
+        return CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    return place == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_INVALID;
+}
+
+static int id_of(int place) { return VS_SIM_IS_NUMA(place) ? -16 - place : place; }
+
+/* The older attributes know devices and the CPU only. */
+static int device_of(int place) { return VS_SIM_IS_NUMA(place) ? CU_DEVICE_CPU : place; }
+
+static void put_accessed_by(int *out, size_t count, uint32_t by)
+{
+    size_t n = 0;
+    for (int d = 0; d < VS_SIM_DEVICES_MAX && n < count; d++)
+        if (by >> d & 1)
+            out[n++] = d;
+    if (by & VS_SIM_BY_HOST && n < count)
+        out[n++] = CU_DEVICE_CPU;
+    while (n < count)
+        out[n++] = CU_DEVICE_INVALID;
+}
+
+static CUresult answer(void *data, size_t bytes, CUmem_range_attribute attribute,
+                       const struct answers *all)
+{
+    int value;
+    if (!data || !bytes || bytes % sizeof value)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY) {
+        put_accessed_by(data, bytes / sizeof value, all->accessed_by);
+        return CUDA_SUCCESS;
+    }
+    switch (attribute) {
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: value = all->read_mostly; break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: value = device_of(all->preferred); break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION: value = device_of(all->prefetched); break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE: value = type_of(all->preferred); break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: value = id_of(all->preferred); break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
+        value = type_of(all->prefetched);
+        break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: value = id_of(all->prefetched); break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (bytes != sizeof value)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(data, &value, sizeof value);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
+                                 size_t numAttributes, CUdeviceptr devPtr, size_t count)
+{
+    struct vs_sim_context *ctx;
+    struct answers all = {0};
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!data || !dataSizes || !attributes || !numAttributes)
+        return CUDA_ERROR_INVALID_VALUE;
+    e = vs_sim_managed_visit(devPtr, count, visit, &all);
+    for (size_t i = 0; i < numAttributes && !e; i++)
+        e = answer(data[i], dataSizes[i], attributes[i], &all);
+    return e;
+}
+
+CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
+                                CUdeviceptr devPtr, size_t count)
+{
+    return cuMemRangeGetAttributes(&data, &dataSize, &attribute, 1, devPtr, count);
+}
+
+/* ---- streams ---- */
+
+static CUresult attach(CUstream handle, CUdeviceptr dptr, size_t length, unsigned flags,
+                       bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (!e)
+        e = vs_sim_not_capturing(stream);
+    if (e)
+        return e;
+    if (!vs_sim_range_find(dptr, &range) || range.kind != VS_SIM_RANGE_MANAGED || !flags ||
+        flags > CU_MEM_ATTACH_SINGLE || (length && length != range.bytes) ||
+        (flags == CU_MEM_ATTACH_SINGLE && stream->legacy))
+        return CUDA_ERROR_INVALID_VALUE;
+    range.flags = flags;
+    vs_sim_range_update(&range);
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
+    return op ? vs_sim_submit(stream, op, NULL) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                unsigned int flags)
+{
+    return attach(hStream, dptr, length, flags, false);
+}
+
+CUresult cuStreamAttachMemAsync_ptsz(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                     unsigned int flags)
+{
+    return attach(hStream, dptr, length, flags, true);
+}

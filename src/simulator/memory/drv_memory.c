@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Allocating and freeing: device, pitched, pinned and registered host memory, and
+ * what is free. Each call makes one range in the register (drv_range.c); storage
+ * comes from drv_space.c or, for host memory, straight from mmap. Freeing waits
+ * for the owner's work first, as the real driver does. */
+#include "simulator/memory/vs_sim_array.h"
+#include "simulator/memory/vs_sim_ipc.h"
+#include "simulator/memory/vs_sim_managed.h"
+
+#define PITCH_ALIGN 512
+
+void vs_sim_memory_release(const struct vs_sim_range *range)
+{
+    switch (range->kind) {
+    case VS_SIM_RANGE_DEVICE:
+        vs_sim_ipc_forget(range);
+        vs_sim_space_free(range->device, range->base, range->bytes);
+        break;
+    case VS_SIM_RANGE_OPENED: vs_sim_ipc_unmap(range); break;
+    case VS_SIM_RANGE_EXTERNAL: vs_sim_external_release(range); break;
+    case VS_SIM_RANGE_GLOBAL: vs_sim_space_free(range->device, range->base, range->bytes); break;
+    case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range->pool, range->base, NULL, 0); break;
+    case VS_SIM_RANGE_MANAGED: vs_sim_managed_release(range); break;
+    case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
+    case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;
+    case VS_SIM_RANGE_REGISTERED:
+    case VS_SIM_RANGE_MAPPED: break; /* not ours to give back */
+    case VS_SIM_RANGE_GRAPH: vs_sim_block_drop(range->base); break;
+    }
+}
+
+CUresult vs_sim_device_storage(struct vs_sim_context *ctx, enum vs_sim_family family, size_t bytes,
+                               uintptr_t *base)
+{
+    int device = ctx->device->ordinal;
+    vs_sim_delay_us(vs_sim_spec.malloc_us);
+    CUresult e = vs_sim_fault_alloc(family);
+    if (e)
+        return e;
+    e = vs_sim_space_alloc(device, bytes, base);
+    if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* unused pool memory goes back before giving up */
+        vs_sim_context_sync(ctx);
+        vs_sim_pools_release_idle();
+        e = vs_sim_space_alloc(device, bytes, base);
+    }
+    return e;
+}
+
+static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdeviceptr *dptr)
+{
+    struct vs_sim_range range = {.bytes = bytes,
+                                 .kind = VS_SIM_RANGE_DEVICE,
+                                 .ctx = ctx,
+                                 .device = ctx->device->ordinal};
+    CUresult e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_DEVICE, bytes, &range.base);
+    if (e)
+        return e;
+    e = vs_sim_range_add(&range);
+    if (e)
+        vs_sim_space_free(range.device, range.base, bytes);
+    else
+        *dptr = range.base;
+    return e;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e)
+        return e;
+    if (!dptr || !bytesize)
+        return CUDA_ERROR_INVALID_VALUE;
+    return device_alloc(ctx, bytesize, dptr);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                            unsigned int ElementSizeBytes)
+{
+    struct vs_sim_context *ctx;
+    size_t bytes;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e)
+        return e;
+    if (!dptr || !pPitch || !WidthInBytes || !Height || WidthInBytes > SIZE_MAX - PITCH_ALIGN ||
+        (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t pitch = (WidthInBytes + PITCH_ALIGN - 1) & ~(size_t)(PITCH_ALIGN - 1);
+    if (__builtin_mul_overflow(pitch, Height, &bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    e = device_alloc(ctx, bytes, dptr);
+    if (e == CUDA_SUCCESS)
+        *pPitch = pitch;
+    return e;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr dptr)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e || !dptr)
+        return e;
+    if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
+        (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_GRAPH &&
+         range.kind != VS_SIM_RANGE_POOL && range.kind != VS_SIM_RANGE_MANAGED &&
+         range.kind != VS_SIM_RANGE_EXTERNAL)) {
+        if (vs_sim_checking)
+            vs_sim_check_bad_free(dptr);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    e = vs_sim_context_sync(range.ctx);
+    if (range.ctx != ctx && e == CUDA_SUCCESS)
+        e = vs_sim_context_sync(ctx);
+    if (e == CUDA_SUCCESS)
+        e = vs_sim_peers_sync(range.ctx);
+    vs_sim_delay_us(vs_sim_spec.free_us);
+    if (range.kind == VS_SIM_RANGE_GRAPH) {
+        CUresult freed = vs_sim_block_free(dptr, NULL);
+        if (vs_sim_checking && freed)
+            vs_sim_check_bad_free(dptr);
+        else if (vs_sim_checking)
+            vs_sim_check_range_removed(&range);
+        return freed ? freed : e;
+    }
+    if (!vs_sim_range_remove(dptr, range.id, &range))
+        return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
+    vs_sim_memory_release(&range);
+    vs_sim_pools_release_idle();
+    return e;
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (free)
+        *free = vs_sim_space_free_bytes(ctx->device->ordinal);
+    if (total)
+        *total = vs_sim_spec.capacity_bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
+{
+    size_t f, t;
+    CUresult e = cuMemGetInfo_v2(&f, &t);
+    if (e)
+        return e;
+    if (free)
+        *free = f > UINT32_MAX ? UINT32_MAX : (unsigned)f;
+    if (total)
+        *total = t > UINT32_MAX ? UINT32_MAX : (unsigned)t;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!vs_sim_range_find(dptr, &range) || range.kind == VS_SIM_RANGE_REGISTERED ||
+        range.kind == VS_SIM_RANGE_ARRAY)
+        return CUDA_ERROR_NOT_FOUND;
+    if (pbase)
+        *pbase = range.base;
+    if (psize)
+        *psize = range.bytes;
+    return CUDA_SUCCESS;
+}
+
+/* ---- pinned host memory ---- */
+
+CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e)
+        return e;
+    if (!pp || !bytesize ||
+        (Flags &
+         ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_HOST)))
+        return e;
+    void *pages = vs_sim_host_map(bytesize);
+    if (!pages)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct vs_sim_range range = {.base = (uintptr_t)pages,
+                                 .bytes = bytesize,
+                                 .kind = VS_SIM_RANGE_HOST,
+                                 .ctx = ctx,
+                                 .flags = Flags,
+                                 .device = -1};
+    e = vs_sim_range_add(&range);
+    if (e)
+        vs_sim_host_unmap(pages, bytesize);
+    else
+        *pp = pages;
+    return e;
+}
+
+CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
+{
+    return cuMemHostAlloc(pp, bytesize, CU_MEMHOSTALLOC_DEVICEMAP);
+}
+
+CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
+{
+    return cuMemAllocHost_v2(pp, bytesize);
+}
+
+/* Work may still use the memory, so it is waited for; but no document promises
+ * that, so the checker does not let a program rely on it. */
+static bool host_remove(struct vs_sim_range *range, CUresult *e)
+{
+    if (vs_sim_checking)
+        vs_sim_check_unsynced(true);
+    *e = vs_sim_context_sync(range->ctx);
+    bool removed = vs_sim_range_remove(range->base, range->id, range);
+    if (vs_sim_checking)
+        vs_sim_check_unsynced(false);
+    return removed;
+}
+
+CUresult cuMemFreeHost(void *p)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e)
+        return e;
+    if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
+        range.kind != VS_SIM_RANGE_HOST) {
+        if (p && vs_sim_checking)
+            vs_sim_check_bad_free((uintptr_t)p);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!host_remove(&range, &e))
+        return CUDA_ERROR_INVALID_VALUE;
+    vs_sim_memory_release(&range);
+    return e;
+}
+
+CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
+{
+    struct vs_sim_context *ctx;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e)
+        return e;
+    if (!p || !bytesize ||
+        (Flags & ~(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                   CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    struct vs_sim_range range = {.base = (uintptr_t)p,
+                                 .bytes = bytesize,
+                                 .kind = VS_SIM_RANGE_REGISTERED,
+                                 .ctx = ctx,
+                                 .flags = Flags,
+                                 .device = -1};
+    e = vs_sim_range_add(&range);
+    return e == CUDA_ERROR_ALREADY_MAPPED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : e;
+}
+
+CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
+{
+    return cuMemHostRegister_v2(p, bytesize, Flags);
+}
+
+CUresult cuMemHostUnregister(void *p)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_safe();
+    if (e)
+        return e;
+    if (!p || !vs_sim_range_find((uintptr_t)p, &range) || range.base != (uintptr_t)p ||
+        range.kind != VS_SIM_RANGE_REGISTERED) {
+        if (p && vs_sim_checking)
+            vs_sim_check_bad_free((uintptr_t)p);
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    }
+    if (!host_remove(&range, &e))
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    return e;
+}
+
+static bool is_host(const struct vs_sim_range *range)
+{
+    return range->kind == VS_SIM_RANGE_HOST || range->kind == VS_SIM_RANGE_REGISTERED;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pdptr || Flags || !vs_sim_range_find((uintptr_t)p, &range) || !is_host(&range))
+        return CUDA_ERROR_INVALID_VALUE;
+    *pdptr = (CUdeviceptr)(uintptr_t)p; /* one address space, as with unified addressing */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_range range;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (e)
+        return e;
+    if (!pFlags || !vs_sim_range_find((uintptr_t)p, &range) || range.kind != VS_SIM_RANGE_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* always mapped under unified addressing */
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuMemCreate: physical memory without an address. An allocation is a stretch of a
+ * memory file: of one that all allocations of a device share or, when it may be
+ * exported, of a file of its own, whose descriptor is what other processes get. It
+ * lives while a handle or a mapping refers to it, and until then counts against the
+ * device it was created on; importing takes no capacity.
+ * Handles are numbers, a slot and its generation, so that a stale one is known. */
+#define _GNU_SOURCE /* fallocate */
+#include "simulator/memory/vs_sim_physical.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "simulator/checker/vs_sim_check.h"
+
+#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in a file: never used up */
+
+struct physical {
+    struct physical *next;
+    struct vs_sim_physical_place place;
+    unsigned users; /* handles */
+    bool own_file, charged;
+    ino_t file; /* with own_file: tells it from others */
+    CUmemAllocationProp prop;
+};
+
+struct handle {
+    struct physical *memory; /* NULL: a free slot */
+    uint32_t generation;
+    unsigned references, mappings;
+};
+
+static atomic_ullong next_id = 1;
+static pthread_mutex_t physical_mu = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static struct physical *physicals;                              /* those with own_file */
+static struct handle *handles;
+static size_t handle_count, handle_max, handle_free; /* a slot below handle_free is in use */
+static struct {
+    bool open;
+    int fd;
+    uint64_t next; /* offsets are never used twice */
+} stores[VS_SIM_DEVICES_MAX + 1]; /* the last one: host memory */
+
+/* ---- handles ---- */
+
+static struct handle *handle_locked(CUmemGenericAllocationHandle value)
+{
+    size_t index = (uint32_t)value;
+    if (!index || index > handle_count)
+        return NULL;
+    struct handle *h = &handles[index - 1];
+    return h->memory && h->generation == value >> 32 ? h : NULL;
+}
+
+static struct handle *slot_locked(void)
+{
+    while (handle_free < handle_count && handles[handle_free].memory)
+        handle_free++;
+    if (handle_free < handle_count)
+        return &handles[handle_free];
+    if (handle_count == handle_max) {
+        size_t max = handle_max ? handle_max * 2 : 64;
+        struct handle *more = realloc(handles, max * sizeof *more);
+        if (!more)
+            return NULL;
+        handles = more;
+        handle_max = max;
+    }
+    handles[handle_count] = (struct handle){0};
+    return &handles[handle_count++];
+}
+
+static bool handle_new_locked(struct physical *memory, CUmemGenericAllocationHandle *value)
+{
+    struct handle *h = slot_locked();
+    if (!h)
+        return false;
+    *h = (struct handle){.memory = memory, .generation = h->generation + 1, .references = 1};
+    memory->users++;
+    *value = (uint64_t)h->generation << 32 | (uint64_t)(h - handles + 1);
+    return true;
+}
+
+static void physical_free(struct physical *m)
+{
+    struct vs_sim_physical_place *p = &m->place;
+    if (m->own_file) {
+        for (struct physical **at = &physicals; *at; at = &(*at)->next)
+            if (*at == m) {
+                *at = m->next;
+                break;
+            }
+        close(p->fd); /* the bytes live on while another process has the file */
+    } else {
+        fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)p->offset,
+                  (off_t)p->bytes);
+    }
+    if (m->charged)
+        vs_sim_space_uncharge(p->device, p->bytes);
+    if (vs_sim_checking)
+        vs_sim_check_physical_gone(p->id);
+    free(m);
+}
+
+static void handle_settle_locked(struct handle *h)
+{
+    if (h->references || h->mappings)
+        return;
+    if (!--h->memory->users)
+        physical_free(h->memory);
+    h->memory = NULL;
+    if ((size_t)(h - handles) < handle_free)
+        handle_free = (size_t)(h - handles);
+}
+
+bool vs_sim_physical_map(CUmemGenericAllocationHandle value, struct vs_sim_physical_place *place)
+{
+    pthread_mutex_lock(&physical_mu);
+    struct handle *h = handle_locked(value);
+    bool ok = h && h->references;
+    if (ok) {
+        h->mappings++;
+        *place = h->memory->place;
+    }
+    pthread_mutex_unlock(&physical_mu);
+    return ok;
+}
+
+void vs_sim_physical_unmap(CUmemGenericAllocationHandle value)
+{
+    pthread_mutex_lock(&physical_mu);
+    struct handle *h = handle_locked(value);
+    h->mappings--;
+    handle_settle_locked(h);
+    pthread_mutex_unlock(&physical_mu);
+}
+
+void vs_sim_physical_retain(CUmemGenericAllocationHandle value)
+{
+    pthread_mutex_lock(&physical_mu);
+    handle_locked(value)->references++;
+    pthread_mutex_unlock(&physical_mu);
+}
+
+unsigned vs_sim_physical_handle_types(CUmemGenericAllocationHandle value)
+{
+    pthread_mutex_lock(&physical_mu);
+    struct handle *h = handle_locked(value);
+    unsigned types = h ? (unsigned)h->memory->prop.requestedHandleTypes : 0;
+    pthread_mutex_unlock(&physical_mu);
+    return types;
+}
+
+/* ---- creating ---- */
+
+static CUresult prop_check(const CUmemAllocationProp *prop)
+{
+    if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->win32HandleMetaData)
+        return CUDA_ERROR_INVALID_VALUE;
+    const unsigned posix = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    unsigned types = (unsigned)prop->requestedHandleTypes;
+    if (types & ~(unsigned)(posix | CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT |
+                            CU_MEM_HANDLE_TYPE_FABRIC))
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (prop->location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        if (!vs_sim_device_find(prop->location.id))
+            return CUDA_ERROR_INVALID_DEVICE;
+        break;
+    case CU_MEM_LOCATION_TYPE_HOST:
+        if (types)
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        if (prop->location.id) /* there is no NUMA here */
+            return CUDA_ERROR_INVALID_VALUE;
+        break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (types & ~posix)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return CUDA_SUCCESS;
+}
+
+/* A stretch of the device's common file; zero, since no offset is used twice. */
+static bool place_in_common(struct physical *m)
+{
+    int i = m->place.device < 0 ? VS_SIM_DEVICES_MAX : m->place.device;
+    pthread_mutex_lock(&physical_mu);
+    if (!stores[i].open) {
+        stores[i].fd = vs_sim_store_new(VS_SIM_STORE_MANY, m->place.device, STORE_BYTES);
+        stores[i].open = stores[i].fd >= 0;
+    }
+    bool ok = stores[i].open;
+    if (ok) {
+        m->place.fd = stores[i].fd;
+        m->place.offset = stores[i].next;
+        stores[i].next += m->place.bytes;
+    }
+    pthread_mutex_unlock(&physical_mu);
+    return ok;
+}
+
+static bool place_in_own(struct physical *m)
+{
+    struct stat st;
+    m->place.fd = vs_sim_store_new(VS_SIM_STORE_ONE, m->place.device, m->place.bytes);
+    if (m->place.fd < 0)
+        return false;
+    m->own_file = true;
+    m->file = fstat(m->place.fd, &st) ? 0 : st.st_ino;
+    return true;
+}
+
+static bool charge(int device, size_t bytes)
+{
+    if (vs_sim_space_charge(device, bytes))
+        return true;
+    vs_sim_pools_release_idle();
+    return vs_sim_space_charge(device, bytes);
+}
+
+/* A handle to new memory, which is freed again when there can be none. */
+static CUresult publish(struct physical *m, CUmemGenericAllocationHandle *handle)
+{
+    pthread_mutex_lock(&physical_mu);
+    if (m->own_file) {
+        m->next = physicals;
+        physicals = m;
+    }
+    bool ok = handle_new_locked(m, handle);
+    if (!ok)
+        physical_free(m);
+    pthread_mutex_unlock(&physical_mu);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!handle || !size || size % VS_SIM_GRANULARITY || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((e = prop_check(prop)))
+        return e;
+    if (prop->allocFlags.gpuDirectRDMACapable || prop->allocFlags.usage)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_VMM)))
+        return e;
+    bool on_device = prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    struct physical *m = calloc(1, sizeof *m);
+    if (!m)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    m->place.device = on_device ? prop->location.id : -1;
+    m->place.bytes = size;
+    m->place.id = atomic_fetch_add(&next_id, 1);
+    m->prop = *prop;
+    m->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE; /* a hint, not taken */
+    vs_sim_delay_us(on_device ? vs_sim_spec.malloc_us : 0);
+    m->charged = on_device && charge(m->place.device, size);
+    if ((on_device && !m->charged) ||
+        !(prop->requestedHandleTypes ? place_in_own(m) : place_in_common(m))) {
+        if (m->charged)
+            vs_sim_space_uncharge(m->place.device, size);
+        free(m);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return publish(m, handle);
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    pthread_mutex_lock(&physical_mu);
+    struct handle *h = handle_locked(handle);
+    bool ok = h && h->references;
+    if (ok) {
+        h->references--;
+        handle_settle_locked(h);
+    }
+    pthread_mutex_unlock(&physical_mu);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- asking ---- */
+
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option)
+{
+    CUresult e = vs_sim_enter();
+    if (!e && (!granularity || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+                                option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)))
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e)
+        e = prop_check(prop);
+    if (!e)
+        *granularity = VS_SIM_GRANULARITY;
+    return e;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!prop)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&physical_mu);
+    struct handle *h = handle_locked(handle);
+    bool ok = h && h->references;
+    if (ok)
+        *prop = h->memory->prop;
+    pthread_mutex_unlock(&physical_mu);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- sharing ---- */
+
+CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType handleType,
+                                      unsigned long long flags)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!shareableHandle || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return CUDA_ERROR_INVALID_VALUE;
+    int fd = -1;
+    pthread_mutex_lock(&physical_mu);
+    struct handle *h = handle_locked(handle);
+    bool ok = h && h->references && (h->memory->prop.requestedHandleTypes & handleType);
+    if (ok) /* the program's own descriptor, which an exec may hand on */
+        fd = dup(h->memory->place.fd);
+    pthread_mutex_unlock(&physical_mu);
+    if (!ok)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (fd < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *(int *)shareableHandle = fd;
+    return CUDA_SUCCESS;
+}
+
+/* The same memory imported where it is known already is one allocation. */
+static CUresult import_known(ino_t file, CUmemGenericAllocationHandle *handle)
+{
+    CUresult e = CUDA_ERROR_NOT_FOUND;
+    pthread_mutex_lock(&physical_mu);
+    for (struct physical *m = physicals; m && e == CUDA_ERROR_NOT_FOUND; m = m->next)
+        if (m->file == file)
+            e = handle_new_locked(m, handle) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_unlock(&physical_mu);
+    return e;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                        CUmemAllocationHandleType shHandleType)
+{
+    int fd = (int)(intptr_t)osHandle, device;
+    uint64_t bytes;
+    struct stat st;
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        !vs_sim_store_of(fd, VS_SIM_STORE_ONE, &device, &bytes) || fstat(fd, &st))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (device == VS_SIM_UNSEEN)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    e = import_known(st.st_ino, handle);
+    if (e != CUDA_ERROR_NOT_FOUND)
+        return e;
+    struct physical *m = calloc(1, sizeof *m);
+    if (!m)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    m->place.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    m->place.device = device;
+    m->place.bytes = bytes;
+    m->place.id = atomic_fetch_add(&next_id, 1);
+    m->own_file = true;
+    m->file = st.st_ino;
+    m->prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    m->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    m->prop.location.type =
+        device < 0 ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_DEVICE;
+    m->prop.location.id = device < 0 ? 0 : device;
+    if (m->place.fd < 0) {
+        free(m);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return publish(m, handle);
+}

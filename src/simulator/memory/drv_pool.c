@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream-ordered allocation and pool entry points, over drv_pool_memory.c. Pools
+ * are of device memory; those that other processes may have are in drv_pool_share.c. */
+#include "simulator/memory/vs_sim_pool.h"
+
+#include <string.h>
+
+CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
+{
+    struct vs_sim_pool *p = (struct vs_sim_pool *)handle;
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!p || atomic_load(&p->mark) != VS_SIM_POOL_MARK)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pool = p;
+    return CUDA_SUCCESS;
+}
+
+/* ---- allocating and freeing in stream order ---- */
+
+static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
+                         struct vs_sim_pool *pool, size_t bytes, CUdeviceptr *dptr)
+{
+    struct vs_sim_range range = {.bytes = bytes,
+                                 .kind = VS_SIM_RANGE_POOL,
+                                 .ctx = ctx,
+                                 .pool = pool,
+                                 .device = pool->device};
+    struct vs_sim_stream *wait_stream;
+    uint64_t wait_seq;
+    CUresult e = vs_sim_pool_alloc(pool, bytes, stream, &range.base, &wait_stream, &wait_seq);
+    if (e)
+        return e;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
+    if (op && wait_stream && !vs_sim_op_depend(op, wait_stream, wait_seq)) {
+        vs_sim_op_drop(stream, op);
+        op = NULL;
+    }
+    vs_sim_memory_in(stream);
+    if (vs_sim_checking)
+        vs_sim_check_defer(op);
+    e = op ? vs_sim_range_add(&range) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (vs_sim_checking)
+        vs_sim_check_defer(NULL);
+    vs_sim_memory_in(NULL);
+    if (e) {
+        if (op)
+            vs_sim_op_drop(stream, op);
+        vs_sim_pool_block_free(pool, range.base, wait_stream ? wait_stream : stream,
+                               wait_stream ? wait_seq : atomic_load(&stream->submitted));
+        return e;
+    }
+    e = vs_sim_submit(stream, op, NULL);
+    *dptr = range.base;
+    return e;
+}
+
+static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle,
+                            CUstream stream_handle, bool given, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, stream_handle, per_thread, &stream);
+    if (!e && (!dptr || !bytes))
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (!e && given)
+        e = vs_sim_pool_of(handle, &pool);
+    if (!e && given && pool->imported)
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (e)
+        return e;
+    if (!given) {
+        struct vs_sim_device *device = stream->ctx->device;
+        if (!vs_sim_pool_default(device))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        pthread_mutex_lock(&device->mu);
+        pool = device->current_pool;
+        pthread_mutex_unlock(&device->mu);
+    }
+    if (vs_sim_capturing()) {
+        bool taken;
+        e = vs_sim_capture_alloc(stream, pool->device, bytes, dptr, &taken);
+        if (taken)
+            return e;
+    }
+    if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_POOL)))
+        return e;
+    return alloc_in(stream->ctx, stream, pool, bytes, dptr);
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    return alloc_async(dptr, bytesize, NULL, hStream, false, false);
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    return alloc_async(dptr, bytesize, NULL, hStream, false, true);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                 CUstream hStream)
+{
+    return alloc_async(dptr, bytesize, pool, hStream, true, false);
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                      CUstream hStream)
+{
+    return alloc_async(dptr, bytesize, pool, hStream, true, true);
+}
+
+static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_stream *stream;
+    struct vs_sim_range range;
+    uint64_t seq;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_stream_of(ctx, handle, per_thread, &stream);
+    if (e)
+        return e;
+    if (vs_sim_capturing()) {
+        bool taken;
+        e = vs_sim_capture_free(stream, dptr, &taken);
+        if (taken)
+            return e;
+    }
+    bool found = vs_sim_range_find(dptr, &range) && range.base == dptr;
+    if (found && range.kind == VS_SIM_RANGE_GRAPH) {
+        e = vs_sim_block_free(dptr, stream);
+        if (vs_sim_checking && e)
+            vs_sim_check_bad_free(dptr);
+        else if (vs_sim_checking)
+            vs_sim_check_ending(&range);
+        return e;
+    }
+    if (found && range.kind == VS_SIM_RANGE_DEVICE) /* after what is enqueued, and now */
+        return cuMemFree_v2(dptr);
+    if (!found || range.kind != VS_SIM_RANGE_POOL) {
+        if (vs_sim_checking)
+            vs_sim_check_bad_free(dptr);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_memory_in(stream);
+    if (vs_sim_checking)
+        vs_sim_check_defer(op);
+    bool ours = vs_sim_range_remove(dptr, range.id, NULL);
+    if (vs_sim_checking)
+        vs_sim_check_defer(NULL);
+    vs_sim_memory_in(NULL);
+    if (!ours) {
+        vs_sim_op_drop(stream, op);
+        return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
+    }
+    e = vs_sim_submit(stream, op, &seq);
+    vs_sim_pool_block_free(range.pool, dptr, e ? NULL : stream, e ? 0 : seq);
+    return e;
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    return free_async(dptr, hStream, false);
+}
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
+{
+    return free_async(dptr, hStream, true);
+}
+
+/* ---- pools ---- */
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
+{
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((props->handleTypes & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) ||
+        props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (!vs_sim_device_find(props->location.id))
+        return CUDA_ERROR_INVALID_DEVICE;
+    struct vs_sim_pool *p = props->handleTypes
+                                ? vs_sim_pool_create_shared(props->location.id, props->maxSize)
+                                : vs_sim_pool_new(props->location.id, false, props->maxSize);
+    *pool = (CUmemoryPool)p;
+    if (p)
+        vs_sim_report_pool(VS_SIM_POOL_CREATED, p, 0);
+    return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool handle)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (pool->is_default)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_device *device = &vs_sim_devices[pool->device];
+    pthread_mutex_lock(&device->mu);
+    if (device->current_pool == pool)
+        device->current_pool = device->default_pool;
+    pthread_mutex_unlock(&device->mu);
+    vs_sim_report_pool(VS_SIM_POOL_DESTROYED, pool, 0);
+    unsigned live = VS_SIM_POOL_MARK;
+    if (!atomic_compare_exchange_strong(&pool->mark, &live, VS_SIM_POOL_GONE))
+        return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
+    vs_sim_pool_trim(pool, 0);       /* blocks in use stay until they are freed */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    vs_sim_pool_trim(pool, minBytesToKeep);
+    vs_sim_report_pool(VS_SIM_POOL_TRIMMED, pool, minBytesToKeep);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&pool->mu);
+    switch (attr) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: *(int *)value = pool->reuse_events; break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        *(int *)value = pool->reuse_opportunistic;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        *(int *)value = pool->reuse_internal;
+        break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *(cuuint64_t *)value = pool->release_threshold; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: *(cuuint64_t *)value = pool->reserved; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *(cuuint64_t *)value = pool->reserved_high; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: *(cuuint64_t *)value = pool->used; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *(cuuint64_t *)value = pool->used_high; break;
+    default: e = CUDA_ERROR_INVALID_VALUE;
+    }
+    pthread_mutex_unlock(&pool->mu);
+    return e;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&pool->mu);
+    switch (attr) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: pool->reuse_events = *(int *)value; break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        pool->reuse_opportunistic = *(int *)value;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        pool->reuse_internal = *(int *)value;
+        break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->release_threshold = *(cuuint64_t *)value; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: /* the marks can only be reset */
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        if (*(cuuint64_t *)value)
+            e = CUDA_ERROR_INVALID_VALUE;
+        else if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+            pool->reserved_high = pool->reserved;
+        else
+            pool->used_high = pool->used;
+        break;
+    default: e = CUDA_ERROR_INVALID_VALUE;
+    }
+    pthread_mutex_unlock(&pool->mu);
+    return e;
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (!map && count)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+            map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+            return CUDA_ERROR_NOT_SUPPORTED;
+        if (!vs_sim_device_find(map[i].location.id))
+            return CUDA_ERROR_INVALID_DEVICE;
+        if (map[i].location.id == pool->device && map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    pthread_mutex_lock(&pool->mu);
+    for (size_t i = 0; i < count; i++)
+        pool->readable[map[i].location.id] = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    pthread_mutex_unlock(&pool->mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *location)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        !vs_sim_device_find(location->id))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&pool->mu);
+    *flags = pool->readable[location->id] ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                          : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    pthread_mutex_unlock(&pool->mu);
+    return CUDA_SUCCESS;
+}
+
+/* ---- a device's pools ---- */
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    CUresult e = vs_sim_enter();
+    struct vs_sim_device *d = e ? NULL : vs_sim_device_find(dev);
+    if (e)
+        return e;
+    if (!pool_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!d)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *pool_out = (CUmemoryPool)vs_sim_pool_default(d);
+    return *pool_out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    CUresult e = cuDeviceGetDefaultMemPool(pool, dev); /* makes it at first use */
+    if (e)
+        return e;
+    struct vs_sim_device *d = &vs_sim_devices[dev];
+    pthread_mutex_lock(&d->mu);
+    *pool = (CUmemoryPool)d->current_pool;
+    pthread_mutex_unlock(&d->mu);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    struct vs_sim_device *d = vs_sim_device_find(dev);
+    if (!d)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (pool->device != dev || pool->imported || !vs_sim_pool_default(d))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&d->mu);
+    d->current_pool = pool;
+    pthread_mutex_unlock(&d->mu);
+    return CUDA_SUCCESS;
+}
+
+/* 13.0: the same for any kind of location; here devices only. */
+static CUresult location_ok(const CUmemLocation *location, CUmemAllocationType type)
+{
+    if (!location)
+        return CUDA_ERROR_INVALID_VALUE;
+    return location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                CUmemAllocationType type)
+{
+    CUresult e = location_ok(location, type);
+    return e ? e : cuDeviceGetDefaultMemPool(pool_out, location->id);
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
+{
+    CUresult e = location_ok(location, type);
+    return e ? e : cuDeviceGetMemPool(pool, location->id);
+}
+
+CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
+{
+    CUresult e = location_ok(location, type);
+    return e ? e : cuDeviceSetMemPool(location->id, pool);
+}

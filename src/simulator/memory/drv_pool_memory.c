@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream-ordered memory: a pool holds segments of device memory, cut into blocks.
+ * A block freed in a stream is free at once for that stream, whose order protects
+ * it, for streams that wait for the free by events or the legacy stream, and for others
+ * when it has been passed; only when the device has no
+ * more is a block handed on with a wait. Segments without users go back at
+ * synchronisations, above the release threshold.
+ * Blocks in use are found by address in a hash table, free ones by size in lists, so
+ * that neither depends on how many there are. Free neighbours that wait for
+ * different streams stay apart until a request finds no room.
+ * A shareable pool's segments lie in a memory file of its own. */
+#include "simulator/memory/vs_sim_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SEGMENT_BYTES (UINT64_C(32) << 20) /* pools grow in steps of this, as real ones do */
+#define BLOCK_ALIGN 512
+
+struct vs_sim_pool_block {
+    struct vs_sim_pool_block *next; /* in address order */
+    struct vs_sim_pool_block *prev;
+    uintptr_t base;
+    size_t bytes;
+    bool used;
+    struct vs_sim_pool_segment *segment;
+    struct vs_sim_pool_block *list_next, **list_at; /* free: of its size; used: of its hash */
+    struct vs_sim_stream *stream; /* freed in; NULL: nothing to wait for */
+    uint64_t seq;
+};
+
+struct vs_sim_pool_segment {
+    struct vs_sim_pool_segment *next;
+    uintptr_t base;
+    size_t bytes;
+    uint64_t offset; /* in the pool's file, if it has one */
+    atomic_uint pins; /* work that is reading or writing in it at the moment */
+    struct vs_sim_pool_block *first;
+};
+
+static pthread_mutex_t pools_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_sim_pool *pools;     /* all ever; guarded by pools_mu */
+static atomic_bool something_to_trim; /* a block was freed since the last trim left nothing */
+
+static void list_in(struct vs_sim_pool_block **list, struct vs_sim_pool_block *b)
+{
+    b->list_next = *list;
+    b->list_at = list;
+    if (b->list_next)
+        b->list_next->list_at = &b->list_next;
+    *list = b;
+}
+
+static void list_out(struct vs_sim_pool_block *b)
+{
+    *b->list_at = b->list_next;
+    if (b->list_next)
+        b->list_next->list_at = b->list_at;
+}
+
+static unsigned class_of(size_t bytes)
+{
+    unsigned log = 63 - (unsigned)__builtin_clzll(bytes);
+    return log * 4 + (unsigned)(bytes >> (log - 2) & 3); /* at least 512 bytes */
+}
+
+static void free_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
+{
+    list_in(&pool->free[class_of(b->bytes)], b);
+}
+
+static struct vs_sim_pool_block **used_list(const struct vs_sim_pool *pool, uintptr_t address)
+{
+    return &pool->used_table[(address / BLOCK_ALIGN * 0x9E3779B97F4A7C15u) >> 32 &
+                             (pool->used_size - 1)];
+}
+
+/* Room for one more used block. False: no host memory, and no table at all yet. */
+static bool used_room(struct vs_sim_pool *pool)
+{
+    if (pool->used_count < pool->used_size)
+        return true;
+    size_t old_size = pool->used_size, size = old_size ? old_size * 4 : 256;
+    struct vs_sim_pool_block **old = pool->used_table, **table = calloc(size, sizeof *table);
+    if (!table)
+        return old_size; /* chains grow instead */
+    pool->used_table = table;
+    pool->used_size = size;
+    for (size_t i = 0; i < old_size; i++)
+        for (struct vs_sim_pool_block *b = old[i], *next; b; b = next) {
+            next = b->list_next;
+            list_in(used_list(pool, b->base), b);
+        }
+    free(old);
+    return true;
+}
+
+static struct vs_sim_pool_block *used_find(const struct vs_sim_pool *pool, uintptr_t address)
+{
+    struct vs_sim_pool_block *b = pool->used_size ? *used_list(pool, address) : NULL;
+    while (b && b->base != address)
+        b = b->list_next;
+    return b;
+}
+
+static void used_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
+{
+    b->used = true;
+    b->stream = NULL;
+    list_in(used_list(pool, b->base), b);
+    pool->used_count++;
+    pool->used += b->bytes;
+    if (pool->used > pool->used_high)
+        pool->used_high = pool->used;
+}
+
+/* A pool that is no more, nothing of which is in use, to begin another life. Work on
+ * its way may still name it, so none is ever freed. */
+static struct vs_sim_pool *pool_again(void)
+{
+    pthread_mutex_lock(&pools_mu);
+    struct vs_sim_pool *pool = pools;
+    for (; pool; pool = pool->next) {
+        unsigned gone = VS_SIM_POOL_GONE;
+        if (atomic_load(&pool->mark) != gone)
+            continue;
+        pthread_mutex_lock(&pool->mu);
+        bool ours = !pool->segments && pool->store < 0 &&
+                    atomic_compare_exchange_strong(&pool->mark, &gone, 0);
+        pthread_mutex_unlock(&pool->mu);
+        if (ours)
+            break;
+    }
+    pthread_mutex_unlock(&pools_mu);
+    return pool;
+}
+
+/* What a pool of an earlier life did is forgotten; its table of used blocks is empty. */
+static void forget(struct vs_sim_pool *pool)
+{
+    pthread_mutex_lock(&pool->mu);
+    pool->imported = pool->apart = false;
+    pool->store_next = pool->release_threshold = 0;
+    pool->reserved_high = pool->used_high = 0;
+    memset(pool->readable, 0, sizeof pool->readable);
+    pthread_mutex_unlock(&pool->mu);
+}
+
+struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes)
+{
+    struct vs_sim_pool *again = pool_again();
+    struct vs_sim_pool *pool = again ? again : calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    if (again)
+        forget(pool);
+    else
+        pthread_mutex_init(&pool->mu, NULL);
+    pool->device = device;
+    pool->is_default = is_default;
+    pool->max_bytes = max_bytes;
+    pool->store = -1;
+    pool->reuse_opportunistic = pool->reuse_internal = pool->reuse_events = 1;
+    pool->readable[device] = true;
+    atomic_store(&pool->mark, VS_SIM_POOL_MARK);
+    if (again)
+        return pool; /* is among all */
+    pthread_mutex_lock(&pools_mu);
+    pool->next = pools;
+    pools = pool;
+    pthread_mutex_unlock(&pools_mu);
+    return pool;
+}
+
+struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes)
+{
+    struct vs_sim_pool *pool = vs_sim_pool_new(device, false, max_bytes);
+    if (pool) { /* nobody else knows it yet, and without segments nobody asks */
+        pool->store = store;
+        pool->imported = imported;
+    }
+    return pool;
+}
+
+struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device)
+{
+    pthread_mutex_lock(&device->mu);
+    if (!device->default_pool) {
+        device->default_pool = vs_sim_pool_new(device->ordinal, true, 0);
+        if (!device->current_pool)
+            device->current_pool = device->default_pool;
+    }
+    struct vs_sim_pool *pool = device->default_pool;
+    pthread_mutex_unlock(&device->mu);
+    return pool;
+}
+
+static bool passed(const struct vs_sim_pool_block *b)
+{
+    return !b->stream || atomic_load(&b->stream->completed) >= b->seq;
+}
+
+/* *b* and its next become one when both are free and nothing, or the same stream, is
+ * waited for. Both are in lists; so is what comes out. */
+static bool join_next(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
+{
+    struct vs_sim_pool_block *n = b->next;
+    if (!n || n->used || b->used)
+        return false;
+    if (passed(b))
+        b->stream = NULL;
+    if (passed(n))
+        n->stream = NULL;
+    if (b->stream != n->stream) {
+        pool->apart = true;
+        return false;
+    }
+    list_out(b);
+    list_out(n);
+    b->seq = b->seq > n->seq ? b->seq : n->seq;
+    b->bytes += n->bytes;
+    b->next = n->next;
+    if (b->next)
+        b->next->prev = b;
+    free(n);
+    free_in(pool, b);
+    return true;
+}
+
+/* Joins what could not be joined when it was freed. False: nothing could. */
+static bool join_all(struct vs_sim_pool *pool)
+{
+    bool any = false, apart = pool->apart;
+    pool->apart = false; /* set again by those that stay so */
+    for (struct vs_sim_pool_segment *seg = apart ? pool->segments : NULL; seg; seg = seg->next)
+        for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
+            while (join_next(pool, b))
+                any = true;
+    return any;
+}
+
+static void cut(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, size_t bytes)
+{
+    struct vs_sim_pool_block *rest;
+    if (b->bytes == bytes || !(rest = malloc(sizeof *rest)))
+        return; /* without host memory the block is simply larger */
+    *rest = *b;
+    rest->base += bytes;
+    rest->bytes -= bytes;
+    rest->prev = b;
+    if (rest->next)
+        rest->next->prev = rest;
+    b->next = rest;
+    b->bytes = bytes;
+    free_in(pool, rest);
+}
+
+static bool follows(const struct vs_sim_follows *f, const struct vs_sim_pool_block *b)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->at[i].stream == b->stream)
+            return f->at[i].seq >= b->seq;
+    return false;
+}
+
+/* Who asks: a stream, and what comes before its next work. */
+struct asking {
+    struct vs_sim_stream *stream;
+    struct vs_sim_follows follows;
+};
+
+static bool may_use(const struct vs_sim_pool *pool, const struct vs_sim_pool_block *b,
+                    const struct asking *by)
+{
+    return !b->stream || b->stream == by->stream || (pool->reuse_opportunistic && passed(b)) ||
+           (pool->reuse_events && follows(&by->follows, b));
+}
+
+/* The smallest free block that *stream* may use without waiting; with *waiting*,
+ * the smallest at all. */
+static struct vs_sim_pool_block *find_locked(struct vs_sim_pool *pool, size_t bytes,
+                                             const struct asking *by, bool waiting)
+{
+    struct vs_sim_pool_block *best = NULL;
+    for (unsigned c = class_of(bytes); c < VS_SIM_POOL_CLASSES && !best; c++)
+        for (struct vs_sim_pool_block *b = pool->free[c]; b; b = b->list_next) {
+            if (b->bytes < bytes || (best && best->bytes <= b->bytes))
+                continue;
+            if (!waiting && !may_use(pool, b, by))
+                continue;
+            best = b;
+            if (best->bytes == bytes)
+                break;
+        }
+    return best;
+}
+
+/* ---- segments ---- */
+
+static bool storage_take(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
+{
+    if (pool->store < 0)
+        return vs_sim_space_alloc(pool->device, seg->bytes, &seg->base) == CUDA_SUCCESS;
+    if (!vs_sim_space_charge(pool->device, seg->bytes))
+        return false;
+    seg->offset = pool->store_next;
+    seg->base = vs_sim_store_reserve(seg->bytes, VS_SIM_PAGE_BYTES, 0);
+    if (seg->base && vs_sim_store_map(seg->base, seg->bytes, pool->store, seg->offset,
+                                      PROT_READ | PROT_WRITE)) {
+        pool->store_next += seg->bytes;
+        return true;
+    }
+    if (seg->base)
+        vs_sim_store_unreserve(seg->base, seg->bytes);
+    vs_sim_space_uncharge(pool->device, seg->bytes);
+    return false;
+}
+
+static void storage_drop(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
+{
+    if (pool->store < 0) {
+        vs_sim_space_free(pool->device, seg->base, seg->bytes);
+        return;
+    }
+    if (!pool->imported) {
+        madvise((void *)seg->base, seg->bytes, MADV_REMOVE);
+        vs_sim_space_uncharge(pool->device, seg->bytes);
+    }
+    vs_sim_store_unreserve(seg->base, seg->bytes);
+}
+
+/* The segment's one block is new and in no list yet. */
+static struct vs_sim_pool_block *segment_add(struct vs_sim_pool *pool,
+                                             struct vs_sim_pool_segment *seg,
+                                             struct vs_sim_pool_block *b)
+{
+    b->base = seg->base;
+    b->bytes = seg->bytes;
+    b->segment = seg;
+    seg->first = b;
+    seg->next = pool->segments;
+    pool->segments = seg;
+    pool->reserved += seg->bytes;
+    if (pool->reserved > pool->reserved_high)
+        pool->reserved_high = pool->reserved;
+    return b;
+}
+
+static struct vs_sim_pool_block *grow_locked(struct vs_sim_pool *pool, size_t bytes)
+{
+    struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
+    struct vs_sim_pool_block *b = calloc(1, sizeof *b);
+    uint64_t step[2] = {SEGMENT_BYTES, VS_SIM_PAGE_BYTES};
+    for (int i = 0; seg && b && i < 2; i++) {
+        seg->bytes = (bytes + step[i] - 1) & ~(size_t)(step[i] - 1);
+        if (pool->max_bytes && pool->reserved + seg->bytes > pool->max_bytes)
+            continue;
+        if (!storage_take(pool, seg))
+            continue;
+        free_in(pool, segment_add(pool, seg, b));
+        return b;
+    }
+    free(seg);
+    free(b);
+    return NULL;
+}
+
+static bool segment_idle(struct vs_sim_pool_segment *seg)
+{
+    if (atomic_load(&seg->pins))
+        return false;
+    for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
+        if (b->used || !passed(b))
+            return false;
+    return true;
+}
+
+static void segment_free(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
+{
+    for (struct vs_sim_pool_block *b = seg->first; b;) {
+        struct vs_sim_pool_block *next = b->next;
+        list_out(b);
+        free(b);
+        b = next;
+    }
+    storage_drop(pool, seg);
+    pool->reserved -= seg->bytes;
+    free(seg);
+}
+
+static void trim_locked(struct vs_sim_pool *pool, uint64_t keep)
+{
+    for (struct vs_sim_pool_segment **p = &pool->segments; *p;) {
+        struct vs_sim_pool_segment *seg = *p;
+        if (pool->reserved - seg->bytes < keep || !segment_idle(seg)) {
+            p = &seg->next;
+            continue;
+        }
+        *p = seg->next;
+        segment_free(pool, seg);
+    }
+}
+
+/* Idle segments, each too small, make room for one that is large enough. */
+static struct vs_sim_pool_block *regrow_locked(struct vs_sim_pool *pool, size_t bytes)
+{
+    uint64_t before = pool->reserved;
+    trim_locked(pool, 0);
+    return pool->reserved < before ? grow_locked(pool, bytes) : NULL;
+}
+
+/* ---- blocks ---- */
+
+CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
+                           uintptr_t *address, struct vs_sim_stream **wait_stream,
+                           uint64_t *wait_seq)
+{
+    if (bytes > SIZE_MAX / 2)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    bytes = (bytes + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
+    *wait_stream = NULL;
+    struct asking by = {.stream = stream};
+    vs_sim_followed(stream, &by.follows);
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_block *b = NULL;
+    if (used_room(pool)) {
+        b = find_locked(pool, bytes, &by, false);
+        if (!b && join_all(pool))
+            b = find_locked(pool, bytes, &by, false);
+        if (!b)
+            b = grow_locked(pool, bytes);
+        if (!b)
+            b = regrow_locked(pool, bytes);
+        if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, &by, true))) {
+            *wait_stream = b->stream;
+            *wait_seq = b->seq;
+        }
+    }
+    if (b) {
+        list_out(b);
+        cut(pool, b, bytes);
+        used_in(pool, b);
+        *address = b->base;
+    }
+    pthread_mutex_unlock(&pool->mu);
+    return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
+                            struct vs_sim_stream *stream, uint64_t seq)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_block *b = used_find(pool, address);
+    if (b) {
+        list_out(b);
+        pool->used_count--;
+        pool->used -= b->bytes;
+        b->used = false;
+        b->stream = stream;
+        b->seq = seq;
+        free_in(pool, b);
+        join_next(pool, b);
+        if (b->prev)
+            join_next(pool, b->prev);
+        atomic_store(&something_to_trim, true);
+    }
+    pthread_mutex_unlock(&pool->mu);
+    return b != NULL;
+}
+
+bool vs_sim_pool_place(struct vs_sim_pool *pool, uintptr_t address, uint64_t *offset)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_block *b = pool->store < 0 ? NULL : used_find(pool, address);
+    if (b)
+        *offset = b->segment->offset + (address - b->segment->base);
+    pthread_mutex_unlock(&pool->mu);
+    return b != NULL;
+}
+
+CUresult vs_sim_pool_import(struct vs_sim_pool *pool, uint64_t offset, size_t bytes,
+                            uintptr_t *address)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = offset % page;
+    struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
+    struct vs_sim_pool_block *b = calloc(1, sizeof *b);
+    bool ok = seg && b;
+    pthread_mutex_lock(&pool->mu);
+    if (ok && (ok = used_room(pool))) {
+        seg->offset = offset - skip;
+        seg->bytes = (skip + bytes + page - 1) / page * page;
+        seg->base = vs_sim_store_reserve(seg->bytes, VS_SIM_PAGE_BYTES, 0);
+        ok = seg->base && vs_sim_store_map(seg->base, seg->bytes, pool->store, seg->offset,
+                                           PROT_READ | PROT_WRITE);
+        if (!ok && seg->base)
+            vs_sim_store_unreserve(seg->base, seg->bytes);
+    }
+    if (ok) {
+        segment_add(pool, seg, b);
+        b->base += skip;
+        b->bytes -= skip;
+        used_in(pool, b);
+        *address = b->base;
+    }
+    pthread_mutex_unlock(&pool->mu);
+    if (!ok) {
+        free(seg);
+        free(b);
+    }
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_state state = {.handle = (uint64_t)(uintptr_t)pool,
+                                      .release_threshold = pool->release_threshold,
+                                      .reserved = pool->reserved,
+                                      .used = pool->used};
+    pthread_mutex_unlock(&pool->mu);
+    return state;
+}
+
+atomic_uint *vs_sim_pool_pin(struct vs_sim_pool *pool, uintptr_t address)
+{
+    pthread_mutex_lock(&pool->mu);
+    struct vs_sim_pool_segment *seg = pool->segments;
+    while (seg && address - seg->base >= seg->bytes)
+        seg = seg->next;
+    if (seg)
+        atomic_fetch_add(&seg->pins, 1);
+    pthread_mutex_unlock(&pool->mu);
+    return seg ? &seg->pins : NULL;
+}
+
+void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep)
+{
+    pthread_mutex_lock(&pool->mu);
+    trim_locked(pool, keep);
+    if (pool->store >= 0 && !pool->segments && atomic_load(&pool->mark) == VS_SIM_POOL_GONE) {
+        close(pool->store);
+        pool->store = -1;
+    }
+    pthread_mutex_unlock(&pool->mu);
+}
+
+void vs_sim_pools_release_idle(void)
+{
+    if (!atomic_exchange(&something_to_trim, false))
+        return;
+    pthread_mutex_lock(&pools_mu);
+    struct vs_sim_pool *pool = pools;
+    pthread_mutex_unlock(&pools_mu);
+    bool pending = false;
+    for (; pool; pool = pool->next) {
+        uint64_t keep = atomic_load(&pool->mark) == VS_SIM_POOL_GONE ? 0 : pool->release_threshold;
+        vs_sim_pool_trim(pool, keep);
+        pthread_mutex_lock(&pool->mu);
+        pending |= pool->reserved > keep && pool->reserved > pool->used;
+        pthread_mutex_unlock(&pool->mu);
+    }
+    if (pending)
+        atomic_store(&something_to_trim, true);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pools shared between processes. The descriptor of a shareable pool is that of its
+ * memory file; what is exported of a pointer is a place in that file. In an imported
+ * pool every imported pointer is a mapping of its own, freed like a block. */
+#include "simulator/memory/vs_sim_ipc.h"
+#include "simulator/memory/vs_sim_pool.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAGIC 0x76735050u
+#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in the file: never used up */
+
+struct export_data {
+    uint32_t magic;
+    uint64_t inode, offset, bytes; /* of the file; in it */
+};
+
+_Static_assert(sizeof(struct export_data) <= sizeof(CUmemPoolPtrExportData), "has to fit");
+
+struct vs_sim_pool *vs_sim_pool_create_shared(int device, size_t max_bytes)
+{
+    int store = vs_sim_store_new(VS_SIM_STORE_POOL, device, STORE_BYTES);
+    struct vs_sim_pool *pool =
+        store < 0 ? NULL : vs_sim_pool_new_shared(device, store, false, max_bytes);
+    if (!pool && store >= 0)
+        close(store);
+    return pool;
+}
+
+CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool handle,
+                                          CUmemAllocationHandleType handleType,
+                                          unsigned long long flags)
+{
+    struct vs_sim_pool *pool;
+    CUresult e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (!handle_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        pool->store < 0 || pool->imported)
+        return CUDA_ERROR_INVALID_VALUE;
+    int fd = dup(pool->store);
+    if (fd < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *(int *)handle_out = fd;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+                                            CUmemAllocationHandleType handleType,
+                                            unsigned long long flags)
+{
+    int fd = (int)(intptr_t)handle, device;
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!pool_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        !vs_sim_store_of(fd, VS_SIM_STORE_POOL, &device, NULL) || !vs_sim_device_find(device))
+        return CUDA_ERROR_INVALID_VALUE;
+    int store = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    struct vs_sim_pool *pool = store < 0 ? NULL : vs_sim_pool_new_shared(device, store, true, 0);
+    if (!pool) {
+        if (store >= 0)
+            close(store);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *pool_out = (CUmemoryPool)pool;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
+{
+    struct vs_sim_range range;
+    struct export_data data = {.magic = MAGIC};
+    CUresult e = vs_sim_enter();
+    if (e)
+        return e;
+    if (!shareData_out || !vs_sim_range_find(ptr, &range) || range.base != ptr ||
+        range.kind != VS_SIM_RANGE_POOL || range.pool->imported ||
+        !vs_sim_pool_place(range.pool, ptr, &data.offset))
+        return CUDA_ERROR_INVALID_VALUE;
+    data.inode = vs_sim_ipc_inode(range.pool->store);
+    data.bytes = range.bytes;
+    memset(shareData_out, 0, sizeof *shareData_out);
+    memcpy(shareData_out, &data, sizeof data);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool handle,
+                                CUmemPoolPtrExportData *shareData)
+{
+    struct vs_sim_context *ctx;
+    struct vs_sim_pool *pool;
+    struct export_data data;
+    CUresult e = vs_sim_enter_context(&ctx);
+    if (!e)
+        e = vs_sim_pool_of(handle, &pool);
+    if (e)
+        return e;
+    if (!ptr_out || !shareData || !pool->imported)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&data, shareData, sizeof data);
+    if (data.magic != MAGIC || data.inode != vs_sim_ipc_inode(pool->store) || !data.bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_range range = {.bytes = data.bytes,
+                                 .kind = VS_SIM_RANGE_POOL,
+                                 .ctx = ctx,
+                                 .pool = pool,
+                                 .device = pool->device};
+    e = vs_sim_pool_import(pool, data.offset, data.bytes, &range.base);
+    if (e)
+        return e;
+    e = vs_sim_range_add(&range);
+    if (e)
+        vs_sim_pool_block_free(pool, range.base, NULL, 0);
+    else
+        *ptr_out = range.base;
+    return e;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one register of address ranges that CUDA knows: device, managed, pinned and
+ * registered memory. A treap ordered by base address; ranges never overlap, so the
+ * range that holds an address is the last one not above it. Callers get copies. */
+#include "simulator/driver/vs_sim_driver.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct node {
+    struct node *left, *right;
+    uint64_t priority;
+    atomic_uint pins; /* work that is reading or writing it at the moment */
+    struct vs_sim_range range;
+};
+
+static pthread_mutex_t ranges_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct node *root;                           /* guarded by ranges_mu */
+static uint64_t next_id = 1;                        /* guarded by ranges_mu */
+static uint64_t random_state = 0x9E3779B97F4A7C15u; /* guarded by ranges_mu */
+
+static uint64_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Into *low what lies below *key*, into *high* the rest. */
+static void split(struct node *tree, uintptr_t key, struct node **low, struct node **high)
+{
+    while (tree) {
+        if (tree->range.base < key) {
+            *low = tree;
+            low = &tree->right;
+            tree = tree->right;
+        } else {
+            *high = tree;
+            high = &tree->left;
+            tree = tree->left;
+        }
+    }
+    *low = *high = NULL;
+}
+
+static struct node *merge(struct node *low, struct node *high)
+{
+    struct node *tree = NULL, **at = &tree;
+    while (low && high) {
+        if (low->priority > high->priority) {
+            *at = low;
+            at = &low->right;
+            low = low->right;
+        } else {
+            *at = high;
+            at = &high->left;
+            high = high->left;
+        }
+    }
+    *at = low ? low : high;
+    return tree;
+}
+
+static struct node *floor_locked(uintptr_t address)
+{
+    struct node *found = NULL;
+    for (struct node *n = root; n;) {
+        if (n->range.base <= address) {
+            found = n;
+            n = n->right;
+        } else {
+            n = n->left;
+        }
+    }
+    return found;
+}
+
+static struct node *holder_locked(uintptr_t address)
+{
+    struct node *n = floor_locked(address);
+    return n && address - n->range.base < n->range.bytes ? n : NULL;
+}
+
+CUresult vs_sim_range_add(struct vs_sim_range *range)
+{
+    struct node *n = malloc(sizeof *n);
+    if (!n)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&ranges_mu);
+    struct node *below = floor_locked(range->base + range->bytes - 1);
+    if (below && below->range.base + below->range.bytes > range->base) {
+        pthread_mutex_unlock(&ranges_mu);
+        free(n);
+        return CUDA_ERROR_ALREADY_MAPPED;
+    }
+    range->id = next_id++;
+    atomic_init(&n->pins, 0);
+    n->range = *range;
+    n->priority = next_random();
+    struct node **at = &root;
+    while (*at && (*at)->priority >= n->priority)
+        at = range->base < (*at)->range.base ? &(*at)->left : &(*at)->right;
+    split(*at, range->base, &n->left, &n->right);
+    *at = n;
+    pthread_mutex_unlock(&ranges_mu);
+    vs_sim_report_memory(range, false);
+    if (vs_sim_checking)
+        vs_sim_check_range_added(range);
+    return CUDA_SUCCESS;
+}
+
+bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy)
+{
+    pthread_mutex_lock(&ranges_mu);
+    struct node *n = holder_locked(address);
+    if (n)
+        *copy = n->range;
+    pthread_mutex_unlock(&ranges_mu);
+    return n != NULL;
+}
+
+atomic_uint *vs_sim_range_pin(uintptr_t address, uint64_t id)
+{
+    pthread_mutex_lock(&ranges_mu);
+    struct node *n = holder_locked(address);
+    if (n && (n->range.id != id || (n->range.kind == VS_SIM_RANGE_GRAPH && n->range.resident < 0)))
+        n = NULL;
+    if (n)
+        atomic_fetch_add(&n->pins, 1);
+    pthread_mutex_unlock(&ranges_mu);
+    return n ? &n->pins : NULL;
+}
+
+/* Those that hold it are moving bytes and wait for nothing. */
+static void wait_unpinned(atomic_uint *pins)
+{
+    for (int turn = 0; atomic_load(pins); turn++)
+        if (turn < 50)
+            sched_yield();
+        else
+            usleep(20);
+}
+
+bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy)
+{
+    return vs_sim_range_find(address, copy) && bytes <= copy->bytes - (address - copy->base);
+}
+
+bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
+{
+    pthread_mutex_lock(&ranges_mu);
+    struct node **at = &root;
+    while (*at && (*at)->range.base != base)
+        at = base < (*at)->range.base ? &(*at)->left : &(*at)->right;
+    struct node *n = *at;
+    if (n && id && n->range.id != id)
+        n = NULL;
+    if (n) {
+        *at = merge(n->left, n->right);
+        if (copy)
+            *copy = n->range;
+    }
+    pthread_mutex_unlock(&ranges_mu);
+    if (n) /* nobody finds it any more */
+        wait_unpinned(&n->pins);
+    if (n)
+        vs_sim_report_memory(&n->range, true);
+    if (n && vs_sim_checking)
+        vs_sim_check_range_removed(&n->range);
+    free(n);
+    return n != NULL;
+}
+
+void vs_sim_range_update(const struct vs_sim_range *range)
+{
+    pthread_mutex_lock(&ranges_mu);
+    struct node *n = floor_locked(range->base);
+    if (n && n->range.id == range->id)
+        n->range = *range;
+    bool leaves = n && n->range.id == range->id && range->kind == VS_SIM_RANGE_GRAPH &&
+                  range->resident < 0;
+    while (leaves && atomic_load(&n->pins)) { /* few, and only graphs come here */
+        pthread_mutex_unlock(&ranges_mu);
+        usleep(20);
+        pthread_mutex_lock(&ranges_mu);
+        n = floor_locked(range->base);
+        leaves = n && n->range.id == range->id;
+    }
+    pthread_mutex_unlock(&ranges_mu);
+}
+
+/* Stream-ordered memory outlives the context it was asked for in (cuCtxDestroy). */
+static struct node *owned_by(struct node *n, const struct vs_sim_context *ctx)
+{
+    if (!n || (n->range.ctx == ctx && n->range.kind != VS_SIM_RANGE_POOL))
+        return n;
+    struct node *found = owned_by(n->left, ctx);
+    return found ? found : owned_by(n->right, ctx);
+}
+
+bool vs_sim_range_of_context(const struct vs_sim_context *ctx, struct vs_sim_range *copy)
+{
+    pthread_mutex_lock(&ranges_mu);
+    struct node *n = owned_by(root, ctx);
+    if (n)
+        *copy = n->range;
+    pthread_mutex_unlock(&ranges_mu);
+    return n != NULL;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where managed memory is. Host and device share the bytes; what is simulated is
+ * which pages of 2 MiB a device holds, and those count against its memory. Each
+ * device has its pages in order of use; when something does not fit, the least
+ * recently used go to the host. So there is never more resident than the device
+ * holds, and allocations may be larger than it.
+ *
+ * Advice is kept for stretches of 4 KiB pages, as programs give it.
+ *
+ * Lock order: managed_mu, then a device's space and the register of ranges. An
+ * allocation's state is freed under managed_mu after its range was removed, so who
+ * finds the range with managed_mu held may follow it. */
+#include "simulator/memory/vs_sim_managed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct page {
+    struct page *newer, *older; /* in the list of the device that holds it */
+    int resident; /* ordinal, or -1 */
+};
+
+struct vs_sim_managed {
+    struct vs_sim_advice *advice; /* ascending, the last one ends at the end */
+    size_t advice_count, advice_max;
+    size_t page_count;
+    struct page pages[];
+};
+
+static struct { /* guarded by managed_mu */
+    struct page *newest, *oldest;
+    uint64_t count;
+} held[VS_SIM_DEVICES_MAX];
+
+static pthread_mutex_t managed_mu = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint live; /* allocations; lets launches skip the rest */
+
+/* ---- pages of devices ---- */
+
+static void leave_locked(struct page *p)
+{
+    int d = p->resident;
+    if (p->newer)
+        p->newer->older = p->older;
+    else
+        held[d].newest = p->older;
+    if (p->older)
+        p->older->newer = p->newer;
+    else
+        held[d].oldest = p->newer;
+    held[d].count--;
+    p->resident = -1;
+}
+
+static void enter_locked(struct page *p, int device)
+{
+    p->resident = device;
+    p->newer = NULL;
+    p->older = held[device].newest;
+    if (p->older)
+        p->older->newer = p;
+    else
+        held[device].oldest = p;
+    held[device].newest = p;
+    held[device].count++;
+}
+
+static void go_home_locked(struct page *p)
+{
+    int device = p->resident;
+    leave_locked(p);
+    vs_sim_space_uncharge(device, VS_SIM_PAGE_BYTES);
+}
+
+static bool bring_locked(struct page *p, int device)
+{
+    if (p->resident == device) {
+        leave_locked(p);
+        enter_locked(p, device);
+        return false;
+    }
+    if (p->resident >= 0)
+        go_home_locked(p);
+    while (!vs_sim_space_try_charge(device, VS_SIM_PAGE_BYTES)) {
+        if (!held[device].oldest)
+            return false; /* the rest of the device is taken for good: it stays here */
+        go_home_locked(held[device].oldest);
+    }
+    enter_locked(p, device);
+    return true;
+}
+
+bool vs_sim_managed_make_room(int device, uint64_t bytes)
+{
+    bool any = false;
+    bytes = (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
+    pthread_mutex_lock(&managed_mu);
+    uint64_t free_bytes = vs_sim_space_free_bytes(device);
+    if (free_bytes + held[device].count * VS_SIM_PAGE_BYTES >= bytes)
+        while (held[device].oldest && vs_sim_space_free_bytes(device) < bytes) {
+            go_home_locked(held[device].oldest);
+            any = true;
+        }
+    pthread_mutex_unlock(&managed_mu);
+    return any;
+}
+
+/* ---- advice ---- */
+
+/* Index of the stretch that holds byte *at*. */
+static size_t advice_at(const struct vs_sim_managed *m, size_t at)
+{
+    size_t i = 0;
+    while (m->advice[i].end <= at)
+        i++;
+    return i;
+}
+
+/* Let a stretch begin at *at*. False: no host memory. */
+static bool split(struct vs_sim_managed *m, size_t at)
+{
+    if (!at || at >= m->advice[m->advice_count - 1].end)
+        return true;
+    size_t i = advice_at(m, at - 1);
+    if (m->advice[i].end == at)
+        return true;
+    if (m->advice_count == m->advice_max) {
+        struct vs_sim_advice *more = realloc(m->advice, 2 * m->advice_max * sizeof *more);
+        if (!more)
+            return false;
+        m->advice = more;
+        m->advice_max *= 2;
+    }
+    memmove(m->advice + i + 1, m->advice + i, (m->advice_count - i) * sizeof *m->advice);
+    m->advice[i].end = at;
+    m->advice_count++;
+    return true;
+}
+
+static bool alike(const struct vs_sim_advice *a, const struct vs_sim_advice *b)
+{
+    return a->preferred == b->preferred && a->prefetched == b->prefetched &&
+           a->accessed_by == b->accessed_by && a->read_mostly == b->read_mostly;
+}
+
+static void join(struct vs_sim_managed *m)
+{
+    size_t kept = 0;
+    for (size_t i = 1; i < m->advice_count; i++) {
+        if (alike(&m->advice[kept], &m->advice[i]))
+            m->advice[kept].end = m->advice[i].end;
+        else
+            m->advice[++kept] = m->advice[i];
+    }
+    m->advice_count = kept + 1;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + VS_SIM_ADVICE_PAGE - 1) & ~(size_t)(VS_SIM_ADVICE_PAGE - 1);
+}
+
+/* The allocation that holds all of a range, and the range as offsets of whole pages. */
+static struct vs_sim_managed *holder_locked(uintptr_t address, size_t bytes, size_t *from,
+                                            size_t *to)
+{
+    struct vs_sim_range range;
+    if (!bytes || !vs_sim_range_covers(address, bytes, &range) ||
+        range.kind != VS_SIM_RANGE_MANAGED)
+        return NULL;
+    *from = (address - range.base) & ~(size_t)(VS_SIM_ADVICE_PAGE - 1);
+    *to = round_up(address - range.base + bytes);
+    return range.managed;
+}
+
+CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes,
+                               void (*change)(struct vs_sim_advice *, int), int with)
+{
+    size_t from, to;
+    CUresult e = CUDA_SUCCESS;
+    pthread_mutex_lock(&managed_mu);
+    struct vs_sim_managed *m = holder_locked(address, bytes, &from, &to);
+    if (!m)
+        e = CUDA_ERROR_INVALID_VALUE;
+    else if (!split(m, from) || !split(m, to))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!e) {
+        for (size_t i = advice_at(m, from); i < m->advice_count && m->advice[i].end <= to; i++)
+            change(&m->advice[i], with);
+        join(m);
+    }
+    pthread_mutex_unlock(&managed_mu);
+    return e;
+}
+
+CUresult vs_sim_managed_visit(uintptr_t address, size_t bytes,
+                              void (*visit)(const struct vs_sim_advice *, void *), void *with)
+{
+    size_t from, to;
+    pthread_mutex_lock(&managed_mu);
+    struct vs_sim_managed *m = holder_locked(address, bytes, &from, &to);
+    for (size_t i = m ? advice_at(m, from) : 0; m && i < m->advice_count; i++) {
+        visit(&m->advice[i], with);
+        if (m->advice[i].end >= to)
+            break;
+    }
+    pthread_mutex_unlock(&managed_mu);
+    return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- moves ---- */
+
+uint64_t vs_sim_managed_move(const struct vs_sim_managed_span *span)
+{
+    struct vs_sim_range range;
+    uint64_t moved = 0;
+    pthread_mutex_lock(&managed_mu);
+    if (vs_sim_range_find(span->base, &range) && range.id == span->id) {
+        size_t first = span->offset / VS_SIM_PAGE_BYTES,
+               last = (span->offset + span->bytes - 1) / VS_SIM_PAGE_BYTES;
+        for (size_t i = first; i <= last; i++) {
+            struct page *p = &range.managed->pages[i];
+            if (span->place >= 0) {
+                moved += bring_locked(p, span->place) ? VS_SIM_PAGE_BYTES : 0;
+            } else if (p->resident >= 0) {
+                go_home_locked(p);
+                moved += span->place == CU_DEVICE_INVALID ? 0 : VS_SIM_PAGE_BYTES;
+            }
+        }
+    }
+    pthread_mutex_unlock(&managed_mu);
+    return moved;
+}
+
+void vs_sim_managed_touch(uintptr_t address, int device)
+{
+    struct vs_sim_range range;
+    if (!atomic_load_explicit(&live, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&managed_mu);
+    if (vs_sim_range_find(address, &range) && range.kind == VS_SIM_RANGE_MANAGED) {
+        struct vs_sim_managed *m = range.managed;
+        for (size_t i = 0, at = 0; i < m->page_count; i++) {
+            while (m->advice[at].end <= i * VS_SIM_PAGE_BYTES)
+                at++;
+            int preferred = m->advice[at].preferred;
+            if (preferred == CU_DEVICE_INVALID || preferred == device)
+                bring_locked(&m->pages[i], device);
+        }
+    }
+    pthread_mutex_unlock(&managed_mu);
+}
+
+/* ---- lives ---- */
+
+/* Host memory that begins with a page of the device. */
+static void *map_aligned(size_t bytes)
+{
+    size_t all = bytes + VS_SIM_PAGE_BYTES;
+    if (all < bytes)
+        return NULL;
+    void *at = vs_sim_host_map(all);
+    if (!at)
+        return NULL;
+    uintptr_t begin = (uintptr_t)at,
+              base = (begin + VS_SIM_PAGE_BYTES - 1) & ~(uintptr_t)(VS_SIM_PAGE_BYTES - 1),
+              end = base + round_up(bytes), limit = round_up(begin + all);
+    if (base > begin)
+        munmap(at, base - begin);
+    if (limit > end)
+        munmap((void *)end, limit - end);
+    return (void *)base;
+}
+
+static struct vs_sim_managed *state_new(size_t bytes)
+{
+    size_t count = (bytes + VS_SIM_PAGE_BYTES - 1) / VS_SIM_PAGE_BYTES;
+    struct vs_sim_managed *m = malloc(sizeof *m + count * sizeof *m->pages);
+    struct vs_sim_advice *advice = malloc(4 * sizeof *advice);
+    if (!m || !advice) {
+        free(m);
+        free(advice);
+        return NULL;
+    }
+    *m = (struct vs_sim_managed){
+        .advice = advice, .advice_count = 1, .advice_max = 4, .page_count = count};
+    advice[0] = (struct vs_sim_advice){
+        .end = round_up(bytes), .preferred = CU_DEVICE_INVALID, .prefetched = CU_DEVICE_INVALID};
+    for (size_t i = 0; i < count; i++)
+        m->pages[i] = (struct page){.resident = -1};
+    return m;
+}
+
+CUresult vs_sim_managed_add(struct vs_sim_range *range)
+{
+    void *pages = map_aligned(range->bytes);
+    range->managed = pages ? state_new(range->bytes) : NULL;
+    range->base = (uintptr_t)pages;
+    range->kind = VS_SIM_RANGE_MANAGED;
+    CUresult e = range->managed ? vs_sim_range_add(range) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (e == CUDA_SUCCESS) {
+        atomic_fetch_add(&live, 1);
+        return CUDA_SUCCESS;
+    }
+    if (range->managed)
+        free(range->managed->advice);
+    free(range->managed);
+    if (pages)
+        vs_sim_host_unmap(pages, range->bytes);
+    return e;
+}
+
+void vs_sim_managed_release(const struct vs_sim_range *range)
+{
+    struct vs_sim_managed *m = range->managed;
+    pthread_mutex_lock(&managed_mu);
+    for (size_t i = 0; i < m->page_count; i++)
+        if (m->pages[i].resident >= 0)
+            go_home_locked(&m->pages[i]);
+    pthread_mutex_unlock(&managed_mu);
+    atomic_fetch_sub(&live, 1);
+    free(m->advice);
+    free(m);
+    vs_sim_host_unmap((void *)range->base, range->bytes);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory as reserved host address space, and the count of its physical
+ * pages. Each device has a window of four times its capacity, mapped without
+ * access from a sparse memory file of the same size, so that another process can
+ * map a part of it; allocating makes part of it readable, freeing takes pages and
+ * access away again. The search for room goes round the window, so an address comes back
+ * as late as possible, and between allocations lies a page without access.
+ * Small requests share a 2 MiB page, found by a bitmap that is searched round
+ * and round in the same way; a page without users counts as free, though the
+ * last one stays mapped for the next small request. */
+#define _GNU_SOURCE /* SEEK_DATA */
+#include "simulator/memory/vs_sim_managed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WINDOW_TIMES 4
+#define FENCED_MAX 12000 /* above this many the kernel's map count matters more than fences */
+#define UNITS (VS_SIM_PAGE_BYTES / VS_SIM_UNIT_BYTES)
+
+struct space_extent { /* a used stretch of the window */
+    uintptr_t base;
+    size_t bytes; /* without the fence */
+};
+
+struct slab { /* a page shared by small allocations */
+    struct slab *next;
+    uintptr_t base;
+    unsigned used, cursor;
+    uint64_t bits[UNITS / 64];
+};
+
+struct space {
+    pthread_mutex_t mu;
+    int store;                /* the file behind the window; -1: none could be had */
+    uintptr_t window, cursor; /* 0 until the first allocation */
+    size_t window_bytes;
+    uint64_t used_bytes;    /* physical, everything but "others" */
+    struct space_extent *extents; /* ascending */
+    size_t extent_count, extent_max;
+    struct slab *slabs;
+    struct slab *spare; /* mapped, without users, not counted as used; or NULL */
+};
+
+static struct space spaces[VS_SIM_DEVICES_MAX];
+static pthread_once_t spaces_once = PTHREAD_ONCE_INIT;
+
+static void spaces_init(void)
+{
+    for (int i = 0; i < VS_SIM_DEVICES_MAX; i++)
+        pthread_mutex_init(&spaces[i].mu, NULL);
+}
+
+static struct space *space_lock(int device)
+{
+    pthread_once(&spaces_once, spaces_init);
+    pthread_mutex_lock(&spaces[device].mu);
+    return &spaces[device];
+}
+
+static uint64_t room_locked(const struct space *sp)
+{
+    uint64_t taken = sp->used_bytes + vs_sim_spec.others_bytes;
+    return taken < vs_sim_spec.capacity_bytes ? vs_sim_spec.capacity_bytes - taken : 0;
+}
+
+static bool window_open(struct space *sp)
+{
+    if (sp->window_bytes)
+        return true;
+    size_t bytes =
+        (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
+    sp->store = vs_sim_store_new(VS_SIM_STORE_SPACE, (int)(sp - spaces), bytes);
+    sp->window = vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
+    if (!sp->window || !vs_sim_store_map(sp->window, bytes, sp->store, 0, PROT_NONE)) {
+        if (sp->store >= 0)
+            close(sp->store);
+        return false;
+    }
+    madvise((void *)sp->window, bytes, MADV_DONTDUMP);
+    sp->window_bytes = bytes;
+    sp->cursor = sp->window;
+    return true;
+}
+
+/* Index of the first extent that ends above *address*. */
+static size_t extent_after(const struct space *sp, uintptr_t address)
+{
+    size_t low = 0, high = sp->extent_count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (sp->extents[mid].base + sp->extents[mid].bytes > address)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+/* Room for *bytes* at or above *from*, below *limit*; 0 when there is none. */
+static uintptr_t room_between(const struct space *sp, uintptr_t from, uintptr_t limit, size_t bytes,
+                              size_t fence, size_t *index)
+{
+    size_t i = extent_after(sp, from > sp->window + fence ? from - fence : sp->window);
+    for (; from + bytes + fence <= limit; i++) {
+        if (i == sp->extent_count || sp->extents[i].base >= from + bytes + fence) {
+            *index = i;
+            return from;
+        }
+        uintptr_t end = sp->extents[i].base + sp->extents[i].bytes + fence;
+        if (end > from)
+            from = end;
+    }
+    return 0;
+}
+
+static uintptr_t extent_take(struct space *sp, size_t bytes)
+{
+    if (sp->extent_count == sp->extent_max) {
+        size_t max = sp->extent_max ? sp->extent_max * 2 : 64;
+        struct space_extent *more = realloc(sp->extents, max * sizeof *more);
+        if (!more)
+            return 0;
+        sp->extents = more;
+        sp->extent_max = max;
+    }
+    size_t fence = sp->extent_count < FENCED_MAX ? VS_SIM_PAGE_BYTES : 0, index;
+    uintptr_t limit = sp->window + sp->window_bytes;
+    uintptr_t at = room_between(sp, sp->cursor, limit, bytes, fence, &index);
+    if (!at)
+        at = room_between(sp, sp->window, limit, bytes, fence, &index);
+    if (!at || mprotect((void *)at, bytes, PROT_READ | PROT_WRITE))
+        return 0;
+    memmove(sp->extents + index + 1, sp->extents + index,
+            (sp->extent_count - index) * sizeof *sp->extents);
+    sp->extents[index] = (struct space_extent){at, bytes};
+    sp->extent_count++;
+    sp->cursor = at + bytes + fence;
+    return at;
+}
+
+/* Takes pages and access away. What comes out is in every flag like the rest of the
+ * window: the kernel merges it with its neighbours, else it would run out of
+ * mappings after 30,000 frees. Much memory is never touched, and
+ * asking costs less than punching holes where there is nothing. */
+static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
+{
+    off_t begin = (off_t)(base - sp->window), data = begin;
+    if (sp->store >= 0)
+        data = lseek(sp->store, begin, SEEK_DATA);
+    if ((data < 0 && errno == ENXIO) || data >= begin + (off_t)bytes) {
+        mprotect((void *)base, bytes, PROT_NONE);
+        return;
+    }
+    if (madvise((void *)base, bytes, MADV_REMOVE))
+        memset((void *)base, 0, bytes);
+    if (sp->store < 0 || !vs_sim_store_map(base, bytes, sp->store, (uint64_t)begin, PROT_NONE)) {
+        mprotect((void *)base, bytes, PROT_NONE);
+        return;
+    }
+    madvise((void *)base, bytes, MADV_DONTDUMP);
+}
+
+static void extent_drop(struct space *sp, uintptr_t base)
+{
+    size_t i = extent_after(sp, base);
+    size_t bytes = sp->extents[i].bytes;
+    pages_drop(sp, base, bytes);
+    sp->extent_count--;
+    memmove(sp->extents + i, sp->extents + i + 1, (sp->extent_count - i) * sizeof *sp->extents);
+}
+
+static uintptr_t pages_take(struct space *sp, size_t bytes)
+{
+    bytes = (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
+    if (bytes > room_locked(sp) || !window_open(sp))
+        return 0;
+    uintptr_t at = extent_take(sp, bytes);
+    if (at)
+        sp->used_bytes += bytes;
+    return at;
+}
+
+/* ---- small allocations ---- */
+
+static bool unit_used(const struct slab *slab, unsigned unit)
+{
+    return slab->bits[unit / 64] >> (unit % 64) & 1;
+}
+
+static void units_mark(struct slab *slab, unsigned first, unsigned count, bool used)
+{
+    for (unsigned u = first; u < first + count; u++) {
+        uint64_t bit = UINT64_C(1) << (u % 64);
+        slab->bits[u / 64] = used ? slab->bits[u / 64] | bit : slab->bits[u / 64] & ~bit;
+    }
+    slab->used = used ? slab->used + count : slab->used - count;
+}
+
+/* First run of *count* free units in [from, to); UNITS when there is none. */
+static unsigned units_find(const struct slab *slab, unsigned from, unsigned to, unsigned count)
+{
+    unsigned run = 0;
+    for (unsigned u = from; u < to; u++) {
+        if (!run && u % 64 == 0 && slab->bits[u / 64] == UINT64_MAX) {
+            u += 63;
+            continue;
+        }
+        run = unit_used(slab, u) ? 0 : run + 1;
+        if (run == count)
+            return u + 1 - count;
+    }
+    return UNITS;
+}
+
+static uintptr_t slab_take(struct slab *slab, unsigned count)
+{
+    if (UNITS - slab->used < count)
+        return 0;
+    unsigned at = units_find(slab, slab->cursor, UNITS, count);
+    if (at == UNITS)
+        at = units_find(slab, 0, UNITS, count);
+    if (at == UNITS)
+        return 0;
+    units_mark(slab, at, count, true);
+    slab->cursor = (at + count) % UNITS;
+    return slab->base + at * (uintptr_t)VS_SIM_UNIT_BYTES;
+}
+
+static unsigned units_of(size_t bytes)
+{
+    return (unsigned)((bytes + VS_SIM_UNIT_BYTES - 1) / VS_SIM_UNIT_BYTES);
+}
+
+static struct slab *slab_new(struct space *sp)
+{
+    struct slab *slab = sp->spare;
+    if (slab) {
+        if (room_locked(sp) < VS_SIM_PAGE_BYTES)
+            return NULL;
+        sp->spare = NULL;
+        sp->used_bytes += VS_SIM_PAGE_BYTES;
+        return slab;
+    }
+    slab = calloc(1, sizeof *slab);
+    if (!slab)
+        return NULL;
+    slab->base = pages_take(sp, VS_SIM_PAGE_BYTES);
+    if (slab->base)
+        return slab;
+    free(slab);
+    return NULL;
+}
+
+static uintptr_t small_take(struct space *sp, size_t bytes)
+{
+    for (struct slab *slab = sp->slabs; slab; slab = slab->next) {
+        uintptr_t at = slab_take(slab, units_of(bytes));
+        if (at)
+            return at;
+    }
+    struct slab *slab = slab_new(sp);
+    if (!slab)
+        return 0;
+    slab->next = sp->slabs;
+    sp->slabs = slab;
+    return slab_take(slab, units_of(bytes));
+}
+
+static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
+{
+    struct slab **p = &sp->slabs;
+    while (address - (*p)->base >= VS_SIM_PAGE_BYTES)
+        p = &(*p)->next;
+    struct slab *slab = *p;
+    unsigned count = units_of(bytes);
+    units_mark(slab, (unsigned)((address - slab->base) / VS_SIM_UNIT_BYTES), count, false);
+    if (!slab->used)
+        *p = slab->next;
+    if (!slab->used && sp->spare) {
+        extent_drop(sp, slab->base);
+        sp->used_bytes -= VS_SIM_PAGE_BYTES;
+        free(slab);
+        return;
+    }
+    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* handed out zeroed again */
+    if (!slab->used) {
+        sp->spare = slab;
+        sp->used_bytes -= VS_SIM_PAGE_BYTES;
+    }
+}
+
+/* ---- the interface ---- */
+
+static uintptr_t take(int device, size_t bytes)
+{
+    struct space *sp = space_lock(device);
+    uintptr_t at = bytes < VS_SIM_SMALL_BYTES ? small_take(sp, bytes) : pages_take(sp, bytes);
+    pthread_mutex_unlock(&sp->mu);
+    return at;
+}
+
+CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address)
+{
+    if (bytes > vs_sim_spec.capacity_bytes)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    uintptr_t at = take(device, bytes);
+    if (!at && vs_sim_managed_make_room(device, bytes))
+        at = take(device, bytes);
+    if (!at)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = at;
+    return CUDA_SUCCESS;
+}
+
+void vs_sim_space_free(int device, uintptr_t address, size_t bytes)
+{
+    struct space *sp = space_lock(device);
+    if (bytes < VS_SIM_SMALL_BYTES) {
+        small_drop(sp, address, bytes);
+    } else {
+        extent_drop(sp, address);
+        sp->used_bytes -= (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
+    }
+    pthread_mutex_unlock(&sp->mu);
+}
+
+bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset)
+{
+    struct space *sp = space_lock(device);
+    bool inside = sp->window_bytes && sp->store >= 0 && address - sp->window < sp->window_bytes;
+    *store = sp->store;
+    *offset = address - sp->window;
+    pthread_mutex_unlock(&sp->mu);
+    return inside;
+}
+
+bool vs_sim_space_try_charge(int device, uint64_t bytes)
+{
+    struct space *sp = space_lock(device);
+    bool fits = bytes <= room_locked(sp);
+    if (fits)
+        sp->used_bytes += bytes;
+    pthread_mutex_unlock(&sp->mu);
+    return fits;
+}
+
+bool vs_sim_space_charge(int device, uint64_t bytes)
+{
+    return vs_sim_space_try_charge(device, bytes) ||
+           (vs_sim_managed_make_room(device, bytes) && vs_sim_space_try_charge(device, bytes));
+}
+
+void vs_sim_space_uncharge(int device, uint64_t bytes)
+{
+    struct space *sp = space_lock(device);
+    sp->used_bytes -= bytes;
+    pthread_mutex_unlock(&sp->mu);
+}
+
+uint64_t vs_sim_space_used_bytes(int device)
+{
+    struct space *sp = space_lock(device);
+    uint64_t used = sp->used_bytes;
+    pthread_mutex_unlock(&sp->mu);
+    return used;
+}
+
+uint64_t vs_sim_space_free_bytes(int device)
+{
+    struct space *sp = space_lock(device);
+    uint64_t room = room_locked(sp);
+    pthread_mutex_unlock(&sp->mu);
+    return room;
+}
+
+void *vs_sim_host_map(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+void vs_sim_host_unmap(void *pages, size_t bytes) { munmap(pages, bytes); }

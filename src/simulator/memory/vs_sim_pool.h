@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory pools inside: what drv_pool.c (the entry points) asks of
+ * drv_pool_memory.c (segments, blocks, reuse). */
+#ifndef VS_SIM_POOL_H
+#define VS_SIM_POOL_H
+
+#include "simulator/driver/vs_sim_driver.h"
+
+#define VS_SIM_POOL_MARK 0x7673504fu
+#define VS_SIM_POOL_GONE 0x7673504eu
+
+#define VS_SIM_POOL_CLASSES 256 /* free blocks by size, four to each power of two */
+
+struct vs_sim_pool_segment;
+struct vs_sim_pool_block;
+
+struct vs_sim_pool {
+    atomic_uint mark;
+    int device;
+    bool is_default;
+    size_t max_bytes;   /* 0: no limit of its own */
+    int store;          /* of a shareable or imported pool, its memory file; else -1 */
+    bool imported;      /* another process's: segments are single imported blocks */
+    pthread_mutex_t mu; /* guards the rest */
+    uint64_t store_next; /* offsets in the file are never used twice */
+    struct vs_sim_pool_segment *segments;
+    bool apart; /* free neighbours wait for different streams */
+    struct vs_sim_pool_block *free[VS_SIM_POOL_CLASSES];
+    struct vs_sim_pool_block **used_table; /* blocks in use by address; chained */
+    size_t used_count, used_size;          /* a power of two, or 0 */
+    uint64_t release_threshold;
+    uint64_t reserved, reserved_high, used, used_high;
+    int reuse_opportunistic, reuse_internal, reuse_events;
+    bool readable[VS_SIM_DEVICES_MAX]; /* cuMemPoolSetAccess */
+    struct vs_sim_pool *next;          /* all ever */
+};
+
+/* vs_sim_pool_new: NULL when the host has no memory. */
+struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes);
+/* vs_sim_pool_new_shared: a pool in the memory file *store*, which is given away;
+ * *imported*: the file is another process's. */
+struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes);
+/* vs_sim_pool_place: where *address* lies in the file of a shareable pool. False: it
+ * is in none of its blocks. */
+bool vs_sim_pool_place(struct vs_sim_pool *pool, uintptr_t address, uint64_t *offset);
+/* vs_sim_pool_import: map what lies at *offset* of an imported pool's file: a block
+ * in use, freed like others. CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult vs_sim_pool_import(struct vs_sim_pool *pool, uint64_t offset, size_t bytes,
+                            uintptr_t *address);
+/* vs_sim_pool_default: made at first use; NULL: no host memory. */
+struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
+/* vs_sim_pool_alloc: *bytes* for use in *stream* from now on. When the memory was
+ * freed in another stream that is not done with it, (*wait_stream*, *wait_seq*) is
+ * what *stream* must wait for first; otherwise *wait_stream* is NULL.
+ * CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
+                           uintptr_t *address, struct vs_sim_stream **wait_stream,
+                           uint64_t *wait_seq);
+/* vs_sim_pool_trim: give segments nobody uses back, down to *keep* bytes reserved. */
+void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep);
+
+/* vs_sim_pool_of: check a handle (drv_pool.c). */
+CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool);
+/* vs_sim_pool_create_shared: a pool that can be exported; NULL: no memory
+ * (drv_pool_share.c). */
+struct vs_sim_pool *vs_sim_pool_create_shared(int device, size_t max_bytes);
+
+#endif

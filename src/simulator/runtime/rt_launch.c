@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launching: the configuration that <<<>>> pushes and the stub pops, the launch
+ * functions nvcc and programs call, and what can be asked of a kernel. */
+#include "simulator/runtime/vs_sim_runtime.h"
+
+#include <string.h>
+
+/* crt/host_runtime.h declares these for C++ only. */
+VS_SIM_RT_API unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                                   struct CUstream_st *stream);
+VS_SIM_RT_API cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim,
+                                                     size_t *sharedMem, void *stream);
+VS_SIM_RT_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
+                                             void **args, size_t sharedMem, cudaStream_t stream);
+VS_SIM_RT_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
+                                                  void **args, size_t sharedMem,
+                                                  cudaStream_t stream);
+
+#define CONFIGS_MAX \
+    16 /* launches whose arguments launch again nest; real code nests once at most */
+
+struct config {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+};
+
+static _Thread_local struct {
+    struct config at[CONFIGS_MAX];
+    unsigned depth;
+} configs;
+
+unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                     struct CUstream_st *stream)
+{
+    if (configs.depth == CONFIGS_MAX)
+        return 1; /* the stub is then not called */
+    configs.at[configs.depth++] = (struct config){gridDim, blockDim, sharedMem, stream};
+    return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
+                                       void *stream)
+{
+    if (!configs.depth)
+        return vs_rt_result(cudaErrorMissingConfiguration);
+    struct config *c = &configs.at[--configs.depth];
+    *gridDim = c->grid;
+    *blockDim = c->block;
+    *sharedMem = c->shared;
+    memcpy(stream, &c->stream, sizeof c->stream);
+    return cudaSuccess;
+}
+
+/* ---- launches ---- */
+
+static bool shape_ok(dim3 grid, dim3 block)
+{
+    return grid.x && grid.y && grid.z && block.x && block.y && block.z && grid.x <= 2147483647u &&
+           grid.y <= 65535 && grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 &&
+           block.z <= 64 && (size_t)block.x * block.y * block.z <= 1024;
+}
+
+static cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                          cudaStream_t stream, bool per_thread)
+{
+    cudaError_t e = vs_rt_enter_context();
+    if (e)
+        return e;
+    if (!kernel)
+        return cudaErrorInvalidDeviceFunction;
+    if (!shape_ok(grid, block))
+        return cudaErrorInvalidConfiguration;
+    if (shared > UINT32_MAX)
+        return cudaErrorInvalidValue;
+    return vs_rt_error((per_thread ? vs_rt.LaunchKernel_ptsz : vs_rt.LaunchKernel)(
+        (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,
+        stream, args, NULL));
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
+                               size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(
+        launch((CUkernel)kernel, gridDim, blockDim, args, sharedMem, stream, false));
+}
+
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
+                                    size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(launch((CUkernel)kernel, gridDim, blockDim, args, sharedMem, stream, true));
+}
+
+/* By the address of the host stub, or by a handle from cudaGetKernel. */
+static cudaError_t launch_function(const void *func, dim3 grid, dim3 block, void **args,
+                                   size_t shared, cudaStream_t stream, bool per_thread)
+{
+    CUkernel kernel;
+    cudaError_t e = vs_rt_kernel_of(func, &kernel);
+    return e ? e : launch(kernel, grid, block, args, shared, stream, per_thread);
+}
+
+cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                             size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, false));
+}
+
+cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                  size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, true));
+}
+
+static cudaError_t launch_cooperative(const void *func, dim3 grid, dim3 block, void **args,
+                                      size_t shared, cudaStream_t stream, bool per_thread)
+{
+    CUkernel kernel;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_kernel_of(func, &kernel);
+    if (e)
+        return e;
+    if (!shape_ok(grid, block))
+        return cudaErrorInvalidConfiguration;
+    if (shared > UINT32_MAX)
+        return cudaErrorInvalidValue;
+    return vs_rt_error(
+        (per_thread ? vs_rt.LaunchCooperativeKernel_ptsz : vs_rt.LaunchCooperativeKernel)(
+            (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+            (unsigned)shared, stream, args));
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                        size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(
+        launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, false));
+}
+
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim,
+                                             void **args, size_t sharedMem, cudaStream_t stream)
+{
+    return vs_rt_result(launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, true));
+}
+
+static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func, void **args,
+                             bool per_thread)
+{
+    CUkernel kernel;
+    if (!config)
+        return cudaErrorInvalidValue;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_kernel_of(func, &kernel);
+    if (e)
+        return e;
+    if (!shape_ok(config->gridDim, config->blockDim))
+        return cudaErrorInvalidConfiguration;
+    if (config->dynamicSmemBytes > UINT32_MAX)
+        return cudaErrorInvalidValue;
+    CUlaunchConfig c = {.gridDimX = config->gridDim.x,
+                        .gridDimY = config->gridDim.y,
+                        .gridDimZ = config->gridDim.z,
+                        .blockDimX = config->blockDim.x,
+                        .blockDimY = config->blockDim.y,
+                        .blockDimZ = config->blockDim.z,
+                        .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+                        .hStream = config->stream,
+                        .attrs = (CUlaunchAttribute *)config->attrs,
+                        .numAttrs = config->numAttrs};
+    return vs_rt_error((per_thread ? vs_rt.LaunchKernelEx_ptsz
+                                   : vs_rt.LaunchKernelEx)(&c, (CUfunction)kernel, args, NULL));
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
+{
+    return vs_rt_result(launch_ex(config, func, args, false));
+}
+
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func,
+                                     void **args)
+{
+    return vs_rt_result(launch_ex(config, func, args, true));
+}
+
+/* ---- kernels ---- */
+
+static cudaError_t enter_function(const void *func, CUfunction *function)
+{
+    CUkernel kernel;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_kernel_of(func, &kernel);
+    return e ? e : vs_rt_error(vs_rt.KernelGetFunction(function, kernel));
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
+{
+    static const CUfunction_attribute wanted[] = {
+        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        CU_FUNC_ATTRIBUTE_NUM_REGS,
+        CU_FUNC_ATTRIBUTE_PTX_VERSION,
+        CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+        CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT};
+    int v[sizeof wanted / sizeof wanted[0]];
+    CUfunction function;
+    cudaError_t e = attr ? enter_function(func, &function) : cudaErrorInvalidValue;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !e; i++)
+        e = vs_rt_error(vs_rt.FuncGetAttribute(&v[i], wanted[i], function));
+    if (e)
+        return vs_rt_result(e);
+    *attr = (struct cudaFuncAttributes){.sharedSizeBytes = (size_t)v[0],
+                                        .constSizeBytes = (size_t)v[1],
+                                        .localSizeBytes = (size_t)v[2],
+                                        .maxThreadsPerBlock = v[3],
+                                        .numRegs = v[4],
+                                        .ptxVersion = v[5],
+                                        .binaryVersion = v[6],
+                                        .cacheModeCA = v[7],
+                                        .maxDynamicSharedSizeBytes = v[8],
+                                        .preferredShmemCarveout = v[9]};
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
+{
+    CUfunction function;
+    cudaError_t e = enter_function(func, &function);
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.FuncSetAttribute(function, (CUfunction_attribute)attr, value)));
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
+{
+    CUfunction function;
+    cudaError_t e = enter_function(func, &function);
+    return vs_rt_result(
+        e ? e : vs_rt_error(vs_rt.FuncSetCacheConfig(function, (CUfunc_cache)cacheConfig)));
+}
+
+cudaError_t cudaFuncGetName(const char **name, const void *func)
+{
+    CUfunction function;
+    cudaError_t e = name ? enter_function(func, &function) : cudaErrorInvalidValue;
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.FuncGetName(name, function)));
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
+                                            int value, int device)
+{
+    cudaError_t e = vs_rt_enter();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value,
+                                                                 (CUkernel)kernel, device)));
+}
+
+/* ---- occupancy ---- */
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func,
+                                                                   int blockSize,
+                                                                   size_t dynamicSMemSize,
+                                                                   unsigned int flags)
+{
+    CUfunction function;
+    cudaError_t e = enter_function(func, &function);
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.OccupancyBlocks(numBlocks, function, blockSize,
+                                                              dynamicSMemSize, flags)));
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
+                                                          int blockSize, size_t dynamicSMemSize)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        numBlocks, func, blockSize, dynamicSMemSize, cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,
+                                                      int numBlocks, int blockSize)
+{
+    CUfunction function;
+    cudaError_t e = enter_function(func, &function);
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.OccupancySharedMem(dynamicSmemSize, function, numBlocks, blockSize)));
+}
+
+/* ---- libraries ---- */
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+                                enum cudaJitOption *jitOptions, void **jitOptionsValues,
+                                unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions,
+                                void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryLoadData(
+                                (CUlibrary *)library, code, (CUjit_option *)jitOptions,
+                                jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
+                                libraryOptionValues, numLibraryOptions)));
+}
+
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName,
+                                    enum cudaJitOption *jitOptions, void **jitOptionsValues,
+                                    unsigned int numJitOptions,
+                                    enum cudaLibraryOption *libraryOptions,
+                                    void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryLoadFromFile(
+                                (CUlibrary *)library, fileName, (CUjit_option *)jitOptions,
+                                jitOptionsValues, numJitOptions, (CUlibraryOption *)libraryOptions,
+                                libraryOptionValues, numLibraryOptions)));
+}
+
+cudaError_t cudaLibraryUnload(cudaLibrary_t library)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.LibraryUnload((CUlibrary)library)));
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name)
+{
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_error(vs_rt.LibraryGetKernel((CUkernel *)pKernel, (CUlibrary)library, name));
+    return vs_rt_result(e ? e : vs_rt_kernel_remember((CUkernel)*pKernel));
+}
+
+cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library,
+                                 const char *name)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryGetGlobal((CUdeviceptr *)dptr, bytes,
+                                                               (CUlibrary)library, name)));
+}
+
+cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
+                                  const char *name)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.LibraryGetManaged((CUdeviceptr *)dptr, bytes,
+                                                                (CUlibrary)library, name)));
+}

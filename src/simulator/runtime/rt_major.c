@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The runtimes of CUDA 11 and 12: what these majors have under another name, with
+ * other arguments or with smaller structures than CUDA 13, on top of the CUDA 13
+ * form (vs_sim_runtime_major.h says how they are kept apart). Layouts and arguments
+ * are those of the public headers of 11.8 and 12.9. The old structures are prefixes
+ * of the new ones except cudaDeviceProp, which lost eight fields.
+ *
+ * Entry points that came between 11.0 and 11.8, or 12.0 and 12.9, are all there, as
+ * in the last release of the major. */
+#include "simulator/runtime/vs_sim_runtime.h"
+
+#if VS_SIM_RT_MAJOR < 13
+#include <string.h>
+
+/* Begins the definition of what rt_api.c exports as *name*; in C that name means the
+ * CUDA 13 form. */
+#define OLD(name, ...)                                                \
+    cudaError_t old_##name(__VA_ARGS__) __asm__("vs_rt_old_" #name); \
+    cudaError_t old_##name(__VA_ARGS__)
+
+/* ---- cudaDeviceProp ---- */
+
+#define PROP_11_BYTES 728  /* ends after reservedSharedMemPerBlock */
+#define PROP_12_BYTES 1032 /* with 63 reserved ints */
+#define FIELD(field) offsetof(struct cudaDeviceProp, field)
+
+/* Stretches of fields that both layouts have: where they begin and end in ours, and
+ * where they begin in the old one. Between them lie the fields that are gone. */
+static const struct {
+    size_t from, end, to;
+} stretches[] = {
+    {0, FIELD(maxGridSize) + 12, 0},
+    {FIELD(totalConstMem), FIELD(multiProcessorCount), 352},
+    {FIELD(multiProcessorCount), FIELD(integrated), 388},
+    {FIELD(integrated), FIELD(maxTexture1D), 396},
+    {FIELD(maxTexture1D), FIELD(maxTexture2D), 408},
+    {FIELD(maxTexture2D), FIELD(surfaceAlignment), 420},
+    {FIELD(surfaceAlignment), FIELD(memoryBusWidth), 568},
+    {FIELD(memoryBusWidth), FIELD(sharedMemPerMultiprocessor), 612},
+    {FIELD(sharedMemPerMultiprocessor), FIELD(pageableMemoryAccess), 640},
+    {FIELD(pageableMemoryAccess), FIELD(sharedMemPerBlockOptin), 672},
+    {FIELD(sharedMemPerBlockOptin), FIELD(hostRegisterSupported), 696},
+    {FIELD(hostRegisterSupported), FIELD(deviceNumaConfig), PROP_11_BYTES},
+};
+
+static const struct {
+    size_t at;
+    CUdevice_attribute attribute;
+} gone[] = {
+    {348, CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
+    {384, CU_DEVICE_ATTRIBUTE_GPU_OVERLAP},
+    {392, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT},
+    {404, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE},
+    {416, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH},
+    {608, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE},
+    {668, CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO},
+    {692, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH},
+};
+
+static cudaError_t old_properties(char *prop, size_t bytes, int device)
+{
+    struct cudaDeviceProp ours;
+    cudaError_t e = prop ? cudaGetDeviceProperties(&ours, device) : cudaErrorInvalidValue;
+    if (e)
+        return vs_rt_result(e);
+    memset(prop, 0, bytes);
+    for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++)
+        if (stretches[i].to < bytes)
+            memcpy(prop + stretches[i].to, (char *)&ours + stretches[i].from,
+                   stretches[i].end - stretches[i].from);
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0] && !e; i++) {
+        int value = 0;
+        e = vs_rt_error(vs_rt.DeviceGetAttribute(&value, gone[i].attribute, device));
+        memcpy(prop + gone[i].at, &value, sizeof value);
+    }
+    return vs_rt_result(e);
+}
+
+/* CUDA 12 kept the name for programs of CUDA 11, whose structure is smaller. */
+OLD(cudaGetDeviceProperties, void *prop, int device)
+{
+    return old_properties(prop, PROP_11_BYTES, device);
+}
+
+#if VS_SIM_RT_MAJOR == 12
+OLD(cudaGetDeviceProperties_v2, void *prop, int device)
+{
+    return old_properties(prop, PROP_12_BYTES, device);
+}
+#endif
+
+OLD(cudaChooseDevice, int *device, const void *prop)
+{
+    struct cudaDeviceProp any = {0}; /* all devices are alike, so nothing of it is looked at */
+    return cudaChooseDevice(device, prop ? &any : NULL);
+}
+
+/* ---- structures that grew ---- */
+
+#define POINTER_ATTRIBUTES_BYTES 24
+
+OLD(cudaPointerGetAttributes, void *attributes, const void *ptr)
+{
+    struct cudaPointerAttributes ours;
+    cudaError_t e = cudaPointerGetAttributes(attributes ? &ours : NULL, ptr);
+    if (!e)
+        memcpy(attributes, &ours, POINTER_ATTRIBUTES_BYTES);
+    return e;
+}
+
+/* *name*: our structure, filled from the *bytes* of the program's, or NULL. */
+#define WIDEN(type, name, given, bytes)                 \
+    struct type name##_wide = {0}, *name = NULL;        \
+    if (given)                                          \
+        name = memcpy(&name##_wide, given, bytes)
+
+/* Called with *out*, the program's structure of *bytes*, and ours. */
+static cudaError_t narrow(cudaError_t e, void *out, const void *ours, size_t bytes)
+{
+    if (!e)
+        memcpy(out, ours, bytes);
+    return e;
+}
+
+OLD(cudaImportExternalMemory, cudaExternalMemory_t *memory, const void *desc)
+{
+    WIDEN(cudaExternalMemoryHandleDesc, wide, desc, 40);
+    return cudaImportExternalMemory(memory, wide);
+}
+
+OLD(cudaExternalMemoryGetMappedBuffer, void **ptr, cudaExternalMemory_t memory, const void *desc)
+{
+    WIDEN(cudaExternalMemoryBufferDesc, wide, desc, 24);
+    return cudaExternalMemoryGetMappedBuffer(ptr, memory, wide);
+}
+
+OLD(cudaExternalMemoryGetMappedMipmappedArray, cudaMipmappedArray_t *array,
+    cudaExternalMemory_t memory, const void *desc)
+{
+    WIDEN(cudaExternalMemoryMipmappedArrayDesc, wide, desc, 64);
+    return cudaExternalMemoryGetMappedMipmappedArray(array, memory, wide);
+}
+
+OLD(cudaImportExternalSemaphore, cudaExternalSemaphore_t *semaphore, const void *desc)
+{
+    WIDEN(cudaExternalSemaphoreHandleDesc, wide, desc, 32);
+    return cudaImportExternalSemaphore(semaphore, wide);
+}
+
+#define RESOURCE_BYTES 64
+#define VIEW_BYTES 48
+#define TEXTURE_BYTES (VS_SIM_RT_MAJOR == 11 ? 68 : 72)
+
+OLD(cudaCreateTextureObject, cudaTextureObject_t *object, const void *resource,
+    const void *texture, const void *view)
+{
+    WIDEN(cudaResourceDesc, r, resource, RESOURCE_BYTES);
+    WIDEN(cudaTextureDesc, t, texture, TEXTURE_BYTES);
+    WIDEN(cudaResourceViewDesc, v, view, VIEW_BYTES);
+    return cudaCreateTextureObject(object, r, t, v);
+}
+
+OLD(cudaCreateSurfaceObject, cudaSurfaceObject_t *object, const void *resource)
+{
+    WIDEN(cudaResourceDesc, r, resource, RESOURCE_BYTES);
+    return cudaCreateSurfaceObject(object, r);
+}
+
+OLD(cudaGetTextureObjectResourceDesc, void *resource, cudaTextureObject_t object)
+{
+    struct cudaResourceDesc ours = {0};
+    return narrow(cudaGetTextureObjectResourceDesc(resource ? &ours : NULL, object), resource,
+                  &ours, RESOURCE_BYTES);
+}
+
+OLD(cudaGetSurfaceObjectResourceDesc, void *resource, cudaSurfaceObject_t object)
+{
+    struct cudaResourceDesc ours = {0};
+    return narrow(cudaGetSurfaceObjectResourceDesc(resource ? &ours : NULL, object), resource,
+                  &ours, RESOURCE_BYTES);
+}
+
+OLD(cudaGetTextureObjectResourceViewDesc, void *view, cudaTextureObject_t object)
+{
+    struct cudaResourceViewDesc ours = {0};
+    return narrow(cudaGetTextureObjectResourceViewDesc(view ? &ours : NULL, object), view,
+                  &ours, VIEW_BYTES);
+}
+
+OLD(cudaGetTextureObjectTextureDesc, void *texture, cudaTextureObject_t object)
+{
+    struct cudaTextureDesc ours = {0};
+    return narrow(cudaGetTextureObjectTextureDesc(texture ? &ours : NULL, object), texture,
+                  &ours, TEXTURE_BYTES);
+}
+
+/* ---- managed memory: a device number instead of a location ---- */
+
+static struct cudaMemLocation location_of(int device)
+{
+    struct cudaMemLocation location = {
+        .type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+        .id = device == cudaCpuDeviceId ? 0 : device};
+    return location;
+}
+
+OLD(cudaMemPrefetchAsync, const void *ptr, size_t count, int device, cudaStream_t stream)
+{
+    return cudaMemPrefetchAsync(ptr, count, location_of(device), 0, stream);
+}
+
+OLD(cudaMemPrefetchAsync_ptsz, const void *ptr, size_t count, int device, cudaStream_t stream)
+{
+    return cudaMemPrefetchAsync_ptsz(ptr, count, location_of(device), 0, stream);
+}
+
+OLD(cudaMemAdvise, const void *ptr, size_t count, enum cudaMemoryAdvise advice, int device)
+{
+    return cudaMemAdvise(ptr, count, advice, location_of(device));
+}
+
+/* ---- capture and graphs without edge data ---- */
+
+OLD(cudaStreamGetCaptureInfo, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+    unsigned long long *id)
+{
+    return cudaStreamGetCaptureInfo(stream, status, id, NULL, NULL, NULL, NULL);
+}
+
+OLD(cudaStreamGetCaptureInfo_ptsz, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+    unsigned long long *id)
+{
+    return cudaStreamGetCaptureInfo_ptsz(stream, status, id, NULL, NULL, NULL, NULL);
+}
+
+OLD(cudaStreamGetCaptureInfo_v2, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+    unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *count)
+{
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, NULL, count);
+}
+
+OLD(cudaStreamGetCaptureInfo_v2_ptsz, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+    unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *count)
+{
+    return cudaStreamGetCaptureInfo_ptsz(stream, status, id, graph, nodes, NULL, count);
+}
+
+OLD(cudaStreamUpdateCaptureDependencies, cudaStream_t stream, cudaGraphNode_t *nodes, size_t count,
+    unsigned flags)
+{
+    return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, count, flags);
+}
+
+OLD(cudaStreamUpdateCaptureDependencies_ptsz, cudaStream_t stream, cudaGraphNode_t *nodes,
+    size_t count, unsigned flags)
+{
+    return cudaStreamUpdateCaptureDependencies_ptsz(stream, nodes, NULL, count, flags);
+}
+
+OLD(cudaGraphAddDependencies, cudaGraph_t graph, const cudaGraphNode_t *from,
+    const cudaGraphNode_t *to, size_t count)
+{
+    return cudaGraphAddDependencies(graph, from, to, NULL, count);
+}
+
+OLD(cudaGraphRemoveDependencies, cudaGraph_t graph, const cudaGraphNode_t *from,
+    const cudaGraphNode_t *to, size_t count)
+{
+    return cudaGraphRemoveDependencies(graph, from, to, NULL, count);
+}
+
+OLD(cudaGraphGetEdges, cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+    size_t *count)
+{
+    return cudaGraphGetEdges(graph, from, to, NULL, count);
+}
+
+OLD(cudaGraphNodeGetDependencies, cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
+{
+    return cudaGraphNodeGetDependencies(node, nodes, NULL, count);
+}
+
+OLD(cudaGraphNodeGetDependentNodes, cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
+{
+    return cudaGraphNodeGetDependentNodes(node, nodes, NULL, count);
+}
+
+/* ---- batched copies that told which one failed ---- */
+
+#if VS_SIM_RT_MAJOR == 12
+OLD(cudaGraphAddNode, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t count, struct cudaGraphNodeParams *params)
+{
+    return cudaGraphAddNode(node, graph, after, NULL, count, params);
+}
+
+/* SIZE_MAX: the error is of no copy in particular. */
+static cudaError_t not_this_copy(cudaError_t e, size_t *failed)
+{
+    if (e && failed)
+        *failed = SIZE_MAX;
+    return e;
+}
+
+#define BATCH(suffix)                                                                      \
+    OLD(cudaMemcpyBatchAsync##suffix, void **to, void **from, size_t *sizes, size_t count, \
+        struct cudaMemcpyAttributes *attributes, size_t *which, size_t attribute_count,    \
+        size_t *failed, cudaStream_t stream)                                               \
+    {                                                                                      \
+        cudaError_t e =                                                                    \
+            cudaMemcpyBatchAsync##suffix((void *)to, (void *)from, sizes, count,           \
+                                         attributes, which, attribute_count, stream);      \
+        return not_this_copy(e, failed);                                                   \
+    }                                                                                      \
+    OLD(cudaMemcpy3DBatchAsync##suffix, size_t count, struct cudaMemcpy3DBatchOp *ops,     \
+        size_t *failed, unsigned long long flags, cudaStream_t stream)                     \
+    {                                                                                      \
+        return not_this_copy(cudaMemcpy3DBatchAsync##suffix(count, ops, flags, stream),    \
+                             failed);                                                      \
+    }
+BATCH()
+BATCH(_ptsz)
+
+OLD(cudaEventElapsedTime_v2, float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return cudaEventElapsedTime(ms, start, end);
+}
+#endif
+
+/* ---- names from before CUDA 4, still there ---- */
+
+OLD(cudaThreadExit, void) { return cudaDeviceReset(); }
+OLD(cudaThreadSynchronize, void) { return cudaDeviceSynchronize(); }
+OLD(cudaThreadGetLimit, size_t *value, enum cudaLimit limit)
+{
+    return cudaDeviceGetLimit(value, limit);
+}
+OLD(cudaThreadSetLimit, enum cudaLimit limit, size_t value)
+{
+    return cudaDeviceSetLimit(limit, value);
+}
+OLD(cudaThreadGetCacheConfig, enum cudaFuncCache *config)
+{
+    return cudaDeviceGetCacheConfig(config);
+}
+OLD(cudaThreadSetCacheConfig, enum cudaFuncCache config)
+{
+    return cudaDeviceSetCacheConfig(config);
+}
+
+/* They convert for devices without doubles, which are none of ours. */
+OLD(cudaSetDoubleForDevice, double *d)
+{
+    return vs_rt_result(d ? cudaSuccess : cudaErrorInvalidValue);
+}
+OLD(cudaSetDoubleForHost, double *d)
+{
+    return vs_rt_result(d ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* ---- CUDA 11 alone ---- */
+
+#if VS_SIM_RT_MAJOR == 11
+#define FUNC_ATTRIBUTES_BYTES 56
+
+OLD(cudaFuncGetAttributes, void *attributes, const void *function)
+{
+    struct cudaFuncAttributes ours;
+    return narrow(cudaFuncGetAttributes(attributes ? &ours : NULL, function), attributes, &ours,
+                  FUNC_ATTRIBUTES_BYTES);
+}
+
+OLD(cudaGetDriverEntryPoint, const char *symbol, void **function, unsigned long long flags)
+{
+    return cudaGetDriverEntryPointByVersion(symbol, function, VS_SIM_RT_VERSION, flags, NULL);
+}
+
+OLD(cudaGetDriverEntryPoint_ptsz, const char *symbol, void **function, unsigned long long flags)
+{
+    return cudaGetDriverEntryPointByVersion_ptsz(symbol, function, VS_SIM_RT_VERSION, flags,
+                                                 NULL);
+}
+
+OLD(cudaGraphInstantiate, cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *error_node,
+    char *log, size_t log_bytes)
+{
+    if (error_node)
+        *error_node = NULL;
+    if (log && log_bytes)
+        *log = '\0';
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+
+OLD(cudaGraphExecUpdate, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *error_node,
+    enum cudaGraphExecUpdateResult *result)
+{
+    cudaGraphExecUpdateResultInfo info = {0};
+    if (!result)
+        return vs_rt_result(cudaErrorInvalidValue);
+    cudaError_t e = cudaGraphExecUpdate(exec, graph, &info);
+    *result = info.result;
+    if (error_node)
+        *error_node = info.errorNode;
+    return e;
+}
+
+/* Start-up code names textures and surfaces; binding them is not supported. */
+VS_SIM_RT_API void __cudaRegisterTexture(void **fatCubinHandle, const void *hostVar,
+                                         const void **deviceAddress, const char *deviceName,
+                                         int dim, int norm, int ext);
+void __cudaRegisterTexture(void **fatCubinHandle, const void *hostVar, const void **deviceAddress,
+                           const char *deviceName, int dim, int norm, int ext)
+{
+    (void)fatCubinHandle, (void)hostVar, (void)deviceAddress, (void)deviceName;
+    (void)dim, (void)norm, (void)ext;
+}
+
+VS_SIM_RT_API void __cudaRegisterSurface(void **fatCubinHandle, const void *hostVar,
+                                         const void **deviceAddress, const char *deviceName,
+                                         int dim, int ext);
+void __cudaRegisterSurface(void **fatCubinHandle, const void *hostVar, const void **deviceAddress,
+                           const char *deviceName, int dim, int ext)
+{
+    (void)fatCubinHandle, (void)hostVar, (void)deviceAddress, (void)deviceName, (void)dim,
+        (void)ext;
+}
+#endif
+#endif

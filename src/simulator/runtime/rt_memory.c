@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Allocating, freeing and asking about memory in the runtime. */
+#include "simulator/runtime/vs_sim_runtime.h"
+
+#include <string.h>
+
+cudaError_t cudaMalloc(void **devPtr, size_t size)
+{
+    cudaError_t e = vs_rt_enter_context();
+    if (!e && !devPtr)
+        e = cudaErrorInvalidValue;
+    if (e)
+        return vs_rt_result(e);
+    *devPtr = NULL;
+    if (!size)
+        return cudaSuccess;
+    CUdeviceptr address = 0;
+    e = vs_rt_error(vs_rt.MemAlloc(&address, size));
+    if (!e)
+        *devPtr = (void *)address;
+    return vs_rt_result(e);
+}
+
+cudaError_t cudaFree(void *devPtr)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e || !devPtr ? e : vs_rt_error(vs_rt.MemFree((CUdeviceptr)devPtr)));
+}
+
+static cudaError_t malloc_pitch(void **devPtr, size_t *pitch, size_t width, size_t height)
+{
+    cudaError_t e = vs_rt_enter_context();
+    if (!e && (!devPtr || !pitch))
+        e = cudaErrorInvalidValue;
+    if (e)
+        return e;
+    if (!width || !height) {
+        *devPtr = NULL;
+        *pitch = 0;
+        return cudaSuccess;
+    }
+    CUdeviceptr address = 0;
+    e = vs_rt_error(vs_rt.MemAllocPitch(&address, pitch, width, height, 4));
+    if (!e)
+        *devPtr = (void *)address;
+    return e;
+}
+
+cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
+{
+    return vs_rt_result(malloc_pitch(devPtr, pitch, width, height));
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
+{
+    size_t rows;
+    if (!pitchedDevPtr || __builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return vs_rt_result(cudaErrorInvalidValue);
+    cudaError_t e = malloc_pitch(&pitchedDevPtr->ptr, &pitchedDevPtr->pitch, extent.width, rows);
+    if (!e) {
+        pitchedDevPtr->xsize = extent.width;
+        pitchedDevPtr->ysize = extent.height;
+    }
+    return vs_rt_result(e);
+}
+
+cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
+{
+    CUdeviceptr address = 0;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e && !devPtr)
+        e = cudaErrorInvalidValue;
+    if (!e)
+        e = vs_rt_error(vs_rt.MemAllocManaged(&address, size, flags));
+    if (!e)
+        *devPtr = (void *)address;
+    return vs_rt_result(e);
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemGetInfo(free, total)));
+}
+
+/* ---- host memory; flags have the driver's values ---- */
+
+cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
+{
+    cudaError_t e = vs_rt_enter_context();
+    if (!e && !pHost)
+        e = cudaErrorInvalidValue;
+    if (e)
+        return vs_rt_result(e);
+    *pHost = NULL;
+    return vs_rt_result(size ? vs_rt_error(vs_rt.MemHostAlloc(pHost, size, flags)) : cudaSuccess);
+}
+
+cudaError_t cudaMallocHost(void **ptr, size_t size)
+{
+    return cudaHostAlloc(ptr, size, cudaHostAllocDefault);
+}
+
+cudaError_t cudaFreeHost(void *ptr)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e || !ptr ? e : vs_rt_error(vs_rt.MemFreeHost(ptr)));
+}
+
+cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemHostRegister(ptr, size, flags)));
+}
+
+cudaError_t cudaHostUnregister(void *ptr)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemHostUnregister(ptr)));
+}
+
+cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags)
+{
+    CUdeviceptr address = 0;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e && !pDevice)
+        e = cudaErrorInvalidValue;
+    if (!e)
+        e = vs_rt_error(vs_rt.MemHostGetDevicePointer(&address, pHost, flags));
+    if (!e)
+        *pDevice = (void *)address;
+    return vs_rt_result(e);
+}
+
+cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemHostGetFlags(pFlags, pHost)));
+}
+
+/* ---- attributes ---- */
+
+static enum cudaMemoryType type_of(unsigned memory_type, unsigned managed)
+{
+    if (managed)
+        return cudaMemoryTypeManaged;
+    if (memory_type == CU_MEMORYTYPE_DEVICE)
+        return cudaMemoryTypeDevice;
+    return memory_type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
+{
+    unsigned memory_type = 0, managed = 0;
+    int device = cudaInvalidDeviceId;
+    CUdeviceptr device_pointer = 0;
+    void *host_pointer = NULL;
+    CUpointer_attribute wanted[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        CU_POINTER_ATTRIBUTE_HOST_POINTER};
+    void *out[] = {&memory_type, &managed, &device, &device_pointer, &host_pointer};
+    cudaError_t e = attributes ? vs_rt_enter_context() : cudaErrorInvalidValue;
+    if (!e)
+        e = vs_rt_error(vs_rt.PointerGetAttributes(5, wanted, out, (CUdeviceptr)ptr));
+    if (e)
+        return vs_rt_result(e);
+    memset(attributes, 0, sizeof *attributes);
+    attributes->type = type_of(memory_type, managed);
+    attributes->device = device;
+    attributes->devicePointer = (void *)device_pointer;
+    attributes->hostPointer = host_pointer;
+    if (attributes->type == cudaMemoryTypeUnregistered) {
+        attributes->device = cudaInvalidDeviceId;
+        attributes->hostPointer = (void *)ptr; /* plain host memory */
+    }
+    return cudaSuccess;
+}
+
+/* ---- managed memory ---- */
+
+static CUmemLocation location_of(struct cudaMemLocation location)
+{
+    CUmemLocation out = {.type = (CUmemLocationType)location.type, .id = location.id};
+    return out;
+}
+
+static cudaError_t prefetch(const void *ptr, size_t count, struct cudaMemLocation location,
+                            unsigned flags, cudaStream_t stream, bool per_thread)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return e ? e
+             : vs_rt_error(vs_rt.MemPrefetchAsync((CUdeviceptr)ptr, count, location_of(location),
+                                                  flags, vs_rt_stream(stream, per_thread)));
+}
+
+cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream)
+{
+    return vs_rt_result(prefetch(devPtr, count, location, flags, stream, false));
+}
+
+cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count,
+                                      struct cudaMemLocation location, unsigned int flags,
+                                      cudaStream_t stream)
+{
+    return vs_rt_result(prefetch(devPtr, count, location, flags, stream, true));
+}
+
+/* The runtime's locations have the layout and values of the driver's. */
+_Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "");
+
+#define BATCH_FORMS(suffix, per_thread)                                                            \
+    cudaError_t cudaMemPrefetchBatchAsync##suffix(                                                 \
+        void **dptrs, size_t *sizes, size_t count, struct cudaMemLocation *prefetchLocs,           \
+        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
+        cudaStream_t stream)                                                                       \
+    {                                                                                              \
+        cudaError_t e = vs_rt_enter_context();                                                     \
+        return vs_rt_result(e ? e                                                                  \
+                              : vs_rt_error(vs_rt.MemPrefetchBatchAsync(                           \
+                                    (CUdeviceptr *)dptrs, sizes, count,                            \
+                                    (CUmemLocation *)prefetchLocs, prefetchLocIdxs,                \
+                                    numPrefetchLocs, flags, vs_rt_stream(stream, per_thread))));   \
+    }                                                                                              \
+    cudaError_t cudaMemDiscardBatchAsync##suffix(void **dptrs, size_t *sizes, size_t count,        \
+                                                 unsigned long long flags, cudaStream_t stream)    \
+    {                                                                                              \
+        cudaError_t e = vs_rt_enter_context();                                                     \
+        return vs_rt_result(                                                                       \
+            e ? e                                                                                  \
+              : vs_rt_error(vs_rt.MemDiscardBatchAsync((CUdeviceptr *)dptrs, sizes, count, flags,  \
+                                                       vs_rt_stream(stream, per_thread))));        \
+    }                                                                                              \
+    cudaError_t cudaMemDiscardAndPrefetchBatchAsync##suffix(                                       \
+        void **dptrs, size_t *sizes, size_t count, struct cudaMemLocation *prefetchLocs,           \
+        size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,                 \
+        cudaStream_t stream)                                                                       \
+    {                                                                                              \
+        cudaError_t e = vs_rt_enter_context();                                                     \
+        return vs_rt_result(e ? e                                                                  \
+                              : vs_rt_error(vs_rt.MemDiscardAndPrefetchBatchAsync(                 \
+                                    (CUdeviceptr *)dptrs, sizes, count,                            \
+                                    (CUmemLocation *)prefetchLocs, prefetchLocIdxs,                \
+                                    numPrefetchLocs, flags, vs_rt_stream(stream, per_thread))));   \
+    }
+
+BATCH_FORMS(, false)
+BATCH_FORMS(_ptsz, true)
+
+cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemAdvise((CUdeviceptr)devPtr, count, (CUmem_advise)advice,
+                                        location_of(location))));
+}
+
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
+                                     enum cudaMemRangeAttribute attribute, const void *devPtr,
+                                     size_t count)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(
+        e ? e
+          : vs_rt_error(vs_rt.MemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
+                                                   (CUdeviceptr)devPtr, count)));
+}
+
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
+                                      enum cudaMemRangeAttribute *attributes, size_t numAttributes,
+                                      const void *devPtr, size_t count)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return vs_rt_result(e ? e
+                          : vs_rt_error(vs_rt.MemRangeGetAttributes(
+                                data, dataSizes, (CUmem_range_attribute *)attributes, numAttributes,
+                                (CUdeviceptr)devPtr, count)));
+}
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, f};
+}

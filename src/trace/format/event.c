@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The event table as data, for both sides of a trace, and the names of the small
+ * enumerations that are in the file. */
+#include "trace/format/event.h"
+
+#include "trace/format/format.h"
+
+#define F(field, codec) {#field, VS_CODEC_##codec},
+#define VS_EVENT(code, name, list) static const struct vs_event_field fields_##name[] = {list};
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+#undef F
+
+#define VS_EVENT(code, name, list)                                                             \
+    _Static_assert((code) > 0 && (code) < 64 && ((code) < VS_DEFINE_STRING ||                  \
+                                                 (code) > VS_DEFINE_RESERVED),                 \
+                   "code of " #name " is reserved");                                           \
+    _Static_assert(sizeof fields_##name / sizeof fields_##name[0] <= VS_EVENT_FIELDS_MAX,      \
+                   #name " has too many fields");
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+
+static const struct vs_event_info table[VS_EVENT_CODE_MAX + 1] = {
+#define VS_EVENT(code, name, list) \
+    [code] = {#name, sizeof fields_##name / sizeof fields_##name[0], fields_##name},
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+};
+
+const struct vs_event_info *vs_event_describe(uint32_t kind)
+{
+    if (kind > VS_EVENT_CODE_MAX || !table[kind].name)
+        return NULL;
+    return &table[kind];
+}
+
+const char *vs_family_name(uint64_t family)
+{
+    static const char *const names[VS_FAMILY_COUNT] = {
+        [VS_FAMILY_DEVICE] = "device",   [VS_FAMILY_ASYNC] = "async",
+        [VS_FAMILY_MANAGED] = "managed", [VS_FAMILY_PINNED] = "pinned",
+        [VS_FAMILY_ARRAY] = "array",     [VS_FAMILY_VMM] = "vmm",
+        [VS_FAMILY_IPC] = "ipc",         [VS_FAMILY_GRAPH] = "graph",
+        [VS_FAMILY_REGISTERED] = "registered",
+    };
+    return family < VS_FAMILY_COUNT ? names[family] : "other";
+}
+
+int vs_family_on_device(uint64_t family)
+{
+    switch (family) {
+    case VS_FAMILY_DEVICE:
+    case VS_FAMILY_ASYNC:
+    case VS_FAMILY_MANAGED:
+    case VS_FAMILY_ARRAY:
+    case VS_FAMILY_VMM:
+    case VS_FAMILY_GRAPH:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+const char *vs_copy_kind_name(uint64_t kind)
+{
+    static const char *const names[VS_COPY_KIND_COUNT] = {
+        [VS_COPY_UNKNOWN] = "unknown", [VS_COPY_HTOD] = "HtoD", [VS_COPY_DTOH] = "DtoH",
+        [VS_COPY_HTOA] = "HtoA",       [VS_COPY_ATOH] = "AtoH", [VS_COPY_ATOA] = "AtoA",
+        [VS_COPY_ATOD] = "AtoD",       [VS_COPY_DTOA] = "DtoA", [VS_COPY_DTOD] = "DtoD",
+        [VS_COPY_HTOH] = "HtoH",       [VS_COPY_PTOP] = "PtoP",
+    };
+    return kind < VS_COPY_KIND_COUNT ? names[kind] : "other";
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A file is a header and frames as in a trace; it is written under another
+ * name and renamed, so that no reader ever sees half of one. */
+#define _GNU_SOURCE
+#include "trace/read/checkpoint_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/vs_option.h"
+#include "trace/read/reader_internal.h"
+#include "trace/read/seek.h"
+
+#define CACHE_MAGIC "\x89VSC\r\n\x1a\n"
+#define CACHE_SUFFIX ".vsc"
+#define FRAMES_MAX ((size_t)1 << 20)
+#define LEVEL 3
+
+struct cache_header {
+    char magic[VS_MAGIC_BYTES];
+    uint32_t version, byte_order;
+    uint8_t uuid[16];
+    uint64_t trace_bytes, file_bytes;
+    uint64_t reserved;
+    uint64_t checksum; /* XXH64 of the bytes before it */
+};
+_Static_assert(sizeof(struct cache_header) == 64, "on-disk size");
+
+/* The directory; made where *make*. false when there is no place for it. */
+static bool cache_directory(char *out, size_t room, bool make)
+{
+    const char *base = vs_environment("XDG_CACHE_HOME"), *home = vs_environment("HOME");
+    int n;
+    if (base && *base == '/')
+        n = snprintf(out, room, "%s", base);
+    else if (home && *home == '/')
+        n = snprintf(out, room, "%s/.cache", home);
+    else
+        return false;
+    static const char *const parts[] = {"", "/vramscope", "/checkpoints"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (n < 0 || (size_t)n + strlen(parts[i]) >= room)
+            return false;
+        n += snprintf(out + n, room - (size_t)n, "%s", parts[i]);
+        if (make && mkdir(out, 0700) && errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+static bool cache_name(const struct vs_reader *reader, char *out, size_t room, bool make)
+{
+    char directory[PATH_MAX - 128], uuid[33];
+    if (!cache_directory(directory, sizeof directory, make))
+        return false;
+    for (size_t i = 0; i < 16; i++)
+        snprintf(uuid + 2 * i, 3, "%02x", vs_reader_uuid(reader)[i]);
+    int n = snprintf(out, room, "%s/%s-%llx" CACHE_SUFFIX, directory, uuid,
+                     (unsigned long long)vs_reader_bytes(reader));
+    return n > 0 && (size_t)n < room;
+}
+
+/* --- reading --- */
+
+static bool header_good(const struct cache_header *h, const struct vs_reader *reader,
+                        uint64_t size)
+{
+    return !memcmp(h->magic, CACHE_MAGIC, VS_MAGIC_BYTES) && h->byte_order == VS_BYTE_ORDER &&
+           h->version == VS_CHECKPOINT_VERSION &&
+           !memcmp(h->uuid, vs_reader_uuid(reader), sizeof h->uuid) &&
+           h->trace_bytes == vs_reader_bytes(reader) && h->file_bytes == size &&
+           h->checksum == XXH64(h, offsetof(struct cache_header, checksum), 0);
+}
+
+/* Where its frames are; how many, 0 when they do not fill the file. */
+static size_t find_frames(const struct vs_source *source, uint64_t **offsets)
+{
+    size_t count = 0, capacity = 0;
+    uint64_t offset = sizeof(struct cache_header);
+    struct vs_frame_header h;
+    *offsets = NULL;
+    while (offset < source->size) {
+        if (count == FRAMES_MAX ||
+            vs_source_read(source, offset, &h, sizeof h) != sizeof h ||
+            h.sync != VS_FRAME_SYNC || h.header_bytes != sizeof h ||
+            h.stored_bytes > source->size - offset - sizeof h)
+            return 0;
+        if (count == capacity) {
+            capacity = capacity ? capacity * 2 : 64;
+            uint64_t *larger = realloc(*offsets, capacity * sizeof *larger);
+            if (!larger)
+                return 0;
+            *offsets = larger;
+        }
+        (*offsets)[count++] = offset;
+        offset += sizeof h + h.stored_bytes;
+    }
+    return count;
+}
+
+enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader)
+{
+    char name[PATH_MAX];
+    struct cache_header header;
+    struct stat st;
+    const struct vs_frame_list *frames = vs_reader_frames(reader);
+    if (!frames)
+        return VS_ERR_NOMEM;
+    if (!cache_name(reader, name, sizeof name, false))
+        return VS_ERR_NOT_FOUND;
+    struct vs_source source = {.fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    if (source.fd < 0)
+        return VS_ERR_NOT_FOUND;
+    uint64_t *offsets = NULL;
+    struct vs_checkpoints *checkpoints = NULL;
+    enum vs_err err = VS_ERR_CORRUPT;
+    if (!fstat(source.fd, &st) && S_ISREG(st.st_mode)) {
+        source.size = (uint64_t)st.st_size;
+        if (vs_source_read(&source, 0, &header, sizeof header) == sizeof header &&
+            header_good(&header, reader, source.size)) {
+            size_t count = find_frames(&source, &offsets);
+            err = vs_checkpoints_open(&source, true, offsets, count, frames, &checkpoints);
+        }
+    }
+    free(offsets);
+    if (err) {
+        close(source.fd);
+        return err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
+    }
+    if (futimens(source.fd, NULL)) /* used now; where that cannot be said it goes sooner */
+        errno = 0;
+    vs_reader_set_checkpoints(reader, checkpoints);
+    return VS_OK;
+}
+
+/* --- keeping it small --- */
+
+struct checkpoint_cache_kept_file {
+    char name[NAME_MAX + 1];
+    uint64_t bytes;
+    struct timespec used;
+};
+
+static int longest_unused(const void *a, const void *b)
+{
+    const struct checkpoint_cache_kept_file *x = a, *y = b;
+    if (x->used.tv_sec != y->used.tv_sec)
+        return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+    return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
+}
+
+/* Remove those not used for longest until all that is left is below the bound. What a
+ * process that ended left half made goes after a day. */
+static void trim(void)
+{
+    char directory[PATH_MAX - 128];
+    if (!cache_directory(directory, sizeof directory, false))
+        return;
+    DIR *dir = opendir(directory);
+    struct checkpoint_cache_kept_file *files = NULL;
+    size_t count = 0, capacity = 0;
+    uint64_t bytes = 0;
+    struct dirent *entry;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        struct stat st;
+        if (!strstr(entry->d_name, CACHE_SUFFIX) ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        if (entry->d_name[0] == '.') {
+            if (now.tv_sec - st.st_mtim.tv_sec > 86400)
+                unlinkat(dirfd(dir), entry->d_name, 0);
+            continue;
+        }
+        if (count == capacity) {
+            capacity = capacity ? capacity * 2 : 64;
+            struct checkpoint_cache_kept_file *larger = realloc(files, capacity * sizeof *larger);
+            if (!larger)
+                break;
+            files = larger;
+        }
+        snprintf(files[count].name, sizeof files[count].name, "%s", entry->d_name);
+        files[count].bytes = (uint64_t)st.st_size;
+        files[count++].used = st.st_mtim;
+        bytes += (uint64_t)st.st_size;
+    }
+    if (count)
+        qsort(files, count, sizeof *files, longest_unused);
+    for (size_t i = 0; i < count && bytes > VS_CACHE_BYTES_MAX; i++) {
+        if (!unlinkat(dirfd(dir), files[i].name, 0))
+            bytes -= files[i].bytes;
+    }
+    free(files);
+    if (dir)
+        closedir(dir);
+}
+
+/* --- writing --- */
+
+struct vs_cache_writer {
+    int fd;
+    char name[PATH_MAX], temporary[PATH_MAX];
+    struct cache_header header;
+    uint64_t bytes;
+    unsigned char *stored;
+    void *zstd;
+};
+
+static enum vs_err put(struct vs_cache_writer *w, const void *from, size_t bytes)
+{
+    const unsigned char *p = from;
+    while (bytes) {
+        ssize_t n = write(w->fd, p, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return VS_ERR_IO;
+        p += n;
+        bytes -= (size_t)n;
+        w->bytes += (uint64_t)n;
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
+{
+    struct vs_cache_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return VS_ERR_NOMEM;
+    w->fd = -1;
+    w->stored = malloc(ZSTD_compressBound(VS_FRAME_RAW_MAX));
+    w->zstd = ZSTD_createCCtx();
+    enum vs_err err = w->stored && w->zstd ? VS_OK : VS_ERR_NOMEM;
+    if (!err && !cache_name(reader, w->name, sizeof w->name, true))
+        err = VS_ERR_IO;
+    char *slash = strrchr(w->name, '/');
+    if (!err && slash) {
+        int n = snprintf(w->temporary, sizeof w->temporary, "%.*s/.%s.%ld",
+                         (int)(slash - w->name), w->name, slash + 1, (long)getpid());
+        if (n > 0 && (size_t)n < sizeof w->temporary)
+            w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
+    if (!err && w->fd < 0)
+        err = VS_ERR_IO;
+    if (!err) {
+        w->header = (struct cache_header){.magic = CACHE_MAGIC, .version = VS_CHECKPOINT_VERSION,
+                                          .byte_order = VS_BYTE_ORDER,
+                                          .trace_bytes = vs_reader_bytes(reader)};
+        memcpy(w->header.uuid, vs_reader_uuid(reader), sizeof w->header.uuid);
+        err = put(w, &w->header, sizeof w->header); /* again at the end, with its checksum */
+    }
+    if (err) {
+        vs_cache_writer_cancel(w);
+        return err;
+    }
+    *out = w;
+    return VS_OK;
+}
+
+enum vs_err vs_cache_writer_add(struct vs_cache_writer *w, uint64_t time_ns, uint64_t sequence,
+                                const void *payload, size_t bytes)
+{
+    if (bytes > VS_FRAME_RAW_MAX)
+        return VS_ERR_LIMIT;
+    struct vs_frame_header h = {.sync = VS_FRAME_SYNC, .type = VS_FRAME_CHECKPOINT,
+                                .codec = VS_ZSTD, .header_bytes = sizeof h,
+                                .raw_bytes = (uint32_t)bytes, .sequence = sequence,
+                                .base_ns = time_ns, .last_ns = time_ns};
+    size_t n = ZSTD_compressCCtx(w->zstd, w->stored, ZSTD_compressBound(VS_FRAME_RAW_MAX), payload,
+                                 bytes, LEVEL);
+    const void *stored = w->stored;
+    if (ZSTD_isError(n) || n >= bytes) {
+        h.codec = VS_STORED;
+        stored = payload;
+        n = bytes;
+    }
+    h.stored_bytes = (uint32_t)n;
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
+    XXH64_update(&state, stored, n);
+    h.checksum = XXH64_digest(&state);
+    enum vs_err err = put(w, &h, sizeof h);
+    return err ? err : put(w, stored, n);
+}
+
+uint64_t vs_cache_writer_bytes(const struct vs_cache_writer *w)
+{
+    return w->bytes;
+}
+
+enum vs_err vs_cache_writer_commit(struct vs_cache_writer *w)
+{
+    w->header.file_bytes = w->bytes;
+    w->header.checksum = XXH64(&w->header, offsetof(struct cache_header, checksum), 0);
+    bool good = pwrite(w->fd, &w->header, sizeof w->header, 0) == sizeof w->header &&
+                !rename(w->temporary, w->name);
+    if (good)
+        w->temporary[0] = 0;
+    vs_cache_writer_cancel(w);
+    trim();
+    return good ? VS_OK : VS_ERR_IO;
+}
+
+void vs_cache_writer_cancel(struct vs_cache_writer *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    if (w->fd >= 0 && w->temporary[0])
+        unlink(w->temporary);
+    ZSTD_freeCCtx(w->zstd);
+    free(w->stored);
+    free(w);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Records are copied as bytes: what a later version appends to `module`
+ * travels along. Its fields must not depend on the events before, as A and T fields do. */
+#include "trace/read/definition_log.h"
+
+#include <stdlib.h>
+
+/* A piece stays below this, or is one record (a string at most). */
+#define PIECE_BYTES ((size_t)1 << 20)
+
+static bool cut(struct vs_definition_log *log)
+{
+    if (log->cut_count == log->cut_capacity) {
+        size_t wanted = log->cut_capacity ? log->cut_capacity * 2 : 16;
+        size_t *larger = realloc(log->cuts, wanted * sizeof *larger);
+        if (!larger)
+            return false;
+        log->cuts = larger;
+        log->cut_capacity = wanted;
+    }
+    log->cuts[log->cut_count++] = log->used;
+    return true;
+}
+
+static unsigned char *room(struct vs_definition_log *log, size_t bytes)
+{
+    size_t begun = log->cut_count ? log->cuts[log->cut_count - 1] : 0;
+    if (log->used - begun + bytes > PIECE_BYTES && log->used > begun && !cut(log))
+        log->failed = true;
+    if (log->failed)
+        return NULL;
+    if (bytes > log->capacity - log->used) {
+        size_t wanted = log->capacity ? log->capacity * 2 : 65536;
+        while (wanted - log->used < bytes)
+            wanted *= 2;
+        unsigned char *larger = realloc(log->bytes, wanted);
+        if (!larger) {
+            log->failed = true;
+            return NULL;
+        }
+        log->bytes = larger;
+        log->capacity = wanted;
+    }
+    unsigned char *at = log->bytes + log->used;
+    log->used += bytes;
+    return at;
+}
+
+static void add(struct vs_definition_log *log, const unsigned char *record, size_t bytes)
+{
+    unsigned char *at = room(log, bytes);
+    if (at)
+        memcpy(at, record, bytes);
+}
+
+/* A module event, from its first byte to *end*. */
+static void add_module(struct vs_definition_log *log, const struct vs_reader_kind *kind,
+                       const unsigned char *record, const unsigned char *end)
+{
+    uint64_t passed;
+    unsigned char head = *record++;
+    for (unsigned i = 0; i < kind->field_count; i++)
+        log->failed |= kind->codecs[i] == VS_CODEC_A || kind->codecs[i] == VS_CODEC_T;
+    if (head & VS_RECORD_TID)
+        log->failed |= !vs_get_varint(&record, end, &passed);
+    if (!(head & VS_RECORD_SAME_TIME))
+        log->failed |= !vs_get_varint(&record, end, &passed);
+    unsigned char *at = room(log, 1 + (size_t)(end - record));
+    if (!at)
+        return;
+    *at = VS_EVENT_module | VS_RECORD_SAME_TIME;
+    memcpy(at + 1, record, (size_t)(end - record));
+}
+
+enum vs_err vs_definition_log_next(struct vs_definition_log *log, struct vs_reader *r,
+                                   struct vs_event *event, bool *frame)
+{
+    enum vs_record what;
+    *frame = false;
+    for (;;) {
+        const unsigned char *record = r->next;
+        enum vs_err err = vs_reader_record(r, event, &what);
+        if (err)
+            return err;
+        if (what == VS_RECORD_IS_DEFINITION)
+            add(log, record, (size_t)(r->next - record));
+        else if (what != VS_RECORD_IS_FRAME && event->kind == VS_EVENT_module)
+            add_module(log, &r->kinds[VS_EVENT_module], record, r->next);
+        *frame = what == VS_RECORD_IS_FRAME;
+        if (*frame || what == VS_RECORD_IS_EVENT)
+            return VS_OK;
+    }
+}
+
+size_t vs_definition_log_piece(const struct vs_definition_log *log, size_t *at,
+                               const unsigned char **bytes)
+{
+    size_t end = log->used;
+    for (size_t i = log->cut_count; i-- > 0 && log->cuts[i] > *at;)
+        end = log->cuts[i];
+    *bytes = log->bytes + *at;
+    size_t piece = end - *at;
+    *at = end;
+    return piece;
+}
+
+void vs_definition_log_clear(struct vs_definition_log *log)
+{
+    log->used = log->cut_count = 0;
+}
+
+void vs_definition_log_free(struct vs_definition_log *log)
+{
+    free(log->cuts);
+    free(log->bytes);
+    *log = (struct vs_definition_log){0};
+}

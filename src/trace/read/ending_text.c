@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * In words, why a trace has no end. What nobody could have seen is not said: the recorder of a
+ * trace on a network file system may run on another machine. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "base/vs_posix_name.h"
+#include "base/vs_size.h"
+#include "trace/read/reader_internal.h"
+
+struct vs_reader_fate vs_reader_fate(const struct vs_reader *r)
+{
+    return r->fate;
+}
+
+void vs_reader_learn_fate(struct vs_reader *r)
+{
+    struct statfs fs;
+    uint64_t recorder = vs_reader_recorded_by(r->path);
+    r->fate = r->recovery.fate;
+    if (recorder)
+        r->fate = (struct vs_reader_fate){VS_FATE_RECORDING, recorder};
+    r->alone = r->file.fd >= 0 && !fstatfs(r->file.fd, &fs) && fs.f_type != NFS_SUPER_MAGIC;
+}
+
+static void killed_text(char *out, uint64_t number)
+{
+    const char *name = vs_signal_name(number);
+    if (name)
+        snprintf(out, VS_ENDING_TEXT_MAX, "the program was killed by signal %d (SIG%s)", (int)number, name);
+    else
+        snprintf(out, VS_ENDING_TEXT_MAX, "the program was killed by signal %" PRIu64, number);
+}
+
+const char *vs_reader_recorder_text(char *out, uint64_t recorder)
+{
+    if (recorder == VS_RECORDED_ELSEWHERE)
+        snprintf(out, VS_RECORDER_TEXT_MAX, "a process of another container");
+    else
+        snprintf(out, VS_RECORDER_TEXT_MAX, "process %" PRIu64, recorder);
+    return out;
+}
+
+const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
+{
+    struct vs_reader_fate fate = r->fate;
+    char who[VS_RECORDER_TEXT_MAX];
+    const char *error = r->stopped_error == ETIMEDOUT ? "no answer where the trace is written"
+                                                      : vs_errno_text(r->stopped_error);
+    if (r->stopped)
+        snprintf(out, VS_ENDING_TEXT_MAX, "recording stopped early (%s)",
+                 error ? error : "the trace could not be written");
+    else if (fate.fate == VS_FATE_RECORDING)
+        snprintf(out, VS_ENDING_TEXT_MAX, "the trace is still being recorded, by %s",
+                 vs_reader_recorder_text(who, fate.status));
+    else if (fate.fate == VS_FATE_KILLED)
+        killed_text(out, fate.status);
+    else if (fate.fate == VS_FATE_EXITED)
+        snprintf(out, VS_ENDING_TEXT_MAX,
+                 "the program ended with status %" PRIu64 " without ending its trace", fate.status);
+    else
+        snprintf(out, VS_ENDING_TEXT_MAX, "the trace has no end (the program was killed%s)",
+                 r->alone ? "" : " or is still running");
+    return out;
+}

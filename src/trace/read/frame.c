@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From bytes to checked frames, and the verdict on how a trace ends. Where the
+ * file has no further good frame, the one wanted next may still be in FILE.live:
+ * a process killed while its background thread was writing leaves half a frame in
+ * the file and the whole of it there. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/vs_size.h"
+#include "trace/format/columns.h"
+#include "trace/read/reader_internal.h"
+
+#define FRAME_HEADER_BYTES_MAX 4096u
+
+size_t vs_source_read(const struct vs_source *source, uint64_t offset, void *to, size_t bytes)
+{
+    if (!bytes || offset >= source->size)
+        return 0;
+    if (bytes > source->size - offset)
+        bytes = (size_t)(source->size - offset);
+    if (source->fd < 0) {
+        memcpy(to, source->bytes + offset, bytes);
+        return bytes;
+    }
+    size_t done = 0;
+    while (done < bytes) {
+        ssize_t n = pread(source->fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            break;
+    }
+    return done;
+}
+
+bool vs_frame_has_trailer(const struct vs_source *file)
+{
+    struct vs_trailer trailer;
+    if (file->size < sizeof trailer)
+        return false;
+    return vs_source_read(file, file->size - sizeof trailer, &trailer, sizeof trailer) ==
+               sizeof trailer &&
+           !memcmp(trailer.magic, VS_END_MAGIC, VS_MAGIC_BYTES) &&
+           trailer.file_bytes == file->size &&
+           trailer.checksum == XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
+}
+
+/* At least *bytes* in *buffer*, and never none, so that its pointer is valid. */
+static bool reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
+{
+    bytes = bytes ? bytes : 1;
+    if (bytes <= *capacity)
+        return true;
+    unsigned char *larger = malloc(bytes);
+    if (!larger)
+        return false;
+    free(*buffer);
+    *buffer = larger;
+    *capacity = bytes;
+    return true;
+}
+
+/* What is wrong with the frame at the present offset: nothing (NULL), that it is
+ * cut off (*cut set), or damage. */
+static const char *check_header(const struct vs_reader *r, const struct vs_frame_header *h,
+                                size_t got, bool *cut)
+{
+    uint64_t left = r->file.size - r->offset;
+    *cut = false;
+    if (got < sizeof *h) {
+        *cut = true;
+        return "is cut off inside its header";
+    }
+    if (!h->sync && !h->raw_bytes && !h->checksum) { /* the machine stopped before it was written */
+        *cut = true;
+        return "is zero, never written";
+    }
+    if (h->sync != VS_FRAME_SYNC || h->header_bytes < sizeof *h ||
+        h->header_bytes > FRAME_HEADER_BYTES_MAX)
+        return "does not begin like a frame";
+    if (h->raw_bytes > VS_FRAME_RAW_MAX || h->stored_bytes > ZSTD_compressBound(VS_FRAME_RAW_MAX) ||
+        h->codec > VS_COLUMNS || (h->codec == VS_STORED && h->stored_bytes != h->raw_bytes) ||
+        (h->codec == VS_COLUMNS && h->type != VS_FRAME_EVENTS))
+        return "has an impossible size";
+    if (left < h->header_bytes || left - h->header_bytes < h->stored_bytes) {
+        *cut = true;
+        return "is cut off";
+    }
+    return NULL;
+}
+
+/* Columns: decompress, then put the rows together. */
+static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stored,
+                                  const char **problem)
+{
+    uint32_t bytes = 0;
+    size_t left = r->frame.stored_bytes - sizeof bytes;
+    *problem = "has an impossible size";
+    if (r->frame.stored_bytes < sizeof bytes)
+        return VS_OK;
+    memcpy(&bytes, stored, sizeof bytes);
+    if (bytes > VS_FRAME_RAW_MAX + VS_COLUMNS_SLACK)
+        return VS_OK;
+    if (!r->joiner && !(r->joiner = vs_joiner_open()))
+        return VS_ERR_NOMEM;
+    if (!reserve(&r->columns, &r->columns_capacity, bytes))
+        return VS_ERR_NOMEM;
+    *problem = "does not decompress";
+    if (ZSTD_decompressDCtx(r->zstd, r->columns, bytes, stored + sizeof bytes, left) != bytes)
+        return VS_OK;
+    *problem = NULL;
+    if (!vs_joiner_join(r->joiner, r->columns, bytes, r->raw, r->frame.raw_bytes))
+        *problem = "has columns that do not fit together";
+    return VS_OK;
+}
+
+/* The payload of r->frame into r->raw. As read_frame. */
+static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, const char **problem)
+{
+    const struct vs_frame_header *h = &r->frame;
+    if (h->codec == VS_STORED) {
+        memcpy(r->raw, stored, h->raw_bytes);
+        return VS_OK;
+    }
+    if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
+        return VS_ERR_NOMEM;
+    if (h->codec == VS_COLUMNS)
+        return unpack_columns(r, stored, problem);
+    if (ZSTD_decompressDCtx(r->zstd, r->raw, h->raw_bytes, stored, h->stored_bytes) !=
+        h->raw_bytes)
+        *problem = "does not decompress";
+    return VS_OK;
+}
+
+/* Read and check the frame at r->offset into r->raw. VS_OK with *problem* NULL, or
+ * set to what is wrong. VS_ERR_NOMEM. */
+static enum vs_err read_frame(struct vs_reader *r, const char **problem, bool *cut)
+{
+    struct vs_frame_header h;
+    size_t got = vs_source_read(&r->file, r->offset, &h, sizeof h);
+    *problem = check_header(r, &h, got, cut);
+    if (*problem)
+        return VS_OK;
+    size_t extra = h.header_bytes - sizeof h, rest = extra + h.stored_bytes;
+    if (!reserve(&r->stored, &r->stored_capacity, rest) ||
+        !reserve(&r->raw, &r->raw_capacity, h.raw_bytes + VS_JOIN_ROOM))
+        return VS_ERR_NOMEM;
+    if (vs_source_read(&r->file, r->offset + sizeof h, r->stored, rest) != rest) {
+        *problem = "cannot be read";
+        return VS_OK;
+    }
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
+    XXH64_update(&state, r->stored, rest);
+    if (XXH64_digest(&state) != h.checksum) {
+        *problem = "fails its checksum";
+        return VS_OK;
+    }
+    r->frame = h;
+    return unpack(r, r->stored + extra, problem);
+}
+
+static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t bytes,
+                        uint64_t base_ns)
+{
+    r->next = data;
+    r->end = data + bytes;
+    r->time_ns = r->last_t = base_ns;
+    r->last_address = 0;
+    r->tid = 0;
+    r->frame_events = 0;
+    r->next_sequence++;
+}
+
+/* The verdict when the file has nothing more to give and nothing is in FILE.live
+ * for the next frame. *problem*: what is wrong at r->offset, NULL at a clean end. */
+static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
+{
+    char events[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX];
+    char ending[VS_ENDING_TEXT_MAX];
+    vs_count_format(events, r->events);
+    vs_count_format(recovered, r->events_recovered);
+    vs_count_format(at, r->offset);
+    bool all = r->events && r->events_recovered == r->events;
+    bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence, whole = !problem || cut;
+    if (r->recovery.found && !gap && (whole || r->frame_recovered))
+        vs_reader_finish(r, VS_TRACE_LIVE,
+                         "%s: %s events, %s%s of them recovered from %s.live",
+                         vs_reader_ending_text(r, ending), events, all ? "" : "the last ",
+                         all ? "all" : recovered, r->path);
+    else if (r->fate.fate == VS_FATE_RECORDING && !gap && whole)
+        vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far are in the file",
+                         vs_reader_ending_text(r, ending), events);
+    else if (gap && whole)
+        vs_reader_finish(r, VS_TRACE_TRUNCATED,
+                         "the trace is cut off at byte %s, after %s events: %s.live holds frame %llu "
+                         "and later ones, and what lies between is missing",
+                         at, events, r->path,
+                         (unsigned long long)vs_recovery_oldest(&r->recovery, r->next_sequence));
+    else if (problem && !cut)
+        vs_reader_finish(r, VS_TRACE_DAMAGED,
+                         "the trace ends early: frame %llu at byte %s %s; %s events before it are "
+                         "good",
+                         (unsigned long long)r->next_sequence, at, problem, events);
+    else if (problem)
+        vs_reader_finish(r, VS_TRACE_TRUNCATED,
+                         "the trace is cut off: frame %llu at byte %s %s; %s events before it are "
+                         "good",
+                         (unsigned long long)r->next_sequence, at, problem, events);
+    else
+        vs_reader_finish(r, VS_TRACE_TRUNCATED,
+                         "the trace is cut off at byte %s, after %s events; no %s.live with the rest "
+                         "is beside it",
+                         at, events, r->path);
+}
+
+/* The present frame is *bytes* at *data*, which are not in the file. */
+static void begin_recovered(struct vs_reader *r, const unsigned char *data, size_t bytes,
+                            uint64_t first_event, uint64_t base_ns)
+{
+    r->frame = (struct vs_frame_header){.sequence = r->next_sequence, .first_event = first_event};
+    r->frame_offset = r->offset;
+    r->frame_recovered = true;
+    begin_frame(r, data, bytes, base_ns);
+}
+
+/* After the last window: what was counted, if nothing before it is missing. *whole*: FILE ended
+ * as it may. */
+static bool load_counts(struct vs_reader *r, bool whole)
+{
+    size_t bytes;
+    const unsigned char *records = NULL;
+    if ((whole || r->frame_recovered) &&
+        vs_recovery_newest(&r->recovery) < r->next_sequence)
+        records = vs_recovered_counts_records(r, &bytes);
+    if (!records)
+        return false;
+    r->counts_told = true;
+    begin_recovered(r, records, bytes, r->events, r->time_ns);
+    return true;
+}
+
+/* Go on in FILE.live. */
+static enum vs_err load_recovered(struct vs_reader *r, const char *problem, bool cut)
+{
+    const struct vs_recovered_window *before =
+        r->frame_recovered ? vs_recovery_find(&r->recovery, r->next_sequence - 1) : NULL;
+    const struct vs_recovered_window *w = vs_recovery_find(&r->recovery, r->next_sequence);
+    bool missing = before && before->cut;
+    if (!w && !missing && load_counts(r, !problem || cut))
+        return VS_OK;
+    if (!w || w->base_ns < r->time_ns || missing) {
+        finish_tail(r, problem, cut);
+        return VS_ERR_END;
+    }
+    begin_recovered(r, w->data, w->used, w->first_event, w->base_ns);
+    return VS_OK;
+}
+
+/* An index frame was read. true when it is the last thing in the trace. */
+static bool is_complete(const struct vs_reader *r)
+{
+    struct vs_index_header index;
+    struct vs_trailer trailer;
+    if (r->frame.raw_bytes < sizeof index)
+        return false;
+    memcpy(&index, r->raw, sizeof index);
+    return (index.flags & VS_INDEX_FINAL) &&
+           vs_source_read(&r->file, r->offset, &trailer, sizeof trailer) == sizeof trailer &&
+           !memcmp(trailer.magic, VS_END_MAGIC, VS_MAGIC_BYTES) &&
+           trailer.checksum == XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0) &&
+           trailer.index_offset == r->frame_offset &&
+           trailer.file_bytes == r->offset + sizeof trailer;
+}
+
+static void finish_complete(struct vs_reader *r)
+{
+    char events[VS_SIZE_TEXT_MAX], extra[VS_SIZE_TEXT_MAX], ending[VS_ENDING_TEXT_MAX];
+    r->offset += sizeof(struct vs_trailer);
+    vs_count_format(events, r->events);
+    if (r->stopped)
+        vs_reader_finish(r, VS_TRACE_COMPLETE, "%s: %s events", vs_reader_ending_text(r, ending),
+                         events);
+    else if (r->offset == r->file.size)
+        vs_reader_finish(r, VS_TRACE_COMPLETE, "the trace is complete: %s events", events);
+    else
+        vs_reader_finish(r, VS_TRACE_COMPLETE,
+                         "the trace is complete: %s events; the %s bytes after its end are ignored",
+                         events, vs_count_format(extra, r->file.size - r->offset));
+}
+
+enum vs_err vs_frame_load(struct vs_reader *r)
+{
+    while (!r->frame_recovered) {
+        const char *problem = NULL;
+        bool cut = false;
+        if (r->offset >= r->file.size)
+            return load_recovered(r, NULL, false);
+        enum vs_err err = read_frame(r, &problem, &cut);
+        if (err)
+            return err;
+        if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.sequence != r->next_sequence)
+            problem = "is out of order";
+        if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.base_ns < r->time_ns)
+            problem = "goes back in time";
+        if (problem)
+            return load_recovered(r, problem, cut);
+        r->frame_offset = r->offset;
+        r->offset += (uint64_t)r->frame.header_bytes + r->frame.stored_bytes;
+        if (r->frame.type == VS_FRAME_EVENTS) {
+            begin_frame(r, r->raw, r->frame.raw_bytes, r->frame.base_ns);
+            return VS_OK;
+        }
+        if (r->frame.type == VS_FRAME_INDEX && is_complete(r)) {
+            finish_complete(r);
+            return VS_ERR_END;
+        }
+        /* other types are later additions that can be read without */
+    }
+    return load_recovered(r, NULL, false);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of event frames; see the header. The index is only believed when all of it
+ * fits together; a list from headers ends where the reader would find a frame out of
+ * order, so that both name the same frames. */
+#include "trace/read/frame_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "trace/read/reader_internal.h"
+
+#define FRAME_HEADER_BYTES_MAX 4096u
+
+static bool header_fits(const struct vs_frame_header *h, uint64_t left)
+{
+    return h->sync == VS_FRAME_SYNC && h->header_bytes >= sizeof *h &&
+           h->header_bytes <= FRAME_HEADER_BYTES_MAX && h->raw_bytes <= VS_FRAME_RAW_MAX &&
+           h->stored_bytes <= ZSTD_compressBound(VS_FRAME_RAW_MAX) && h->codec <= VS_COLUMNS &&
+           (h->codec != VS_STORED || h->stored_bytes == h->raw_bytes) &&
+           left >= h->header_bytes && left - h->header_bytes >= h->stored_bytes;
+}
+
+void vs_frame_scratch_free(struct vs_frame_scratch *scratch)
+{
+    free(scratch->stored);
+    ZSTD_freeDCtx(scratch->zstd);
+    *scratch = (struct vs_frame_scratch){0};
+}
+
+static bool scratch_room(struct vs_frame_scratch *scratch, size_t bytes)
+{
+    if (bytes <= scratch->capacity)
+        return true;
+    unsigned char *larger = malloc(bytes);
+    if (!larger)
+        return false;
+    free(scratch->stored);
+    scratch->stored = larger;
+    scratch->capacity = bytes;
+    return true;
+}
+
+enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
+                             struct vs_frame_scratch *scratch, struct vs_frame_header *header,
+                             void *raw, size_t room)
+{
+    struct vs_frame_header h;
+    if (vs_source_read(file, offset, &h, sizeof h) != sizeof h ||
+        !header_fits(&h, file->size - offset) || h.raw_bytes > room)
+        return VS_ERR_CORRUPT;
+    size_t extra = h.header_bytes - sizeof h, rest = extra + h.stored_bytes;
+    if (!scratch_room(scratch, rest + 1))
+        return VS_ERR_NOMEM;
+    if (vs_source_read(file, offset + sizeof h, scratch->stored, rest) != rest)
+        return VS_ERR_CORRUPT;
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
+    XXH64_update(&state, scratch->stored, rest);
+    if (XXH64_digest(&state) != h.checksum)
+        return VS_ERR_CORRUPT;
+    if (h.codec == VS_STORED) {
+        memcpy(raw, scratch->stored + extra, h.raw_bytes);
+    } else if (h.codec == VS_COLUMNS) {
+        return VS_ERR_CORRUPT; /* only event frames are in columns */
+    } else {
+        if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
+            return VS_ERR_NOMEM;
+        if (ZSTD_decompressDCtx(scratch->zstd, raw, h.raw_bytes, scratch->stored + extra,
+                                h.stored_bytes) != h.raw_bytes)
+            return VS_ERR_CORRUPT;
+    }
+    *header = h;
+    return VS_OK;
+}
+
+/* --- the list --- */
+
+static enum vs_err append(struct vs_frame_list *list, const struct vs_frame_place *place)
+{
+    if (list->count == list->capacity) {
+        size_t wanted = list->capacity ? list->capacity * 2 : 64;
+        struct vs_frame_place *larger = realloc(list->items, wanted * sizeof *larger);
+        if (!larger)
+            return VS_ERR_NOMEM;
+        list->items = larger;
+        list->capacity = wanted;
+    }
+    list->items[list->count++] = *place;
+    return VS_OK;
+}
+
+/* Does *place* follow the end of the list? */
+static bool follows(const struct vs_frame_list *list, const struct vs_frame_place *place)
+{
+    const struct vs_frame_place *before = list->count ? &list->items[list->count - 1] : NULL;
+    if (place->last_ns < place->base_ns || place->events > UINT64_MAX - place->first_event)
+        return false;
+    if (!before)
+        return place->sequence == 1 && place->first_event == 0;
+    return place->sequence == before->sequence + 1 && place->offset > before->offset &&
+           place->first_event == before->first_event + before->events &&
+           place->base_ns >= before->last_ns;
+}
+
+static enum vs_err scan(struct vs_frame_list *list, const struct vs_source *file, uint64_t offset)
+{
+    struct vs_frame_header h;
+    while (vs_source_read(file, offset, &h, sizeof h) == sizeof h &&
+           header_fits(&h, file->size - offset)) {
+        if (h.type == VS_FRAME_EVENTS) {
+            struct vs_frame_place place = {offset,    h.sequence, h.first_event, h.base_ns,
+                                           h.last_ns, h.events,   h.definitions};
+            if (!follows(list, &place))
+                break;
+            enum vs_err err = append(list, &place);
+            if (err)
+                return err;
+        }
+        offset += (uint64_t)h.header_bytes + h.stored_bytes;
+    }
+    return VS_OK;
+}
+
+/* The entries of one index frame, last one first; *previous* is where the one before is. */
+static enum vs_err take_index(struct vs_frame_list *list, const unsigned char *payload,
+                              size_t bytes, uint64_t offset, uint64_t *previous)
+{
+    struct vs_index_header index;
+    if (bytes < sizeof index)
+        return VS_ERR_CORRUPT;
+    memcpy(&index, payload, sizeof index);
+    if (index.entries > VS_INDEX_ENTRIES_MAX || index.previous_offset >= offset ||
+        (bytes - sizeof index) / sizeof(struct vs_index_entry) < index.entries)
+        return VS_ERR_CORRUPT;
+    for (uint32_t i = index.entries; i-- > 0;) {
+        struct vs_index_entry e;
+        memcpy(&e, payload + sizeof index + i * sizeof e, sizeof e);
+        struct vs_frame_place place = {e.offset,  index.first_sequence + i, e.first_event,
+                                       e.base_ns, e.last_ns, e.events, e.definitions};
+        enum vs_err err = append(list, &place);
+        if (err)
+            return err;
+    }
+    *previous = index.previous_offset;
+    return VS_OK;
+}
+
+/* Back to front, as the index frames are linked, and then turned round. */
+static enum vs_err read_index(struct vs_frame_list *list, const struct vs_source *file,
+                              uint64_t offset)
+{
+    size_t room = sizeof(struct vs_index_header) +
+                  VS_INDEX_ENTRIES_MAX * sizeof(struct vs_index_entry) + 4096;
+    unsigned char *payload = malloc(room);
+    struct vs_frame_scratch scratch = {0};
+    enum vs_err err = payload ? VS_OK : VS_ERR_NOMEM;
+    while (!err && offset) {
+        struct vs_frame_header h;
+        err = vs_frame_payload(file, offset, &scratch, &h, payload, room);
+        /* stored, as the format says: an entry is never less of the file than of memory */
+        if (!err && (h.type != VS_FRAME_INDEX || h.codec != VS_STORED))
+            err = VS_ERR_CORRUPT;
+        if (!err)
+            err = take_index(list, payload, h.raw_bytes, offset, &offset);
+        /* no more frames than there is room for their headers */
+        if (!err && list->count > file->size / sizeof(struct vs_frame_header))
+            err = VS_ERR_CORRUPT;
+    }
+    vs_frame_scratch_free(&scratch);
+    free(payload);
+    for (size_t i = 0; i < list->count / 2; i++) {
+        struct vs_frame_place swap = list->items[i];
+        list->items[i] = list->items[list->count - 1 - i];
+        list->items[list->count - 1 - i] = swap;
+    }
+    return err;
+}
+
+static bool fits_together(struct vs_frame_list *list, uint64_t size)
+{
+    size_t count = list->count;
+    bool good = true;
+    for (list->count = 0; list->count < count && good; list->count++)
+        good = follows(list, &list->items[list->count]) && list->items[list->count].offset < size;
+    list->count = count;
+    return good;
+}
+
+enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file,
+                               uint64_t first)
+{
+    struct vs_trailer trailer;
+    *list = (struct vs_frame_list){.loaded = true};
+    if (vs_frame_has_trailer(file) &&
+        vs_source_read(file, file->size - sizeof trailer, &trailer, sizeof trailer) ==
+            sizeof trailer) {
+        enum vs_err err = read_index(list, file, trailer.index_offset);
+        if (err == VS_ERR_NOMEM)
+            return err;
+        list->from_index = !err && fits_together(list, file->size);
+        if (list->from_index)
+            return VS_OK;
+        list->count = 0;
+    }
+    return scan(list, file, first);
+}
+
+size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->items[middle].last_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t vs_frame_list_event(const struct vs_frame_list *list, uint64_t event)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->items[middle].first_event + list->items[middle].events <= event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t vs_frame_list_fingerprint(const struct vs_frame_list *list, size_t count)
+{
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    for (size_t i = 0; i < count && i < list->count; i++) {
+        const struct vs_frame_place *p = &list->items[i];
+        const uint64_t numbers[] = {p->first_event, p->base_ns, p->last_ns, p->events};
+        XXH64_update(&state, numbers, sizeof numbers);
+    }
+    return XXH64_digest(&state);
+}
+
+void vs_frame_list_free(struct vs_frame_list *list)
+{
+    free(list->items);
+    *list = (struct vs_frame_list){0};
+}

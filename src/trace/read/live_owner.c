@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who records a trace now, and what became of who did. The recorder holds a lock on the trace,
+ * which the kernel takes away with the process; where locks do not work, or the program closed
+ * all descriptors and the lock with them, the process that FILE.live names must have that one
+ * mapped, as a number alone may be another process's by now. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "trace/format/format.h"
+#include "trace/format/live_look.h"
+#include "trace/read/reader_internal.h"
+
+/* Of a process whose mappings may not be read nothing better is known than that it is there. */
+static bool maps_file(pid_t pid, ino_t inode)
+{
+    char name[64], line[PATH_MAX + 128];
+    uint64_t mapped;
+    bool found = false;
+    snprintf(name, sizeof name, "/proc/%ld/maps", (long)pid);
+    FILE *maps = fopen(name, "r");
+    if (!maps)
+        return errno == EACCES || errno == EPERM;
+    while (!found && fgets(line, sizeof line, maps))
+        found = sscanf(line, "%*s %*s %*s %*s %" SCNu64, &mapped) == 1 && mapped == inode;
+    bool refused = ferror(maps);
+    fclose(maps);
+    return found || refused;
+}
+
+static uint64_t locked_by(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* any byte, whatever the size */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    bool known = !fcntl(fd, F_OFD_GETLK, &lock);
+    close(fd);
+    if (!known || lock.l_type == F_UNLCK)
+        return 0;
+    return lock.l_pid > 0 ? (uint64_t)lock.l_pid : VS_RECORDED_ELSEWHERE;
+}
+
+/* FILE.live's header, and which file it is. */
+static bool read_live(const char *path, struct vs_live_header *header, struct stat *st)
+{
+    char *live = vs_reader_live_path(path);
+    int fd = live ? open(live, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    free(live);
+    if (fd < 0)
+        return false;
+    bool read = pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && !fstat(fd, st);
+    close(fd);
+    return read && !memcmp(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) &&
+           header->byte_order == VS_BYTE_ORDER;
+}
+
+uint64_t vs_reader_recorded_by(const char *path)
+{
+    uint64_t holder = locked_by(path);
+    struct vs_live_header header;
+    struct stat st;
+    if (holder || !read_live(path, &header, &st) || !header.pid || header.pid > INT_MAX)
+        return holder;
+    pid_t pid = (pid_t)header.pid;
+    bool runs = !kill(pid, 0) || errno == EPERM;
+    return runs && maps_file(pid, st.st_ino) ? header.pid : 0;
+}
+
+bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint32_t status)
+{
+    struct vs_live_header header;
+    struct stat st;
+    uint32_t told[2] = {fate, status};
+    if (!read_live(path, &header, &st) || header.pid != pid)
+        return false;
+    char *live = vs_reader_live_path(path);
+    int fd = live ? open(live, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    free(live);
+    if (fd < 0)
+        return false;
+    bool done = pwrite(fd, told, sizeof told, offsetof(struct vs_live_header, fate)) ==
+                (ssize_t)sizeof told;
+    close(fd);
+    return done;
+}
+
+bool vs_reader_owns_live(const char *path, const char *live)
+{
+    struct vs_file_header header;
+    uint8_t uuid[sizeof header.uuid];
+    enum vs_live_look look = vs_live_look(live, uuid);
+    if (look != VS_LIVE_HOLDS)
+        return look == VS_LIVE_EMPTY;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool read = fd >= 0 && pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+    if (fd >= 0)
+        close(fd);
+    return read && !memcmp(header.uuid, uuid, sizeof uuid);
+}
+
+bool vs_reader_clear_live(const char *live, char kept[PATH_MAX])
+{
+    uint8_t uuid[16];
+    enum vs_live_look look = vs_live_look(live, uuid);
+    *kept = 0;
+    if (look == VS_LIVE_EMPTY)
+        return !unlink(live);
+    if (look != VS_LIVE_HOLDS)
+        return look == VS_LIVE_NONE;
+    return vs_live_set_aside(live, uuid, kept);
+}
+
+bool vs_reader_needs_live(const char *path)
+{
+    struct vs_reader *reader;
+    if (vs_reader_open(path, &reader, NULL))
+        return false;
+    bool needs = vs_recovery_newest(&reader->recovery) != 0;
+    vs_reader_close(reader);
+    return needs;
+}
+
+bool vs_reader_is_part(const char *path)
+{
+    char magic[VS_MAGIC_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool read = fd >= 0 && pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic;
+    if (fd >= 0)
+        close(fd);
+    return read && (!memcmp(magic, VS_FILE_MAGIC, sizeof magic) ||
+                    !memcmp(magic, VS_LIVE_MAGIC, sizeof magic));
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Turning records into events. Records are decoded by the kind descriptions in the file:
+ * fields that a later version appended are read and left out, kinds that this
+ * build does not know are passed over. */
+#include "trace/read/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/vs_size.h"
+#include "trace/format/columns.h"
+#include "trace/read/checkpoint.h"
+#include "trace/read/reader_internal.h"
+
+void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(reader->text, sizeof reader->text, fmt, ap);
+    va_end(ap);
+    reader->condition = condition;
+    reader->ended = true;
+    reader->next = reader->end = NULL;
+}
+
+/* --- records --- */
+
+/* A definition or event that makes no sense. In a recovered window it is the
+ * record that was being written. */
+static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
+{
+    char events[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX];
+    char ending[VS_ENDING_TEXT_MAX];
+    vs_count_format(events, r->events);
+    if (r->frame_recovered)
+        vs_reader_finish(r, VS_TRACE_LIVE,
+                         "%s: %s events, the last %s of them recovered from %s.live up to a record "
+                         "that %s",
+                         vs_reader_ending_text(r, ending), events,
+                         vs_count_format(recovered, r->events_recovered), r->path, problem);
+    else
+        vs_reader_finish(r, VS_TRACE_DAMAGED,
+                         "the trace ends early: in frame %llu at byte %s a record %s; %s events "
+                         "before it are good",
+                         (unsigned long long)(r->next_sequence - 1),
+                         vs_count_format(at, r->frame_offset), problem, events);
+    return VS_ERR_END;
+}
+
+static enum vs_err stop_at_table(struct vs_reader *r, enum vs_err err)
+{
+    if (err == VS_ERR_LIMIT)
+        return stop_at_record(r, "defines more than a file of this size can hold");
+    return err;
+}
+
+static enum vs_err define_string(struct vs_reader *r)
+{
+    uint64_t length;
+    if (!vs_get_varint(&r->next, r->end, &length) || length > VS_STRING_MAX ||
+        length > (uint64_t)(r->end - r->next))
+        return stop_at_record(r, "defines a text that is cut off");
+    if (r->strings_seen == r->table.string_count) {
+        enum vs_err err = vs_reader_table_add_string(&r->table, r->next, (size_t)length);
+        if (err)
+            return stop_at_table(r, err);
+    }
+    r->strings_seen++;
+    r->next += length;
+    return VS_OK;
+}
+
+static enum vs_err define_stack(struct vs_reader *r)
+{
+    uint64_t up, module_code, offset, id = r->nodes_seen + 1;
+    if (!vs_get_varint(&r->next, r->end, &up) || !vs_get_varint(&r->next, r->end, &module_code) ||
+        !vs_get_varint(&r->next, r->end, &offset))
+        return stop_at_record(r, "defines a stack that is cut off");
+    if (!up || up > id || id >= UINT32_MAX)
+        return stop_at_record(r, "defines a stack on one that does not exist");
+    if (r->nodes_seen == r->table.node_count) {
+        bool known = module_code && module_code <= r->table.module_count;
+        uint64_t pc = known ? r->table.modules[module_code - 1].base + offset : offset;
+        enum vs_err err = vs_reader_table_add_node(&r->table, pc, (uint32_t)(id - up),
+                                                   known ? (uint32_t)module_code - 1 : VS_NO_MODULE);
+        if (err)
+            return stop_at_table(r, err);
+    }
+    r->nodes_seen++;
+    return VS_OK;
+}
+
+static bool skip_text(struct vs_reader *r)
+{
+    uint64_t length;
+    if (!vs_get_varint(&r->next, r->end, &length) || length > (uint64_t)(r->end - r->next))
+        return false;
+    r->next += length;
+    return true;
+}
+
+static enum vs_err define_kind(struct vs_reader *r)
+{
+    static const char problem[] = "describes an event kind wrongly";
+    uint64_t code, fields;
+    if (!vs_get_varint(&r->next, r->end, &code) || !vs_get_varint(&r->next, r->end, &fields) ||
+        !code || code > VS_EVENT_CODE_MAX || fields > VS_KIND_FIELDS_MAX ||
+        fields > (uint64_t)(r->end - r->next))
+        return stop_at_record(r, problem);
+    const struct vs_event_info *info = vs_event_describe((uint32_t)code);
+    struct vs_reader_kind kind = {.defined = true, .known = info != NULL};
+    kind.field_count = (unsigned)fields;
+    kind.known_fields = info && info->field_count < fields ? info->field_count : (unsigned)fields;
+    for (unsigned i = 0; i < fields; i++) {
+        kind.codecs[i] = *r->next++;
+        /* a field this build knows has to mean what this build thinks */
+        if (kind.codecs[i] > VS_CODEC_STK ||
+            (info && i < info->field_count && kind.codecs[i] != info->fields[i].codec))
+            return stop_at_record(r, problem);
+    }
+    for (uint64_t i = 0; i <= fields; i++) {
+        if (!skip_text(r))
+            return stop_at_record(r, problem);
+    }
+    r->kinds[code] = kind;
+    return VS_OK;
+}
+
+static inline bool get_field(struct vs_reader *r, const unsigned char **p, unsigned codec,
+                             uint64_t *field)
+{
+    uint64_t value;
+    if (!vs_get_varint(p, r->end, &value))
+        return false;
+    switch (codec) {
+    case VS_CODEC_S:
+        value = vs_unzigzag(value);
+        break;
+    case VS_CODEC_A:
+        value = r->last_address += vs_unzigzag(value);
+        break;
+    case VS_CODEC_T:
+        value = r->last_t += vs_unzigzag(value);
+        break;
+    case VS_CODEC_STR:
+        if (value > r->strings_seen)
+            return false;
+        break;
+    case VS_CODEC_STK:
+        if (value > r->nodes_seen)
+            return false;
+        break;
+    default:
+        break;
+    }
+    *field = value;
+    return true;
+}
+
+static bool decode_event(struct vs_reader *r, unsigned char head, const struct vs_reader_kind *kind,
+                         struct vs_event *event)
+{
+    uint64_t tid = r->tid, step = 0, unused;
+    if ((head & VS_RECORD_TID) && (!vs_get_varint(&r->next, r->end, &tid) || tid > UINT32_MAX))
+        return false;
+    if (!(head & VS_RECORD_SAME_TIME) &&
+        (!vs_get_varint(&r->next, r->end, &step) || step > UINT64_MAX - r->time_ns))
+        return false;
+    r->tid = (uint32_t)tid;
+    r->time_ns += step;
+    event->kind = head & VS_RECORD_CODE;
+    event->tid = r->tid;
+    event->time_ns = r->time_ns;
+    memset(event->fields, 0, sizeof event->fields);
+    const unsigned char *p = r->next; /* not in memory: nothing else moves it meanwhile */
+    unsigned wanted = kind->known ? kind->known_fields : 0;
+    bool good = true;
+    for (unsigned i = 0; good && i < kind->field_count; i++)
+        good = get_field(r, &p, kind->codecs[i], i < wanted ? &event->fields[i] : &unused);
+    r->next = p;
+    return good;
+}
+
+static void note_end(struct vs_reader *r, const struct vs_event *event)
+{
+    r->stopped = event->end.reason == VS_END_STOPPED;
+    r->stopped_error = event->end.status; /* an errno */
+}
+
+/* The present frame is used up: does it hold what it says? */
+static enum vs_err end_frame(struct vs_reader *r)
+{
+    if (r->next_sequence > 1 && !r->frame_recovered && r->frame_events != r->frame.events)
+        return stop_at_record(r, "is missing");
+    return vs_frame_load(r);
+}
+
+static inline enum vs_err next_event(struct vs_reader *r, unsigned char head,
+                                     struct vs_event *event, enum vs_record *what)
+{
+    const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
+    if (!kind->defined)
+        return stop_at_record(r, "is of a kind that was never described");
+    if (!decode_event(r, head, kind, event))
+        return stop_at_record(r, "is cut off or refers to what was never defined");
+    r->frame_events++;
+    r->events++;
+    r->events_recovered += r->frame_recovered;
+    r->events_unknown += !kind->known;
+    *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
+    r->end_seen = event->kind == VS_EVENT_end;
+    if (r->end_seen)
+        note_end(r, event);
+    if (event->kind == VS_EVENT_module)
+        return stop_at_table(r, vs_reader_table_set_module(&r->table, event));
+    return VS_OK;
+}
+
+static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *event,
+                                      enum vs_record *what)
+{
+    if (r->ended)
+        return VS_ERR_END;
+    *what = VS_RECORD_IS_FRAME;
+    if (r->next == r->end)
+        return end_frame(r);
+    unsigned char head = *r->next++;
+    *what = VS_RECORD_IS_DEFINITION;
+    if (head == VS_DEFINE_STRING)
+        return define_string(r);
+    if (head == VS_DEFINE_STACK)
+        return define_stack(r);
+    if (head == VS_DEFINE_KIND)
+        return define_kind(r);
+    return next_event(r, head, event, what);
+}
+
+enum vs_err vs_reader_record(struct vs_reader *r, struct vs_event *event, enum vs_record *what)
+{
+    return next_record(r, event, what);
+}
+
+enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, size_t bytes)
+{
+    enum vs_err err = VS_OK;
+    const struct vs_reader_kind *module = &r->kinds[VS_EVENT_module];
+    r->next = payload;
+    r->end = payload + bytes;
+    r->last_address = r->last_t = 0;
+    r->tid = 0;
+    while (!err && r->next < r->end) {
+        struct vs_event event;
+        unsigned char head = *r->next++;
+        if (head == VS_DEFINE_STRING)
+            err = define_string(r);
+        else if (head == VS_DEFINE_STACK)
+            err = define_stack(r);
+        else if (head == VS_DEFINE_KIND)
+            err = define_kind(r);
+        else if (head != (VS_EVENT_module | VS_RECORD_SAME_TIME) || !module->defined ||
+                 !decode_event(r, head, module, &event))
+            err = VS_ERR_CORRUPT;
+        else
+            err = stop_at_table(r, vs_reader_table_set_module(&r->table, &event));
+    }
+    r->next = r->end = NULL;
+    r->ended = false; /* bad definitions do not end the trace */
+    return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
+}
+
+enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
+{
+    enum vs_err err;
+    enum vs_record what;
+    if (__builtin_expect(r->held, 0)) {
+        r->held = false;
+        *event = r->held_event;
+        return VS_OK;
+    }
+    do
+        err = next_record(r, event, &what);
+    while (!err && what != VS_RECORD_IS_EVENT);
+    return err;
+}
+
+/* --- the rest --- */
+
+enum vs_err vs_reader_rewind(struct vs_reader *r)
+{
+    r->offset = r->header.header_bytes;
+    r->next_sequence = 1;
+    r->time_ns = 0;
+    r->frame_recovered = false;
+    r->next = r->end = NULL;
+    r->strings_seen = r->nodes_seen = 0;
+    r->events = r->events_recovered = r->events_unknown = 0;
+    r->ended = r->stopped = r->held = r->end_seen = r->counts_told = false;
+    r->checkpoints_defined = 0;
+    memset(r->kinds, 0, sizeof r->kinds);
+    return VS_OK;
+}
+
+enum vs_condition vs_reader_condition(const struct vs_reader *r, char *text)
+{
+    if (text)
+        snprintf(text, VS_READER_WHY_MAX, "%s", r->ended ? r->text : "not at the end yet");
+    return r->condition;
+}
+
+const char *vs_reader_string(const struct vs_reader *r, uint64_t id)
+{
+    return vs_reader_table_string(&r->table, id);
+}
+
+size_t vs_reader_stack(const struct vs_reader *r, uint64_t id, struct vs_frame *frames, size_t max)
+{
+    size_t n = 0;
+    while (n < max && id && id <= r->table.node_count) {
+        const struct vs_stack_node *node = &r->table.nodes[id - 1];
+        frames[n++] = (struct vs_frame){node->pc, node->module};
+        id = node->parent; /* always smaller: no cycles */
+    }
+    return n;
+}
+
+const struct vs_module *vs_reader_module(const struct vs_reader *r, uint32_t module)
+{
+    return module < r->table.module_count ? &r->table.modules[module] : NULL;
+}
+
+uint64_t vs_reader_bytes(const struct vs_reader *r)
+{
+    return r->file.size;
+}
+
+uint64_t vs_reader_position(const struct vs_reader *r)
+{
+    return r->offset < r->file.size ? r->offset : r->file.size;
+}
+
+void vs_reader_close(struct vs_reader *r)
+{
+    if (!r)
+        return;
+    if (r->file.fd >= 0)
+        close(r->file.fd);
+    ZSTD_freeDCtx(r->zstd);
+    vs_joiner_close(r->joiner);
+    free(r->columns);
+    vs_frame_list_free(&r->frames);
+    vs_checkpoints_close(r->checkpoints);
+    vs_recovery_free(&r->recovery);
+    vs_reader_table_free(&r->table);
+    free(r->raw);
+    free(r->stored);
+    free(r->live_path);
+    free(r->path);
+    free(r);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables a trace defines as it goes. Text is made valid UTF-8 on the way in:
+ * what a program calls its kernels and ranges is anybody's bytes, and everything
+ * downstream prints it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_utf8.h"
+#include "trace/read/reader_internal.h"
+
+static enum vs_err spend(struct vs_reader_table *table, uint64_t bytes)
+{
+    if (bytes > table->budget)
+        return VS_ERR_LIMIT;
+    table->budget -= bytes;
+    return VS_OK;
+}
+
+/* Room for one more element. */
+static enum vs_err grow(void **array, size_t *capacity, size_t count, size_t element)
+{
+    if (count < *capacity)
+        return VS_OK;
+    size_t wanted = *capacity ? *capacity * 2 : 256;
+    if (wanted > SIZE_MAX / element)
+        return VS_ERR_NOMEM;
+    void *larger = realloc(*array, wanted * element);
+    if (!larger)
+        return VS_ERR_NOMEM;
+    *array = larger;
+    *capacity = wanted;
+    return VS_OK;
+}
+
+/* Copy as valid UTF-8; with *out* NULL only count. Returns the bytes without NUL. */
+static size_t utf8_copy(char *out, const unsigned char *text, size_t length)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length;) {
+        size_t step = vs_utf8_length(text + i, length - i);
+        size_t bytes = step ? step : strlen(VS_UTF8_REPLACEMENT);
+        if (out)
+            memcpy(out + n, step ? (const char *)text + i : VS_UTF8_REPLACEMENT, bytes);
+        n += bytes;
+        i += step ? step : 1;
+    }
+    return n;
+}
+
+enum vs_err vs_reader_table_add_string(struct vs_reader_table *table, const unsigned char *text,
+                                       size_t length)
+{
+    size_t bytes = utf8_copy(NULL, text, length);
+    enum vs_err err = spend(table, bytes + 1 + 2 * sizeof(char *));
+    if (!err)
+        err = grow((void **)&table->strings, &table->string_capacity, table->string_count,
+                   sizeof *table->strings);
+    if (err)
+        return err;
+    char *copy = vs_arena_alloc(&table->text, bytes + 1);
+    if (!copy)
+        return VS_ERR_NOMEM;
+    utf8_copy(copy, text, length);
+    table->strings[table->string_count++] = copy;
+    return VS_OK;
+}
+
+enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc, uint32_t parent,
+                                     uint32_t module)
+{
+    enum vs_err err = spend(table, 2 * sizeof *table->nodes);
+    if (!err)
+        err = grow((void **)&table->nodes, &table->node_capacity, table->node_count,
+                   sizeof *table->nodes);
+    if (err)
+        return err;
+    table->nodes[table->node_count++] = (struct vs_stack_node){pc, parent, module};
+    return VS_OK;
+}
+
+enum vs_err vs_reader_table_set_module(struct vs_reader_table *table, const struct vs_event *event)
+{
+    uint64_t index = event->module.module;
+    if (index > table->module_count || index >= VS_NO_MODULE)
+        return VS_OK;
+    if (index == table->module_count) {
+        enum vs_err err = spend(table, 2 * sizeof *table->modules);
+        if (!err)
+            err = grow((void **)&table->modules, &table->module_capacity, table->module_count,
+                       sizeof *table->modules);
+        if (err)
+            return err;
+        table->modules[table->module_count++] = (struct vs_module){.path = "", .build_id = "", .function = ""};
+    } else if (!event->module.alive) {
+        return VS_OK; /* gone, but the stacks recorded before still refer to it */
+    }
+    struct vs_module *module = &table->modules[index];
+    module->base = event->module.base;
+    module->start = event->module.start;
+    module->end = event->module.end;
+    module->path = vs_reader_table_string(table, event->module.path);
+    module->build_id = vs_reader_table_string(table, event->module.build_id);
+    module->function = vs_reader_table_string(table, event->module.function);
+    return VS_OK;
+}
+
+const char *vs_reader_table_string(const struct vs_reader_table *table, uint64_t id)
+{
+    return id && id <= table->string_count ? table->strings[id - 1] : "";
+}
+
+void vs_reader_table_free(struct vs_reader_table *table)
+{
+    vs_arena_free_all(&table->text);
+    free(table->strings);
+    free(table->nodes);
+    free(table->modules);
+    *table = (struct vs_reader_table){0};
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a killed (or still running) process left in FILE.live: windows that are
+ * not in the trace yet. A window is copied between two looks at its sequence, so
+ * that one recycled meanwhile by a running process is not taken half. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/read/reader_internal.h"
+
+#define PAGE_BYTES ((size_t)4096)
+
+static bool header_fits(const struct vs_live_header *h, const uint8_t *uuid)
+{
+    return !memcmp(h->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES) && h->major <= VS_FORMAT_MAJOR &&
+           h->byte_order == VS_BYTE_ORDER && !memcmp(h->uuid, uuid, sizeof h->uuid) &&
+           h->header_bytes >= sizeof *h && h->windows <= VS_LIVE_WINDOWS_MAX &&
+           h->window_bytes <= VS_FRAME_RAW_MAX;
+}
+
+/* The copy lies in private memory; the names only serve reading a plain value. */
+static uint64_t value(const _Atomic uint64_t *p)
+{
+    return atomic_load_explicit(p, memory_order_relaxed);
+}
+
+static bool is_zero(const unsigned char *bytes, size_t n)
+{
+    size_t i = 0;
+    while (i < n && !bytes[i])
+        i++;
+    return i == n;
+}
+
+/* Pages that never reached the disk, after the machine stopped, are zero. A record of which the
+ * rest lies in one would decode, as zeros: the bytes end where the first such page begins. No
+ * record ends in so many zeros. */
+static size_t bytes_written(const unsigned char *data, size_t used, uint64_t offset)
+{
+    size_t at = (size_t)(-offset & (PAGE_BYTES - 1));
+    for (; at < used; at += PAGE_BYTES) {
+        size_t n = used - at < PAGE_BYTES ? used - at : PAGE_BYTES;
+        if (n > VS_KIND_FIELDS_MAX && is_zero(data + at, n))
+            return at;
+    }
+    return used;
+}
+
+static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_source *source,
+                               const struct vs_live_header *h, unsigned i)
+{
+    uint64_t offset = h->header_bytes + i * h->window_bytes;
+    uint64_t used = value(&h->window[i].used);
+    if (!value(&h->window[i].sequence) || offset >= source->size || !used)
+        return VS_OK;
+    if (used > h->window_bytes)
+        used = h->window_bytes;
+    uint64_t claimed = used;
+    if (used > source->size - offset)
+        used = source->size - offset;
+    struct vs_recovered_window *w = &recovery->windows[recovery->count];
+    w->data = malloc(used);
+    if (!w->data)
+        return VS_ERR_NOMEM;
+    w->used = bytes_written(w->data, vs_source_read(source, offset, w->data, used), offset);
+    w->cut = w->used < claimed;
+    w->sequence = value(&h->window[i].sequence);
+    w->first_event = value(&h->window[i].first_event);
+    w->base_ns = value(&h->window[i].base_ns);
+
+    struct vs_live_window again;
+    uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof again;
+    if (w->used && vs_source_read(source, at, &again, sizeof again) == sizeof again &&
+        value(&again.sequence) == w->sequence) {
+        recovery->count++;
+    } else {
+        free(w->data);
+        w->data = NULL;
+    }
+    return VS_OK;
+}
+
+enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
+                             const uint8_t *uuid)
+{
+    struct vs_live_header header;
+    if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
+        !header_fits(&header, uuid))
+        return VS_ERR_NOT_FOUND;
+    recovery->found = true;
+    if (header.fate == VS_FATE_EXITED || header.fate == VS_FATE_KILLED)
+        recovery->fate = (struct vs_reader_fate){header.fate, header.fate_status};
+    enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
+    /* anew: how much is used must not be older than the counts */
+    if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
+        !header_fits(&header, uuid))
+        header.windows = 0;
+    for (unsigned i = 0; i < header.windows && !err; i++)
+        err = load_window(recovery, source, &header, i);
+    if (err)
+        vs_recovery_free(recovery);
+    return err;
+}
+
+const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *recovery,
+                                                   uint64_t sequence)
+{
+    for (unsigned i = 0; i < recovery->count; i++) {
+        if (recovery->windows[i].sequence == sequence)
+            return &recovery->windows[i];
+    }
+    return NULL;
+}
+
+uint64_t vs_recovery_newest(const struct vs_recovery *recovery)
+{
+    uint64_t newest = 0;
+    for (unsigned i = 0; i < recovery->count; i++) {
+        if (recovery->windows[i].sequence > newest)
+            newest = recovery->windows[i].sequence;
+    }
+    return newest;
+}
+
+uint64_t vs_recovery_oldest(const struct vs_recovery *recovery, uint64_t sequence)
+{
+    uint64_t oldest = 0;
+    for (unsigned i = 0; i < recovery->count; i++) {
+        uint64_t here = recovery->windows[i].sequence;
+        if (here >= sequence && (!oldest || here < oldest))
+            oldest = here;
+    }
+    return oldest;
+}
+
+void vs_recovery_free(struct vs_recovery *recovery)
+{
+    for (unsigned i = 0; i < recovery->count; i++)
+        free(recovery->windows[i].data);
+    vs_recovered_counts_free(&recovery->counts);
+    *recovery = (struct vs_recovery){0};
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace written anew, from open to commit: the copy is made in a hidden file beside the
+ * target (replacement.c), added to, and takes its place only if both are still what they
+ * were. How the old trace is copied is in rewrite_finished.c and rewrite_unfinished.c. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/vs_link.h"
+#include "trace/read/replacement.h"
+#include "trace/read/rewrite_internal.h"
+
+static void say(const struct vs_rewrite *w, char *why)
+{
+    if (w->err == VS_ERR_IO)
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written: %s%s", w->target,
+                 strerror(w->error),
+                 w->error == ENOSPC
+                     ? "; make room there, or write elsewhere: vramscope recover -o FILE"
+                     : "");
+    else
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written anew: %s", w->target,
+                 vs_err_text(w->err));
+}
+
+static void refuse_owner(struct vs_rewrite *w, char *why)
+{
+    snprintf(why, VS_READER_WHY_MAX,
+             "%.400s: belongs to another user, and written anew it would not; write elsewhere "
+             "with -o", w->target);
+    vs_rewrite_fail(w, VS_ERR_STATE);
+}
+
+static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
+{
+    w->buffer_bytes = ZSTD_compressBound(VS_FRAME_RAW_MAX);
+    w->buffer = malloc(w->buffer_bytes);
+    if (!w->target || !w->buffer)
+        vs_rewrite_fail(w, VS_ERR_NOMEM);
+    else if ((w->fd = vs_replacement_make(w->target, &w->temporary)) < 0)
+        vs_rewrite_fail(w, VS_ERR_IO);
+    else if (!vs_replacement_like(w->fd, &w->reader->file, w->in_place))
+        refuse_owner(w, why);
+    else if (vs_frame_has_trailer(&w->reader->file) && !(leave_out & VS_REWRITE_READABLE))
+        vs_rewrite_copy_finished(w, leave_out);
+    else
+        vs_rewrite_copy_unfinished(w, why);
+    if (w->err && !*why)
+        say(w, why);
+    return w->err;
+}
+
+static bool is_same(const char *path, const char *to)
+{
+    struct stat a, b;
+    return !stat(path, &a) && !stat(to, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Where links lead. */
+static char *choose_target(const char *path, const char *to, bool in_place)
+{
+    char *target = in_place ? realpath(path, NULL) : malloc(PATH_MAX);
+    if (target && !in_place &&
+        (snprintf(target, PATH_MAX, "%s", to) >= PATH_MAX || !vs_link_follow(target, PATH_MAX))) {
+        free(target);
+        target = strdup(to);
+    }
+    return target;
+}
+
+/* Says by whom *path* is being recorded; false when by nobody. */
+static bool is_recorded(const char *path, char *why)
+{
+    char who[VS_RECORDER_TEXT_MAX];
+    uint64_t recorder = vs_reader_recorded_by(path);
+    if (recorder)
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by %s; wait for its end", path,
+                 vs_reader_recorder_text(who, recorder));
+    return recorder != 0;
+}
+
+enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out,
+                            struct vs_rewrite **out, char *why)
+{
+    char ignored[VS_READER_WHY_MAX];
+    why = why ? why : ignored;
+    *why = 0;
+    if (is_recorded(path, why))
+        return VS_ERR_STATE;
+    struct vs_rewrite *w = calloc(1, sizeof *w);
+    if (!w)
+        return VS_ERR_NOMEM;
+    w->fd = -1;
+    w->in_place = !to || is_same(path, to);
+    w->target = choose_target(path, to, w->in_place);
+    if (!w->target || lstat(w->target, &w->before))
+        w->before.st_ino = 0;
+    enum vs_err err = vs_reader_open(path, &w->reader, why);
+    if (!err)
+        err = begin(w, leave_out, why);
+    if (err) {
+        vs_rewrite_cancel(w);
+        return err;
+    }
+    *out = w;
+    return VS_OK;
+}
+
+enum vs_err vs_rewrite_add(struct vs_rewrite *w, enum vs_frame_type type, uint64_t time_ns,
+                           uint64_t sequence, const void *payload, size_t bytes)
+{
+    if (bytes > VS_FRAME_RAW_MAX)
+        return vs_rewrite_fail(w, VS_ERR_LIMIT);
+    struct vs_frame_header h = {.type = (uint8_t)type,
+                                .codec = VS_ZSTD,
+                                .raw_bytes = (uint32_t)bytes,
+                                .first_event = w->index.events,
+                                .base_ns = time_ns,
+                                .last_ns = time_ns};
+    struct vs_directory_entry entry = {
+        .type = (uint32_t)type, .offset = w->offset, .time_ns = time_ns, .sequence = sequence};
+    if (!vs_rewrite_put_frame(w, &h, NULL, payload))
+        vs_rewrite_keep(w, &entry);
+    return w->err;
+}
+
+static void remove_live(const struct vs_rewrite *w)
+{
+    if (w->in_place && !w->keep_live && w->reader->live_path)
+        unlink(w->reader->live_path);
+}
+
+/* What is at *target*, which is not the trace, is what was there when this began. */
+static bool is_as_before(const struct vs_rewrite *w)
+{
+    struct stat now;
+    if (lstat(w->target, &now))
+        return errno == ENOENT;
+    return now.st_ino == w->before.st_ino && now.st_dev == w->before.st_dev &&
+           now.st_size == w->before.st_size;
+}
+
+/* The rename must not cost what came to be there meanwhile. */
+static void check_unchanged(struct vs_rewrite *w, char *why)
+{
+    bool same = w->in_place ? vs_replacement_same(w->target, &w->reader->file) : is_as_before(w);
+    if (is_recorded(w->target, why)) {
+        vs_rewrite_fail(w, VS_ERR_STATE);
+    } else if (!same) {
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.400s: was changed or replaced meanwhile; it is left as it is now", w->target);
+        vs_rewrite_fail(w, VS_ERR_STATE);
+    }
+}
+
+enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
+{
+    char said[VS_READER_WHY_MAX] = "";
+    vs_rewrite_put_tail(w);
+    if (!w->err && fsync(w->fd) && errno != EINVAL)
+        vs_rewrite_fail(w, VS_ERR_IO);
+    if (!w->err)
+        check_unchanged(w, said);
+    if (!w->err && rename(w->temporary, w->target))
+        vs_rewrite_fail(w, VS_ERR_IO);
+    enum vs_err err = w->err;
+    if (err) {
+        if (!*said)
+            say(w, said);
+        if (why)
+            memcpy(why, said, sizeof said);
+    } else {
+        vs_replacement_forget();
+        free(w->temporary);
+        w->temporary = NULL;
+        remove_live(w);
+    }
+    vs_rewrite_cancel(w);
+    return err;
+}
+
+void vs_rewrite_cancel(struct vs_rewrite *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    if (w->temporary) {
+        unlink(w->temporary);
+        vs_replacement_forget();
+    }
+    vs_reader_close(w->reader);
+    free(w->target);
+    free(w->temporary);
+    free(w->buffer);
+    free(w->added);
+    free(w);
+}
+
+uint64_t vs_rewrite_bytes(const struct vs_rewrite *w)
+{
+    return w->offset;
+}
+
+uint64_t vs_rewrite_whole_bytes(const struct vs_rewrite *w)
+{
+    uint64_t bytes = w->offset + sizeof(struct vs_frame_header) + sizeof w->index +
+                     w->index.entries * sizeof *w->entries + sizeof(struct vs_trailer);
+    if (w->added_count)
+        bytes += sizeof(struct vs_index_extension) + sizeof(struct vs_frame_header) +
+                 w->added_count * sizeof *w->added;
+    return bytes;
+}
+
+uint64_t vs_rewrite_recovered(const struct vs_rewrite *w)
+{
+    return w->recovered;
+}
+
+uint64_t vs_rewrite_left_out(const struct vs_rewrite *w)
+{
+    return w->left_out;
+}

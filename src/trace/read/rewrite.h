@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A finished trace written anew with more in it: what a killed process left becomes a
+ * whole file, and frames of later knowledge (state checkpoints, resolved names) are added
+ * behind the events. The new file is made beside the old one and takes its place in one
+ * step, so that there is a whole trace at every instant. Not thread-safe. */
+#ifndef VS_REWRITE_H
+#define VS_REWRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+#include "trace/format/format.h"
+
+struct vs_rewrite;
+
+/* A bit of *leave_out*: of a damaged trace, what lies from the damage on, also where the trace
+ * has its end. */
+#define VS_REWRITE_READABLE 1u
+struct vs_source;
+
+/* vs_rewrite_open: copy the good event frames of the trace at *path* (those recovered from
+ * FILE.live included, compressed) into a hidden file beside *to* (NULL: *path*), and those
+ * added after recording except types in *leave_out* (bits 1u << type; of a trace without an end,
+ * none). A trace without an end gets an `end` event, reason VS_END_KILLED, or VS_END_SIGNAL where
+ * FILE.live tells it. On failure *why* (VS_READER_WHY_MAX bytes) holds one line: as vs_reader_open; VS_ERR_STATE when a process records it now;
+ * VS_ERR_CORRUPT when it is damaged or cut off, or FILE.live holds what cannot be taken, and it
+ * would be replaced (*to* NULL or the same file); VS_ERR_STATE, too, when it would be replaced
+ * and its owner cannot be kept; VS_ERR_IO when the new file cannot be written. The caller
+ * commits or cancels. */
+enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out,
+                            struct vs_rewrite **out, char *why) VS_MUST_CHECK;
+
+/* vs_rewrite_add: one more frame: *bytes* of payload, at most VS_FRAME_RAW_MAX, compressed
+ * here. *time_ns* and *sequence* go into the directory: the frame belongs before the event
+ * frame *sequence* (0: to none). Failures are kept until vs_rewrite_commit, too. */
+enum vs_err vs_rewrite_add(struct vs_rewrite *rewrite, enum vs_frame_type type, uint64_t time_ns,
+                           uint64_t sequence, const void *payload, size_t bytes) VS_MUST_CHECK;
+
+/* vs_rewrite_commit: write index, directory and trailer, put the new file in its place,
+ * and remove the old FILE.live when the trace itself was replaced and has all of it. *why* as
+ * above; VS_ERR_STATE when the trace is not the one any more that was read. On failure nothing
+ * has changed. Frees *rewrite* in any case. */
+enum vs_err vs_rewrite_commit(struct vs_rewrite *rewrite, char *why) VS_MUST_CHECK;
+
+/* vs_rewrite_cancel: nothing has changed. Frees *rewrite*; NULL does nothing. */
+void vs_rewrite_cancel(struct vs_rewrite *rewrite);
+
+/* vs_rewrite_bytes: written so far. */
+uint64_t vs_rewrite_bytes(const struct vs_rewrite *rewrite);
+
+/* vs_rewrite_whole_bytes: the size of the file if it were committed now. */
+uint64_t vs_rewrite_whole_bytes(const struct vs_rewrite *rewrite);
+
+/* vs_rewrite_recovered: events that came from FILE.live. */
+uint64_t vs_rewrite_recovered(const struct vs_rewrite *rewrite);
+
+/* vs_rewrite_left_out: bytes at the end of a damaged or cut off trace that could not be read. */
+uint64_t vs_rewrite_left_out(const struct vs_rewrite *rewrite);
+
+/* vs_rewrite_discard: for signal handlers, before the process ends: remove the new file that is
+ * being written, if any. */
+void vs_rewrite_discard(void);
+
+/* vs_directory_load: which frames were added to the trace in *file*, in file order. **out*
+ * is malloc'ed and the caller's; NULL and 0 when there are none, or the trace has no end.
+ * VS_ERR_CORRUPT when the directory is damaged; VS_ERR_NOMEM. */
+enum vs_err vs_directory_load(const struct vs_source *file, struct vs_directory_entry **out,
+                              size_t *count) VS_MUST_CHECK;
+
+/* vs_directory_read: the payload of such a frame, checked and decompressed into *raw*
+ * (VS_FRAME_RAW_MAX bytes). VS_ERR_CORRUPT, VS_ERR_NOMEM. */
+enum vs_err vs_directory_read(const struct vs_source *file, const struct vs_directory_entry *entry,
+                              void *raw, size_t *bytes) VS_MUST_CHECK;
+
+#endif

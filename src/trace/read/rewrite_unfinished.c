@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copying a trace without an end. It is read to where it ends, record by record: a frame
+ * that is what its header says is copied as it is, one that is not keeps its good records,
+ * and windows recovered from FILE.live become frames like the others. Where that would drop
+ * bytes of the file that is replaced, it is refused. */
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/read/rewrite_internal.h"
+
+/* The frame that is being read: what it holds up to the last good record. */
+struct present {
+    struct vs_frame_header header;
+    bool any, recovered;
+    uint64_t offset, end; /* in the old file */
+    const unsigned char *data; /* of a frame of the file, until the next one is read */
+    size_t bytes, used; /* used: by records that are good */
+    uint32_t events, definitions;
+    uint64_t last_ns;
+};
+
+static void begin_present(struct present *p, const struct vs_reader *r)
+{
+    *p = (struct present){.header = r->frame,
+                          .any = true,
+                          .recovered = r->frame_recovered,
+                          .offset = r->frame_offset,
+                          .end = r->offset,
+                          .data = r->next,
+                          .bytes = (size_t)(r->end - r->next),
+                          .last_ns = r->time_ns};
+    if (p->recovered)
+        p->header = (struct vs_frame_header){.type = VS_FRAME_EVENTS,
+                                             .codec = VS_ZSTD,
+                                             .sequence = r->frame.sequence,
+                                             .first_event = r->events,
+                                             .base_ns = r->time_ns,
+                                             .last_ns = r->time_ns};
+}
+
+static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what,
+                        const struct vs_event *event)
+{
+    p->used = (size_t)(r->next - p->data);
+    p->events = r->frame_events;
+    p->last_ns = r->time_ns;
+    p->definitions += what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
+}
+
+/* Is the frame of the file what its header says? A window never is one yet. */
+static bool is_whole(const struct present *p)
+{
+    return !p->recovered && p->used == p->bytes && p->events == p->header.events;
+}
+
+/* The frame with the good records alone. */
+static enum vs_err put_good_records(struct vs_rewrite *w, struct present *p)
+{
+    struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
+                                .codec = VS_ZSTD,
+                                .raw_bytes = (uint32_t)p->used,
+                                .sequence = p->header.sequence,
+                                .first_event = p->header.first_event,
+                                .base_ns = p->header.base_ns,
+                                .last_ns = p->last_ns,
+                                .events = p->events,
+                                .definitions = p->definitions};
+    p->header = h;
+    return vs_rewrite_put_frame(w, &p->header, NULL, p->data);
+}
+
+static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
+{
+    if (!p->any || (!p->used && !is_whole(p)))
+        return w->err;
+    vs_rewrite_make_room(w);
+    uint64_t offset = w->offset;
+    w->recovered += p->recovered ? p->events : 0;
+    if (is_whole(p))
+        vs_rewrite_copy(w, p->offset, p->end);
+    else
+        put_good_records(w, p);
+    vs_rewrite_enter(w, &p->header, offset);
+    if (w->last_ns < p->last_ns) /* the header was not right; what follows must not go back */
+        w->last_ns = p->last_ns;
+    w->index.strings = w->reader->strings_seen;
+    w->index.stack_nodes = w->reader->nodes_seen;
+    return w->err;
+}
+
+/* The kinds are described at the start of every trace; a foreign one may lack it. */
+static enum vs_err put_end_event(struct vs_rewrite *w)
+{
+    const struct vs_reader *r = w->reader;
+    const struct vs_reader_kind *kind = &r->kinds[VS_EVENT_end];
+    unsigned char record[2 + VS_KIND_FIELDS_MAX] = {VS_EVENT_end | VS_RECORD_SAME_TIME,
+                                                    VS_END_KILLED};
+    if (r->fate.fate == VS_FATE_KILLED && r->fate.status < 0x80 && kind->field_count > 1) {
+        record[1] = VS_END_SIGNAL;
+        record[2] = (unsigned char)r->fate.status;
+    }
+    if (!kind->defined || !kind->field_count)
+        return w->err;
+    struct vs_frame_header h = {.type = VS_FRAME_EVENTS,
+                                .raw_bytes = 1 + kind->field_count,
+                                .sequence = w->index.entries
+                                                ? w->index.first_sequence + w->index.entries
+                                                : 1,
+                                .first_event = w->index.events,
+                                .base_ns = w->last_ns,
+                                .last_ns = w->last_ns,
+                                .events = 1};
+    vs_rewrite_make_room(w);
+    uint64_t offset = w->offset;
+    vs_rewrite_put_frame(w, &h, NULL, record);
+    return vs_rewrite_enter(w, &h, offset);
+}
+
+/* Is there anything but zeros from the present frame on, and not just the start of a frame that
+ * the file ends in? */
+static bool leaves_frames(const struct vs_reader *r)
+{
+    struct vs_frame_header h;
+    uint64_t left = r->file.size - r->offset;
+    unsigned char part[4096];
+    if (left < sizeof h || vs_source_read(&r->file, r->offset, &h, sizeof h) != sizeof h)
+        return false;
+    if (h.sync == VS_FRAME_SYNC)
+        return left - sizeof h >= h.stored_bytes;
+    for (uint64_t at = r->offset; at < r->file.size; at += sizeof part) {
+        size_t got = vs_source_read(&r->file, at, part, sizeof part);
+        for (size_t i = 0; i < got; i++) {
+            if (part[i])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the new file lacks is only left out of a file beside the old one. *ended*: an `end` event
+ * was read. */
+static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
+{
+    const struct vs_reader *r = w->reader;
+    bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence;
+    bool cut = r->condition == VS_TRACE_TRUNCATED && r->offset < r->file.size;
+    bool behind = r->condition != VS_TRACE_DAMAGED && !r->frame_recovered &&
+                  r->offset < r->file.size && leaves_frames(r);
+    if (r->condition == VS_TRACE_DAMAGED || cut || behind)
+        w->left_out = r->file.size - r->offset;
+    bool alone = r->condition == VS_TRACE_TRUNCATED && !r->recovery.found && !ended;
+    w->keep_live = gap || !r->recovery.found;
+    if (!w->in_place || (!w->left_out && !gap && !alone))
+        return VS_OK;
+    if (alone && !w->left_out)
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.300s: has no end, and FILE.live with the rest is not beside it; put it there, "
+                 "or write what is in the file elsewhere with -o", r->path);
+    else if (w->left_out)
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.300s: is %s at byte %llu, and writing it anew would drop the %llu bytes from "
+                 "there on; to write elsewhere what can be read: vramscope recover -o FILE",
+                 r->path, r->condition == VS_TRACE_DAMAGED ? "damaged" : "cut off",
+                 (unsigned long long)r->offset, (unsigned long long)w->left_out);
+    else
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.300s: lacks what lies before FILE.live, and writing it anew would drop what "
+                 "FILE.live holds; to write elsewhere: vramscope recover -o FILE", r->path);
+    return vs_rewrite_fail(w, VS_ERR_CORRUPT);
+}
+
+enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
+{
+    struct vs_reader *r = w->reader;
+    struct present present = {0};
+    struct vs_event event;
+    enum vs_record what;
+    enum vs_err err;
+    bool ended = false;
+    w->last_ns = r->header.created_ns;
+    vs_rewrite_put_header(w);
+    while (!w->err && !(err = vs_reader_record(r, &event, &what))) {
+        if (what != VS_RECORD_IS_FRAME) {
+            note_record(&present, r, what, &event);
+            ended = what == VS_RECORD_IS_EVENT && event.kind == VS_EVENT_end;
+            continue;
+        }
+        put_present(w, &present);
+        begin_present(&present, r);
+    }
+    if (w->err)
+        return w->err;
+    if (err != VS_ERR_END)
+        return vs_rewrite_fail(w, err);
+    if (refuse_loss(w, ended, why))
+        return w->err;
+    put_present(w, &present);
+    return ended ? w->err : put_end_event(w);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Going to a place in a trace. The frame is found in the list of frames; reading begins at
+ * the nearest place before it where everything defined so far is known (where the reader is,
+ * a checkpoint, the start) and goes on from there, events left out, to the event wanted,
+ * which is held back for vs_reader_next. */
+#include "trace/read/seek.h"
+
+#include <stdlib.h>
+
+#include "trace/read/reader_internal.h"
+#include "trace/read/rewrite.h"
+
+const struct vs_frame_list *vs_reader_frames(struct vs_reader *r)
+{
+    if (!r->frames.loaded &&
+        vs_frame_list_load(&r->frames, &r->file, r->header.header_bytes) != VS_OK) {
+        vs_frame_list_free(&r->frames);
+        return NULL;
+    }
+    return &r->frames;
+}
+
+/* The next record is the first of frame *index* of the list. */
+static void enter_frame(struct vs_reader *r, size_t index)
+{
+    const struct vs_frame_place *place = &r->frames.items[index];
+    r->offset = place->offset;
+    r->next_sequence = place->sequence;
+    r->events = place->first_event;
+    r->time_ns = index ? place[-1].last_ns : 0;
+    r->frame_recovered = r->ended = r->stopped = r->held = false;
+    r->end_seen = r->counts_told = false;
+    r->next = r->end = NULL;
+    r->frame_events = r->frame.events; /* nothing of the frame left is missing */
+}
+
+struct vs_checkpoints *vs_reader_checkpoints(const struct vs_reader *r)
+{
+    return r->checkpoints;
+}
+
+void vs_reader_set_checkpoints(struct vs_reader *r, struct vs_checkpoints *checkpoints)
+{
+    if (checkpoints != r->checkpoints)
+        vs_checkpoints_close(r->checkpoints);
+    r->checkpoints = checkpoints;
+    r->checkpoints_defined = 0;
+}
+
+enum vs_err vs_reader_attach(struct vs_reader *r)
+{
+    if (r->checkpoints)
+        return VS_OK;
+    struct vs_directory_entry *entries;
+    size_t count, kept = 0;
+    const struct vs_frame_list *frames = vs_reader_frames(r);
+    if (!frames)
+        return VS_ERR_NOMEM;
+    enum vs_err err = vs_directory_load(&r->file, &entries, &count);
+    if (err)
+        return err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
+    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
+    for (size_t i = 0; offsets && i < count; i++) {
+        if (entries[i].type == VS_FRAME_CHECKPOINT)
+            offsets[kept++] = entries[i].offset;
+    }
+    err = offsets ? vs_checkpoints_open(&r->file, false, offsets, kept, frames, &r->checkpoints)
+                  : VS_ERR_NOMEM;
+    free(offsets);
+    free(entries);
+    return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
+}
+
+const uint8_t *vs_reader_uuid(const struct vs_reader *r)
+{
+    return r->header.uuid;
+}
+
+static enum vs_err define(void *context, const unsigned char *bytes, size_t count)
+{
+    return vs_reader_define(context, bytes, count);
+}
+
+/* Make known what was defined before checkpoint *index*: its own definitions and those of
+ * the checkpoints before it, as far as they have not been read. */
+static enum vs_err define_up_to(struct vs_reader *r, size_t index)
+{
+    for (size_t i = r->checkpoints_defined; i <= index; i++) {
+        const struct vs_checkpoint *before = i ? vs_checkpoints_item(r->checkpoints, i - 1) : NULL;
+        const struct vs_checkpoint *item = vs_checkpoints_item(r->checkpoints, i);
+        if (!item)
+            return VS_ERR_CORRUPT;
+        r->strings_seen = before ? before->strings : 0;
+        r->nodes_seen = before ? before->stack_nodes : 0;
+        enum vs_err err =
+            vs_checkpoints_each(r->checkpoints, i, VS_CHECKPOINT_DEFINITIONS, define, r);
+        if (!err && (r->strings_seen != item->strings || r->nodes_seen != item->stack_nodes))
+            err = VS_ERR_CORRUPT;
+        if (err)
+            return err;
+        r->checkpoints_defined = i + 1;
+    }
+    const struct vs_checkpoint *item = vs_checkpoints_item(r->checkpoints, index);
+    if (!item || item->strings > r->table.string_count || item->stack_nodes > r->table.node_count)
+        return VS_ERR_CORRUPT;
+    r->strings_seen = item->strings;
+    r->nodes_seen = item->stack_nodes;
+    return VS_OK;
+}
+
+/* What does not fit is not to be believed in part either. Texts stay where they are. */
+static void forget_since(struct vs_reader_table *table, const struct vs_reader_table *known)
+{
+    table->string_count = known->string_count;
+    table->node_count = known->node_count;
+    table->module_count = known->module_count;
+}
+
+enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
+{
+    const struct vs_checkpoint *item =
+        r->checkpoints ? vs_checkpoints_item(r->checkpoints, index) : NULL;
+    const struct vs_frame_list *frames = vs_reader_frames(r);
+    if (!frames)
+        return VS_ERR_NOMEM;
+    if (!item || !item->sequence || item->sequence > frames->count)
+        return VS_ERR_CORRUPT;
+    const struct vs_reader_table known = r->table;
+    enum vs_err err = define_up_to(r, index);
+    if (!err) {
+        enter_frame(r, (size_t)item->sequence - 1);
+        return VS_OK;
+    }
+    if (err != VS_ERR_NOMEM) {
+        forget_since(&r->table, &known);
+        vs_reader_set_checkpoints(r, NULL);
+        err = VS_ERR_CORRUPT;
+    }
+    enum vs_err rewound = vs_reader_rewind(r);
+    return rewound ? rewound : err;
+}
+
+/* Begin at the checkpoint before frame *index* of the list when that is nearer than where
+ * the reader is; *forward*: the event wanted is not behind it. */
+static enum vs_err start_near(struct vs_reader *r, size_t index, bool forward)
+{
+    size_t nearest = SIZE_MAX;
+    if (r->checkpoints && index < r->frames.count)
+        nearest = vs_checkpoints_before_event(r->checkpoints, r->frames.items[index].first_event);
+    if (nearest != SIZE_MAX &&
+        (!forward ||
+         vs_checkpoints_item(r->checkpoints, nearest)->sequence >= r->next_sequence)) {
+        enum vs_err err = vs_reader_to_checkpoint(r, nearest);
+        if (err != VS_ERR_CORRUPT)
+            return err;
+        return VS_OK; /* from the start, then */
+    }
+    return forward ? VS_OK : vs_reader_rewind(r);
+}
+
+/* May the frame that comes next be passed over, being before *index*? */
+static bool may_pass(const struct vs_reader *r, size_t index)
+{
+    size_t next = (size_t)r->next_sequence - 1;
+    return r->next == r->end && !r->frame_recovered &&
+           (r->header.flags & VS_FILE_COUNTS_MODULES) && next < index &&
+           next + 1 < r->frames.count && !r->frames.items[next].definitions &&
+           r->offset <= r->frames.items[next].offset;
+}
+
+struct seek_goal {
+    bool by_event;
+    uint64_t value;
+    size_t index; /* of its frame in the list; the last one when it is in none */
+};
+
+static enum vs_err go_on(struct vs_reader *r, const struct seek_goal *goal)
+{
+    for (;;) {
+        while (may_pass(r, goal->index))
+            enter_frame(r, (size_t)r->next_sequence);
+        struct vs_event event;
+        enum vs_err err = vs_reader_next(r, &event);
+        if (err)
+            return err == VS_ERR_END ? VS_OK : err;
+        if (goal->by_event ? r->events > goal->value : event.time_ns >= goal->value) {
+            vs_reader_unread(r, &event);
+            return VS_OK;
+        }
+    }
+}
+
+static enum vs_err go_to(struct vs_reader *r, struct seek_goal goal)
+{
+    const struct vs_frame_list *frames = vs_reader_frames(r);
+    if (!frames)
+        return VS_ERR_NOMEM;
+    goal.index = goal.by_event ? vs_frame_list_event(frames, goal.value)
+                               : vs_frame_list_at(frames, goal.value);
+    if (goal.index == frames->count && frames->count)
+        goal.index = frames->count - 1; /* what follows may be in FILE.live */
+    bool forward = !r->ended && (goal.by_event ? vs_reader_event_number(r) <= goal.value
+                                               : r->time_ns < goal.value || !r->events);
+    enum vs_err err = start_near(r, goal.index, forward);
+    return err ? err : go_on(r, &goal);
+}
+
+enum vs_err vs_reader_seek(struct vs_reader *r, uint64_t time_ns)
+{
+    return go_to(r, (struct seek_goal){false, time_ns, 0});
+}
+
+enum vs_err vs_reader_seek_event(struct vs_reader *r, uint64_t event)
+{
+    return go_to(r, (struct seek_goal){true, event, 0});
+}
+
+void vs_reader_unread(struct vs_reader *r, const struct vs_event *event)
+{
+    r->held_event = *event;
+    r->held = true;
+}
+
+bool vs_reader_finished(const struct vs_reader *r)
+{
+    return vs_frame_has_trailer(&r->file);
+}
+
+bool vs_reader_ended(const struct vs_reader *r)
+{
+    return r->ended && !r->held;
+}
+
+uint64_t vs_reader_event_number(const struct vs_reader *r)
+{
+    return r->events - r->held;
+}
+
+enum vs_err vs_reader_extent(struct vs_reader *r, struct vs_extent *out)
+{
+    struct vs_event event;
+    const struct vs_frame_list *frames = vs_reader_frames(r);
+    if (!frames)
+        return VS_ERR_NOMEM;
+    struct vs_extent extent = {0};
+    enum vs_err err = vs_reader_rewind(r);
+    if (!err)
+        err = vs_reader_next(r, &event);
+    if (!err) {
+        extent.first_ns = extent.last_ns = event.time_ns;
+        if (frames->count) {
+            const struct vs_frame_place *last = &frames->items[frames->count - 1];
+            extent.last_ns = last->last_ns;
+            extent.events = last->first_event + last->events;
+        }
+        if (r->recovery.found || !frames->count) { /* the rest is in no frame of the file */
+            err = vs_reader_seek_event(r, extent.events);
+            while (!err && (err = vs_reader_next(r, &event)) == VS_OK)
+                extent.last_ns = event.time_ns;
+            extent.events = r->events;
+        }
+    }
+    if (err && err != VS_ERR_END)
+        return err;
+    *out = extent;
+    return vs_reader_rewind(r);
+}
+
+struct vs_reader_counts vs_reader_counts(const struct vs_reader *r)
+{
+    return (struct vs_reader_counts){r->strings_seen, r->nodes_seen, r->events, r->events_unknown,
+                                     r->time_ns, r->next_sequence - 1, r->frame_recovered};
+}

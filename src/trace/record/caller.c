@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stacks of one frame, for recordings without stacks: who called CUDA, so that memory
+ * can be told by library. A call site is looked up in a table of those seen lately. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "trace/record/recorder_internal.h"
+#include "trace/stacks/walk.h"
+
+/* Callers seen lately, by all threads: there is little room in the thread's own memory
+ * where this library is loaded late. A slot is read without a lock: it counts when its
+ * version was even and is the same afterwards. */
+#define CALLERS 64u
+static struct caller {
+    _Atomic uint32_t version;
+    _Atomic uint32_t recorder, epoch; /* epoch of the rules: it changes with what is loaded */
+    _Atomic(const void *) pc;
+    _Atomic uint64_t id;
+} callers[CALLERS];
+
+static uint64_t known_caller(struct caller *c, uint32_t recorder, uint32_t epoch, const void *pc)
+{
+    uint32_t version = atomic_load_explicit(&c->version, memory_order_acquire);
+    /* acquire: the version is looked at again after all of them */
+    bool same = atomic_load_explicit(&c->pc, memory_order_acquire) == pc &&
+                atomic_load_explicit(&c->recorder, memory_order_acquire) == recorder &&
+                atomic_load_explicit(&c->epoch, memory_order_acquire) == epoch;
+    uint64_t id = atomic_load_explicit(&c->id, memory_order_acquire);
+    return same && !(version & 1) &&
+                   atomic_load_explicit(&c->version, memory_order_relaxed) == version
+               ? id
+               : 0;
+}
+
+static void keep_caller(struct caller *c, uint32_t recorder, uint32_t epoch, const void *pc,
+                        uint64_t id)
+{
+    uint32_t version = atomic_load_explicit(&c->version, memory_order_relaxed);
+    if (version & 1 || !atomic_compare_exchange_strong(&c->version, &version, version + 1))
+        return; /* another thread keeps one there */
+    atomic_store(&c->pc, pc);
+    atomic_store(&c->recorder, recorder);
+    atomic_store(&c->epoch, epoch);
+    atomic_store(&c->id, id);
+    atomic_store_explicit(&c->version, version + 2, memory_order_release);
+}
+
+static __attribute__((noinline)) uint64_t new_caller(struct vs_recorder *r, const void *pc)
+{
+    void *pcs[1] = {(void *)(uintptr_t)pc};
+    int saved_errno = errno;
+    uint64_t hash = vs_intern_stack_hash(pcs, 1);
+    if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
+        vs_module_list_refresh(r);
+    vs_lock_acquire(&r->lock);
+    uint64_t id = vs_intern_stack_find_locked(r, hash);
+    vs_lock_release(&r->lock);
+    if (id == VS_STACK_MISS) {
+        vs_module_list_refresh(r);
+        vs_lock_acquire(&r->lock);
+        id = vs_intern_stack_add_locked(r, hash, pcs, 1);
+        vs_lock_release(&r->lock);
+    }
+    errno = saved_errno;
+    return id;
+}
+
+uint64_t vs_recorder_caller(struct vs_recorder *r, const void *pc)
+{
+    uint64_t at = (uint64_t)(uintptr_t)pc;
+    struct caller *slot = &callers[(at >> 2 ^ at >> 8) % CALLERS];
+    if (!pc || !r || atomic_load_explicit(&r->stopped, memory_order_relaxed) ||
+        (at >= r->own_start && at < r->own_end))
+        return 0;
+    uint32_t epoch = vs_walk_epoch();
+    uint64_t id = known_caller(slot, r->number, epoch, pc);
+    if (!id && (id = new_caller(r, pc)))
+        keep_caller(slot, r->number, epoch, pc, id);
+    return id;
+}

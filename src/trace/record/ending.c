@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ends that may be taken back. The `end` event has a frame of its own, and behind it
+ * come index and trailer: from then on the file is whole. To take that back the file is
+ * cut to where the frame began and the counters return to what they were; nothing else
+ * has to be undone, as the frames before it do not refer to it.
+ *
+ * Two uses: a process that becomes another program by exec, which may fail, holds the
+ * recorder's lock meanwhile; a process that exits ends its trace where most programs
+ * have done their last, and again after each event that comes later. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_lock.h"
+#include "base/vs_log.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/record/shortage.h"
+
+#define LOCK_NS UINT64_C(2000000000)
+/* how long an end waits until the background thread has taken up what is left to write */
+#define COMPRESS_NS UINT64_C(200000000)
+
+static pid_t own_tid(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+/* Write all full windows from here. Stored plainly: compression wants more stack than
+ * a thread of the program may have, and its context is the background thread's. */
+static bool drain_locked(struct vs_recorder *r)
+{
+    struct vs_packer *packer = r->writer.packer;
+    r->writer.packer = NULL;
+    vs_window_seal_locked(r);
+    vs_writer_drain_locked(r);
+    r->writer.packer = packer;
+    return !r->failed;
+}
+
+/* What is in the windows had better be compressed, as long as that takes no time to speak
+ * of: a short program's trace would be stored plainly for the most part. */
+static void let_compress_locked(struct vs_recorder *r)
+{
+    uint64_t until = vs_clock_ns() + COMPRESS_NS;
+    bool in_time = true;
+    if (!r->has_thread)
+        return;
+    vs_writer_hasten_locked(r);
+    while (in_time && vs_window_full_locked(r) && !r->thread_done && !r->failed)
+        in_time = vs_cond_wait(&r->progress, &r->lock, until);
+}
+
+/* Room for what was only counted, without a wait. */
+static bool has_room_locked(const struct vs_recorder *r)
+{
+    size_t events = r->selection.cell_count + 1 + VS_EVENT_CODE_MAX;
+    bool room = (size_t)(r->limit - r->cursor) >= events * VS_EVENT_BYTES_MAX;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        room = room || (r->windows[i].state == VS_WINDOW_FREE && !vs_trace_limit_awaits_locked(r));
+    return room;
+}
+
+/* Everything recorded so far is in the file, and nobody else writes. */
+static bool settle_locked(struct vs_recorder *r)
+{
+    r->leaving = true;
+    vs_window_seal_locked(r);
+    let_compress_locked(r);
+    bool idle = vs_window_wait_idle_locked(r);
+    if (idle || has_room_locked(r)) { /* patience was spent on the disk */
+        vs_unrecorded_write_locked(r); /* not into the frame of the end */
+        vs_trace_limit_finish_locked(r);
+    }
+    r->leaving = false;
+    return idle && !r->failed && drain_locked(r);
+}
+
+static void forget_end_locked(struct vs_recorder *r)
+{
+    struct vs_ending *e = &r->ending;
+    e->window->state = VS_WINDOW_FREE;
+    atomic_store_explicit(&e->window->live->used, 0, memory_order_release);
+    r->written_sequence = --r->sequence;
+    r->events--;
+    r->encoded_bytes = e->encoded_bytes;
+    e->on = false;
+    r->finished = false;
+}
+
+static bool take_back_locked(struct vs_recorder *r)
+{
+    if (vs_writer_take_back(r, &r->ending.mark)) {
+        vs_writer_say_failed_locked(r, errno);
+        vs_recorder_fail_locked(r);
+        return false;
+    }
+    forget_end_locked(r);
+    return true;
+}
+
+static struct vs_window *window_of_locked(struct vs_recorder *r, uint64_t sequence)
+{
+    struct vs_window *w = r->windows;
+    while (w < r->windows + VS_WINDOWS - 1 && w->sequence != sequence)
+        w++;
+    return w;
+}
+
+/* After settle_locked. */
+static bool put_end_locked(struct vs_recorder *r)
+{
+    struct vs_ending *e = &r->ending;
+    struct vs_event event = {.kind = VS_EVENT_end,
+                             .end = {.reason = e->reason, .status = e->status}};
+    vs_writer_mark(r, &e->mark);
+    e->encoded_bytes = r->encoded_bytes;
+    vs_recorder_event_locked(r, &event);
+    if (!drain_locked(r))
+        return false;
+    e->window = window_of_locked(r, r->sequence);
+    if (vs_writer_finish(r)) {
+        vs_writer_say_failed_locked(r, errno);
+        vs_recorder_fail_locked(r);
+        return false;
+    }
+    e->on = true;
+    r->end_again = false;
+    r->finished = true;
+    return true;
+}
+
+static void unlink_live_locked(struct vs_recorder *r)
+{
+    r->ending.live = r->live_on_disk;
+    if (r->live_on_disk)
+        vs_window_unlink(r);
+    r->live_on_disk = false;
+}
+
+/* --- the process ends --- */
+
+bool vs_ending_reopen_locked(struct vs_recorder *r)
+{
+    if (r->ending.final && r->ending.tid != own_tid())
+        return false;
+    bool reopened = take_back_locked(r);
+    r->end_again = reopened && r->ending.final;
+    return reopened;
+}
+
+void vs_ending_again_locked(struct vs_recorder *r)
+{
+    if (!settle_locked(r) || !put_end_locked(r))
+        r->end_again = false;
+}
+
+/* The background thread goes; whatever is full by then it has written. */
+static bool dismiss_thread_locked(struct vs_recorder *r)
+{
+    r->leaving = r->quit = true;
+    vs_cond_signal(&r->work);
+    while (!r->thread_done) {
+        if (!vs_window_wait_locked(r))
+            return false;
+    }
+    r->leaving = false;
+    return true;
+}
+
+void vs_recorder_dismiss_thread(struct vs_recorder *r)
+{
+    if (!r || r->pid != getpid() || !vs_lock_acquire_within(&r->lock, LOCK_NS))
+        return;
+    bool gone = dismiss_thread_locked(r), join = gone && r->has_thread;
+    if (gone) {
+        r->has_thread = false;
+    } else { /* it writes on, should the disk answer: nobody may take over from it */
+        r->leaving = false;
+        vs_shortage_stall_locked(r, vs_window_end_looks(r));
+    }
+    vs_lock_release(&r->lock);
+    if (join)
+        pthread_join(r->thread, NULL);
+}
+
+static void end_locked(struct vs_recorder *r, enum vs_end_reason reason, uint64_t status)
+{
+    struct vs_ending *e = &r->ending;
+    if (e->on && e->reason == reason && e->status == status)
+        return;
+    if (e->on && !take_back_locked(r))
+        return;
+    e->reason = reason;
+    e->status = status;
+    e->final = true;
+    e->tid = own_tid();
+    if (settle_locked(r) && put_end_locked(r))
+        unlink_live_locked(r);
+}
+
+static void finish_short_locked(struct vs_recorder *r)
+{
+    vs_shortage_finish_locked(r);
+    if (r->finished)
+        unlink_live_locked(r);
+}
+
+void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t status)
+{
+    if (!r || r->pid != getpid() || !r->writer.regular) {
+        vs_recorder_close(r, reason, status);
+        return;
+    }
+    int saved_errno = errno;
+    if (!vs_lock_acquire_within(&r->lock, LOCK_NS)) {
+        atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+        errno = saved_errno;
+        return;
+    }
+    bool join = false;
+    if (!r->closed && !r->failed && !r->ending.on)
+        vs_window_seal_locked(r); /* for the background thread, while there is one */
+    if (dismiss_thread_locked(r)) {
+        join = r->has_thread;
+        r->has_thread = false;
+        if (!r->closed && !r->failed)
+            end_locked(r, reason, status);
+        else if (!r->closed)
+            finish_short_locked(r);
+    } else {
+        atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+    }
+    vs_lock_release(&r->lock);
+    if (join)
+        pthread_join(r->thread, NULL); /* it has nothing left to do but end */
+    errno = saved_errno;
+}
+
+/* --- the process becomes another program --- */
+
+bool vs_recorder_exec_begin(struct vs_recorder *r)
+{
+    if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || r->pid != getpid())
+        return false;
+    int saved_errno = errno;
+    if (!vs_lock_acquire_within(&r->lock, LOCK_NS))
+        return false;
+    bool ready = r->writer.regular && !r->closed && !r->failed && !r->ending.on &&
+                 settle_locked(r);
+    if (ready) {
+        r->ending.reason = VS_END_EXEC;
+        r->ending.status = 0;
+        r->ending.final = false;
+        ready = put_end_locked(r);
+    }
+    if (ready)
+        unlink_live_locked(r);
+    else
+        vs_lock_release(&r->lock);
+    errno = saved_errno;
+    return ready;
+}
+
+void vs_recorder_exec_failed(struct vs_recorder *r)
+{
+    int saved_errno = errno;
+    if (take_back_locked(r) && r->ending.live) {
+        vs_window_close(r, true);
+        if (vs_window_open(r)) { /* no memory where there was just some */
+            vs_log(VS_LOG_ERROR, "out of memory for %s: recording has stopped", r->path);
+            vs_recorder_fail_locked(r);
+        }
+    }
+    vs_lock_release(&r->lock);
+    errno = saved_errno;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What gets an event of its own; see selection.h. The question is asked before the
+ * stack is captured and without a lock; the answer is kept with the address, as a free
+ * gets an event exactly when its allocation did. Where there is no host memory for the
+ * address the allocation is counted instead. In the last stage of a trace that has a
+ * limit everything is counted, the frees of what was recorded as well: from there on
+ * only sums are known. */
+#include "trace/record/recorder_internal.h"
+
+bool vs_selection_on;
+
+#define KIND(name) (UINT64_C(1) << VS_EVENT_##name)
+
+/* What is said of memory at such an event has to be true at it. */
+#define RANGES (KIND(range_push) | KIND(range_pop) | KIND(range_start) | KIND(range_end))
+#define LOOKS_AT_MEMORY                                                                       \
+    (RANGES | KIND(alloc_failed) | KIND(framework_oom) | KIND(device_sample) |                \
+     KIND(device_usage) | KIND(graph_memory) | KIND(context) | KIND(mark) | KIND(end))
+
+void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *config)
+{
+    struct vs_selection *s = &r->selection;
+    s->min_size = config->min_size;
+    s->sample = config->sample > 1 ? config->sample : 1;
+    s->seed = config->sample_seed;
+    s->limit_bytes = config->limit_bytes;
+    if (s->limit_bytes && s->limit_bytes < VS_TRACE_LIMIT_MIN)
+        s->limit_bytes = VS_TRACE_LIMIT_MIN;
+    s->on = s->min_size || s->sample > 1 || s->limit_bytes;
+    if (!s->on)
+        return;
+    s->heed = LOOKS_AT_MEMORY;
+    vs_selection_on = true;
+}
+
+void vs_selection_begin_locked(struct vs_recorder *r)
+{
+    const struct vs_selection *s = &r->selection;
+    if (!s->on)
+        return;
+    struct vs_event event = {.kind = VS_EVENT_recording_changed,
+                             .recording_changed = {.what = VS_RECORDING_SELECTS,
+                                                   .min_size = s->min_size,
+                                                   .sample = s->sample,
+                                                   .seed = s->seed,
+                                                   .limit_bytes = s->limit_bytes}};
+    vs_recorder_event_locked(r, &event);
+}
+
+void vs_selection_close(struct vs_recorder *r)
+{
+    vs_map_free(&r->selection.recorded[0]);
+    vs_map_free(&r->selection.recorded[1]);
+}
+
+/* A well-mixed number for each group of a level. */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static bool is_sample(struct vs_selection *s, enum vs_level level)
+{
+    /* relaxed: a number of its own for each, in no order with anything */
+    uint64_t n = atomic_fetch_add_explicit(&s->seen[level], 1, memory_order_relaxed);
+    uint64_t group = n / s->sample;
+    uint64_t chosen = mix(mix(s->seed ^ (uint64_t)level << 56) + group) % s->sample;
+    return n - group * s->sample == chosen;
+}
+
+bool vs_selection_asks(struct vs_recorder *r, enum vs_level level, uint64_t bytes)
+{
+    struct vs_selection *s = r ? &r->selection : NULL;
+    if (!s || !s->on)
+        return true;
+    if (bytes < s->min_size ||
+        atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
+        return false;
+    /* blocks and what the driver serves past the cache are one sequence */
+    return s->sample == 1 ||
+           is_sample(s, level == VS_LEVEL_BLOCK ? VS_LEVEL_DEVICE : level);
+}
+
+static enum vs_why reason(const struct vs_selection *s, const struct vs_change *change)
+{
+    if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
+        return VS_WHY_LIMIT;
+    return change->requested < s->min_size ? VS_WHY_SMALL : VS_WHY_SAMPLE;
+}
+
+/* Whether *change* gets an event: an allocation that was chosen, and its free. */
+static bool has_event_locked(struct vs_selection *s, const struct vs_change *change)
+{
+    struct vs_map *recorded = &s->recorded[change->level == VS_LEVEL_FRAMEWORK];
+    if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
+        return false;
+    if (change->level == VS_LEVEL_SEGMENT || change->device >= VS_UNRECORDED_DEVICES ||
+        (s->min_size == 0 && s->sample == 1))
+        return true;
+    if (!change->addr)
+        return false;
+    return change->alloc ? change->selected && !vs_map_put(recorded, change->addr, 1)
+                         : vs_map_remove(recorded, change->addr, NULL);
+}
+
+bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_change *change,
+                                struct vs_event *event)
+{
+    if (!r || !r->selection.on || atomic_load_explicit(&r->stopped, memory_order_relaxed))
+        return false;
+    struct vs_selection *s = &r->selection;
+    if (has_event_locked(s, change)) {
+        if (change->device < VS_UNRECORDED_DEVICES)
+            vs_unrecorded_follow_locked(r, change);
+        return false;
+    }
+    event->time_ns = vs_ticks_now(&r->ticks);
+    if (change->device >= VS_UNRECORDED_DEVICES)
+        return true;
+    vs_unrecorded_add_locked(r, change, reason(s, change), event->time_ns);
+    if (r->ending.on) /* nobody comes later to write it */
+        vs_unrecorded_write_locked(r);
+    return true;
+}
+
+bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *event)
+{
+    struct vs_selection *s = &r->selection;
+    if ((s->dropped_kinds >> event->kind & 1) && vs_trace_limit_drop_locked(r, event->kind))
+        return false;
+    if (s->pending && (LOOKS_AT_MEMORY >> event->kind & 1))
+        vs_unrecorded_write_locked(r);
+    if (RANGES >> event->kind & 1)
+        vs_unrecorded_range_locked(r);
+    if (event->kind == VS_EVENT_end)
+        vs_trace_limit_finish_locked(r);
+    return true;
+}

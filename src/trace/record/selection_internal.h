@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state behind selection.h, a part of the recorder: what to leave out
+ * (selection.c), the totals of what was left out (unrecorded.c) and how full the trace
+ * is (trace_limit.c). The recorder's lock guards all but the counters of samples. */
+#ifndef VS_SELECTION_INTERNAL_H
+#define VS_SELECTION_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "base/vs_map.h"
+#include "trace/record/selection.h"
+
+#define VS_UNRECORDED_CELLS 48u    /* combinations between two `unrecorded` events */
+#define VS_UNRECORDED_DEVICES 64u  /* as many as are counted anywhere */
+/* accounts: each device, the host, each device as a framework sees it */
+#define VS_UNRECORDED_ACCOUNTS (2u * VS_UNRECORDED_DEVICES + 1u)
+
+/* What `unrecorded` events say, not written yet. */
+struct vs_unrecorded_cell {
+    uint8_t level, why, family, device;
+    uint8_t account;                       /* its index */
+    uint8_t account_bearer, family_bearer; /* indexes of the cells that bring those peaks */
+    uint32_t tid;
+    uint64_t allocs, requested, size, frees, freed_requested, freed_size;
+    int64_t reserved; /* since the last time it was written, as all of it */
+};
+
+/* A sum of bytes as it is, and as a reader of what has been written takes it to be. */
+struct vs_meter {
+    int64_t now, pending; /* pending: of now, not written; the reader stands at now - pending */
+    int64_t high;         /* highest since the last writing */
+    int64_t high_in_range; /* since the last range began or ended */
+    int64_t known;        /* highest that a reader knows of */
+};
+
+/* One device's meters, the host's, or one device's as a framework sees it. The highest of
+ * a sum is not the sum of the highest. */
+struct vs_unrecorded_account {
+    struct vs_meter allocated, requested, reserved, family[VS_FAMILY_COUNT];
+    uint64_t framework_reserved; /* the highest it said */
+    uint64_t peak_ns;
+    uint32_t peak_tid;
+    bool pending, used;
+};
+
+struct vs_live_counts;
+struct vs_live_cell;
+
+struct vs_selection {
+    /* bit per kind: events that something has to be done for before they are recorded;
+     * of those, the ones that are no longer recorded. Guarded by the recorder's lock */
+    uint64_t heed, dropped_kinds;
+    bool on;            /* immutable after open, like the next four */
+    uint64_t min_size, sample, seed, limit_bytes;
+    _Atomic uint64_t seen[VS_LEVEL_COUNT]; /* allocations that could have been a sample */
+    _Atomic uint32_t stage;                /* enum vs_recording; written under the lock */
+    /* addresses of what is live and has an event: of memory, of a framework's */
+    struct vs_map recorded[2];
+    bool pending;       /* something in cells */
+    bool must;          /* and it has to be written before anything else is recorded */
+    bool looking;       /* at how full the trace is */
+    uint64_t counted_ns;     /* latest time that something was counted */
+    uint64_t counts_version; /* live_counts.h; the next two are in FILE.live */
+    struct vs_live_counts *live_counts;
+    struct vs_live_cell *live_cells;
+    unsigned cell_count;
+    struct vs_unrecorded_cell cells[VS_UNRECORDED_CELLS];
+    struct vs_unrecorded_account accounts[VS_UNRECORDED_ACCOUNTS];
+    uint64_t dropped[VS_EVENT_CODE_MAX + 1]; /* events left out since they were last told */
+    uint64_t totals_since_ns, totals_due_ns; /* stage TOTALS: when it began, the next writing */
+    uint64_t spent_bytes;                    /* stage TOTALS: written since */
+};
+
+/* --- selection.c --- */
+
+/* vs_selection_open: take what *config* says; before anything is recorded. */
+void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *config);
+/* vs_selection_begin_locked: say in the trace what is in force. */
+void vs_selection_begin_locked(struct vs_recorder *r);
+void vs_selection_close(struct vs_recorder *r);
+/* vs_selection_before_locked: *event* is about to be recorded and its kind is heeded:
+ * false when it is left out. */
+bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *event);
+
+/* --- unrecorded.c --- */
+
+/* vs_unrecorded_add_locked: count *change*. *now_ns*: the time. */
+void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *change,
+                              enum vs_why why, uint64_t now_ns);
+/* vs_unrecorded_follow_locked: *change* is about to be recorded by itself. Writes what was
+ * counted before where the reader would else see a height that never was, or miss one, and leaves
+ * room for the event. */
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change);
+/* vs_unrecorded_show_locked: put what waits into FILE.live, which was made anew. */
+void vs_unrecorded_show_locked(struct vs_recorder *r);
+/* vs_unrecorded_range_locked: a range begins or ends: from here on heights count anew. */
+void vs_unrecorded_range_locked(struct vs_recorder *r);
+/* vs_unrecorded_write_locked: bring what was counted into the trace. Room for one more
+ * event is left behind it. */
+void vs_unrecorded_write_locked(struct vs_recorder *r);
+
+/* --- trace_limit.c --- */
+
+#define VS_TRACE_LIMIT_MIN ((uint64_t)1 << 20)
+/* vs_trace_limit_window: *wanted*, or what fits a small limit; before windows are made. */
+size_t vs_trace_limit_window(uint64_t limit_bytes, size_t wanted);
+/* vs_trace_limit_awaits_locked: no window is active and the next would stop something,
+ * which need not be once those that wait are written. */
+bool vs_trace_limit_awaits_locked(const struct vs_recorder *r);
+/* vs_trace_limit_look_locked: a window was begun: stop what no longer fits. */
+void vs_trace_limit_look_locked(struct vs_recorder *r);
+/* vs_trace_limit_drop_locked: whether *kind* is left out; counts it then. */
+bool vs_trace_limit_drop_locked(struct vs_recorder *r, uint32_t kind);
+/* vs_trace_limit_finish_locked: before the end: what was left out, by kind. */
+void vs_trace_limit_finish_locked(struct vs_recorder *r);
+/* vs_trace_limit_totals_due_locked: in the last stage totals are written ever more rarely. */
+bool vs_trace_limit_totals_due_locked(struct vs_recorder *r, uint64_t now_ns);
+
+static inline bool vs_selection_stacks_stopped(const struct vs_selection *s)
+{
+    return atomic_load_explicit(&s->stage, memory_order_relaxed) >= VS_RECORDING_NO_STACKS;
+}
+
+#endif

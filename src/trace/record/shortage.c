@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Recording does not resume when there is room again: frees that were missed
+ * would show as leaks. It is tried once more at the end of the process, whose trace is then
+ * whole and small. */
+#define _GNU_SOURCE
+#include "trace/record/shortage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/vs_log.h"
+#include "base/vs_size.h"
+#include "trace/record/live_guard.h"
+
+/* records after which a frame is written where room is short */
+#define SMALL_FRAME_BYTES ((size_t)4 << 10)
+/* FILE.live may take one part in so many of the free space */
+#define LIVE_SHARE 4u
+#define END_BYTES_MAX 64u
+
+size_t vs_shortage_window_bytes(int fd, size_t wanted, size_t before)
+{
+    struct statvfs fs;
+    if (fstatvfs(fd, &fs) || !fs.f_bavail) /* some file systems do not tell; root has a reserve */
+        return wanted;
+    uint64_t unit = fs.f_frsize ? fs.f_frsize : fs.f_bsize, share = fs.f_bavail / LIVE_SHARE;
+    while (wanted >= VS_WINDOW_BYTES_LEAST && (before + VS_WINDOWS * wanted) / unit > share)
+        wanted /= 2;
+    return wanted >= VS_WINDOW_BYTES_LEAST ? wanted & ~(size_t)4095 : 0;
+}
+
+void vs_shortage_begin(struct vs_recorder *r)
+{
+    r->tight = true;
+    r->frame_bytes = SMALL_FRAME_BYTES;
+}
+
+/* Of the `end` event's frame, the index and the trailer. */
+static size_t end_bytes(const struct vs_writer *w)
+{
+    return sizeof(struct vs_frame_header) + END_BYTES_MAX + sizeof(struct vs_frame_header) +
+           sizeof(struct vs_index_header) +
+           ((size_t)w->index_entries + 2) * sizeof(struct vs_index_entry) +
+           sizeof(struct vs_trailer);
+}
+
+bool vs_shortage_has_room(const struct vs_recorder *r, size_t bytes)
+{
+    const struct vs_writer *w = &r->writer;
+    struct rlimit limit;
+    uint64_t need = bytes + end_bytes(w);
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+        w->offset + need > limit.rlim_cur) {
+        errno = EFBIG;
+        return false;
+    }
+    /* where this is not supported, the end may not fit */
+    return !fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->offset, (off_t)need) ||
+           (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
+}
+
+/* Every frame and every window has room for it. */
+static size_t encode_end(unsigned char *p, int error)
+{
+    unsigned char *first = p;
+    *p++ = VS_EVENT_end | VS_RECORD_TID | VS_RECORD_SAME_TIME;
+    p = vs_put_varint(p, (uint64_t)syscall(SYS_gettid));
+    p = vs_put_varint(p, VS_END_STOPPED);
+    p = vs_put_varint(p, (uint64_t)error);
+    return (size_t)(p - first);
+}
+
+static struct vs_window *newest_full_locked(struct vs_recorder *r)
+{
+    struct vs_window *newest = NULL;
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        struct vs_window *w = &r->windows[i];
+        if (w->state == VS_WINDOW_FULL && (!newest || w->sequence > newest->sequence))
+            newest = w;
+    }
+    return newest;
+}
+
+/* Nothing waits: in the next window, which may be active already. */
+static void end_in_empty_window_locked(struct vs_recorder *r, int error)
+{
+    if (!r->active && !vs_window_begin_free_locked(r))
+        return;
+    vs_window_publish_locked(r, r->cursor + encode_end(r->cursor, error));
+    r->active->events++;
+    vs_window_seal_locked(r);
+}
+
+/* FILE.live stays: everything recorded is in it or in FILE. */
+static void end_in_window_locked(struct vs_recorder *r, int error)
+{
+    vs_window_seal_locked(r);
+    struct vs_window *w = newest_full_locked(r);
+    if (!w) {
+        end_in_empty_window_locked(r, error);
+        return;
+    }
+    w->used += encode_end(w->data + w->used, error);
+    w->events++;
+    r->events++;
+    atomic_store_explicit(&w->live->used, w->used, memory_order_release);
+}
+
+/* The windows that are left are lost: the first of them becomes the last frame. Without any
+ * frame before it kinds are not described, the end's neither. */
+static void end_in_file_locked(struct vs_recorder *r, int error)
+{
+    struct vs_window *w = vs_window_oldest_full_locked(r);
+    if (!w || !r->writer.last_ns)
+        return;
+    struct vs_packer *packer = r->writer.packer;
+    r->tight = false; /* the room that was kept is for this */
+    r->writer.packer = NULL;
+    w->used = encode_end(w->data, error);
+    w->events = 1;
+    w->definitions = 0;
+    w->base_ns = w->last_ns = r->writer.last_ns;
+    w->strings_after = r->writer.strings;
+    w->nodes_after = r->writer.stack_nodes;
+    r->finished = !vs_writer_append_window(r, w) && !vs_writer_finish(r);
+    r->writer.packer = packer;
+}
+
+void vs_shortage_stop_locked(struct vs_recorder *r, int error)
+{
+    if (!r->failed && !r->short_of_room) {
+        vs_writer_say_failed_locked(r, error);
+        r->short_of_room = true;
+        if (r->live_on_disk)
+            end_in_window_locked(r, error);
+        else if (r->writer.regular)
+            end_in_file_locked(r, error);
+    }
+    vs_recorder_fail_locked(r);
+}
+
+/* The writer's part is the background thread's. */
+void vs_shortage_stall_locked(struct vs_recorder *r, unsigned looks)
+{
+    char events[VS_SIZE_TEXT_MAX];
+    if (r->failed || r->closed || r->leaving)
+        return;
+    vs_log(VS_LOG_ERROR,
+           "cannot write %s: no answer for %u s; recording has stopped, the program goes on; %s "
+           "events are kept",
+           r->path, looks / 10,
+           vs_count_format(events, r->live_on_disk ? vs_window_events_locked(r) : r->file_events));
+    r->stalled = true;
+    if (r->live_on_disk)
+        end_in_window_locked(r, ETIMEDOUT);
+    vs_recorder_fail_locked(r);
+}
+
+bool vs_shortage_lost_locked(struct vs_recorder *r)
+{
+    if (!r->failed && vs_live_guard_lost(r->live_map)) {
+        char events[VS_SIZE_TEXT_MAX];
+        if (!r->short_of_room) /* which was said */
+            vs_log(VS_LOG_ERROR,
+                   "%s cannot be used any more: it was shortened, or its disk failed or is full; "
+                   "recording has stopped, the program goes on; %s events are kept",
+                   r->live_path, vs_count_format(events, r->writer.events));
+        vs_recorder_fail_locked(r);
+    }
+    return r->failed;
+}
+
+void vs_shortage_finish_locked(struct vs_recorder *r)
+{
+    if (!r->short_of_room || r->finished || !r->live_on_disk)
+        return;
+    struct vs_packer *packer = r->writer.packer;
+    r->writer.packer = NULL; /* may want more stack than there is, and its thread has gone */
+    r->failed = false;
+    vs_writer_drain_locked(r);
+    r->finished = !r->failed && !vs_writer_finish(r);
+    r->failed = true;
+    r->writer.packer = packer;
+}

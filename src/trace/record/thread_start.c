@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Three things of the program come with a thread that one of its threads starts. Thread-local
+ * data of all libraries lies on each stack: without room of its own it takes ours, or more
+ * than there is. A thread of a real-time program would compress at the program's own
+ * priority, before whatever it has to do. And signals that its starter has open would come
+ * to it: the program's handlers are not ours to run. */
+#define _GNU_SOURCE
+#include "trace/record/thread_start.h"
+
+#include <link.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "trace/stacks/object_symbols.h"
+
+#ifndef SCHED_RESET_ON_FORK
+#define SCHED_RESET_ON_FORK 0x40000000
+#endif
+
+typedef size_t minstack_fn(const pthread_attr_t *);
+
+/* glibc's own, which also counts what is set aside for libraries to come (as Rust's
+ * std and OpenJDK ask it). */
+static int look_for_minstack(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct vs_object_symbols t;
+    (void)size;
+    uint64_t at = vs_object_symbols_read(info, &t)
+                      ? vs_object_symbols_address(&t, "__pthread_get_minstack")
+                      : 0;
+    minstack_fn *fn = (minstack_fn *)(uintptr_t)at;
+    memcpy(arg, &fn, sizeof fn);
+    return fn != NULL;
+}
+
+static size_t taken_by_libc(const pthread_attr_t *attr)
+{
+    minstack_fn *minstack = NULL;
+    dl_iterate_phdr(look_for_minstack, &minstack);
+    return minstack ? minstack(attr) : 0;
+}
+
+static void leave_real_time(pthread_attr_t *attr)
+{
+    const struct sched_param param = {0};
+    int policy = sched_getscheduler(0);
+    if (policy < 0)
+        return;
+    policy &= ~SCHED_RESET_ON_FORK;
+    if (policy != SCHED_FIFO && policy != SCHED_RR)
+        return;
+    pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(attr, SCHED_OTHER);
+    pthread_attr_setschedparam(attr, &param);
+}
+
+static int start_deaf(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSYS); /* blocked, a sandbox that serves system calls by it would kill */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(thread, attr, fn, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+int vs_thread_start(pthread_t *thread, size_t stack_bytes, void *(*fn)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    int rc = pthread_attr_init(&attr);
+    if (rc)
+        return rc;
+    pthread_attr_setstacksize(&attr, stack_bytes + taken_by_libc(&attr));
+    leave_real_time(&attr);
+    rc = start_deaf(thread, &attr, fn, arg);
+    if (rc) { /* some sandboxes forbid to change the policy */
+        pthread_attr_setinheritsched(&attr, PTHREAD_INHERIT_SCHED);
+        rc = start_deaf(thread, &attr, fn, arg);
+    }
+    pthread_attr_destroy(&attr);
+    return rc;
+}

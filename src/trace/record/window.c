@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The live window: a shared mapping of FILE.live into which events are encoded.
+ * The kernel keeps its pages when the process is killed, so nothing that was
+ * published is lost. Each window names the frame it will become (`sequence`); a
+ * reader takes it from here while that frame is not in the trace, and ignores it
+ * afterwards, so that freeing a window needs no write at all.
+ *
+ * Invariants: windows become full, are written and become free in the order of
+ * their sequence; `used` covers whole records only. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vs_cancel.h"
+#include "base/vs_clock.h"
+#include "base/vs_log.h"
+#include "base/vs_signal_guard.h"
+#include "trace/format/live_look.h"
+#include "trace/record/live_counts.h"
+#include "trace/record/live_guard.h"
+#include "trace/record/own_file.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/record/shortage.h"
+
+/* Where the windows begin. */
+static size_t windows_at(const struct vs_recorder *r)
+{
+    return VS_LIVE_HEADER_BYTES + vs_live_counts_bytes(r);
+}
+
+static size_t map_bytes(const struct vs_recorder *r)
+{
+    return windows_at(r) + VS_WINDOWS * r->window_bytes;
+}
+
+/* posix_fallocate, also where a sandbox forbids it or signals interrupt it again and
+ * again: what is written has its blocks as well. 0 or an errno. */
+static int reserve_blocks(int fd, size_t bytes)
+{
+    static const char zeros[4096];
+    int failure = posix_fallocate(fd, 0, (off_t)bytes);
+    if (failure != EPERM && failure != EACCES && failure != ENOSYS && failure != EINTR)
+        return failure;
+    failure = 0;
+    for (size_t done = 0; done < bytes && !failure;) {
+        size_t part = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
+        ssize_t n = pwrite(fd, zeros, part, (off_t)done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            failure = errno;
+        else if (n == 0)
+            failure = ENOSPC;
+    }
+    return failure;
+}
+
+static bool is_shortage(int failure)
+{
+    return failure == ENOSPC || failure == EDQUOT || failure == EFBIG;
+}
+
+/* The blocks of FILE.live, of smaller windows where there is no room for those wanted. 0 or
+ * an errno. */
+static int reserve_windows(struct vs_recorder *r, int fd)
+{
+    size_t wanted = vs_shortage_window_bytes(fd, r->window_bytes, windows_at(r));
+    int failure = ENOSPC;
+    struct vs_signal_guard guard;
+    vs_signal_guard_enter(&guard); /* a file size limit is a signal too */
+    for (; wanted >= VS_WINDOW_BYTES_LEAST && is_shortage(failure); wanted /= 2) {
+        r->window_bytes = wanted & ~(size_t)(VS_LIVE_HEADER_BYTES - 1);
+        failure = reserve_blocks(fd, map_bytes(r));
+        if (is_shortage(failure) && ftruncate(fd, 0))
+            failure = errno;
+    }
+    vs_signal_guard_leave(&guard);
+    return failure;
+}
+
+/* Another trace's FILE.live, which was killed and its file moved away without this one, or is
+ * being recorded under another name now: it stays, by the first bytes of that trace's UUID. */
+static bool set_aside(const struct vs_recorder *r, const uint8_t *uuid)
+{
+    char kept[PATH_MAX];
+    if (!vs_live_set_aside(r->live_path, uuid, kept))
+        return false;
+    vs_log(VS_LOG_WARN, "%s is of another trace and may hold the last part of it: kept as %s",
+           r->live_path, kept);
+    return true;
+}
+
+/* false with errno: what has the name is not ours to remove. */
+static bool make_way(const struct vs_recorder *r)
+{
+    uint8_t uuid[sizeof r->uuid];
+    enum vs_live_look look = vs_live_look(r->live_path, uuid);
+    bool own = look == VS_LIVE_EMPTY ||
+               (look == VS_LIVE_HOLDS && (r->replaces || !memcmp(uuid, r->uuid, sizeof uuid)));
+    if (look == VS_LIVE_NONE)
+        return true;
+    if (own ? !unlink(r->live_path) : look == VS_LIVE_HOLDS && set_aside(r, uuid))
+        return true;
+    errno = EEXIST;
+    return false;
+}
+
+/* A mapping of a new FILE.live whose blocks are all reserved: a store into a
+ * mapped hole on a full disk would be a SIGBUS in somebody's program. */
+static void *map_file(struct vs_recorder *r)
+{
+    size_t wanted = r->window_bytes;
+    int fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 && errno == EEXIST && make_way(r))
+        fd = open(r->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return NULL;
+    struct stat st = {0};
+    vs_live_guard_prepare(fd);
+    int failure = fstat(fd, &st) ? errno : reserve_windows(r, fd);
+    void *map = MAP_FAILED;
+    if (!failure) {
+        map = mmap(NULL, map_bytes(r), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        failure = errno;
+    }
+    close(fd);
+    if (map != MAP_FAILED) {
+        r->live_inode = (uint64_t)st.st_ino;
+        vs_live_guard_add(map, map_bytes(r));
+        return map;
+    }
+    r->window_bytes = wanted;
+    vs_own_file_remove(r->live_path, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+    errno = failure;
+    return NULL;
+}
+
+enum vs_err vs_window_open(struct vs_recorder *r)
+{
+    r->tight = false;
+    if (r->writer.regular) {
+        r->live_map = map_file(r);
+        r->live_on_disk = r->live_map != NULL;
+        bool tight = !r->live_map && is_shortage(errno);
+        if (!r->live_map)
+            vs_log(VS_LOG_WARN,
+                   "cannot map %s (%s): if the program is killed, the last %u ms of the trace are "
+                   "lost",
+                   r->live_path, strerror(errno), r->flush_ms);
+        r->tight = tight;
+    }
+    r->live_bytes = map_bytes(r);
+    r->frame_bytes = r->window_bytes - VS_WINDOW_TAIL;
+    if (r->tight)
+        vs_shortage_begin(r);
+    if (!r->live_map)
+        r->live_map = vs_pages_map(r->live_bytes);
+    if (!r->live_map)
+        return VS_ERR_NOMEM;
+
+    struct vs_live_header *header = r->live_map;
+    header->major = VS_FORMAT_MAJOR;
+    header->minor = VS_FORMAT_MINOR;
+    header->byte_order = VS_BYTE_ORDER;
+    memcpy(header->uuid, r->uuid, sizeof header->uuid);
+    header->header_bytes = (uint32_t)windows_at(r);
+    header->windows = VS_WINDOWS;
+    header->window_bytes = r->window_bytes;
+    header->pid = (uint64_t)r->pid;
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        r->windows[i].live = &header->window[i];
+        r->windows[i].data = (unsigned char *)r->live_map + windows_at(r) + i * r->window_bytes;
+    }
+    vs_live_counts_open(r);
+    memcpy(header->magic, VS_LIVE_MAGIC, VS_MAGIC_BYTES);
+    return VS_OK;
+}
+
+static bool has_inode(const char *path, uint64_t inode)
+{
+    struct stat st;
+    return !lstat(path, &st) && (uint64_t)st.st_ino == inode;
+}
+
+/* Under a number that the file system gave it anew, it is known by what is in it. */
+void vs_window_unlink(const struct vs_recorder *r)
+{
+    uint8_t uuid[sizeof r->uuid];
+    if (has_inode(r->live_path, r->live_inode) ||
+        (vs_live_look(r->live_path, uuid) == VS_LIVE_HOLDS && !memcmp(uuid, r->uuid, sizeof uuid)))
+        unlink(r->live_path);
+}
+
+void vs_window_close(struct vs_recorder *r, bool keep)
+{
+    if (r->live_map) {
+        vs_live_guard_remove(r->live_map);
+        munmap(r->live_map, r->live_bytes);
+    }
+    r->live_map = NULL;
+    r->active = NULL;
+    r->cursor = r->limit = NULL;
+    if (r->live_on_disk && !keep)
+        vs_window_unlink(r);
+}
+
+void vs_window_look_locked(struct vs_recorder *r)
+{
+    if (!r->live_on_disk || r->ending.on || r->closed || r->failed)
+        return;
+    vs_lock_release(&r->lock);
+    /* the trace itself elsewhere: it was moved, deleted, or the root changed */
+    bool gone = !has_inode(r->live_path, r->live_inode) && has_inode(r->path, r->writer.inode);
+    vs_lock_acquire(&r->lock);
+    r->looked_ns = vs_clock_ns();
+    if (!gone || !r->live_on_disk || r->ending.on || r->closed || r->failed)
+        return;
+    vs_log(VS_LOG_WARN, "%s was removed while it was in use; it is made again", r->live_path);
+    vs_window_seal_locked(r);
+    vs_writer_drain_locked(r);
+    if (r->failed)
+        return;
+    if (r->active) { /* empty, so its number is free again */
+        r->active->state = VS_WINDOW_FREE;
+        r->sequence--;
+    }
+    vs_window_close(r, true);
+    if (vs_window_open(r)) {
+        vs_log(VS_LOG_ERROR, "out of memory for %s: recording has stopped", r->path);
+        vs_recorder_fail_locked(r);
+        return;
+    }
+    vs_unrecorded_show_locked(r);
+}
+
+/* The one written longest ago: its bytes are the likeliest to be safe in the file
+ * by now, should the machine lose its last seconds. */
+static struct vs_window *find_free_locked(struct vs_recorder *r)
+{
+    struct vs_window *oldest = NULL;
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        struct vs_window *w = &r->windows[i];
+        if (w->state == VS_WINDOW_FREE && (!oldest || w->sequence < oldest->sequence))
+            oldest = w;
+    }
+    return oldest;
+}
+
+/* The active window is empty. A record of *bytes* fits every window. */
+static void limit_locked(struct vs_recorder *r, size_t bytes)
+{
+    r->limit = r->active->data + (bytes > r->frame_bytes ? bytes : r->frame_bytes);
+}
+
+static void activate_locked(struct vs_recorder *r, struct vs_window *w)
+{
+    w->state = VS_WINDOW_ACTIVE;
+    w->sequence = ++r->sequence;
+    w->first_event = r->events;
+    w->base_ns = w->last_ns = r->last_ns;
+    w->used = 0;
+    w->events = w->definitions = 0;
+    w->definition_bytes = 0;
+    /* `used` is 0 before the new sequence shows, and everything else is there
+     * before `used` grows again (vs_window_publish_locked); a reader between
+     * these stores sees an empty window */
+    atomic_store_explicit(&w->live->used, 0, memory_order_release);
+    atomic_store_explicit(&w->live->sequence, w->sequence, memory_order_release);
+    atomic_store_explicit(&w->live->first_event, w->first_event, memory_order_relaxed);
+    atomic_store_explicit(&w->live->base_ns, w->base_ns, memory_order_relaxed);
+    r->active = w;
+    r->cursor = w->data;
+    /* every frame decodes on its own */
+    r->last_address = 0;
+    r->last_t = w->base_ns;
+    r->last_tid = 0;
+}
+
+void vs_window_seal_locked(struct vs_recorder *r)
+{
+    struct vs_window *w = r->active;
+    if (!w || !vs_window_used_locked(r))
+        return;
+    w->state = VS_WINDOW_FULL;
+    w->used = vs_window_used_locked(r);
+    w->last_ns = r->last_ns;
+    r->events += w->events;
+    r->encoded_bytes += vs_window_event_bytes_locked(r);
+    w->strings_after = r->strings;
+    w->nodes_after = r->stack_nodes;
+    r->active = NULL;
+    r->cursor = r->limit = NULL;
+    vs_cond_signal(&r->work);
+}
+
+/* Make *w* the active one with room for *bytes*; what says that the trace becomes too
+ * large may take some of it. */
+static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t bytes)
+{
+    bool new_one = !r->active;
+    if (new_one)
+        activate_locked(r, w);
+    limit_locked(r, bytes);
+    if (new_one)
+        vs_trace_limit_look_locked(r);
+}
+
+bool vs_window_begin_free_locked(struct vs_recorder *r)
+{
+    struct vs_window *w = find_free_locked(r);
+    if (!w)
+        return false;
+    activate_locked(r, w);
+    limit_locked(r, 0);
+    return true;
+}
+
+/* Bring what waits into the file, or a part of it. false when it makes no headway. */
+static bool write_waiting_locked(struct vs_recorder *r)
+{
+    if (!r->thread_done && !vs_writer_is_self(r))
+        return vs_window_wait_locked(r);
+    vs_writer_drain_locked(r);
+    return vs_window_all_free_locked(r);
+}
+
+bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
+{
+    int saved_errno = errno; /* the program's, in whose call this is */
+    if (r->ending.on && !vs_ending_reopen_locked(r))
+        return false; /* the process ends */
+    int cancel = vs_cancel_hold(); /* the lock must not go with its thread */
+    bool ready = false, waited = true, patient = true;
+    while (!ready && waited && bytes <= r->window_bytes - VS_WINDOW_TAIL &&
+           !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
+        vs_window_seal_locked(r);
+        struct vs_window *w = r->active ? r->active : find_free_locked(r);
+        if (w && !r->active && patient && vs_trace_limit_awaits_locked(r)) {
+            patient = write_waiting_locked(r);
+        } else if (w) {
+            begin_locked(r, w, bytes);
+        } else if (r->thread_done) {
+            vs_writer_drain_locked(r);
+        } else {
+            waited = vs_window_wait_locked(r);
+        }
+        ready = r->active && (size_t)(r->limit - r->cursor) >= bytes;
+    }
+    vs_cancel_restore(cancel);
+    errno = saved_errno;
+    return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
+}
+
+bool vs_window_all_free_locked(const struct vs_recorder *r)
+{
+    bool all = true;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        all = all && r->windows[i].state == VS_WINDOW_FREE;
+    return all;
+}
+
+unsigned vs_window_full_locked(const struct vs_recorder *r)
+{
+    unsigned full = 0;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        full += r->windows[i].state == VS_WINDOW_FULL;
+    return full;
+}
+
+struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r)
+{
+    struct vs_window *oldest = NULL;
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        struct vs_window *w = &r->windows[i];
+        if (w->state == VS_WINDOW_FULL && (!oldest || w->sequence < oldest->sequence))
+            oldest = w;
+    }
+    return oldest;
+}
+
+void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w)
+{
+    w->state = VS_WINDOW_FREE;
+    r->written_sequence = w->sequence;
+    r->file_bytes = r->writer.offset;
+    r->file_events = w->first_event + w->events;
+    vs_cond_broadcast(&r->progress);
+}

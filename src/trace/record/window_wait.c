@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How long anybody waits for the background thread, that is for a disk or the reader of a pipe:
+ * as long as windows are written, then with patience that has an end. Whether the thread still
+ * exists is looked at meanwhile, as programs may end it without our knowledge. */
+#include "base/vs_clock.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/record/shortage.h"
+
+/* how often a waiting thread looks whether the background thread still exists */
+#define LOOK_NS UINT64_C(100000000)
+/* looks without headway after which it is not waited for any more when the recording ends;
+ * counted, because a program that was stopped meanwhile has not waited */
+#define END_LOOKS 100u
+
+unsigned vs_window_end_looks(const struct vs_recorder *r)
+{
+    return r->patience_looks < END_LOOKS ? r->patience_looks : END_LOOKS;
+}
+
+static unsigned patience_locked(const struct vs_recorder *r)
+{
+    if (r->stalled)
+        return 1;
+    return r->closed || r->leaving ? vs_window_end_looks(r) : r->patience_looks;
+}
+
+bool vs_window_wait_locked(struct vs_recorder *r)
+{
+    uint64_t written = r->written_sequence;
+    unsigned looks = 0;
+    vs_writer_hasten_locked(r);
+    for (;;) {
+        bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + LOOK_NS);
+        if (woken || r->thread_done || r->written_sequence != written)
+            return true;
+        if (!vs_writer_alive(r)) {
+            vs_writer_take_over_locked(r);
+            return true;
+        }
+        if (++looks >= patience_locked(r)) {
+            vs_shortage_stall_locked(r, looks);
+            return false;
+        }
+    }
+}
+
+static bool is_writing_locked(const struct vs_recorder *r)
+{
+    bool writing = false;
+    for (unsigned i = 0; i < VS_WINDOWS; i++)
+        writing |= r->windows[i].state == VS_WINDOW_WRITING;
+    return writing;
+}
+
+bool vs_window_wait_idle_locked(struct vs_recorder *r)
+{
+    while (is_writing_locked(r)) {
+        if (!vs_window_wait_locked(r))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The background thread that appends full windows to the trace, and what stands in for it:
+ * where it could not start, or did not come along over a fork, the threads that fill
+ * windows write them. It seals a window that has waited, so that nothing stays unwritten
+ * for longer than flush_ms, and it never is what a program waits for at its end. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_log.h"
+#include "trace/record/live_guard.h"
+#include "trace/record/priority.h"
+#include "trace/record/recorder_internal.h"
+#include "trace/record/shortage.h"
+#include "trace/record/thread_start.h"
+
+#define THREAD_STACK_BYTES ((size_t)512 << 10)
+#define HURRY_WINDOWS 2u /* waiting to be written: the program is about to wait too */
+
+/* Write *w*, which the caller has marked WRITING. With *unlock* the lock is let go
+ * of meanwhile. */
+static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
+{
+    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS;
+    if (unlock)
+        vs_lock_release(&r->lock);
+    enum vs_err err = vs_writer_append_window(r, w);
+    int error = errno;
+    if (unlock)
+        vs_lock_acquire(&r->lock);
+    if (!err) {
+        vs_window_written_locked(r, w);
+        return;
+    }
+    w->state = VS_WINDOW_FULL;
+    if (!vs_shortage_lost_locked(r))
+        vs_shortage_stop_locked(r, error);
+}
+
+void vs_writer_drain_locked(struct vs_recorder *r)
+{
+    struct vs_window *w;
+    while (!r->failed && (w = vs_window_oldest_full_locked(r))) {
+        w->state = VS_WINDOW_WRITING;
+        write_window_locked(r, w, false);
+    }
+}
+
+static bool main_thread_is_zombie(void)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
+}
+
+/* A program whose main thread has ended goes on until its other threads end; ours must
+ * not be the one that it waits for. Where pthread_exit can be seen, it is told at once
+ * (vs_recorder_dismiss_thread); where it cannot, the kernel knows: the process number is that
+ * thread's, which has no memory any more. A descriptor, if only for a moment, could be the one
+ * that the program closed to have its next file there: /proc is for where a sandbox says no. */
+static bool main_thread_ended(void)
+{
+    static const char there = 1;
+    char here;
+    struct iovec to = {&here, 1}, from = {(void *)&there, 1};
+    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    return n < 0 && errno != ESRCH ? main_thread_is_zombie() : n < 0;
+}
+
+/* Wait for work, for at most half the flush interval. A window that held
+ * something at the previous look and still is the active one is sealed, so that
+ * nothing stays unwritten for longer than flush_ms. */
+static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
+{
+    /* what was only counted is as durable as what was recorded */
+    if (r->selection.pending && vs_trace_limit_totals_due_locked(r, vs_clock_ns()))
+        vs_unrecorded_write_locked(r);
+    uint64_t now_sequence = r->active && vs_window_used_locked(r) ? r->active->sequence : 0;
+    if (now_sequence && now_sequence == *seen) {
+        vs_window_seal_locked(r);
+        return;
+    }
+    *seen = now_sequence;
+    uint64_t until = vs_clock_ns() + (uint64_t)r->flush_ms * 500000u;
+    bool in_time = true;
+    vs_live_guard_awake(false);
+    while (in_time && !r->quit && !vs_window_oldest_full_locked(r))
+        in_time = vs_cond_wait(&r->work, &r->lock, until);
+    vs_live_guard_awake(true);
+    if (vs_shortage_lost_locked(r))
+        return;
+    if (in_time)
+        *seen = 0; /* woken early: the age of the window is not known */
+    else if (main_thread_ended())
+        r->quit = true;
+    if (vs_clock_ns() - r->looked_ns > (uint64_t)r->flush_ms * 1000000u)
+        vs_window_look_locked(r);
+}
+
+static void *writer_main(void *arg)
+{
+    struct vs_recorder *r = arg;
+    atomic_store_explicit(&r->thread_tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);
+    prctl(PR_SET_NAME, "vramscope-trace");
+    r->writer.packer = vs_packer_open(r->window_bytes, r->writer.compression);
+    uint64_t seen = 0;
+    bool lowered = vs_priority_lower();
+    vs_live_guard_awake(true);
+    vs_lock_acquire(&r->lock);
+    r->lowered = lowered;
+    while (!r->failed) {
+        struct vs_window *w = vs_window_oldest_full_locked(r);
+        if (w) {
+            w->state = VS_WINDOW_WRITING;
+            write_window_locked(r, w, true);
+        } else if (r->quit) {
+            break;
+        } else {
+            if (r->raised && vs_priority_lower())
+                r->raised = false;
+            wait_for_work_locked(r, &seen);
+        }
+    }
+    bool finish = r->quit && r->closed && !r->failed;
+    vs_lock_release(&r->lock);
+    enum vs_err err = finish ? vs_writer_finish(r) : VS_OK;
+    int error = errno;
+    vs_packer_close(r->writer.packer);
+    r->writer.packer = NULL;
+    vs_lock_acquire(&r->lock);
+    if (err) {
+        vs_writer_say_failed_locked(r, error);
+        vs_recorder_fail_locked(r);
+    }
+    r->finished = finish && !err;
+    r->thread_done = true;
+    vs_cond_broadcast(&r->progress);
+    vs_lock_release(&r->lock);
+    return NULL;
+}
+
+void vs_writer_start(struct vs_recorder *r)
+{
+    int rc = vs_thread_start(&r->thread, THREAD_STACK_BYTES, writer_main, r);
+    r->has_thread = !rc;
+    if (rc) {
+        r->thread_done = true;
+        vs_log(VS_LOG_WARN, "no thread to write the trace (%s): the program's own threads write it",
+               strerror(rc));
+    }
+}
+
+void vs_writer_hasten_locked(struct vs_recorder *r)
+{
+    if (!r->lowered || r->raised || r->thread_done)
+        return;
+    vs_priority_raise(atomic_load_explicit(&r->thread_tid, memory_order_relaxed));
+    r->raised = true;
+}
+
+bool vs_writer_is_self(const struct vs_recorder *r)
+{
+    pid_t tid = atomic_load_explicit(&r->thread_tid, memory_order_relaxed);
+    return r->has_thread && tid == (pid_t)syscall(SYS_gettid);
+}
+
+bool vs_writer_alive(struct vs_recorder *r)
+{
+    pid_t tid = atomic_load_explicit(&r->thread_tid, memory_order_relaxed);
+    return r->has_thread && (!tid || !syscall(SYS_tgkill, r->pid, tid, 0) || errno != ESRCH);
+}
+
+void vs_writer_take_over_locked(struct vs_recorder *r)
+{
+    for (unsigned i = 0; i < VS_WINDOWS; i++) {
+        if (r->windows[i].state == VS_WINDOW_WRITING)
+            r->windows[i].state = VS_WINDOW_FULL;
+    }
+    r->writer.packer = NULL; /* may have been in use when its thread went */
+    r->has_thread = false;
+    r->thread_done = true;
+}

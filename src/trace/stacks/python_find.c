@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which loaded object is CPython: the one that exports _PyRuntime, whether a library or
+ * the program. Its symbols are read from its own tables: the loader's dlsym waits for
+ * whoever is loading something, and that one may be waiting for us.
+ *
+ * An object is in the loader's list before it is ready to be called, so nothing of it is
+ * called or believed before it has an interpreter: who made that has run its code. One that
+ * was loaded by the program can be unloaded by it: we keep it then, by a reference that
+ * whoever unloads takes first. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <link.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "trace/stacks/object_symbols.h"
+#include "trace/stacks/python.h"
+
+/* --- the interpreter --- */
+
+#define NAME_BYTES 4096
+
+struct python_find_candidate {
+    struct vs_python python;
+    uint64_t version, get_version; /* Py_Version, a number; Py_GetVersion */
+    char name[NAME_BYTES];      /* of the object; "" for the program */
+    uint64_t begun;                /* the word that tells of an interpreter; 0: refused */
+    bool has_begun;                /* and it did; while it was sure to be loaded */
+    unsigned minor;                /* 3.*minor*; 0: another version, or not known yet */
+    bool found;
+};
+
+static uint64_t function_of(const struct vs_object_symbols *t, const char *name, const char *other)
+{
+    uint64_t at = vs_object_symbols_address(t, name);
+    return at ? at : vs_object_symbols_address(t, other);
+}
+
+static void set_range(const struct dl_phdr_info *info, struct vs_python *python)
+{
+    python->object_start = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + ph->p_vaddr, end = start + ph->p_memsz;
+        if (ph->p_type != PT_LOAD)
+            continue;
+        if (start < python->object_start)
+            python->object_start = start;
+        if (end > python->object_end)
+            python->object_end = end;
+    }
+}
+
+/* The other objects that every Python program begins in. */
+static int look_at_bottom(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct vs_python *python = arg;
+    struct vs_python other = {0};
+    const char *name = info->dlpi_name ? info->dlpi_name : "";
+    const char *slash = strrchr(name, '/');
+    (void)size;
+    set_range(info, &other);
+    if (!*name) {
+        python->program_start = other.object_start;
+        python->program_end = other.object_end;
+    } else if (strncmp(slash ? slash + 1 : name, "libc.so", 7) == 0) {
+        python->libc_start = other.object_start;
+        python->libc_end = other.object_end;
+    }
+    return 0;
+}
+
+/* Where its list of interpreters begins: nothing but data is read for it. Before 3.11,
+ * which has no such data, the place is the same in all versions. */
+static uint64_t begun_of(struct python_find_candidate *c)
+{
+    struct vs_python *python = &c->python;
+    uint64_t runtime = (uint64_t)(uintptr_t)python->runtime;
+    const char *why;
+    if (!c->version)
+        return runtime + VS_PYTHON_OLD_INTERPRETERS;
+    unsigned long version = *(const unsigned long *)(uintptr_t)c->version;
+    c->minor = version >> 24 == 3 ? (unsigned)(version >> 16 & 0xff) : 0;
+    if (!vs_python_layout(c->minor, python->runtime, &python->layout, &why))
+        return 0;
+    return runtime + python->layout.runtime_interpreters;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct python_find_candidate *c = arg;
+    struct vs_python *python = &c->python;
+    struct vs_object_symbols t;
+    (void)size;
+    if (c->found) { /* the loader itself stands last among what came with the program */
+        python->at_start |= info->dlpi_addr == _r_debug.r_ldbase;
+        return python->at_start;
+    }
+    if (!vs_object_symbols_read(info, &t))
+        return 0;
+    python->runtime = (const char *)(uintptr_t)vs_object_symbols_address(&t, "_PyRuntime");
+    if (!python->runtime)
+        return 0;
+    python->this_thread =
+        (void *(*)(void))(uintptr_t)vs_object_symbols_address(&t, "PyGILState_GetThisThreadState");
+    python->current = (void *(*)(void))(uintptr_t)function_of(&t, "PyThreadState_GetUnchecked",
+                                                              "_PyThreadState_UncheckedGet");
+    python->initialized = (int (*)(void))(uintptr_t)vs_object_symbols_address(&t, "Py_IsInitialized");
+    python->code_type = vs_object_symbols_address(&t, "PyCode_Type");
+    python->text_type = vs_object_symbols_address(&t, "PyUnicode_Type");
+    const ElfW(Sym) *eval = vs_object_symbols_find(&t, "_PyEval_EvalFrameDefault");
+    if (eval && eval->st_size) {
+        python->eval_start = t.base + eval->st_value;
+        python->eval_end = python->eval_start + eval->st_size;
+    }
+    c->version = vs_object_symbols_address(&t, "Py_Version");
+    c->get_version = vs_object_symbols_address(&t, "Py_GetVersion");
+    c->begun = begun_of(c);
+    c->has_begun = !c->begun || *(const volatile uint64_t *)(uintptr_t)c->begun;
+    if (strlen(info->dlpi_name ? info->dlpi_name : "") < sizeof c->name)
+        strcpy(c->name, info->dlpi_name ? info->dlpi_name : "");
+    else
+        python->this_thread = NULL; /* nobody could keep it loaded */
+    set_range(info, python);
+    c->found = true;
+    return 0;
+}
+
+/* A string that is there once the object is ready. */
+static unsigned minor_by_call(const struct python_find_candidate *c)
+{
+    const char *(*get)(void) = (const char *(*)(void))(uintptr_t)c->get_version;
+    const char *text = get ? get() : "";
+    return strncmp(text, "3.", 2) == 0 ? (unsigned)strtoul(text + 2, NULL, 10) : 0;
+}
+
+/* Whether an object of this name holds nothing but the interpreter. */
+static bool is_interpreter_alone(const char *name)
+{
+    char exe[4096];
+    if (!*name) {
+        ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+        exe[n > 0 ? n : 0] = 0;
+        name = exe;
+    }
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    return strncmp(name, "libpython", 9) == 0 || strncmp(name, "python", 6) == 0;
+}
+
+static atomic_bool looking;                /* one thread at a time, others pass by */
+static atomic_int unloading;               /* threads that unload something */
+static atomic_bool kept, given_up;         /* it stays loaded; it could not be kept */
+static _Atomic uint64_t awaited;           /* the word of one that has not begun; 0: none */
+static struct vs_python the_python;        /* by who is looking, until published */
+static char the_name[NAME_BYTES];       /* likewise: its file */
+_Atomic(const struct vs_python *) vs_python_found;
+static char refusal[192];                  /* by who is looking; said once */
+
+/* Fill in what the symbols lead to. NULL, or why its frames cannot be read. */
+static const char *accept(struct python_find_candidate *c, bool unloads_told)
+{
+    struct vs_python *python = &c->python;
+    const char *why = "of a build that keeps its symbols to itself";
+    if (!python->at_start && !unloads_told)
+        return "loaded by the program, which may unload it unseen (preload vramscope to have them)";
+    if (!python->this_thread || !python->initialized || !python->code_type || !python->text_type)
+        return why;
+    if (!vs_python_layout(c->minor, python->runtime, &python->layout, &why))
+        return why;
+    /* a build whose objects have more in front says something else here */
+    const char *type = (const char *)(uintptr_t)python->code_type;
+    const char *name = *(const char *const *)(const void *)(type + python->layout.type_name);
+    uint64_t inside = (uint64_t)(uintptr_t)name;
+    if (inside < python->object_start || inside >= python->object_end || strcmp(name, "code") != 0)
+        return "of a build with larger objects";
+    python->machinery = is_interpreter_alone(c->name);
+    dl_iterate_phdr(look_at_bottom, python);
+    if (!is_interpreter_alone(""))
+        python->program_start = python->program_end = 0;
+    return NULL;
+}
+
+/* Whether an interpreter was made, so that the object has run. What it once was may be
+ * unloaded by now: the kernel reads it. */
+static bool has_begun(uint64_t word)
+{
+    uint64_t value = 0;
+    struct iovec to = {&value, sizeof value}, from = {(void *)(uintptr_t)word, sizeof value};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)sizeof value || value;
+}
+
+/* With `looking` set, and nothing being unloaded. */
+static bool look(bool unloads_told, const char **note)
+{
+    static struct python_find_candidate c; /* by who is looking */
+    c = (struct python_find_candidate){0};
+    dl_iterate_phdr(look_at_object, &c);
+    if (!c.found)
+        return false;
+    if (!c.has_begun) {
+        atomic_store(&awaited, c.begun);
+        return false;
+    }
+    atomic_store(&awaited, 0);
+    if (!c.version && (c.python.at_start || unloads_told))
+        c.minor = minor_by_call(&c);
+    const char *why = accept(&c, unloads_told);
+    if (!why) {
+        the_python = c.python;
+        strcpy(the_name, c.name);
+        atomic_store(&vs_python_found, &the_python);
+        return true;
+    }
+    if (!refusal[0]) {
+        snprintf(refusal, sizeof refusal,
+                 "Python 3.%u is in this process, but %s: stacks are without its functions",
+                 c.minor, why);
+        *note = refusal;
+    }
+    return false;
+}
+
+bool vs_python_look(bool unloads_told, const char **note)
+{
+    *note = NULL;
+    if (vs_python_get() || atomic_load(&given_up) || atomic_exchange(&looking, true))
+        return false;
+    bool new = !atomic_load(&unloading) && !vs_python_get() && look(unloads_told, note);
+    atomic_store(&looking, false);
+    return new;
+}
+
+bool vs_python_awaited(void)
+{
+    uint64_t word = atomic_load_explicit(&awaited, memory_order_relaxed);
+    return word && has_begun(word);
+}
+
+/* --- greenlets --- */
+
+struct greenlet_search {
+    void *const *pcs;
+    size_t count;
+};
+
+static bool is_greenlet(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : "";
+    name += *name == '_';
+    return strncmp(name, "greenlet.", 9) == 0;
+}
+
+static int look_for_greenlet(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct greenlet_search *search = arg;
+    struct vs_python object = {0};
+    (void)size;
+    if (!is_greenlet(info->dlpi_name))
+        return 0;
+    set_range(info, &object);
+    for (size_t i = 0; i < search->count; i++) {
+        uint64_t pc = (uint64_t)(uintptr_t)search->pcs[i] - 1;
+        if (pc >= object.object_start && pc < object.object_end)
+            search->count = i;
+    }
+    return 0;
+}
+
+size_t vs_python_until_greenlet(void *const *pcs, size_t count)
+{
+    struct greenlet_search search = {pcs, count};
+    if (count)
+        dl_iterate_phdr(look_for_greenlet, &search);
+    return search.count;
+}
+
+/* --- its unloading --- */
+
+#define LOOK_WAITS_MAX 10000 /* for a look to end; one that was interrupted never does */
+
+const char *vs_python_unloading(void)
+{
+    atomic_fetch_add(&unloading, 1);
+    for (int i = 0; atomic_load(&looking) && !vs_python_get() && i < LOOK_WAITS_MAX; i++)
+        sched_yield();
+    const struct vs_python *python = vs_python_get();
+    return python && !python->at_start && !atomic_load(&kept) ? the_name : NULL;
+}
+
+void vs_python_unloaded(void)
+{
+    atomic_fetch_sub(&unloading, 1);
+}
+
+void vs_python_kept(bool good)
+{
+    if (good) {
+        atomic_store(&kept, true);
+    } else {
+        atomic_store(&given_up, true);
+        atomic_store(&vs_python_found, NULL);
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Debugging information from the servers of DEBUGINFOD_URLS, by libdebuginfod, which
+ * is loaded only where the user asks for it. Runs in the worker: whoever waits for the
+ * worker bounds the time. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "base/vs_option.h"
+#include "trace/symbols/elf_internal.h"
+
+struct client;
+
+int vs_elf_fetch(const char *build_id)
+{
+    static struct client *client; /* kept: it keeps its connections */
+    static int (*find)(struct client *, const unsigned char *, int, char **);
+    const char *urls = vs_environment("DEBUGINFOD_URLS");
+    if (!urls || !*urls || !vs_debug_files_is_build_id(build_id))
+        return -1;
+    if (!client) {
+        struct client *(*begin)(void);
+        void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            return -1;
+        *(void **)&begin = dlsym(library, "debuginfod_begin");
+        *(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
+        client = begin && find ? begin() : NULL;
+    }
+    /* a length of 0 says that the build id is text */
+    int fd = client ? find(client, (const unsigned char *)build_id, 0, NULL) : -1;
+    return fd >= 0 ? fd : -1;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of elf_object.h share: elf_object.c (finding and opening files),
+ * elf_dwarf.c (functions, lines and inlined calls), elf_plt.c (stubs). */
+#ifndef VS_ELF_INTERNAL_H
+#define VS_ELF_INTERNAL_H
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+
+#include "base/vs_arena.h"
+#include "trace/symbols/elf_object.h"
+
+/* A range of code and the compilation unit it comes from. */
+struct vs_unit_range {
+    Dwarf_Addr low, high;
+    Dwarf_Off unit;
+};
+
+struct vs_plt_stub {
+    uint64_t low, high;
+    const char *name; /* "cudaMalloc@plt" */
+};
+
+struct vs_elf_object {
+    const struct vs_debug_query *query;
+    struct vs_elf_facts *facts;
+    Dwfl *dwfl; /* NULL: no usable file */
+    Dwfl_Module *module;
+    Dwarf *alternate; /* shared debugging information that we opened; owned */
+    int alternate_fd;
+    bool ranges_built, stubs_built;
+    struct vs_unit_range *ranges; /* sorted; owned */
+    size_t range_count;
+    struct vs_plt_stub *stubs; /* owned */
+    size_t stub_count;
+    struct vs_arena text;
+};
+
+/* vs_elf_keep: a copy of *text* that lives as long as the object; "?" without memory. */
+const char *vs_elf_keep(struct vs_elf_object *object, const char *text);
+/* vs_elf_readable: *name* as people write it: demangled, without a symbol version. */
+const char *vs_elf_readable(struct vs_elf_object *object, const char *name);
+/* vs_elf_dwarf_names: as vs_elf_object_names, by DWARF alone. With 0, out[0] may hold a
+ * file and line. */
+size_t vs_elf_dwarf_names(struct vs_elf_object *object, Dwarf_Addr pc, struct vs_symbol *out);
+/* vs_elf_plt_name: "function@plt" when *pc* lies in a stub of the linker; else NULL. */
+const char *vs_elf_plt_name(struct vs_elf_object *object, uint64_t pc);
+/* vs_elf_is_signal_frame: is *pc* one byte before the code that a signal's handler returns
+ * to? No function is there: nothing calls that code. */
+bool vs_elf_is_signal_frame(struct vs_elf_object *object, uint64_t pc);
+/* vs_elf_fetch: ask a debuginfod server for the module's debugging information; -1. */
+int vs_elf_fetch(const char *build_id);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A file: a fixed head, the build id and the debug link's name (each
+ * with its NUL), then the payload of a symbol set, compressed. */
+#define _GNU_SOURCE
+#include "trace/symbols/symbol_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "trace/format/format.h"
+
+#define MAGIC "\x89VSN\r\n\x1a\n"
+#define VERSION 2u /* raised also when names are made in another way */
+#define FILE_BYTES_MAX ((size_t)8 << 20)
+#define FILES_MAX 65536u
+#define FRESH_SECONDS 3600 /* a file used is marked so, once in this time */
+#define ZSTD_LEVEL 3
+
+struct head {
+    char magic[8];
+    uint32_t version, raw_bytes;
+    uint32_t id_bytes, link_bytes; /* with NUL */
+    uint64_t module, separate;     /* signatures */
+    uint64_t reserved;
+    uint64_t checksum; /* XXH64 of the bytes before it and of all after the head */
+};
+_Static_assert(sizeof(struct head) == 56, "on-disk size");
+
+static uint64_t checksum_of(const struct head *head, const unsigned char *rest, size_t bytes)
+{
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, head, offsetof(struct head, checksum));
+    XXH64_update(&state, rest, bytes);
+    return XXH64_digest(&state);
+}
+
+/* --- reading --- */
+
+enum vs_err vs_symbol_cache_decode(const unsigned char *bytes, size_t count, const char *build_id,
+                                   struct vs_symbol_set *set, struct vs_symbol_source *source)
+{
+    struct head head;
+    if (count < sizeof head)
+        return VS_ERR_NOT_FOUND;
+    memcpy(&head, bytes, sizeof head);
+    const unsigned char *rest = bytes + sizeof head;
+    size_t left = count - sizeof head;
+    if (memcmp(head.magic, MAGIC, sizeof head.magic) || head.version != VERSION ||
+        head.raw_bytes > VS_FRAME_RAW_MAX || head.id_bytes != strlen(build_id) + 1 ||
+        head.link_bytes == 0 || head.link_bytes > VS_DEBUG_LINK_MAX ||
+        left < (size_t)head.id_bytes + head.link_bytes ||
+        head.checksum != checksum_of(&head, rest, left) ||
+        memcmp(rest, build_id, head.id_bytes))
+        return VS_ERR_NOT_FOUND;
+    memcpy(source->link, rest + head.id_bytes, head.link_bytes);
+    source->link[head.link_bytes - 1] = '\0';
+    source->signature = (struct vs_debug_signature){head.module, head.separate};
+    rest += head.id_bytes + head.link_bytes;
+    left -= head.id_bytes + head.link_bytes;
+    unsigned char *raw = malloc((size_t)head.raw_bytes + 1);
+    if (!raw)
+        return VS_ERR_NOMEM;
+    enum vs_err err = VS_ERR_NOT_FOUND;
+    if (ZSTD_decompress(raw, head.raw_bytes, rest, left) == head.raw_bytes)
+        err = vs_symbol_set_decode(set, raw, head.raw_bytes);
+    free(raw);
+    return err == VS_ERR_CORRUPT || err == VS_ERR_LIMIT ? VS_ERR_NOT_FOUND : err;
+}
+
+static bool read_fully(int fd, unsigned char *to, size_t bytes)
+{
+    while (bytes) {
+        ssize_t n = read(fd, to, bytes);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        if (n > 0) {
+            to += n;
+            bytes -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+static bool path_of(char *path, const char *dir, const char *build_id)
+{
+    return vs_debug_files_is_build_id(build_id) &&
+           snprintf(path, PATH_MAX, "%s/%s", dir, build_id) < PATH_MAX;
+}
+
+enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct vs_symbol_set *set,
+                                 struct vs_symbol_source *source)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int fd = path_of(path, dir, build_id) ? vs_debug_files_open(path) : -1;
+    if (fd < 0)
+        return VS_ERR_NOT_FOUND;
+    enum vs_err err = VS_ERR_NOT_FOUND;
+    unsigned char *bytes = NULL;
+    if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > FILE_BYTES_MAX)
+        goto out;
+    bytes = malloc((size_t)st.st_size);
+    if (!bytes)
+        err = VS_ERR_NOMEM;
+    else if (read_fully(fd, bytes, (size_t)st.st_size))
+        err = vs_symbol_cache_decode(bytes, (size_t)st.st_size, build_id, set, source);
+    if (!err && time(NULL) - st.st_mtim.tv_sec > FRESH_SECONDS)
+        futimens(fd, NULL);
+out:
+    free(bytes);
+    close(fd);
+    return err;
+}
+
+/* --- writing --- */
+
+/* *dir* and what is above it. */
+static bool make_directories(const char *dir)
+{
+    char path[PATH_MAX];
+    size_t n = strlen(dir);
+    if (!n || n >= sizeof path)
+        return false;
+    memcpy(path, dir, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        path[i] = '\0';
+        if (mkdir(path, 0700) && errno != EEXIST && i == n)
+            return false;
+        if (i < n)
+            path[i] = '/';
+    }
+    return true;
+}
+
+/* The bytes of a file; NULL when there is no memory. To be freed. */
+static unsigned char *encode(const char *build_id, struct vs_symbol_set *set,
+                             const struct vs_symbol_source *source, size_t *count)
+{
+    struct head head = {.magic = MAGIC, .version = VERSION,
+                        .id_bytes = (uint32_t)strlen(build_id) + 1,
+                        .link_bytes = (uint32_t)strlen(source->link) + 1,
+                        .module = source->signature.module,
+                        .separate = source->signature.separate};
+    size_t first = sizeof head + head.id_bytes + head.link_bytes, next = 0, raw_bytes = 0;
+    size_t room = ZSTD_compressBound(VS_FRAME_RAW_MAX);
+    unsigned char *raw = malloc(VS_FRAME_RAW_MAX), *bytes = malloc(first + room);
+    if (!raw || !bytes ||
+        vs_symbol_set_encode(set, &next, raw, VS_FRAME_RAW_MAX, &raw_bytes))
+        goto fail;
+    size_t stored = ZSTD_compress(bytes + first, room, raw, raw_bytes, ZSTD_LEVEL);
+    if (ZSTD_isError(stored))
+        goto fail;
+    memcpy(bytes + sizeof head, build_id, head.id_bytes);
+    memcpy(bytes + sizeof head + head.id_bytes, source->link, head.link_bytes);
+    head.raw_bytes = (uint32_t)raw_bytes;
+    *count = first + stored;
+    head.checksum = checksum_of(&head, bytes + sizeof head, *count - sizeof head);
+    memcpy(bytes, &head, sizeof head);
+    free(raw);
+    return bytes;
+fail:
+    free(raw);
+    free(bytes);
+    return NULL;
+}
+
+static bool write_fully(int fd, const unsigned char *from, size_t bytes)
+{
+    while (bytes) {
+        ssize_t n = write(fd, from, bytes);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            from += n;
+            bytes -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct vs_symbol_set *set,
+                                  const struct vs_symbol_source *source)
+{
+    char path[PATH_MAX], hidden[PATH_MAX];
+    size_t count;
+    if (!path_of(path, dir, build_id))
+        return VS_ERR_ARG;
+    if (snprintf(hidden, sizeof hidden, "%s/.%s.XXXXXX", dir, build_id) >= (int)sizeof hidden ||
+        !make_directories(dir))
+        return VS_ERR_IO;
+    unsigned char *bytes = encode(build_id, set, source, &count);
+    if (!bytes)
+        return VS_ERR_NOMEM;
+    int fd = mkostemp(hidden, O_CLOEXEC);
+    bool good = fd >= 0 && write_fully(fd, bytes, count);
+    if (fd >= 0 && close(fd))
+        good = false;
+    free(bytes);
+    if (good && rename(hidden, path) == 0)
+        return VS_OK;
+    if (fd >= 0)
+        unlink(hidden);
+    return VS_ERR_IO;
+}
+
+/* --- keeping it small --- */
+
+struct symbol_cache_kept_file {
+    time_t used;
+    uint64_t bytes;
+    char name[VS_BUILD_ID_HEX_MAX];
+};
+
+static int oldest_first(const void *a, const void *b)
+{
+    const struct symbol_cache_kept_file *x = a, *y = b;
+    return x->used < y->used ? -1 : x->used > y->used;
+}
+
+/* A file that a writer left behind when it was killed: .BUILD-ID.XXXXXX, and no other. */
+static bool is_left_over(const char *name, const struct stat *st)
+{
+    char id[VS_BUILD_ID_HEX_MAX];
+    const char *dot = *name == '.' ? strchr(name + 1, '.') : NULL;
+    size_t n = dot ? (size_t)(dot - name) - 1 : sizeof id;
+    if (n >= sizeof id || strlen(dot) != strlen(".XXXXXX"))
+        return false;
+    memcpy(id, name + 1, n);
+    id[n] = 0;
+    return vs_debug_files_is_build_id(id) && time(NULL) - st->st_mtim.tv_sec > FRESH_SECONDS;
+}
+
+static size_t list_files(DIR *dir, struct symbol_cache_kept_file *files, uint64_t *total)
+{
+    struct dirent *entry;
+    struct stat st;
+    size_t count = 0;
+    *total = 0;
+    while (count < FILES_MAX && (entry = readdir(dir))) {
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        if (is_left_over(entry->d_name, &st))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+        if (!vs_debug_files_is_build_id(entry->d_name))
+            continue;
+        struct symbol_cache_kept_file *file = &files[count++];
+        file->used = st.st_mtim.tv_sec;
+        file->bytes = (uint64_t)st.st_size;
+        memcpy(file->name, entry->d_name, strlen(entry->d_name) + 1); /* a build id */
+        *total += file->bytes;
+    }
+    return count;
+}
+
+void vs_symbol_cache_trim(const char *path, uint64_t bytes)
+{
+    DIR *dir = opendir(path);
+    struct symbol_cache_kept_file *files = dir ? malloc(FILES_MAX * sizeof *files) : NULL;
+    uint64_t total;
+    if (files) {
+        size_t count = list_files(dir, files, &total);
+        if (total > bytes)
+            qsort(files, count, sizeof *files, oldest_first);
+        for (size_t i = 0; i < count && total > bytes; i++) {
+            unlinkat(dirfd(dir), files[i].name, 0);
+            total -= files[i].bytes;
+        }
+    }
+    free(files);
+    if (dir)
+        closedir(dir);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A payload holds its texts once, then records in the order of
+ * module and offset; offsets are differences. */
+#include "trace/symbols/symbol_set.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/vs_utf8.h"
+#include "trace/read/reader_internal.h"
+
+/* A module's record head; others are the number of symbols + 1. */
+#define HEAD_MODULE 0u
+#define LEVEL_MAX VS_LEVEL_LINES
+/* What an entry or a text costs beside its own bytes: map slots, arena rounding. */
+#define OVERHEAD 64u
+
+/* --- in memory --- */
+
+static uint64_t key_of(uint32_t module, uint64_t offset)
+{
+    uint64_t both[2] = {module, offset};
+    uint64_t key = XXH64(both, sizeof both, 0);
+    return key ? key : 1;
+}
+
+static void *take(struct vs_symbol_set *set, size_t bytes, enum vs_err *err)
+{
+    if (set->budget < bytes + OVERHEAD) {
+        *err = VS_ERR_LIMIT;
+        return NULL;
+    }
+    void *memory = vs_arena_alloc(&set->arena, bytes);
+    if (memory)
+        set->budget -= bytes + OVERHEAD;
+    else
+        *err = VS_ERR_NOMEM;
+    return memory;
+}
+
+/* *text*, kept once. */
+static const char *intern(struct vs_symbol_set *set, const char *text, size_t length,
+                          enum vs_err *err)
+{
+    uint64_t key = XXH64(text, length, 0) | 1;
+    const uint64_t *known = vs_map_get(&set->texts, key);
+    if (known) {
+        const char *kept = (const char *)(uintptr_t)*known;
+        if (strlen(kept) == length && !memcmp(kept, text, length))
+            return kept;
+    }
+    char *copy = take(set, length + 1, err);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    if (vs_map_put(&set->texts, key, (uint64_t)(uintptr_t)copy)) {
+        *err = VS_ERR_NOMEM;
+        return NULL;
+    }
+    return copy;
+}
+
+static enum vs_err grow_entries(struct vs_symbol_set *set)
+{
+    if (set->count < set->capacity)
+        return VS_OK;
+    size_t capacity = set->capacity ? set->capacity * 2 : 64;
+    struct vs_symbol_entry **larger = realloc(set->entries, capacity * sizeof *larger);
+    if (!larger)
+        return VS_ERR_NOMEM;
+    set->entries = larger;
+    set->capacity = capacity;
+    return VS_OK;
+}
+
+/* Where *entry* goes: over the one of its place, or after the last. */
+static enum vs_err place(struct vs_symbol_set *set, struct vs_symbol_entry *entry)
+{
+    uint64_t key = key_of(entry->module, entry->offset);
+    const struct vs_symbol_entry *known = vs_symbol_set_find(set, entry->module, entry->offset);
+    if (!known && vs_map_get(&set->places, key))
+        return VS_OK; /* two places with one hash: the first stays */
+    enum vs_err err = grow_entries(set);
+    if (!err)
+        err = vs_map_put(&set->places, key, (uint64_t)(uintptr_t)entry);
+    if (err)
+        return err;
+    set->sorted = false;
+    if (!known) {
+        entry->at = set->count;
+        set->entries[set->count++] = entry;
+        return VS_OK;
+    }
+    entry->at = known->at;
+    set->entries[entry->at] = entry;
+    return VS_OK;
+}
+
+/* An entry with room for *count* symbols; with the place's own memory when it has as much. */
+static struct vs_symbol_entry *make_entry(struct vs_symbol_set *set, uint32_t module,
+                                          uint64_t offset, size_t count, enum vs_err *err)
+{
+    struct vs_symbol_entry *known =
+        (struct vs_symbol_entry *)vs_symbol_set_find(set, module, offset);
+    struct vs_symbol_entry *entry =
+        known && known->count >= count
+            ? known
+            : take(set, sizeof *entry + count * sizeof entry->symbols[0], err);
+    if (!entry)
+        return NULL;
+    entry->module = module;
+    entry->offset = offset;
+    entry->count = (uint32_t)count;
+    if (entry != known && (*err = place(set, entry)))
+        return NULL;
+    return entry;
+}
+
+static struct vs_symbol one_symbol(const char *function, const char *file, unsigned line,
+                                   bool last)
+{
+    return (struct vs_symbol){.function = function, .file = *file ? file : NULL, .line = line,
+                              .module = "", .inlined = !last, .known = *function != '\0'};
+}
+
+enum vs_err vs_symbol_set_put(struct vs_symbol_set *set, uint32_t module, uint64_t offset,
+                              enum vs_symbol_level level, const struct vs_symbol *symbols,
+                              size_t count)
+{
+    struct vs_symbol copies[VS_SYMBOL_INLINES_MAX];
+    enum vs_err err = VS_OK;
+    if (count > VS_SYMBOL_INLINES_MAX)
+        return VS_ERR_ARG;
+    for (size_t i = 0; i < count; i++) {
+        const char *function = symbols[i].known ? symbols[i].function : "";
+        const char *file = symbols[i].file ? symbols[i].file : "";
+        size_t function_length = strnlen(function, VS_STRING_MAX);
+        size_t file_length = strnlen(file, VS_STRING_MAX);
+        function = intern(set, function, function_length, &err);
+        file = function ? intern(set, file, file_length, &err) : NULL;
+        if (!file)
+            return err;
+        copies[i] = one_symbol(function, file, symbols[i].line, i + 1 == count);
+    }
+    struct vs_symbol_entry *entry = make_entry(set, module, offset, count, &err);
+    if (!entry)
+        return err;
+    entry->level = level;
+    memcpy(entry->symbols, copies, count * sizeof copies[0]);
+    return VS_OK;
+}
+
+const struct vs_symbol_entry *vs_symbol_set_find(const struct vs_symbol_set *set, uint32_t module,
+                                                 uint64_t offset)
+{
+    const uint64_t *found = vs_map_get(&set->places, key_of(module, offset));
+    if (!found)
+        return NULL;
+    const struct vs_symbol_entry *entry = (const struct vs_symbol_entry *)(uintptr_t)*found;
+    return entry->module == module && entry->offset == offset ? entry : NULL;
+}
+
+void vs_symbol_set_free(struct vs_symbol_set *set)
+{
+    vs_arena_free_all(&set->arena);
+    vs_map_free(&set->places);
+    vs_map_free(&set->texts);
+    free(set->entries);
+    *set = (struct vs_symbol_set){.budget = 0};
+}
+
+/* --- to bytes --- */
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct vs_symbol_entry *x = *(struct vs_symbol_entry *const *)a;
+    const struct vs_symbol_entry *y = *(struct vs_symbol_entry *const *)b;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* A payload in the making: texts grow in one buffer, records in another. */
+struct encoder {
+    unsigned char *texts, *records;
+    size_t text_bytes, record_bytes, room;
+    uint64_t text_count;
+    struct vs_map ids; /* address of an interned text -> id */
+    bool begun;
+    uint32_t module;
+    enum vs_symbol_level level;
+    uint64_t offset;
+};
+
+static enum vs_err text_id(struct encoder *e, const char *text, uint64_t *id)
+{
+    *id = 0;
+    if (!text || !*text)
+        return VS_OK;
+    const uint64_t *known = vs_map_get(&e->ids, (uint64_t)(uintptr_t)text);
+    if (known) {
+        *id = *known;
+        return VS_OK;
+    }
+    size_t length = strlen(text);
+    if (e->text_bytes + e->record_bytes + length + 4 * VS_VARINT_MAX > e->room)
+        return VS_ERR_LIMIT;
+    unsigned char *p = vs_put_varint(e->texts + e->text_bytes, length);
+    memcpy(p, text, length);
+    e->text_bytes = (size_t)(p + length - e->texts);
+    *id = ++e->text_count;
+    return vs_map_put(&e->ids, (uint64_t)(uintptr_t)text, *id);
+}
+
+static enum vs_err encode_entry(struct encoder *e, const struct vs_symbol_entry *entry)
+{
+    uint64_t ids[2 * VS_SYMBOL_INLINES_MAX];
+    for (size_t i = 0; i < entry->count; i++) {
+        enum vs_err err = text_id(e, entry->symbols[i].function, &ids[2 * i]);
+        if (!err)
+            err = text_id(e, entry->symbols[i].file, &ids[2 * i + 1]);
+        if (err)
+            return err;
+    }
+    size_t most = (5 + 3 * entry->count + 2) * VS_VARINT_MAX;
+    if (e->text_bytes + e->record_bytes + most > e->room)
+        return VS_ERR_LIMIT;
+    unsigned char *p = e->records + e->record_bytes;
+    if (!e->begun || e->module != entry->module || e->level != entry->level) {
+        p = vs_put_varint(p, HEAD_MODULE);
+        p = vs_put_varint(p, entry->module);
+        p = vs_put_varint(p, entry->level);
+        e->offset = 0;
+    }
+    e->begun = true;
+    e->module = entry->module;
+    e->level = entry->level;
+    p = vs_put_varint(p, entry->count + 1);
+    p = vs_put_varint(p, entry->offset - e->offset);
+    e->offset = entry->offset;
+    for (size_t i = 0; i < entry->count; i++) {
+        p = vs_put_varint(p, ids[2 * i]);
+        p = vs_put_varint(p, ids[2 * i + 1]);
+        p = vs_put_varint(p, entry->symbols[i].line);
+    }
+    e->record_bytes = (size_t)(p - e->records);
+    return VS_OK;
+}
+
+static void sort_entries(struct vs_symbol_set *set)
+{
+    if (!set->sorted && set->count)
+        qsort(set->entries, set->count, sizeof *set->entries, compare_entries);
+    for (size_t i = 0; i < set->count; i++)
+        set->entries[i]->at = i;
+    set->sorted = true;
+}
+
+enum vs_err vs_symbol_set_encode(struct vs_symbol_set *set, size_t *next, unsigned char *out,
+                                 size_t room, size_t *bytes)
+{
+    struct encoder e = {.room = room};
+    enum vs_err err = VS_ERR_NOMEM;
+    sort_entries(set);
+    e.texts = malloc(room + 2 * VS_VARINT_MAX);
+    e.records = malloc(room + 2 * VS_VARINT_MAX);
+    size_t first = *next, i = first;
+    if (!e.texts || !e.records || room < 16 * VS_VARINT_MAX)
+        goto out;
+    for (err = VS_OK; i < set->count && !(err = encode_entry(&e, set->entries[i])); i++)
+        continue;
+    if (err == VS_ERR_LIMIT && i > first)
+        err = VS_OK; /* the rest goes into the next payload */
+    if (err)
+        goto out;
+    unsigned char *p = vs_put_varint(out, e.text_count);
+    memcpy(p, e.texts, e.text_bytes);
+    memcpy(p + e.text_bytes, e.records, e.record_bytes);
+    *bytes = (size_t)(p - out) + e.text_bytes + e.record_bytes;
+    *next = i;
+out:
+    free(e.texts);
+    free(e.records);
+    vs_map_free(&e.ids);
+    return err;
+}
+
+/* --- from bytes --- */
+
+/* A text of a foreign payload: control bytes and what is not UTF-8 become '?'. */
+static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char *text,
+                                  size_t length, enum vs_err *err)
+{
+    char *clean = malloc(length + 1);
+    if (!clean) {
+        *err = VS_ERR_NOMEM;
+        return NULL;
+    }
+    for (size_t i = 0; i < length;) {
+        size_t n = vs_utf8_length(text + i, length - i);
+        if (n == 0 || text[i] < 0x20 || text[i] == 0x7f)
+            clean[i++] = '?';
+        else
+            for (; n; n--, i++)
+                clean[i] = (char)text[i];
+    }
+    const char *kept = intern(set, clean, length, err);
+    free(clean);
+    return kept;
+}
+
+struct decoder {
+    struct vs_symbol_set *set;
+    const unsigned char *next, *end;
+    const char **texts; /* [id - 1] */
+    uint64_t text_count;
+    uint32_t module;
+    enum vs_symbol_level level;
+    uint64_t offset;
+};
+
+static bool get(struct decoder *d, uint64_t *value)
+{
+    return vs_get_varint(&d->next, d->end, value);
+}
+
+static enum vs_err decode_texts(struct decoder *d)
+{
+    enum vs_err err = VS_OK;
+    uint64_t length;
+    if (!get(d, &d->text_count) || d->text_count > (uint64_t)(d->end - d->next))
+        return VS_ERR_CORRUPT;
+    d->texts = malloc((size_t)(d->text_count + 1) * sizeof *d->texts);
+    if (!d->texts)
+        return VS_ERR_NOMEM;
+    for (uint64_t i = 0; i < d->text_count; i++) {
+        if (!get(d, &length) || length > VS_STRING_MAX || length > (uint64_t)(d->end - d->next))
+            return VS_ERR_CORRUPT;
+        d->texts[i] = intern_foreign(d->set, d->next, (size_t)length, &err);
+        if (!d->texts[i])
+            return err;
+        d->next += length;
+    }
+    return VS_OK;
+}
+
+static enum vs_err decode_module(struct decoder *d)
+{
+    uint64_t module, level;
+    if (!get(d, &module) || !get(d, &level) || module >= VS_NO_MODULE)
+        return VS_ERR_CORRUPT;
+    d->module = (uint32_t)module;
+    d->level = level > LEVEL_MAX ? LEVEL_MAX : (enum vs_symbol_level)level;
+    d->offset = 0;
+    return VS_OK;
+}
+
+static enum vs_err decode_place(struct decoder *d, uint64_t head)
+{
+    struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
+    uint64_t difference, count = head - 1, ids[2], line;
+    enum vs_err err = VS_OK;
+    if (count > VS_SYMBOL_INLINES_MAX || d->module == VS_NO_MODULE || !get(d, &difference))
+        return VS_ERR_CORRUPT;
+    d->offset += difference;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!get(d, &ids[0]) || !get(d, &ids[1]) || !get(d, &line) || ids[0] > d->text_count ||
+            ids[1] > d->text_count)
+            return VS_ERR_CORRUPT;
+        symbols[i] = one_symbol(ids[0] ? d->texts[ids[0] - 1] : "",
+                                ids[1] ? d->texts[ids[1] - 1] : "",
+                                line > UINT_MAX ? 0 : (unsigned)line, i + 1 == count);
+    }
+    struct vs_symbol_entry *entry =
+        make_entry(d->set, d->module, d->offset, (size_t)count, &err);
+    if (!entry)
+        return err;
+    entry->level = d->level;
+    memcpy(entry->symbols, symbols, (size_t)count * sizeof symbols[0]);
+    return VS_OK;
+}
+
+enum vs_err vs_symbol_set_decode(struct vs_symbol_set *set, const unsigned char *payload,
+                                 size_t bytes)
+{
+    struct decoder d = {
+        .set = set, .next = payload, .end = payload + bytes, .module = VS_NO_MODULE};
+    uint64_t head;
+    enum vs_err err = decode_texts(&d);
+    while (!err && d.next < d.end) {
+        if (!get(&d, &head))
+            err = VS_ERR_CORRUPT;
+        else
+            err = head == HEAD_MODULE ? decode_module(&d) : decode_place(&d, head);
+    }
+    free(d.texts);
+    return err;
+}

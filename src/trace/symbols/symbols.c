@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names for program counters; see the header. One struct object per build: what the
+ * cache had of it, what was asked since, and what is wrong with it. Answers are made
+ * once and live, with all texts, until close. */
+#define _GNU_SOURCE
+#include "trace/symbols/symbols.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/vs_arena.h"
+#include "base/vs_map.h"
+#include "trace/format/format.h"
+#include "trace/symbols/symbol_cache.h"
+#include "trace/symbols/symbol_worker.h"
+#include "trace/symbols/trace_symbols.h"
+
+#define OBJECT_BUDGET ((uint64_t)512 << 20) /* memory for the names of one build */
+#define NOTE_NAMES 3
+
+struct object {
+    const char *path, *name, *build_id; /* the first module's; name is path's last part */
+    uint32_t number;
+    bool asked;   /* the worker opened it: facts hold */
+    bool broken;  /* the worker died of it */
+    bool slow;    /* it took so long that others would have had no time */
+    bool unnamed; /* some place has no name for want of a file */
+    bool grown;   /* names were added to what the cache has */
+    struct vs_elf_facts facts;
+    struct vs_symbol_set names;
+    struct vs_symbol_set older; /* cached, made from other files than there are now */
+    struct vs_symbol_source source;
+    struct object *next;
+};
+
+/* What is known of one pc; kept by the arena. */
+struct symbols_answer {
+    uint64_t pc;
+    uint32_t module;
+    uint32_t count;
+    struct vs_symbol *symbols;
+};
+
+struct vs_symbols {
+    const struct vs_reader *reader;
+    struct vs_symbols_options options;
+    struct vs_symbol_set own; /* the trace's own names, by its module numbers */
+    struct vs_symbol_worker worker;
+    struct object *objects;
+    struct vs_map by_build; /* hash -> struct object * */
+    uint32_t object_count;
+    struct vs_map answers; /* key_of(pc, module) -> struct symbols_answer * */
+    struct vs_arena arena;
+    size_t late; /* places not looked up: no time left */
+};
+
+static struct vs_symbols_options configured;
+
+void vs_symbols_configure(const struct vs_symbols_options *options)
+{
+    configured = *options;
+}
+
+static const char *keep(struct vs_symbols *s, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = vs_arena_alloc(&s->arena, bytes);
+    return copy ? memcpy(copy, text, bytes) : "?";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* --- objects --- */
+
+static struct vs_debug_query query_of(const struct vs_symbols *s, const struct object *object)
+{
+    return (struct vs_debug_query){object->path, object->build_id, object->source.link,
+                                   &s->options};
+}
+
+/* What the cache has. It is stale when better may be had: the module or a debug file
+ * is there, and not the one it was made from. */
+static void load_cached(struct vs_symbols *s, struct object *object)
+{
+    if (!s->options.cache_dir || !*object->build_id ||
+        vs_symbol_cache_load(s->options.cache_dir, object->build_id, &object->names,
+                             &object->source)) {
+        vs_symbol_set_free(&object->names);
+        object->names.budget = OBJECT_BUDGET;
+        object->source = (struct vs_symbol_source){.link = ""};
+        return;
+    }
+    struct vs_debug_query query = query_of(s, object);
+    struct vs_debug_signature now = vs_debug_files_sign(&query);
+    struct vs_debug_signature then = object->source.signature;
+    if ((now.module && now.module != then.module) ||
+        (now.separate && now.separate != then.separate)) {
+        object->older = object->names;
+        object->names = (struct vs_symbol_set){.budget = OBJECT_BUDGET};
+    }
+}
+
+static struct object *get_object(struct vs_symbols *s, const struct vs_module *module)
+{
+    uint64_t key = XXH64(module->build_id, strlen(module->build_id),
+                         XXH64(module->path, strlen(module->path), 0)) | 1;
+    const uint64_t *known = vs_map_get(&s->by_build, key);
+    if (known)
+        return (struct object *)(uintptr_t)*known;
+    struct object *object = vs_arena_alloc(&s->arena, sizeof *object);
+    if (!object || vs_map_put(&s->by_build, key, (uint64_t)(uintptr_t)object))
+        return NULL;
+    object->path = module->path;
+    object->name = base_name(module->path);
+    object->build_id = module->build_id;
+    object->number = s->object_count++;
+    object->names.budget = OBJECT_BUDGET;
+    object->next = s->objects;
+    s->objects = object;
+    load_cached(s, object);
+    return object;
+}
+
+/* Have the worker look *offset* up; the answer is in object->names then. */
+static void ask(struct vs_symbols *s, struct object *object, uint64_t offset)
+{
+    struct vs_debug_query query = query_of(s, object);
+    if (object->broken || (object->asked && !object->facts.found))
+        return;
+    if (object->slow) {
+        s->late++;
+        return;
+    }
+    size_t before = object->names.count;
+    switch (vs_symbol_worker_ask(&s->worker, &query, object->number, offset, &object->names,
+                                 &object->facts)) {
+    case VS_WORKER_ANSWERED:
+        object->asked = true;
+        object->grown |= object->facts.found && object->names.count != before;
+        break;
+    case VS_WORKER_CRASHED:
+        object->broken = true;
+        break;
+    case VS_WORKER_SLOW:
+        object->slow = true;
+        __attribute__((fallthrough));
+    case VS_WORKER_LATE:
+        s->late++;
+        break;
+    }
+}
+
+/* The names of a place from the files' side: cache, files, older cache. */
+static const struct vs_symbol_entry *look_up(struct vs_symbols *s, struct object *object,
+                                             uint64_t offset)
+{
+    const struct vs_symbol_entry *entry = vs_symbol_set_find(&object->names, 0, offset);
+    if (!entry) {
+        ask(s, object, offset);
+        entry = vs_symbol_set_find(&object->names, 0, offset);
+    }
+    if (!entry || !entry->count) {
+        const struct vs_symbol_entry *older = vs_symbol_set_find(&object->older, 0, offset);
+        entry = older ? older : entry;
+    }
+    if ((!entry || !entry->count) && strchr(object->path, '/'))
+        object->unnamed |= object->broken || (object->asked && !object->facts.found);
+    return entry;
+}
+
+static bool better(const struct vs_symbol_entry *a, const struct vs_symbol_entry *b)
+{
+    if (!a || !a->count)
+        return false;
+    return !b || !b->count || a->level > b->level;
+}
+
+static const struct vs_symbol_entry *find_entry(struct vs_symbols *s, struct object *object,
+                                                uint32_t module, uint64_t offset)
+{
+    const struct vs_symbol_entry *own = vs_symbol_set_find(&s->own, module, offset);
+    if (own && own->count && !s->options.afresh)
+        return own;
+    const struct vs_symbol_entry *entry = look_up(s, object, offset);
+    return better(own, entry) ? own : entry;
+}
+
+const struct vs_symbol_entry *vs_symbols_place(struct vs_symbols *s, uint32_t module,
+                                               uint64_t offset)
+{
+    const struct vs_module *recorded = vs_reader_module(s->reader, module);
+    bool native = recorded && !*recorded->function;
+    struct object *object = native ? get_object(s, recorded) : NULL;
+    return object ? find_entry(s, object, module, offset) : NULL;
+}
+
+/* --- answers --- */
+
+static const char *offset_text(struct vs_symbols *s, const char *name, uint64_t offset)
+{
+    char text[PATH_MAX + 32];
+    if (name)
+        snprintf(text, sizeof text, "%s+0x%" PRIx64, name, offset);
+    else
+        snprintf(text, sizeof text, "0x%" PRIx64, offset);
+    return keep(s, text);
+}
+
+static size_t resolve(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out)
+{
+    const struct vs_module *module =
+        frame->module == VS_NO_MODULE ? NULL : vs_reader_module(s->reader, frame->module);
+    struct object *object = module ? get_object(s, module) : NULL;
+    if (!object) {
+        *out = (struct vs_symbol){.function = offset_text(s, NULL, frame->pc), .module = "?"};
+        return 1;
+    }
+    uint64_t offset = frame->pc - module->base;
+    const struct vs_symbol_entry *entry = find_entry(s, object, frame->module, offset);
+    size_t count = entry ? entry->count : 0;
+    for (size_t i = 0; i < count; i++)
+        out[i] = entry->symbols[i];
+    if (!count) {
+        out[0] = (struct vs_symbol){.known = 0};
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        out[i].module = object->name;
+        if (!out[i].known)
+            out[i].function = offset_text(s, object->name, offset);
+    }
+    return count;
+}
+
+static uint64_t key_of(const struct vs_frame *frame)
+{
+    uint64_t key = frame->pc ^ ((uint64_t)frame->module << 48);
+    return key ? key : 1;
+}
+
+/* What stands at the end of a stack in place of frames that are not in it. */
+static size_t name_mark(uint64_t pc, struct vs_symbol *out)
+{
+    const char *mark = pc == VS_STACK_MORE ? "(more frames)" : "(caller unknown)";
+    *out = (struct vs_symbol){.function = mark, .module = "", .known = 1};
+    return 1;
+}
+
+/* The kept answer; made now if need be. NULL when there is no memory for it. */
+static const struct symbols_answer *get_answer(struct vs_symbols *s, const struct vs_frame *frame)
+{
+    const uint64_t *kept = vs_map_get(&s->answers, key_of(frame));
+    if (kept) {
+        const struct symbols_answer *answer = (const struct symbols_answer *)(uintptr_t)*kept;
+        if (answer->pc == frame->pc && answer->module == frame->module)
+            return answer;
+    }
+    struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
+    size_t count = resolve(s, frame, symbols);
+    struct symbols_answer *answer = vs_arena_alloc(&s->arena, sizeof *answer + count * sizeof symbols[0]);
+    if (!answer)
+        return NULL;
+    *answer = (struct symbols_answer){frame->pc, frame->module, (uint32_t)count,
+                              (struct vs_symbol *)(answer + 1)};
+    memcpy(answer->symbols, symbols, count * sizeof symbols[0]);
+    if (vs_map_put(&s->answers, key_of(frame), (uint64_t)(uintptr_t)answer))
+        return answer; /* not kept for next time; right all the same */
+    return answer;
+}
+
+enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **out)
+{
+    struct vs_symbols *s = calloc(1, sizeof *s);
+    if (!s)
+        return VS_ERR_NOMEM;
+    s->reader = reader;
+    s->options = configured;
+    s->worker.fd = -1;
+    s->worker.options = s->options;
+    enum vs_err err = vs_trace_symbols_load(reader, &s->own);
+    if (err) {
+        vs_symbols_close(s);
+        return err;
+    }
+    *out = s;
+    return VS_OK;
+}
+
+/* A Python frame says itself all that there is to know. false when it is another. */
+static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
+                      struct vs_symbol *out)
+{
+    const struct vs_module *module = vs_reader_module(s->reader, frame->module);
+    if (!module || !*module->function)
+        return false;
+    *out = (struct vs_symbol){.function = module->function,
+                              .file = *module->path ? module->path : NULL,
+                              .line = (unsigned)(frame->pc - module->base),
+                              .module = base_name(module->path),
+                              .known = 1};
+    return true;
+}
+
+size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out,
+                        size_t max)
+{
+    if (max && frame->module == VS_NO_MODULE && frame->pc <= VS_STACK_LOST)
+        return name_mark(frame->pc, out);
+    if (max && by_itself(s, frame, out))
+        return 1;
+    const struct symbols_answer *answer = max ? get_answer(s, frame) : NULL;
+    if (!answer) {
+        if (max)
+            out[0] = (struct vs_symbol){.function = "?", .module = "?"};
+        return max ? 1 : 0;
+    }
+    size_t count = answer->count < max ? answer->count : max;
+    memcpy(out, answer->symbols, count * sizeof *out);
+    return count;
+}
+
+/* --- what is missing --- */
+
+size_t vs_symbols_missing(const struct vs_symbols *s, const char **first)
+{
+    size_t missing = 0;
+    if (first)
+        *first = NULL;
+    for (const struct object *o = s->objects; o; o = o->next) {
+        missing += o->unnamed;
+        if (o->unnamed && first)
+            *first = o->path; /* the list is newest first */
+    }
+    return missing;
+}
+
+enum trouble { CHANGED, GONE, BROKEN };
+
+static bool has_trouble(const struct object *o, enum trouble trouble)
+{
+    if (!o->unnamed)
+        return false;
+    return trouble == (o->broken ? BROKEN : o->facts.changed ? CHANGED : GONE);
+}
+
+static void add(char *text, const char *fmt, ...) VS_PRINTF(2, 3);
+static void add(char *text, const char *fmt, ...)
+{
+    size_t n = strlen(text);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text + n, VS_SYMBOLS_NOTE_MAX - n, fmt, ap);
+    va_end(ap);
+}
+
+static void note_trouble(const struct vs_symbols *s, enum trouble trouble, const char *one,
+                         const char *many, char *text)
+{
+    size_t count = 0, named = 0;
+    for (const struct object *o = s->objects; o; o = o->next)
+        count += has_trouble(o, trouble);
+    if (!count)
+        return;
+    add(text, "%s%zu module%s %s: ", *text ? "; " : "", count, count == 1 ? "" : "s",
+        count == 1 ? one : many);
+    for (const struct object *o = s->objects; o && named < NOTE_NAMES; o = o->next)
+        if (has_trouble(o, trouble))
+            add(text, "%s%.120s", named++ ? ", " : "", o->name);
+    if (count > named)
+        add(text, " and %zu more", count - named);
+}
+
+void vs_symbols_note(const struct vs_symbols *s, char *text)
+{
+    *text = '\0';
+    note_trouble(s, CHANGED, "changed since", "changed since", text);
+    note_trouble(s, GONE, "is not on this machine", "are not on this machine", text);
+    note_trouble(s, BROKEN, "cannot be read", "cannot be read", text);
+    if (*text)
+        add(text, "; names may be missing");
+    if (s->late)
+        add(text, "%sno time left (%u s) for %zu place%s, --symbol-seconds gives more",
+            *text ? "; " : "", s->options.budget_ms / 1000, s->late, s->late == 1 ? "" : "s");
+}
+
+/* --- the end --- */
+
+static void close_object(struct vs_symbols *s, struct object *object)
+{
+    const char *dir = s->options.cache_dir;
+    if (dir && object->grown && vs_debug_files_is_build_id(object->build_id)) {
+        snprintf(object->source.link, sizeof object->source.link, "%s", object->facts.link);
+        struct vs_debug_query query = query_of(s, object);
+        object->source.signature = vs_debug_files_sign(&query);
+        (void)vs_symbol_cache_store(dir, object->build_id, &object->names, &object->source);
+    }
+    vs_symbol_set_free(&object->names);
+    vs_symbol_set_free(&object->older);
+}
+
+void vs_symbols_close(struct vs_symbols *s)
+{
+    if (!s)
+        return;
+    bool stored = false;
+    vs_symbol_worker_stop(&s->worker);
+    for (struct object *o = s->objects; o; o = o->next) {
+        stored |= o->grown;
+        close_object(s, o);
+    }
+    if (stored && s->options.cache_dir)
+        vs_symbol_cache_trim(s->options.cache_dir, VS_SYMBOL_CACHE_BYTES_MAX);
+    vs_map_free(&s->by_build);
+    vs_map_free(&s->answers);
+    vs_symbol_set_free(&s->own);
+    vs_arena_free_all(&s->arena);
+    free(s);
+}

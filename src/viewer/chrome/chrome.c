@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The Chrome timeline; see the header. Host-side events are written in file
+ * order, which is time order; device-side slices pass through vs_slices per
+ * stream; counters come from the same replay as the report. Ranges of different
+ * NVTX domains may cross on one thread: then the inner ones are closed and
+ * opened again, so that slices always nest. */
+#define _GNU_SOURCE /* strcasestr */
+#include "viewer/chrome/chrome.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/checkpoint/trace_span.h"
+#include "analysis/state/activity.h"
+#include "analysis/state/replay.h"
+#include "analysis/state/vec.h"
+#include "base/vs_arena.h"
+#include "base/vs_map.h"
+#include "trace/symbols/demangle.h"
+#include "viewer/chrome/chrome_emit.h"
+#include "viewer/chrome/chrome_stack.h"
+#include "viewer/chrome/slices.h"
+#include "viewer/common/json_writer.h"
+
+#define DEVICE_PID_OFFSET 1000000 /* used when a device's number could be the process's pid */
+#define INSTANT_DEFAULT (UINT64_C(64) << 20)
+#define OPEN_RANGES_MAX 256       /* per thread */
+#define OPEN_ASYNC_MAX 1000000
+
+struct open_range {
+    uint64_t name, domain;
+};
+
+struct host_thread {
+    uint32_t tid;
+    size_t depth; /* pushed, including those beyond the bound */
+    struct open_range *ranges;
+    size_t capacity;
+};
+
+struct track {
+    uint64_t device, stream;
+    bool named;
+    struct vs_slices slices;
+};
+
+struct device_view {
+    bool named;
+    struct vs_chrome_counter allocated, reserved;
+};
+
+struct chrome {
+    struct vs_reader *reader;
+    struct vs_moment *moment;
+    struct vs_replay *replay; /* of moment */
+    struct vs_emit emit;
+    struct vs_chrome_options options;
+    uint64_t from_ns, to_ns; /* what ran between them on a device is drawn, whole */
+    bool ended;              /* the trace, not only the window */
+    struct host_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct vs_map thread_by_tid;
+    struct track *tracks;
+    size_t track_count, track_capacity;
+    struct vs_map track_by_key;
+    struct device_view devices[VS_DEVICES_MAX];
+    struct vs_map async; /* range id -> name id + 1 */
+    struct vs_map kernel_names; /* string id -> readable name, in memory */
+    struct vs_chrome_stacks stacks;
+    struct vs_arena memory;
+};
+
+static const char *text(const struct chrome *c, uint64_t id)
+{
+    return vs_reader_string(c->reader, id);
+}
+
+/* A kernel's name as people write it, worked out once per name. */
+static const char *kernel_name(struct chrome *c, uint64_t id)
+{
+    const char *name = text(c, id);
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    const uint64_t *known = vs_map_get(&c->kernel_names, id);
+    if (known)
+        return (const char *)(uintptr_t)*known;
+    char *readable = vs_demangle(name);
+    char *kept = readable ? vs_arena_alloc(&c->memory, strlen(readable) + 1) : NULL;
+    if (kept)
+        name = strcpy(kept, readable);
+    free(readable);
+    enum vs_err ignored = vs_map_put(&c->kernel_names, id, (uint64_t)(uintptr_t)name);
+    (void)ignored; /* a table that cannot grow only costs the work again */
+    return name;
+}
+
+static uint64_t host_pid(const struct chrome *c)
+{
+    return c->replay->has_process ? c->replay->process.process.pid : 0;
+}
+
+static uint64_t device_pid(const struct chrome *c, uint64_t device)
+{
+    return host_pid(c) > VS_DEVICES_MAX ? device : device + DEVICE_PID_OFFSET;
+}
+
+/* --- names of tracks --- */
+
+static void name_device(struct chrome *c, unsigned account)
+{
+    const struct vs_account *a = c->replay->accounts[account];
+    struct device_view *view = &c->devices[account];
+    uint64_t pid = device_pid(c, a->device);
+    char label[512];
+    if (!view->named) {
+        view->allocated.name = "allocated";
+        view->reserved.name = "reserved";
+        view->allocated.pid = view->reserved.pid = pid;
+        view->named = true;
+    }
+    snprintf(label, sizeof label, "GPU %" PRIu64 "%s%.400s%s", a->device, a->name ? ": " : "",
+             text(c, a->name),
+             a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
+    vs_emit_name(&c->emit, "process_name", pid, 0, label);
+    vs_emit_order(&c->emit, "process_sort_index", pid, 0, account + 1);
+}
+
+static struct device_view *device_view(struct chrome *c, unsigned account)
+{
+    if (!c->devices[account].named)
+        name_device(c, account);
+    return &c->devices[account];
+}
+
+static void name_process(struct chrome *c)
+{
+    const struct vs_event *process = &c->replay->process;
+    const char *exe = text(c, process->process.exe), *slash = strrchr(exe, '/');
+    uint64_t pid = process->process.pid;
+    vs_emit_name(&c->emit, "process_name", pid, 0, slash ? slash + 1 : exe);
+    vs_emit_order(&c->emit, "process_sort_index", pid, 0, 0);
+    vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
+}
+
+static enum vs_err track_of(struct chrome *c, uint64_t device, uint64_t stream, struct track **out)
+{
+    uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
+    const uint64_t *found = vs_map_get(&c->track_by_key, key);
+    if (found) {
+        *out = &c->tracks[*found];
+        return VS_OK;
+    }
+    enum vs_err err =
+        vs_vec_grow(&c->tracks, &c->track_capacity, c->track_count + 1, sizeof *c->tracks);
+    if (!err)
+        err = vs_map_put(&c->track_by_key, key, c->track_count);
+    if (err)
+        return err;
+    *out = &c->tracks[c->track_count++];
+    **out = (struct track){.device = device, .stream = stream};
+    return VS_OK;
+}
+
+static enum vs_err name_stream(struct chrome *c, uint64_t device, uint64_t stream,
+                               const char *name)
+{
+    struct track *track;
+    enum vs_err err = track_of(c, device, stream, &track);
+    if (err || (track->named && !*name))
+        return err;
+    char label[300];
+    if (*name)
+        snprintf(label, sizeof label, "stream %" PRIu64 " (%.250s)", stream, name);
+    else
+        snprintf(label, sizeof label, "stream %" PRIu64, stream);
+    track->named = true;
+    vs_emit_name(&c->emit, "thread_name", device_pid(c, device), stream, label);
+    return VS_OK;
+}
+
+/* --- slices on the device --- */
+
+static void write_slice(struct chrome *c, const struct vs_slice *slice)
+{
+    const struct vs_event *event = &slice->event;
+    uint64_t device = event->kind == VS_EVENT_kernel   ? event->kernel.device
+                      : event->kind == VS_EVENT_memcpy ? event->memcpy.device
+                                                       : event->memset.device;
+    vs_emit_slice(&c->emit, slice, device_pid(c, device),
+                  event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL);
+}
+
+static enum vs_err add_slice(struct chrome *c, const struct vs_event *event)
+{
+    struct vs_slice slice = {.event = *event}, ready;
+    uint64_t device, stream;
+    if (event->kind == VS_EVENT_kernel) {
+        device = event->kernel.device, stream = event->kernel.stream;
+        slice.start_ns = event->kernel.start_ns, slice.end_ns = event->kernel.end_ns;
+    } else if (event->kind == VS_EVENT_memcpy) {
+        device = event->memcpy.device, stream = event->memcpy.stream;
+        slice.start_ns = event->memcpy.start_ns, slice.end_ns = event->memcpy.end_ns;
+    } else {
+        device = event->memset.device, stream = event->memset.stream;
+        slice.start_ns = event->memset.start_ns, slice.end_ns = event->memset.end_ns;
+    }
+    enum vs_err err = name_stream(c, device, stream, "");
+    struct track *track;
+    if (!err)
+        err = track_of(c, device, stream, &track);
+    bool any = false;
+    if (!err)
+        err = vs_slices_add(&track->slices, &slice, &ready, &any);
+    if (!err && any)
+        write_slice(c, &ready);
+    return err;
+}
+
+/* --- ranges of the host --- */
+
+static enum vs_err thread_of(struct chrome *c, uint32_t tid, struct host_thread **out)
+{
+    const uint64_t *found = vs_map_get(&c->thread_by_tid, (uint64_t)tid + 1);
+    if (found) {
+        *out = &c->threads[*found];
+        return VS_OK;
+    }
+    enum vs_err err =
+        vs_vec_grow(&c->threads, &c->thread_capacity, c->thread_count + 1, sizeof *c->threads);
+    if (!err)
+        err = vs_map_put(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
+    if (err)
+        return err;
+    *out = &c->threads[c->thread_count++];
+    **out = (struct host_thread){.tid = tid};
+    return VS_OK;
+}
+
+static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
+{
+    vs_emit_begin(&c->emit, phase, text(c, name), host_pid(c), tid, time_ns);
+    fputs(",\"cat\":\"user_annotation\"}", c->emit.out);
+}
+
+static enum vs_err push(struct chrome *c, const struct vs_event *event)
+{
+    struct host_thread *thread;
+    enum vs_err err = thread_of(c, event->tid, &thread);
+    if (err)
+        return err;
+    if (thread->depth++ >= OPEN_RANGES_MAX)
+        return VS_OK;
+    err = vs_vec_grow(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
+    if (err)
+        return err;
+    thread->ranges[thread->depth - 1] =
+        (struct open_range){event->range_push.name, event->range_push.domain};
+    write_edge(c, 'B', event->tid, event->range_push.name, event->time_ns);
+    return VS_OK;
+}
+
+static enum vs_err pop(struct chrome *c, const struct vs_event *event)
+{
+    struct host_thread *thread;
+    enum vs_err err = thread_of(c, event->tid, &thread);
+    if (err)
+        return err;
+    if (thread->depth > OPEN_RANGES_MAX) {
+        thread->depth--;
+        return VS_OK;
+    }
+    size_t at = thread->depth;
+    while (at > 0 && thread->ranges[at - 1].domain != event->range_pop.domain)
+        at--;
+    if (at == 0)
+        return VS_OK; /* nothing of this domain is open */
+    for (size_t i = thread->depth; i >= at; i--)
+        write_edge(c, 'E', event->tid, thread->ranges[i - 1].name, event->time_ns);
+    for (size_t i = at; i < thread->depth; i++) {
+        thread->ranges[i - 1] = thread->ranges[i];
+        write_edge(c, 'B', event->tid, thread->ranges[i].name, event->time_ns);
+    }
+    thread->depth--;
+    return VS_OK;
+}
+
+static void write_async(struct chrome *c, char phase, uint32_t tid, uint64_t range, uint64_t name,
+                        uint64_t time_ns)
+{
+    vs_emit_begin(&c->emit, phase, text(c, name), host_pid(c), tid, time_ns);
+    fprintf(c->emit.out, ",\"cat\":\"range\",\"id\":\"0x%" PRIx64 "\"}", range);
+}
+
+static enum vs_err async(struct chrome *c, const struct vs_event *event)
+{
+    uint64_t name;
+    if (event->kind == VS_EVENT_range_start) {
+        uint64_t range = event->range_start.range;
+        if (range == 0 || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, range))
+            return VS_OK;
+        write_async(c, 'b', event->tid, range, event->range_start.name, event->time_ns);
+        return vs_map_put(&c->async, range, event->range_start.name + 1);
+    }
+    uint64_t range = event->range_end.range;
+    if (range != 0 && vs_map_remove(&c->async, range, &name))
+        write_async(c, 'e', event->tid, range, name - 1, event->time_ns);
+    return VS_OK;
+}
+
+/* --- memory --- */
+
+static void write_instant(struct chrome *c, const struct vs_event *event, const char *name,
+                          const char *scope)
+{
+    vs_emit_begin(&c->emit, 'i', name, host_pid(c), event->tid, event->time_ns);
+    fprintf(c->emit.out, ",\"s\":\"%s\",\"cat\":\"cpu_instant_event\"", scope);
+}
+
+/* Ends an event that has args. *stack* is named before the event is begun: looking for names
+ * must not come between a write that fails and the look at errno. */
+static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack)
+{
+    if (stack->frame) {
+        fputs(",\"stack\":", c->emit.out);
+        vs_json_text(c->emit.out, stack->text);
+        fprintf(c->emit.out, "},\"sf\":\"%" PRIu64 "\"}", stack->frame);
+    } else {
+        fputs("}}", c->emit.out);
+    }
+}
+
+static void large_allocation(struct chrome *c, const struct vs_event *event)
+{
+    unsigned account = c->replay->changed;
+    if (account == VS_ACCOUNT_NONE)
+        return;
+    const struct vs_account *a = c->replay->accounts[account];
+    uint64_t least = c->options.instant_min;
+    if (least == 0) {
+        least = INSTANT_DEFAULT;
+        if (a->total_bytes && a->total_bytes / 100 < least)
+            least = a->total_bytes / 100;
+    }
+    if (event->alloc.size < least)
+        return;
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->alloc.stack);
+    write_instant(c, event, "[memory]", "t");
+    fprintf(c->emit.out,
+            ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Addr\":\"0x%" PRIx64
+            "\",\"Bytes\":%" PRIu64 ",\"Requested\":%" PRIu64 ",\"Total Allocated\":%" PRIu64
+            ",\"Total Reserved\":%" PRIu64 ",\"family\":\"%s\"",
+            account == VS_HOST_INDEX ? 0 : 1, a->device, event->alloc.addr, event->alloc.size,
+            event->alloc.requested, a->allocated, a->reserved,
+            vs_family_name(event->alloc.family));
+    end_with_stack(c, &stack);
+}
+
+static void failure(struct chrome *c, const struct vs_event *event)
+{
+    const struct vs_replay *replay = c->replay;
+    if (replay->failure_count == 0)
+        return;
+    const struct vs_failure *f = &replay->failures[replay->failure_count - 1];
+    if (f->event != replay->events)
+        return; /* a device beyond the bound */
+    struct vs_chrome_stack stack =
+        vs_chrome_stack(&c->stacks, event->kind == VS_EVENT_alloc_failed
+                                        ? event->alloc_failed.stack : event->framework_oom.stack);
+    write_instant(c, event, "[OutOfMemory]", "p");
+    fprintf(c->emit.out,
+            ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Bytes\":%" PRIu64
+            ",\"Total Allocated\":%" PRIu64 ",\"Total Reserved\":%" PRIu64
+            ",\"Device Free\":%" PRIu64 ",\"Device Total\":%" PRIu64 ",\"phase\":",
+            f->account == VS_HOST_INDEX ? 0 : 1, replay->accounts[f->account]->device,
+            f->requested, f->allocated, f->reserved, f->device_free, f->device_total);
+    char place[VS_PLACE_TEXT_MAX];
+    vs_json_text(c->emit.out, vs_phases_text(&replay->phases, f->place, place));
+    end_with_stack(c, &stack);
+}
+
+static void counters(struct chrome *c, uint64_t time_ns)
+{
+    unsigned account = c->replay->changed;
+    if (account >= c->replay->account_count)
+        return;
+    struct device_view *view = device_view(c, account);
+    const struct vs_account *a = c->replay->accounts[account];
+    vs_counter_set(&view->allocated, &c->emit, a->allocated, time_ns, c->options.counter_ns);
+    vs_counter_set(&view->reserved, &c->emit, a->reserved, time_ns, c->options.counter_ns);
+}
+
+/* --- the pass --- */
+
+static enum vs_err draw(struct chrome *c, const struct vs_event *event)
+{
+    switch (event->kind) {
+    case VS_EVENT_process:
+        c->emit.start_ns = vs_replay_start_ns(c->replay);
+        name_process(c);
+        return VS_OK;
+    case VS_EVENT_device: {
+        unsigned account = vs_replay_account(c->replay, event->device.device);
+        if (account != VS_ACCOUNT_NONE)
+            name_device(c, account);
+        return VS_OK;
+    }
+    case VS_EVENT_stream:
+        return name_stream(c, event->stream.device, event->stream.stream,
+                           text(c, event->stream.name));
+    case VS_EVENT_thread:
+        if (event->thread.name)
+            vs_emit_name(&c->emit, "thread_name", host_pid(c), event->thread.tid,
+                         text(c, event->thread.name));
+        return VS_OK;
+    case VS_EVENT_alloc: large_allocation(c, event); return VS_OK;
+    case VS_EVENT_alloc_failed:
+    case VS_EVENT_framework_oom: failure(c, event); return VS_OK;
+    case VS_EVENT_kernel:
+    case VS_EVENT_memcpy:
+    case VS_EVENT_memset:
+        return vs_activity_within(event, c->from_ns, c->to_ns) ? add_slice(c, event) : VS_OK;
+    case VS_EVENT_range_push: return push(c, event);
+    case VS_EVENT_range_pop: return pop(c, event);
+    case VS_EVENT_range_start:
+    case VS_EVENT_range_end: return async(c, event);
+    case VS_EVENT_mark:
+        write_instant(c, event, text(c, event->mark.name), "t");
+        fputs("}", c->emit.out);
+        return VS_OK;
+    default: return VS_OK;
+    }
+}
+
+/* What was before a window and is still to be seen in it. */
+static enum vs_err draw_past(struct chrome *c)
+{
+    const struct vs_carried *carried = &c->moment->carried;
+    enum vs_err err = VS_OK;
+    c->emit.start_ns = vs_replay_start_ns(c->replay);
+    for (size_t i = 0; !err && i < carried->count; i++) {
+        struct vs_event event = carried->items[i];
+        event.time_ns = c->replay->now_ns;
+        if (event.kind)
+            err = draw(c, &event);
+    }
+    for (unsigned i = 0; !err && i < c->replay->account_count; i++) {
+        c->replay->changed = i;
+        counters(c, c->replay->now_ns);
+    }
+    return err;
+}
+
+static enum vs_err begin(struct chrome *c, const struct vs_time_window *window)
+{
+    enum vs_err err = vs_span_open(c->reader, window, &c->moment);
+    if (err)
+        return err;
+    c->replay = c->moment->replay;
+    c->to_ns = UINT64_MAX;
+    if (window->from.given)
+        c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
+    if (window->to.given && !window->to.by_event)
+        c->to_ns = window->to.value;
+    return c->replay->events ? draw_past(c) : VS_OK;
+}
+
+/* What ran in the window, and was told of only after it; *event* is the first one there. */
+static enum vs_err read_late(struct chrome *c, struct vs_event *event)
+{
+    enum vs_err err = VS_OK;
+    if (c->to_ns == UINT64_MAX)
+        c->to_ns = c->replay->now_ns;
+    for (uint64_t until_ns = vs_span_late_ns(c->to_ns); !err && event->time_ns <= until_ns;) {
+        if (event->kind != VS_EVENT_sync && vs_activity_within(event, c->from_ns, c->to_ns))
+            err = add_slice(c, event);
+        if (!err)
+            err = vs_reader_next(c->reader, event);
+        if (!err && ferror(c->emit.out))
+            err = VS_ERR_IO;
+    }
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static enum vs_err read_all(struct chrome *c)
+{
+    static const struct vs_time_window whole;
+    const struct vs_time_window *window = c->options.window ? c->options.window : &whole;
+    struct vs_event event;
+    enum vs_err err = begin(c, window);
+    while (!err && (err = vs_reader_next(c->reader, &event)) == VS_OK) {
+        if (!vs_span_holds(window, &event, c->replay->events + 1))
+            return read_late(c, &event);
+        err = vs_replay_event(c->replay, &event);
+        if (c->replay->events == 1)
+            c->emit.start_ns = vs_replay_start_ns(c->replay);
+        event.time_ns = c->replay->now_ns; /* never back, even in a damaged trace */
+        if (!err)
+            err = draw(c, &event);
+        if (!err && c->replay->changed != VS_ACCOUNT_NONE)
+            counters(c, event.time_ns);
+        if (!err && ferror(c->emit.out))
+            err = VS_ERR_IO;
+    }
+    c->ended = err == VS_ERR_END;
+    return c->ended ? VS_OK : err;
+}
+
+static void close_all(struct chrome *c, uint64_t *clipped)
+{
+    uint64_t now = c->replay->now_ns;
+    for (size_t t = 0; t < c->thread_count; t++) {
+        struct host_thread *thread = &c->threads[t];
+        size_t i = thread->depth < OPEN_RANGES_MAX ? thread->depth : OPEN_RANGES_MAX;
+        for (; i > 0; i--)
+            write_edge(c, 'E', thread->tid, thread->ranges[i - 1].name, now);
+    }
+    size_t cursor = 0;
+    const struct vs_map_slot *slot;
+    while ((slot = vs_map_next(&c->async, &cursor)) != NULL)
+        write_async(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
+    for (unsigned i = 0; i < c->replay->account_count; i++) {
+        vs_counter_flush(&c->devices[i].allocated, &c->emit);
+        vs_counter_flush(&c->devices[i].reserved, &c->emit);
+    }
+    for (size_t i = 0; i < c->track_count; i++) {
+        struct vs_slice slice;
+        while (vs_slices_take(&c->tracks[i].slices, &slice))
+            write_slice(c, &slice);
+        *clipped += c->tracks[i].slices.clipped;
+    }
+}
+
+static void write_tail(struct chrome *c)
+{
+    struct vs_json json = {.out = c->emit.out};
+    fprintf(c->emit.out, "\n],\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":%" PRIu64
+            ",\n\"deviceProperties\":",
+            c->replay->has_process ? c->replay->process.process.start_realtime_ns : 0);
+    vs_json_begin_array(&json, NULL);
+    for (unsigned i = 0; i < c->replay->account_count; i++) {
+        const struct vs_account *a = c->replay->accounts[i];
+        vs_json_begin_object(&json, NULL);
+        vs_json_uint(&json, "id", a->device);
+        vs_json_string(&json, "name", text(c, a->name));
+        vs_json_uint(&json, "totalGlobalMem", a->total_bytes);
+        vs_json_uint(&json, "computeMajor", a->cc_major);
+        vs_json_uint(&json, "computeMinor", a->cc_minor);
+        vs_json_uint(&json, "numSms", a->sm_count);
+        vs_json_bool(&json, "simulated", a->simulated != 0);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_chrome_stacks_write(&c->stacks, c->emit.out);
+    fputs("}\n", c->emit.out);
+}
+
+static struct vs_recording_state recording_of(const struct chrome *c)
+{
+    struct vs_recording_state state = c->replay->recording;
+    uint64_t start_ns = vs_replay_start_ns(c->replay);
+    for (size_t i = 0; i < sizeof state.since_ns / sizeof *state.since_ns; i++)
+        state.since_ns[i] = state.since_ns[i] > start_ns ? state.since_ns[i] - start_ns : 0;
+    return state;
+}
+
+static void release(struct chrome *c)
+{
+    for (size_t i = 0; i < c->thread_count; i++)
+        free(c->threads[i].ranges);
+    for (size_t i = 0; i < c->track_count; i++)
+        vs_slices_free(&c->tracks[i].slices);
+    free(c->threads);
+    free(c->tracks);
+    vs_map_free(&c->thread_by_tid);
+    vs_map_free(&c->track_by_key);
+    vs_map_free(&c->async);
+    vs_map_free(&c->kernel_names);
+    vs_chrome_stacks_free(&c->stacks);
+    vs_arena_free_all(&c->memory);
+    vs_moment_close(c->moment);
+    free(c);
+}
+
+enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
+                            const struct vs_chrome_options *options,
+                            struct vs_chrome_stats *stats)
+{
+    struct chrome *c = calloc(1, sizeof *c);
+    if (!c)
+        return VS_ERR_NOMEM;
+    c->reader = reader;
+    c->stacks.reader = reader;
+    c->options = *options;
+    c->emit.out = out;
+    uint64_t clipped = 0;
+    fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
+    enum vs_err err = read_all(c);
+    if (!err) {
+        close_all(c, &clipped);
+        write_tail(c);
+        if (fflush(out) != 0 || ferror(out))
+            err = VS_ERR_IO;
+    }
+    if (!err && stats)
+        *stats = (struct vs_chrome_stats){.written = c->emit.written, .clipped = clipped,
+                                          .recording = recording_of(c), .ended = c->ended};
+    int saved_errno = errno;
+    release(c);
+    errno = saved_errno;
+    return err;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A binary heap by start time; see the header. */
+#include "viewer/chrome/slices.h"
+
+#include "analysis/state/vec.h"
+
+static void swap(struct vs_slice *a, struct vs_slice *b)
+{
+    struct vs_slice t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static bool earlier(const struct vs_slice *a, const struct vs_slice *b)
+{
+    return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->end_ns < b->end_ns;
+}
+
+static void sift_down(struct vs_slices *slices)
+{
+    size_t at = 0;
+    for (;;) {
+        size_t least = at, left = 2 * at + 1, right = left + 1;
+        if (left < slices->count && earlier(&slices->heap[left], &slices->heap[least]))
+            least = left;
+        if (right < slices->count && earlier(&slices->heap[right], &slices->heap[least]))
+            least = right;
+        if (least == at)
+            return;
+        swap(&slices->heap[at], &slices->heap[least]);
+        at = least;
+    }
+}
+
+bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out)
+{
+    if (slices->count == 0)
+        return false;
+    *out = slices->heap[0];
+    slices->heap[0] = slices->heap[--slices->count];
+    sift_down(slices);
+    if (out->end_ns < out->start_ns)
+        out->end_ns = out->start_ns;
+    if (out->start_ns < slices->end_ns) {
+        out->start_ns = slices->end_ns;
+        if (out->end_ns < out->start_ns)
+            out->end_ns = out->start_ns;
+        slices->clipped++;
+    }
+    slices->end_ns = out->end_ns;
+    return true;
+}
+
+enum vs_err vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
+                          struct vs_slice *out, bool *ready)
+{
+    *ready = false;
+    if (slices->count == VS_SLICES_HELD_MAX)
+        *ready = vs_slices_take(slices, out);
+    enum vs_err err =
+        vs_vec_grow(&slices->heap, &slices->capacity, slices->count + 1, sizeof *slices->heap);
+    if (err)
+        return err;
+    size_t at = slices->count++;
+    slices->heap[at] = *slice;
+    while (at > 0 && earlier(&slices->heap[at], &slices->heap[(at - 1) / 2])) {
+        swap(&slices->heap[at], &slices->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    return VS_OK;
+}
+
+void vs_slices_free(struct vs_slices *slices)
+{
+    free(slices->heap);
+    *slices = (struct vs_slices){0};
+}

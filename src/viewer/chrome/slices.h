@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts the slices of one device track in order. Activity records arrive nearly
+ * sorted (a collector's buffers may overtake each other); a bounded heap holds
+ * them back, and what still comes too late is clipped, so that on every track
+ * starts rise and slices never overlap. Not thread-safe. */
+#ifndef VS_SLICES_H
+#define VS_SLICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vs_err.h"
+#include "trace/format/event.h"
+
+#define VS_SLICES_HELD_MAX 4096 /* records held back per track */
+
+struct vs_slice {
+    uint64_t start_ns, end_ns;
+    struct vs_event event; /* kernel, memcpy or memset */
+};
+
+/* Zero-initialise. */
+struct vs_slices {
+    struct vs_slice *heap; /* earliest start at [0] */
+    size_t count, capacity;
+    uint64_t end_ns;  /* end of the last one given out */
+    uint64_t clipped; /* how many had to be */
+};
+
+/* vs_slices_add: hold *slice* back. VS_ERR_NOMEM. When the heap was full, the
+ * earliest comes out in *out* and *ready* is set. */
+enum vs_err vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
+                          struct vs_slice *out, bool *ready) VS_MUST_CHECK;
+
+/* vs_slices_take: the earliest one held, clipped; false when none is left. */
+bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out);
+
+void vs_slices_free(struct vs_slices *slices);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streaming JSON; see the header. */
+#include "viewer/common/json_writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/vs_utf8.h"
+
+void vs_json_text(FILE *out, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text, *plain = p;
+    putc('"', out);
+    while (*p) {
+        size_t n = vs_utf8_length(p, SIZE_MAX);
+        if (n > 0 && *p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f) {
+            p += n;
+            continue;
+        }
+        fwrite(plain, 1, (size_t)(p - plain), out);
+        if (n == 0)
+            fputs(VS_UTF8_REPLACEMENT, out);
+        else if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else
+            fprintf(out, "\\u%04x", *p);
+        plain = ++p;
+    }
+    fwrite(plain, 1, (size_t)(p - plain), out);
+    putc('"', out);
+}
+
+static void new_line(struct vs_json *json)
+{
+    if (!json->pretty)
+        return;
+    putc('\n', json->out);
+    for (unsigned i = 0; i < json->depth; i++)
+        fputs("  ", json->out);
+}
+
+static void member(struct vs_json *json, const char *key)
+{
+    if (json->depth > 0) {
+        if (json->used[json->depth - 1])
+            putc(',', json->out);
+        json->used[json->depth - 1] = true;
+        new_line(json);
+    }
+    if (key) {
+        vs_json_text(json->out, key);
+        fputs(json->pretty ? ": " : ":", json->out);
+    }
+}
+
+static void begin(struct vs_json *json, const char *key, char bracket)
+{
+    member(json, key);
+    putc(bracket, json->out);
+    if (json->depth < VS_JSON_DEPTH_MAX)
+        json->used[json->depth] = false;
+    json->depth++;
+}
+
+static void end(struct vs_json *json, char bracket)
+{
+    json->depth--;
+    if (json->used[json->depth])
+        new_line(json);
+    putc(bracket, json->out);
+    if (json->depth == 0)
+        putc('\n', json->out);
+}
+
+void vs_json_begin_object(struct vs_json *json, const char *key) { begin(json, key, '{'); }
+void vs_json_end_object(struct vs_json *json) { end(json, '}'); }
+void vs_json_begin_array(struct vs_json *json, const char *key) { begin(json, key, '['); }
+void vs_json_end_array(struct vs_json *json) { end(json, ']'); }
+
+void vs_json_string(struct vs_json *json, const char *key, const char *text)
+{
+    member(json, key);
+    if (text)
+        vs_json_text(json->out, text);
+    else
+        fputs("null", json->out);
+}
+
+void vs_json_uint(struct vs_json *json, const char *key, uint64_t value)
+{
+    member(json, key);
+    fprintf(json->out, "%" PRIu64, value);
+}
+
+void vs_json_int(struct vs_json *json, const char *key, int64_t value)
+{
+    member(json, key);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void vs_json_bool(struct vs_json *json, const char *key, bool value)
+{
+    member(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void vs_json_ratio(struct vs_json *json, const char *key, double value)
+{
+    member(json, key);
+    if (isfinite(value))
+        fprintf(json->out, "%.6f", value);
+    else
+        fputs("null", json->out);
+}

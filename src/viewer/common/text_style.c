@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Colour, width and call chains as text; see the header. */
+#include "viewer/common/text_style.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+#include "base/vs_size.h"
+
+#define WIDTH_DEFAULT 110
+#define WIDTH_MIN 60
+#define WIDTH_MAX 240
+
+void vs_style_init(struct vs_style *style, FILE *out)
+{
+    *style = (struct vs_style){.out = out, .width = WIDTH_DEFAULT, .sites = 5, .kernels = 5};
+    if (!isatty(fileno(out)))
+        return;
+    const char *no_color = vs_environment("NO_COLOR"), *term = vs_environment("TERM");
+    style->colour = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_MIN)
+        style->width = size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
+}
+
+const char *vs_paint(const struct vs_style *style, enum vs_paint paint)
+{
+    static const char *const codes[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31;1m",
+                                        "\x1b[33m"};
+    return style->colour ? codes[paint] : "";
+}
+
+const char *vs_unpaint(const struct vs_style *style)
+{
+    return style->colour ? "\x1b[0m" : "";
+}
+
+size_t vs_text_width(const char *text)
+{
+    size_t columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+/* The character at **text*, which moves on behind it. The controls of the second half, U+0080 to
+ * U+009F, are two bytes; a lone byte in that range is not UTF-8, and no terminal's order there. */
+static char next_harmless(const char **text)
+{
+    const unsigned char *at = (const unsigned char *)(*text)++;
+    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+        (*text)++;
+        return '?';
+    }
+    return at[0] < ' ' || at[0] == 0x7f ? '?' : (char)at[0];
+}
+
+void vs_text_put_part(FILE *out, const char *text, size_t bytes)
+{
+    for (const char *end = text + bytes; text < end;)
+        fputc(next_harmless(&text), out);
+}
+
+void vs_text_put(FILE *out, const char *text)
+{
+    vs_text_put_part(out, text, strlen(text));
+}
+
+char *vs_text_clean(char *text)
+{
+    const char *from = text;
+    char *to = text;
+    while (*from)
+        *to++ = next_harmless(&from);
+    *to = 0;
+    return text;
+}
+
+char *vs_text_clip(char *out, const char *text, size_t columns)
+{
+    bool cut = vs_text_width(text) > columns;
+    size_t keep = cut && columns ? columns - 1 : columns, seen = 0;
+    char *p = out;
+    while (*text) {
+        if (((unsigned char)*text & 0xc0) != 0x80 && seen++ == keep)
+            break;
+        *p++ = next_harmless(&text);
+    }
+    if (cut && columns) {
+        memcpy(p, "…", strlen("…"));
+        p += strlen("…");
+    }
+    *p = 0;
+    return out;
+}
+
+/* Does "operator()" end before *length*? */
+static bool is_call_operator(const char *function, size_t length)
+{
+    static const char call[] = "operator()";
+    size_t bytes = sizeof call - 1;
+    return length >= bytes && memcmp(function + length - bytes, call, bytes) == 0 &&
+           (length == bytes || function[length - bytes - 1] == ':');
+}
+
+/* The function's name without its parameters: "f(int, float) const" -> "f". Template
+ * arguments stay; "operator()" and "(anonymous namespace)" are left alone. */
+static int function_length(const char *function)
+{
+    static const char suffix[] = ") const";
+    size_t whole = strlen(function), length = whole;
+    if (length >= sizeof suffix && strcmp(function + length - (sizeof suffix - 1), suffix) == 0)
+        length -= sizeof suffix - 2;
+    if (length == 0 || function[length - 1] != ')' || is_call_operator(function, length))
+        return (int)length;
+    int depth = 0;
+    for (size_t i = length; i-- > 0;) {
+        if (function[i] == ')')
+            depth++;
+        else if (function[i] == '(' && --depth == 0)
+            return i == 0 ? (int)whole : (int)i;
+    }
+    return (int)whole;
+}
+
+static size_t append(char *out, size_t at, const char *text, int length)
+{
+    int n = snprintf(out + at, VS_CHAIN_TEXT_MAX - at, "%.*s", length, text);
+    size_t end = at + (n > 0 ? (size_t)n : 0);
+    return end < VS_CHAIN_TEXT_MAX ? end : VS_CHAIN_TEXT_MAX - 1;
+}
+
+/* The mark for what a stack lacks says what helps. */
+static size_t append_function(char *out, size_t at, const char *function)
+{
+    static const char more[] = "(more frames; --stack-depth, at most 128)";
+    if (strcmp(function, "(more frames)") == 0)
+        return append(out, at, more, (int)sizeof more - 1);
+    return append(out, at, function, function_length(function));
+}
+
+char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
+{
+    size_t at = 0;
+    out[0] = 0;
+    if (site->frame_count == 0) {
+        snprintf(out, VS_CHAIN_TEXT_MAX, "%s (no stack recorded)",
+                 *site->api ? site->api : vs_family_name(site->family));
+        return vs_text_clean(out);
+    }
+    const char *file = NULL;
+    for (size_t i = site->wrappers; i < site->frame_count && i < site->wrappers + frames; i++) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        char where[300] = "";
+        if (i > site->wrappers)
+            at = append(out, at, " < ", 3);
+        at = append_function(out, at, frame->function);
+        if (frame->file && frame->line && file && strcmp(file, frame->file) == 0) {
+            snprintf(where, sizeof where, ":%u", frame->line);
+        } else if (frame->file && frame->line) {
+            const char *slash = strrchr(frame->file, '/');
+            snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file,
+                     frame->line);
+            file = frame->file;
+        }
+        at = append(out, at, where, (int)strlen(where));
+    }
+    if (site->frame_count > site->wrappers + frames)
+        append(out, at, " < …", (int)strlen(" < …"));
+    return vs_text_clean(out);
+}
+
+char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        snprintf(out, 16, "-");
+    else
+        snprintf(out, 16, "%.1f %%", 100.0 * (double)part / (double)whole);
+    return out;
+}
+
+static void full_chain(const struct vs_style *style, const struct vs_report_site *site)
+{
+    for (size_t i = 0; i < site->frame_count; i++) {
+        struct vs_report_site one = *site;
+        char text[VS_CHAIN_TEXT_MAX];
+        one.frames += i;
+        one.frame_count = 1;
+        one.wrappers = 0;
+        fprintf(style->out, "%*s%s\n", i ? 38 : 0, "", vs_text_site(text, &one, 1));
+    }
+}
+
+/* What the sites above do not say, where not every allocation was recorded. */
+static void unsited_lines(const struct vs_style *style, const struct vs_report_sites *sites)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    if (sites->small_count)
+        fprintf(style->out, "    %12s  %7s  %6s×  %stoo small to be recorded one by one%s\n",
+                vs_size_format(a, sites->small_bytes), "", vs_count_format(b, sites->small_count),
+                vs_paint(style, VS_DIM), vs_unpaint(style));
+    int64_t rest = vs_report_sites_unlisted(sites);
+    if (rest)
+        fprintf(style->out, "    %c%11s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
+                vs_size_format(a, (uint64_t)(rest < 0 ? -rest : rest)), "", "",
+                vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded one by one",
+                vs_unpaint(style));
+    if (sites->limit_bytes && !sites->whole_bytes)
+        fprintf(style->out, "    %c%11s  %7s  %7s  %ssince the trace was full, by whom is not known%s\n",
+                sites->limit_bytes < 0 ? '-' : '+',
+                vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
+                                                                    : sites->limit_bytes)),
+                "", "", vs_paint(style, VS_DIM), vs_unpaint(style));
+    if (sites->weight > 1 && sites->exact_bytes)
+        fprintf(style->out,
+                "    %sestimates from 1 in %llu allocations, ± one standard error; together %s, "
+                "exactly %s%s\n",
+                vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
+                vs_size_format(a, sites->total_bytes),
+                vs_size_format(b, sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
+                vs_unpaint(style));
+}
+
+void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites)
+{
+    size_t shown = sites->count < style->sites ? sites->count : style->sites;
+    uint64_t rest = sites->total_bytes;
+    char size[VS_SIZE_TEXT_MAX], share[16], count[VS_SIZE_TEXT_MAX];
+    for (size_t i = 0; i < shown; i++) {
+        const struct vs_report_site *site = &sites->items[i];
+        char chain[VS_CHAIN_TEXT_MAX], clipped[4 * WIDTH_MAX + 8];
+        vs_count_format(count, site->count);
+        fprintf(style->out, "    %12s  %7s  %6s×  ", vs_size_format(size, site->bytes),
+                vs_text_percent(share, site->bytes, sites->total_bytes), count);
+        if (sites->weight > 1)
+            fprintf(style->out, "±%3.0f %%  ", site->bytes ? 100.0 *
+                    (double)vs_report_site_error(sites, site) / (double)site->bytes : 0.0);
+        if (style->full && site->frame_count)
+            full_chain(style, site);
+        else
+            fprintf(style->out, "%s\n", vs_text_clip(clipped, vs_text_site(chain, site, 4),
+                                                     style->width > 76 ? style->width - 36 : 40));
+        rest -= site->bytes < rest ? site->bytes : rest;
+    }
+    uint64_t more = sites->count - shown + sites->omitted_count;
+    if (more && rest)
+        fprintf(style->out, "    %12s  %7s  %7s  %sin %s more call site%s%s\n",
+                vs_size_format(size, rest), vs_text_percent(share, rest, sites->total_bytes), "",
+                vs_paint(style, VS_DIM), vs_count_format(count, more), more == 1 ? "" : "s",
+                vs_unpaint(style));
+    unsited_lines(style, sites);
+}
+
+void vs_text_shell(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./,:+@%=";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *p = word; *p;) {
+        char c = next_harmless(&p);
+        if (c == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(c, out);
+    }
+    fputc('\'', out);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A row is printed when any of its figures is not 0; used, free and
+ * total always are, so that a reader can add up. */
+#include "viewer/report/balance_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+
+#define LABEL_COLUMNS 42
+#define LIBRARIES_SHOWN 8
+#define ROWS_MAX 32
+#define REASON_MAX 256
+
+struct balance_text_row {
+    char label[96];
+    int64_t bytes[2];
+};
+
+struct balance_text_table {
+    struct balance_text_row rows[ROWS_MAX];
+    size_t count;
+};
+
+static const char *context_source(const struct vs_balance *b)
+{
+    if (b->contexts_unmeasured)
+        return ", not all measured";
+    switch (b->contexts_how) {
+    case VS_OVERHEAD_MEASURED: return "";
+    case VS_OVERHEAD_TOLD: return ", as NVML tells";
+    default: return ", other processes may be in it";
+    }
+}
+
+static void put(struct balance_text_table *table, size_t column, const char *label, int64_t bytes)
+{
+    size_t i = 0;
+    while (i < table->count && strcmp(table->rows[i].label, label) != 0)
+        i++;
+    if (i == table->count) {
+        if (i == ROWS_MAX)
+            return;
+        table->count++;
+        table->rows[i] = (struct balance_text_row){.bytes = {0, 0}};
+        snprintf(table->rows[i].label, sizeof table->rows[i].label, "%s", label);
+    }
+    table->rows[i].bytes[column] = bytes;
+}
+
+/* *most*: whose words stand in the labels. */
+static void fill(struct balance_text_table *table, size_t column, const struct vs_balance *b,
+                 const struct vs_balance *most)
+{
+    char label[96];
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        if (f == VS_FAMILY_MANAGED || !vs_family_on_device((uint64_t)f))
+            continue;
+        put(table, column, vs_family_name((uint64_t)f), (int64_t)b->live[f]);
+    }
+    put(table, column, "cached, not in use", (int64_t)b->cached);
+    put(table, column, "kept by stream-ordered pools", (int64_t)b->pools);
+    put(table, column, "kept for graphs", (int64_t)b->graphs);
+    put(table, column, "rounding to the driver's 2 MiB pages", (int64_t)b->rounding);
+    snprintf(label, sizeof label, "context%s (%" PRIu64 "%s)", most->context_count == 1 ? "" : "s",
+             most->context_count, context_source(most));
+    put(table, column, label, (int64_t)b->contexts);
+    put(table, column, "modules", b->modules);
+    put(table, column, "stack, printf and heap limits", b->limits);
+    put(table, column, "managed, at most (resident unknown)", (int64_t)b->managed);
+    snprintf(label, sizeof label, "other processes (%" PRIu64 ")", most->others_count);
+    put(table, column, label, (int64_t)b->others);
+    put(table, column, "unexplained", b->unexplained);
+}
+
+static const char *signed_size(char out[VS_SIZE_TEXT_MAX + 1], int64_t bytes)
+{
+    char *at = out;
+    if (bytes < 0)
+        *at++ = '-';
+    vs_size_format(at, bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes);
+    return out;
+}
+
+static void print_row(const struct vs_style *style, const char *label, const int64_t bytes[2],
+                      size_t columns, enum vs_paint paint)
+{
+    char text[VS_SIZE_TEXT_MAX + 1];
+    int pad = LABEL_COLUMNS - (int)vs_text_width(label);
+    fprintf(style->out, "    %s%s%*s", vs_paint(style, paint), label, pad > 0 ? pad : 1, "");
+    for (size_t i = 0; i < columns; i++)
+        fprintf(style->out, "  %13s", signed_size(text, bytes[i]));
+    fprintf(style->out, "%s\n", vs_unpaint(style));
+}
+
+static void print_table(const struct vs_style *style, const struct vs_balance *const *at,
+                        size_t columns)
+{
+    struct balance_text_table table = {.count = 0};
+    const struct vs_balance *most = at[0];
+    if (columns > 1 && at[1]->context_count + at[1]->others_count >
+                           at[0]->context_count + at[0]->others_count)
+        most = at[1];
+    for (size_t i = 0; i < columns; i++)
+        fill(&table, i, at[i], most);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct balance_text_row *row = &table.rows[i];
+        bool rest = strcmp(row->label, "unexplained") == 0;
+        if (rest || row->bytes[0] || row->bytes[1])
+            print_row(style, row->label, row->bytes, columns,
+                      rest && (row->bytes[0] || row->bytes[1]) ? VS_WARN : VS_PLAIN);
+    }
+    int64_t used[2] = {0}, unused[2] = {0}, total[2] = {0};
+    for (size_t i = 0; i < columns; i++) {
+        used[i] = (int64_t)at[i]->used;
+        unused[i] = (int64_t)at[i]->free;
+        total[i] = (int64_t)at[i]->total;
+    }
+    print_row(style, "= used", used, columns, VS_BOLD);
+    print_row(style, "free", unused, columns, VS_PLAIN);
+    print_row(style, "total", total, columns, VS_PLAIN);
+}
+
+static void print_libraries(const struct vs_style *style, const struct vs_balance *b)
+{
+    char size[VS_SIZE_TEXT_MAX], cached[VS_SIZE_TEXT_MAX], share[16];
+    uint64_t all = 0;
+    for (size_t i = 0; i < b->library_count; i++)
+        all += b->libraries[i].bytes;
+    if (b->library_count == 0)
+        return;
+    fprintf(style->out, "  who allocated what is live at the highest use\n");
+    for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {
+        const struct vs_balance_library *library = &b->libraries[i];
+        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",
+                vs_size_format(size, library->bytes),
+                vs_text_percent(share, library->bytes, all), library->count);
+        vs_text_put(style->out, library->name);
+        if (library->framework && b->framework_allocated &&
+            b->framework_allocated <= library->bytes)
+            fprintf(style->out, ", %s of it in tensors",
+                    vs_size_format(cached, b->framework_allocated));
+        fprintf(style->out, "\n");
+    }
+    if (b->outside_framework)
+        fprintf(style->out, "    %12s  of it outside the framework's allocator\n",
+                vs_size_format(size, b->outside_framework));
+}
+
+/* --- what the rest may be --- */
+
+static void say(const struct vs_style *style, const char *text)
+{
+    fprintf(style->out, "    %s\n", text);
+}
+
+/* Of what is unexplained: how much the device counts for this process. */
+static uint64_t unexplained_here(const struct vs_balance *b)
+{
+    uint64_t known = b->used - b->others - b->managed - (uint64_t)b->unexplained;
+    uint64_t here = b->own_known && b->own > known ? b->own - known : 0;
+    return b->unexplained > 0 && here > (uint64_t)b->unexplained ? (uint64_t)b->unexplained : here;
+}
+
+static void print_reasons(const struct vs_style *style, const struct vs_balance *b)
+{
+    char text[REASON_MAX], size[VS_SIZE_TEXT_MAX];
+    if (b->unexplained > 0 && unexplained_here(b)) {
+        snprintf(text, sizeof text, "unexplained: %s of it is held by this process, as NVML tells",
+                 vs_size_format(size, unexplained_here(b)));
+        say(style, text);
+    }
+    if (b->unexplained && b->rounding_partial)
+        say(style, "rounding is known of recorded allocations alone: unexplained is off by that of the "
+                   "others");
+    else if (b->unexplained < 0)
+        say(style, "unexplained is below 0: something is counted twice, such as small blocks that "
+                   "share a page");
+    if (b->unexplained && !b->others_known && b->contexts_how != VS_OVERHEAD_AT_MOST)
+        say(style, "unexplained may be other processes: NVML did not tell them apart");
+    if (b->unexplained > 0 && b->contexts_unmeasured + (b->context_count == 0))
+        say(style, "unexplained holds contexts that were not measured");
+    if (b->unexplained > 0 && b->small_arrays) {
+        snprintf(text, sizeof text,
+                 "unexplained holds the pages of %" PRIu64 " arrays below 1 MiB: up to %s",
+                 b->small_arrays, vs_size_format(size, b->small_arrays << 21));
+        say(style, text);
+    }
+    if (b->unexplained > 0 && !b->pools_known && b->live[VS_FAMILY_ASYNC])
+        say(style, "unexplained holds what stream-ordered pools keep: it was not read");
+    if (b->unexplained > 0 && b->others_known && !b->contexts_unmeasured && !b->small_arrays)
+        say(style, "unexplained may be code loaded later, local memory, the driver's own tables, "
+                   "or calls that were not seen");
+    if (b->managed_live) {
+        snprintf(text, sizeof text,
+                 "managed: %s is allocated; how much of it is on the device no call tells",
+                 vs_size_format(size, b->managed_live));
+        say(style, text);
+    }
+    if (b->imported) {
+        snprintf(text, sizeof text, "imported from other processes, counted there: %s",
+                 vs_size_format(size, b->imported));
+        say(style, text);
+    }
+}
+
+static void print_processes(const struct vs_style *style, const struct vs_balance *b)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    for (size_t i = 0; b->others_known && i < b->process_count; i++)
+        fprintf(style->out, "    other process: pid %" PRIu64 " holds %s\n", b->process[i].pid,
+                vs_size_format(size, b->process[i].bytes));
+    if (b->others_how == VS_USAGE_NO_BYTES && b->others_count)
+        fprintf(style->out,
+                "    %" PRIu64 " other %s the device: it does not tell how much\n", b->others_count,
+                b->others_count == 1 ? "process uses" : "processes use");
+}
+
+static void heading(const struct vs_style *style, const char *const *names, size_t columns)
+{
+    fprintf(style->out, "  %swhere the device's memory is%*s", vs_paint(style, VS_DIM),
+            LABEL_COLUMNS + 2 - 28, "");
+    for (size_t i = 0; i < columns; i++)
+        fprintf(style->out, "  %13s", names[i]);
+    fprintf(style->out, "%s\n", vs_unpaint(style));
+}
+
+void vs_balance_rows(const struct vs_style *style, const struct vs_balance *balance)
+{
+    print_table(style, &balance, 1);
+    print_reasons(style, balance);
+}
+
+void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak,
+                     const struct vs_balance *last, uint64_t end_ns, const char *end)
+{
+    const struct vs_balance *at[2] = {peak, last};
+    static const char *const names[2] = {"highest use", "last reading"};
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    if (!peak->known)
+        return;
+    size_t columns = last->known && last->event != peak->event ? 2 : 1;
+    heading(style, names, columns);
+    vs_time_format(a, peak->time_ns);
+    vs_time_format(b, last->time_ns);
+    vs_time_format(c, end_ns > last->time_ns ? end_ns - last->time_ns : 0);
+    if (columns == 2)
+        fprintf(style->out, "    read at %s%s%s, and at %s, %s before %s\n", a,
+                *peak->place ? ", " : "", peak->place, b, c, end);
+    else
+        fprintf(style->out, "    read at %s%s%s, the last time, %s before %s\n", a,
+                *peak->place ? ", " : "", peak->place, c, end);
+    print_table(style, at, columns);
+    print_processes(style, peak);
+    print_reasons(style, peak);
+    print_libraries(style, peak);
+}
+
+/* --- JSON --- */
+
+static void parts_json(struct vs_json *json, const struct vs_balance *b)
+{
+    static const char *const how[] = {"measured", "told_by_nvml", "at_most"};
+    vs_json_begin_object(json, "parts");
+    vs_json_begin_object(json, "live");
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        if (b->live[f])
+            vs_json_uint(json, vs_family_name((uint64_t)f), b->live[f]);
+    vs_json_end_object(json);
+    vs_json_uint(json, "cached", b->cached);
+    vs_json_uint(json, "pools", b->pools);
+    vs_json_uint(json, "graphs", b->graphs);
+    vs_json_uint(json, "rounding", b->rounding);
+    vs_json_uint(json, "contexts", b->contexts);
+    vs_json_int(json, "modules", b->modules);
+    vs_json_int(json, "limits", b->limits);
+    vs_json_uint(json, "managed_at_most", b->managed);
+    vs_json_uint(json, "other_processes", b->others);
+    vs_json_int(json, "unexplained", b->unexplained);
+    vs_json_bool(json, "rounding_partial", b->rounding_partial);
+    vs_json_end_object(json);
+    vs_json_uint(json, "context_count", b->context_count);
+    vs_json_string(json, "contexts_known",
+                   b->contexts_unmeasured ? "not_all"
+                   : b->contexts_how < 3  ? how[b->contexts_how]
+                                          : "at_most");
+}
+
+static void others_json(struct vs_json *json, const struct vs_balance *b)
+{
+    static const char *const how[] = {"by_pid", "by_elimination", "not_told_apart", "no_figures"};
+    vs_json_begin_object(json, "processes");
+    vs_json_bool(json, "others_known", b->others_known);
+    vs_json_string(json, "how", b->others_how < 4 ? how[b->others_how] : "not_told_apart");
+    vs_json_uint(json, "others", b->others_count);
+    if (b->own_known)
+        vs_json_uint(json, "this_process_bytes", b->own);
+    vs_json_begin_array(json, "largest");
+    for (size_t i = 0; i < b->process_count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "pid", b->process[i].pid);
+        vs_json_uint(json, "bytes", b->process[i].bytes);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *b)
+{
+    if (!b->known) {
+        vs_json_string(json, key, NULL);
+        return;
+    }
+    vs_json_begin_object(json, key);
+    vs_json_uint(json, "event", b->event);
+    vs_json_uint(json, "time_ns", b->time_ns);
+    vs_json_string(json, "phase", b->place);
+    vs_json_uint(json, "total_bytes", b->total);
+    vs_json_uint(json, "free_bytes", b->free);
+    vs_json_uint(json, "used_bytes", b->used);
+    parts_json(json, b);
+    vs_json_uint(json, "managed_live_bytes", b->managed_live);
+    vs_json_uint(json, "imported_bytes", b->imported);
+    vs_json_uint(json, "small_arrays", b->small_arrays);
+    others_json(json, b);
+    vs_json_uint(json, "allocated_bytes", vs_balance_allocated(b));
+    vs_json_uint(json, "framework_allocated_bytes", b->framework_allocated);
+    vs_json_uint(json, "outside_framework_bytes", b->outside_framework);
+    vs_json_begin_array(json, "libraries");
+    for (size_t i = 0; i < b->library_count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", b->libraries[i].name);
+        vs_json_uint(json, "bytes", b->libraries[i].bytes);
+        vs_json_uint(json, "count", b->libraries[i].count);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}

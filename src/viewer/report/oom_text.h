@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The post-mortem for people (`vramscope oom`) and for programs (schema
+ * "vramscope.oom/1"). */
+#ifndef VS_OOM_TEXT_H
+#define VS_OOM_TEXT_H
+
+#include "analysis/oom/oom.h"
+#include "viewer/common/text_style.h"
+
+/* vs_oom_text: print *oom*; *report* is that of the same trace. */
+void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
+                 const struct vs_style *style);
+
+/* vs_oom_text_none: no allocation failed; print the headroom of each device. */
+void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style);
+
+/* vs_oom_json: the same as JSON. *oom* NULL when nothing failed. */
+void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The tree is walked without recursion over its depth's worth of links: a
+ * member's children are those that name it as parent, in the order of their start. */
+#include "viewer/report/process_tree_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "viewer/common/json_writer.h"
+#include "viewer/report/report_text.h"
+
+#define LABEL_MAX 256
+#define DEPTH_SHOWN 12u
+#define SHARES_SHOWN 6u
+
+static const char *const relations[] = {
+    [VS_TREE_ROOT] = "",       [VS_TREE_EXEC] = "exec ",   [VS_TREE_FORK] = "fork ",
+    [VS_TREE_CHILD] = "child ", [VS_TREE_BELOW] = "below ", [VS_TREE_LIKELY] = "child? "};
+static const char *const link_names[] = {
+    [VS_TREE_ROOT] = "none",  [VS_TREE_EXEC] = "exec",   [VS_TREE_FORK] = "fork",
+    [VS_TREE_CHILD] = "child", [VS_TREE_BELOW] = "below", [VS_TREE_LIKELY] = "likely"};
+
+struct process_tree_text_row {
+    uint32_t member;
+    char label[LABEL_MAX], ending[96];
+};
+
+struct rows {
+    const struct vs_tree *tree;
+    struct process_tree_text_row *items;
+    size_t count;
+    uint32_t *next, *first; /* [member]: next sibling, first child; VS_TREE_NONE */
+    uint32_t roots;
+};
+
+static void ending_of(const struct vs_tree_member *m, char *out)
+{
+    struct vs_report report = {
+        .has_end = m->has_end, .end_reason = m->end_reason, .end_status = m->end_status,
+        .condition = m->condition};
+    vs_report_ending(out, &report);
+}
+
+/* "│  ├─ fork worker (831)": bars where a forebear has siblings still to come. */
+static void label(const struct rows *rows, uint32_t member, char *out)
+{
+    uint32_t line[DEPTH_SHOWN];
+    unsigned depth = 0;
+    const struct vs_tree_member *members = rows->tree->members, *m = &members[member];
+    for (uint32_t i = member; i != VS_TREE_NONE && depth < DEPTH_SHOWN; i = members[i].parent)
+        line[depth++] = i;
+    size_t n = 0;
+    char program[4 * 60 + 4];
+    out[0] = '\0';
+    for (unsigned i = depth; i-- > 0;) {
+        if (members[line[i]].parent == VS_TREE_NONE)
+            continue;
+        bool last = rows->next[line[i]] == VS_TREE_NONE;
+        n += (size_t)snprintf(out + n, LABEL_MAX - n, "%s",
+                              i ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ "));
+    }
+    snprintf(out + n, LABEL_MAX - n, "%s%s (%" PRIu64 ")", relations[m->link],
+             vs_text_clip(program, m->program, 60), m->pid);
+}
+
+static void add_row(struct rows *rows, uint32_t member)
+{
+    struct process_tree_text_row *row = &rows->items[rows->count++];
+    row->member = member;
+    label(rows, member, row->label);
+    ending_of(&rows->tree->members[member], row->ending);
+}
+
+/* Depth first: down, else to the next sibling, else up to a forebear that has one. */
+static void walk(struct rows *rows)
+{
+    const struct vs_tree_member *members = rows->tree->members;
+    uint32_t at = rows->roots;
+    while (at != VS_TREE_NONE) {
+        add_row(rows, at);
+        if (rows->first[at] != VS_TREE_NONE) {
+            at = rows->first[at];
+            continue;
+        }
+        while (at != VS_TREE_NONE && rows->next[at] == VS_TREE_NONE)
+            at = members[at].parent;
+        if (at != VS_TREE_NONE)
+            at = rows->next[at];
+    }
+}
+
+static bool fill(struct rows *rows, const struct vs_tree *tree)
+{
+    size_t n = tree->count;
+    *rows = (struct rows){.tree = tree, .roots = VS_TREE_NONE};
+    rows->items = calloc(n + 1, sizeof *rows->items);
+    rows->next = malloc((n + 1) * sizeof *rows->next);
+    rows->first = malloc((n + 1) * sizeof *rows->first);
+    if (!rows->items || !rows->next || !rows->first)
+        return false;
+    memset(rows->first, 0xff, (n + 1) * sizeof *rows->first);
+    for (size_t i = n; i-- > 0;) { /* from the last, so that lists are in order */
+        uint32_t parent = tree->members[i].parent;
+        uint32_t *head = parent == VS_TREE_NONE ? &rows->roots : &rows->first[parent];
+        rows->next[i] = *head;
+        *head = (uint32_t)i;
+    }
+    walk(rows);
+    return true;
+}
+
+static void release(struct rows *rows)
+{
+    free(rows->items);
+    free(rows->next);
+    free(rows->first);
+}
+
+static int wider(size_t a, const char *text)
+{
+    size_t b = vs_text_width(text);
+    return (int)(a > b ? a : b);
+}
+
+static void put_padded(FILE *out, const char *text, int width)
+{
+    fprintf(out, "%s%*s", text, width - (int)vs_text_width(text), "");
+}
+
+static void put_rows(const struct rows *rows, const struct vs_style *style)
+{
+    FILE *out = style->out;
+    int width = 7, end = 3;
+    for (size_t i = 0; i < rows->count; i++) {
+        width = wider((size_t)width, rows->items[i].label);
+        end = wider((size_t)end, rows->items[i].ending);
+    }
+    fprintf(out, "%s", vs_paint(style, VS_DIM));
+    fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated", "reserved", end, "end");
+    fprintf(out, "%s\n", vs_unpaint(style));
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct process_tree_text_row *row = &rows->items[i];
+        const struct vs_tree_member *m = &rows->tree->members[row->member];
+        char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
+        fprintf(out, "  ");
+        put_padded(out, row->label, width);
+        fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
+                vs_size_format(reserved, m->peak_reserved));
+        put_padded(out, row->ending, end);
+        fprintf(out, "  ");
+        vs_text_put(out, m->path);
+        fputc('\n', out);
+    }
+}
+
+struct process_tree_text_share {
+    uint64_t bytes;
+    uint32_t member;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct process_tree_text_share *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->member < y->member ? -1 : x->member > y->member;
+}
+
+static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu,
+                       struct process_tree_text_share *shares, FILE *out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (gpu->shares[i])
+            shares[count++] = (struct process_tree_text_share){gpu->shares[i], i};
+    }
+    qsort(shares, count, sizeof *shares, by_bytes);
+    for (size_t i = 0; i < count && i < SHARES_SHOWN; i++) {
+        char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4];
+        const struct vs_tree_member *m = &tree->members[shares[i].member];
+        fprintf(out, "%s%s %s (%" PRIu64 ")", i ? ", " : "", vs_size_format(size, shares[i].bytes),
+                vs_text_clip(program, m->program, 60), m->pid);
+    }
+    if (count > SHARES_SHOWN)
+        fprintf(out, ", and %zu more", count - SHARES_SHOWN);
+}
+
+/* Heights of several processes together, where some are known between sums alone. */
+static void put_partial(const struct vs_tree *tree, const struct vs_style *style)
+{
+    size_t partial = 0;
+    for (size_t i = 0; i < tree->count; i++)
+        partial += tree->members[i].partial;
+    if (partial)
+        fprintf(style->out, "  %spartial%s  %zu of these traces %s sampled or limited: what each "
+                "process had is exact; together, as near as their sums are written\n",
+                vs_paint(style, VS_WARN), vs_unpaint(style), partial, partial == 1 ? "is" : "are");
+}
+
+static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
+{
+    FILE *out = style->out;
+    struct process_tree_text_share *shares = calloc(tree->count + 1, sizeof *shares);
+    if (!shares)
+        return false;
+    for (size_t i = 0; i < tree->gpu_count; i++) {
+        const struct vs_tree_gpu *gpu = &tree->gpus[i];
+        char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
+        fprintf(out, "  %stogether on ", vs_paint(style, VS_BOLD));
+        vs_text_put(out, *gpu->name ? gpu->name : "a device");
+        fprintf(out, "%s", vs_unpaint(style));
+        if (tree->gpu_count > 1 && *gpu->uuid) {
+            fputc(' ', out);
+            vs_text_put(out, gpu->uuid);
+        }
+        fprintf(out, ": at most %s allocated, %.3f s after the start (%u process%s used it)\n    ",
+                vs_size_format(allocated, gpu->peak_allocated), (double)gpu->peak_allocated_ns / 1e9,
+                gpu->users, gpu->users == 1 ? "" : "es");
+        put_shares(tree, gpu, shares, out);
+        fprintf(out, "\n    at most %s reserved, %.3f s after the start\n",
+                vs_size_format(reserved, gpu->peak_reserved), (double)gpu->peak_reserved_ns / 1e9);
+    }
+    free(shares);
+    return true;
+}
+
+enum vs_err vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
+{
+    struct rows rows;
+    bool done = fill(&rows, tree);
+    if (done) {
+        put_rows(&rows, style);
+        put_partial(tree, style);
+        done = put_gpus(tree, style);
+    }
+    release(&rows);
+    return done ? VS_OK : VS_ERR_NOMEM;
+}
+
+static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_t i)
+{
+    const struct vs_tree_member *m = &tree->members[i];
+    vs_json_begin_object(json, NULL);
+    vs_json_string(json, "trace", m->path);
+    vs_json_string(json, "program", m->program);
+    vs_json_uint(json, "pid", m->pid);
+    vs_json_uint(json, "parent_pid", m->ppid);
+    vs_json_uint(json, "born_ns", m->born_ns);
+    vs_json_string(json, "link", link_names[m->link]);
+    if (m->parent == VS_TREE_NONE)
+        vs_json_string(json, "parent", NULL);
+    else
+        vs_json_uint(json, "parent", m->parent);
+    vs_json_uint(json, "peak_allocated_bytes", m->peak_allocated);
+    vs_json_uint(json, "peak_reserved_bytes", m->peak_reserved);
+    vs_json_bool(json, "partial", m->partial);
+    vs_json_bool(json, "has_end", m->has_end);
+    if (m->has_end) {
+        vs_json_uint(json, "end_reason", m->end_reason);
+        vs_json_uint(json, "end_status", m->end_status);
+    }
+    vs_json_end_object(json);
+}
+
+void vs_tree_json(const struct vs_tree *tree, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.family/1");
+    vs_json_begin_array(&json, "processes");
+    for (uint32_t i = 0; i < tree->count; i++)
+        put_member(&json, tree, i);
+    vs_json_end_array(&json);
+    vs_json_begin_array(&json, "devices");
+    for (size_t g = 0; g < tree->gpu_count; g++) {
+        const struct vs_tree_gpu *gpu = &tree->gpus[g];
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "name", gpu->name);
+        vs_json_string(&json, "uuid", gpu->uuid);
+        vs_json_uint(&json, "processes", gpu->users);
+        vs_json_uint(&json, "peak_allocated_bytes", gpu->peak_allocated);
+        vs_json_uint(&json, "peak_allocated_ns", gpu->peak_allocated_ns);
+        vs_json_uint(&json, "peak_reserved_bytes", gpu->peak_reserved);
+        vs_json_uint(&json, "peak_reserved_ns", gpu->peak_reserved_ns);
+        vs_json_begin_array(&json, "shares");
+        for (size_t i = 0; i < tree->count; i++)
+            vs_json_uint(&json, NULL, gpu->shares[i]);
+        vs_json_end_array(&json);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+    fputc('\n', out);
+}

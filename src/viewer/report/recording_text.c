@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "viewer/report/recording_text.h"
+
+#include <string.h>
+
+#include "base/vs_posix_name.h"
+#include "base/vs_size.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+char *vs_recording_partial_text(char *out, const struct vs_recording_state *state)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    if (state->sample > 1 && state->min_size)
+        snprintf(out, VS_RECORDING_TEXT_MAX, "only 1 in %llu allocations of at least %s was recorded",
+                 ULL(state->sample), vs_size_format(size, state->min_size));
+    else if (state->sample > 1)
+        snprintf(out, VS_RECORDING_TEXT_MAX, "only 1 in %llu allocations was recorded", ULL(state->sample));
+    else if (state->min_size)
+        snprintf(out, VS_RECORDING_TEXT_MAX, "only allocations of at least %s were recorded",
+                 vs_size_format(size, state->min_size));
+    else
+        snprintf(out, VS_RECORDING_TEXT_MAX, "single allocations were no longer recorded once it was %s large",
+                 vs_size_format(size, state->limit_bytes));
+    return out;
+}
+
+bool vs_recording_sums_old(const struct vs_report *report)
+{
+    bool killed = report->has_end && (report->end_reason == VS_END_KILLED ||
+                                      report->end_reason == VS_END_SIGNAL);
+    return report->recording.stage == VS_RECORDING_TOTALS && (!report->has_end || killed) &&
+           !report->recording.summed_up;
+}
+
+/* What was reached between the sums before a span and the first ones in it has a moment only
+ * when it was the highest of both sides. */
+static void exactness(FILE *out, const struct vs_report *report, bool window, const char *what)
+{
+    bool cut = report->condition == VS_TRACE_TRUNCATED || report->condition == VS_TRACE_DAMAGED;
+    fprintf(out, window ? "; %s are exact, peaks from the first sums in this span on"
+                        : "; peaks and %s are exact", what);
+    if (cut && !vs_recording_sums_old(report))
+        fputs(" as far as the trace goes", out);
+}
+
+char *vs_recording_limit_text(char *out, const struct vs_recording_state *state)
+{
+    static const char *const what[] = {
+        [VS_RECORDING_NO_ACTIVITY] = "no kernels and copies",
+        [VS_RECORDING_NO_STACKS] = "no new call stacks",
+        [VS_RECORDING_TOTALS] = "only totals, peaks and failures",
+    };
+    char time[VS_SIZE_TEXT_MAX];
+    size_t n = 0;
+    *out = 0;
+    for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++)
+        if (state->since_ns[i] && n < VS_RECORDING_TEXT_MAX)
+            n += (size_t)snprintf(out + n, VS_RECORDING_TEXT_MAX - n, "%s%s from %s on",
+                                  n ? ", " : "", what[i], vs_time_format(time, state->since_ns[i]));
+    return out;
+}
+
+static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
+{
+    const struct vs_recording_state *state = &report->recording;
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], missing[VS_RECORDING_TEXT_MAX];
+    vs_recording_limit_text(missing, state);
+    fprintf(style->out, "  %slimited%s  to %s:%s%s", vs_paint(style, VS_WARN), vs_unpaint(style),
+            vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing);
+    exactness(style->out, report, window, "balances");
+    if (vs_recording_sums_old(report))
+        fprintf(style->out, " up to the last sums, at %s; what came after is not in them",
+                vs_time_format(time, report->totals_ns));
+    fputc('\n', style->out);
+}
+
+void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_recording_state *state = &report->recording;
+    char text[VS_RECORDING_TEXT_MAX];
+    bool window = report->part.window && !report->part.moment;
+    if (state->min_size || state->sample > 1) {
+        fprintf(style->out, "  %ssampled%s  %s", vs_paint(style, VS_WARN), vs_unpaint(style),
+                vs_recording_partial_text(text, state));
+        exactness(style->out, report, window, "totals");
+        fprintf(style->out, "%s\n",
+                state->sample > 1 ? ", figures by call site estimates" : "");
+    }
+    if (state->stage)
+        limit_line(report, style, window);
+}
+
+const char *vs_recording_what(const char *kind)
+{
+    static const char *const words[][2] = {
+        {"device_sample", "readings of free memory"},
+        {"device_usage", "readings of what processes use"},
+        {"overhead", "measurements of the driver's own memory"},
+        {"context", "changes of contexts"},
+        {"stream", "changes of streams"},
+        {"alloc", "allocations"},
+        {"free", "frees"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(kind, words[i][0]) == 0)
+            return words[i][1];
+    }
+    return kind;
+}
+
+bool vs_recording_cut_text(char *out, const struct vs_report *report)
+{
+    unsigned long long status = ULL(report->end_status);
+    const char *why = vs_errno_text(status);
+    const char *name = vs_signal_name(status);
+    *out = 0;
+    if (!report->has_end)
+        return false;
+    if (report->end_reason == VS_END_STOPPED)
+        snprintf(out, VS_RECORDING_TEXT_MAX,
+                 "recording stopped early%s%s; what came after is not in it", why ? ": " : "",
+                 why ? why : "");
+    else if (report->end_reason == VS_END_SIGNAL)
+        snprintf(out, VS_RECORDING_TEXT_MAX, "the program was killed by signal %llu%s%s%s", status,
+                 name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+    else if (report->end_reason == VS_END_KILLED)
+        snprintf(out, VS_RECORDING_TEXT_MAX,
+                 "the program was killed or left without ending its trace");
+    return *out;
+}
+
+void vs_recording_cut_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char text[VS_RECORDING_TEXT_MAX];
+    if (report->condition == VS_TRACE_COMPLETE && report->end_reason == VS_END_STOPPED &&
+        vs_recording_cut_text(text, report))
+        fprintf(style->out, "  %swarning%s  %s\n", vs_paint(style, VS_WARN), vs_unpaint(style),
+                text);
+}
+
+void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    bool runs = !report->has_end && report->fate.fate == VS_FATE_RECORDING;
+    if (report->kernels_until_ns)
+        fprintf(style->out, "  kernels  known up to %s: what the GPU did after that %s\n",
+                vs_time_format(time, report->kernels_until_ns),
+                runs ? "is not delivered yet" : "was not delivered before the end");
+}
+
+char *vs_recording_sites_note(char *out, const struct vs_report *report,
+                              const struct vs_report_sites *sites)
+{
+    char listed[VS_SIZE_TEXT_MAX], whole[VS_SIZE_TEXT_MAX], why[VS_RECORDING_TEXT_MAX];
+    *out = 0;
+    if (!sites->whole_bytes || !vs_recording_partial(&report->recording))
+        return out;
+    snprintf(out, VS_RECORDING_TEXT_MAX, ", %s of %s by site\n  (%s)",
+             vs_size_format(listed, sites->total_bytes), vs_size_format(whole, sites->whole_bytes),
+             vs_recording_partial_text(why, &report->recording));
+    return out;
+}
+
+static void unrecorded_json(struct vs_json *json, const struct vs_report_device *device)
+{
+    static const char *const levels[] = {"driver", "blocks", "framework", "segments"};
+    static const char *const whys[] = {"small", "not_sampled", "after_limit"};
+    for (int level = 0; level < VS_LEVEL_COUNT; level++) {
+        for (int why = 0; why < VS_WHY_COUNT; why++) {
+            const struct vs_unrecorded *u = &device->unrecorded[level][why];
+            if (!u->allocs && !u->frees)
+                continue;
+            vs_json_begin_object(json, NULL);
+            vs_json_uint(json, "device", device->device);
+            vs_json_string(json, "level", levels[level]);
+            vs_json_string(json, "why", whys[why]);
+            vs_json_uint(json, "allocations", u->allocs);
+            vs_json_uint(json, "bytes", u->size);
+            vs_json_uint(json, "frees", u->frees);
+            vs_json_uint(json, "freed_bytes", u->freed_size);
+            vs_json_end_object(json);
+        }
+    }
+}
+
+void vs_recording_json(struct vs_json *json, const struct vs_report *report)
+{
+    static const char *const stages[] = {"begun_ns", "activity_ended_ns", "stacks_ended_ns",
+                                         "allocations_ended_ns"};
+    const struct vs_recording_state *state = &report->recording;
+    if (!state->selects)
+        return;
+    vs_json_begin_object(json, "recording");
+    vs_json_uint(json, "min_size", state->min_size);
+    vs_json_uint(json, "sample", state->sample);
+    vs_json_uint(json, "sample_seed", state->seed);
+    vs_json_uint(json, "max_trace_size", state->limit_bytes);
+    for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++) {
+        if (state->since_ns[i])
+            vs_json_uint(json, stages[i], state->since_ns[i]);
+    }
+    vs_json_begin_array(json, "unrecorded");
+    for (size_t i = 0; i < report->device_count; i++)
+        unrecorded_json(json, &report->devices[i]);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}

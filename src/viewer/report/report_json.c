@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report as JSON; see the header. */
+#include "viewer/report/report_json.h"
+
+#include <stdlib.h>
+
+#include "viewer/report/balance_text.h"
+#include "viewer/report/recording_text.h"
+
+static const char *condition_name(enum vs_condition condition)
+{
+    switch (condition) {
+    case VS_TRACE_COMPLETE: return "complete";
+    case VS_TRACE_LIVE: return "live";
+    case VS_TRACE_TRUNCATED: return "truncated";
+    case VS_TRACE_DAMAGED: return "damaged";
+    }
+    return "damaged";
+}
+
+static const char *reason_name(uint64_t reason)
+{
+    switch (reason) {
+    case VS_END_EXIT: return "exit";
+    case VS_END_SIGNAL: return "signal";
+    case VS_END_EXEC: return "exec";
+    case VS_END_KILLED: return "killed";
+    default: return "stopped";
+    }
+}
+
+static void write_frames(struct vs_json *json, const struct vs_report_site *site)
+{
+    vs_json_uint(json, "wrapper_frames", site->wrappers);
+    vs_json_begin_array(json, "frames");
+    for (size_t i = 0; i < site->frame_count; i++) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "function", frame->function);
+        vs_json_string(json, "file", frame->file);
+        vs_json_uint(json, "line", frame->line);
+        vs_json_string(json, "module", frame->module);
+        vs_json_bool(json, "inlined", frame->inlined);
+        vs_json_bool(json, "known", frame->known);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
+                      const struct vs_report_site *site)
+{
+    vs_json_begin_object(json, NULL);
+    vs_json_uint(json, "bytes", site->bytes);
+    if (sites->weight > 1)
+        vs_json_uint(json, "standard_error_bytes", vs_report_site_error(sites, site));
+    vs_json_uint(json, "count", site->count);
+    vs_json_string(json, "family", vs_family_name(site->family));
+    vs_json_string(json, "api", site->api);
+    vs_json_uint(json, "allocations", site->allocs);
+    vs_json_uint(json, "frees", site->frees);
+    vs_json_uint(json, "requested_bytes_total", site->alloc_bytes);
+    vs_json_uint(json, "largest_bytes", site->largest);
+    vs_json_uint(json, "temporaries", site->temporaries);
+    vs_json_uint(json, "lifetime_mean_ns", site->lifetime_mean_ns);
+    vs_json_bool(json, "growing", site->growing);
+    if (site->growing) {
+        vs_json_uint(json, "growth_bytes", site->growth_bytes);
+        vs_json_uint(json, "growth_bytes_per_step", site->growth_per_step);
+        vs_json_uint(json, "growth_since_step", site->growth_since);
+    }
+    write_frames(json, site);
+    vs_json_end_object(json);
+}
+
+void vs_report_json_sites(struct vs_json *json, const char *key,
+                          const struct vs_report_sites *sites)
+{
+    vs_json_begin_object(json, key);
+    vs_json_uint(json, "total_bytes", sites->total_bytes);
+    vs_json_uint(json, "omitted_count", sites->omitted_count);
+    vs_json_uint(json, "omitted_bytes", sites->omitted_bytes);
+    if (sites->weight > 1)
+        vs_json_uint(json, "estimated_from_one_in", sites->weight);
+    if (sites->weight > 1 || sites->small_count || sites->limit_bytes) {
+        vs_json_uint(json, "exact_bytes", sites->exact_bytes);
+        vs_json_uint(json, "small_bytes", sites->small_bytes);
+        vs_json_uint(json, "small_count", sites->small_count);
+        vs_json_int(json, "after_limit_bytes", sites->limit_bytes);
+    }
+    if (sites->whole_bytes)
+        vs_json_int(json, "not_recorded_bytes", vs_report_sites_unlisted(sites));
+    vs_json_begin_array(json, "sites");
+    for (size_t i = 0; i < sites->count; i++)
+        site_json(json, sites, &sites->items[i]);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+}
+
+static void families_json(struct vs_json *json, const struct vs_report_family *families)
+{
+    vs_json_begin_object(json, "families");
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        const struct vs_report_family *row = &families[f];
+        if (!vs_report_family_seen(row))
+            continue;
+        vs_json_begin_object(json, vs_family_name((uint64_t)f));
+        vs_json_uint(json, "allocations", row->allocs);
+        vs_json_uint(json, "frees", row->frees);
+        vs_json_uint(json, "failures", row->failures);
+        vs_json_uint(json, "requested_bytes_total", row->bytes);
+        vs_json_uint(json, "peak_bytes", row->peak_bytes);
+        vs_json_uint(json, "live_bytes", row->live_bytes);
+        vs_json_uint(json, "live_count", row->live_count);
+        vs_json_end_object(json);
+    }
+    vs_json_end_object(json);
+}
+
+static void peak_json(struct vs_json *json, const char *key, const struct vs_report_peak *peak)
+{
+    vs_json_begin_object(json, key);
+    vs_json_uint(json, "bytes", peak->bytes);
+    vs_json_uint(json, "time_ns", peak->time_ns);
+    vs_json_uint(json, "event", peak->event);
+    vs_json_string(json, "phase", peak->place);
+    vs_json_uint(json, "allocated_bytes", peak->allocated);
+    vs_json_uint(json, "requested_bytes", peak->requested);
+    vs_json_uint(json, "reserved_bytes", peak->reserved);
+    vs_json_uint(json, "free_in_segments_bytes", peak->free_bytes);
+    vs_json_uint(json, "largest_hole_bytes", peak->largest_hole);
+    vs_json_uint(json, "holes", peak->holes);
+    if (peak->holes_unknown)
+        vs_json_bool(json, "holes_unknown", true);
+    vs_json_ratio(json, "external_fragmentation", vs_report_external_fragmentation(peak));
+    vs_json_end_object(json);
+}
+
+static void tally_json(struct vs_json *json, const char *key, const struct vs_report_tally *tally)
+{
+    vs_json_begin_object(json, key);
+    vs_json_uint(json, "count", tally->count);
+    vs_json_uint(json, "bytes", tally->bytes);
+    vs_json_uint(json, "time_ns", tally->time_ns);
+    vs_json_end_object(json);
+}
+
+static void activity_json(struct vs_json *json, const struct vs_report_device *device)
+{
+    vs_json_begin_object(json, "kernels");
+    vs_json_uint(json, "count", device->kernel_total.count);
+    vs_json_uint(json, "time_ns", device->kernel_total.time_ns);
+    vs_json_begin_array(json, "by_name");
+    for (size_t i = 0; i < device->kernel_count; i++) {
+        const struct vs_report_kernel *kernel = &device->kernels[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", kernel->name);
+        vs_json_uint(json, "count", kernel->count);
+        vs_json_uint(json, "time_ns", kernel->time_ns);
+        vs_json_uint(json, "shortest_ns", kernel->shortest_ns);
+        vs_json_uint(json, "longest_ns", kernel->longest_ns);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+    vs_json_begin_object(json, "copies");
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+        if (device->copies[k].count)
+            tally_json(json, vs_copy_kind_name((uint64_t)k), &device->copies[k]);
+    vs_json_end_object(json);
+    tally_json(json, "memsets", &device->sets);
+    tally_json(json, "syncs", &device->syncs);
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static void device_json(struct vs_json *json, const struct vs_report_device *device)
+{
+    vs_json_begin_object(json, NULL);
+    vs_json_uint(json, "device", device->device);
+    vs_json_string(json, "name", device->name);
+    vs_json_string(json, "uuid", device->uuid);
+    vs_json_uint(json, "total_bytes", device->total_bytes);
+    if (device->limit_bytes)
+        vs_json_uint(json, "limit_bytes", device->limit_bytes);
+    vs_json_bool(json, "simulated", device->simulated);
+    vs_json_uint(json, "sm_count", device->sm_count);
+    vs_json_uint(json, "cc_major", device->cc_major);
+    vs_json_uint(json, "cc_minor", device->cc_minor);
+    peak_json(json, "peak_allocated", &device->peak_allocated);
+    peak_json(json, "peak_requested", &device->peak_requested);
+    peak_json(json, "peak_reserved", &device->peak_reserved);
+    vs_json_uint(json, "peak_reserved_first_ns", device->peak_reserved_first_ns);
+    vs_json_string(json, "peak_reserved_first_phase", device->peak_reserved_first_place);
+    vs_json_ratio(json, "utilisation",
+                  ratio(device->peak_reserved.allocated, device->peak_reserved.reserved));
+    vs_json_ratio(json, "external_fragmentation",
+                  vs_report_external_fragmentation(&device->peak_reserved));
+    vs_json_ratio(json, "peak_to_peak_fragmentation",
+                  device->peak_reserved.bytes
+                      ? 1 - ratio(device->peak_allocated.bytes, device->peak_reserved.bytes) : 0);
+    vs_json_uint(json, "rounding_waste_bytes",
+                 device->peak_allocated.allocated - device->peak_allocated.requested);
+    vs_json_uint(json, "allocated_at_end_bytes", device->allocated);
+    vs_json_uint(json, "requested_at_end_bytes", device->requested);
+    vs_json_uint(json, "reserved_at_end_bytes", device->reserved);
+    vs_json_uint(json, "lost_with_context_bytes", device->lost_bytes);
+    vs_json_uint(json, "lost_with_context_count", device->lost_count);
+    vs_json_uint(json, "segment_allocations", device->segment_allocs);
+    vs_json_uint(json, "segment_frees", device->segment_frees);
+    vs_json_uint(json, "graph_reserved_at_end_bytes", device->graph_reserved);
+    vs_json_uint(json, "graph_reserved_peak_bytes", device->graph_reserved_peak);
+    vs_json_uint(json, "graph_used_peak_bytes", device->graph_used_peak);
+    vs_json_bool(json, "growing", device->growth_steady);
+    vs_json_uint(json, "growth_bytes_per_step", device->growth_steady ? device->growth_per_step : 0);
+    families_json(json, device->family);
+    vs_json_begin_object(json, "families_at_peak_allocated");
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        if (device->family_at_peak[f])
+            vs_json_uint(json, vs_family_name((uint64_t)f), device->family_at_peak[f]);
+    vs_json_end_object(json);
+    if (device->has_framework) {
+        vs_json_begin_object(json, "framework");
+        vs_json_uint(json, "allocations", device->framework_allocs);
+        vs_json_uint(json, "frees", device->framework_frees);
+        vs_json_uint(json, "allocated_at_end_bytes", device->framework_allocated);
+        vs_json_uint(json, "peak_allocated_bytes", device->framework_peak_allocated);
+        vs_json_uint(json, "peak_reserved_bytes", device->framework_peak_reserved);
+        vs_json_uint(json, "failures", device->framework_ooms);
+        vs_json_end_object(json);
+    }
+    vs_json_begin_object(json, "device_memory");
+    vs_balance_json(json, "highest_use", &device->balance_peak);
+    vs_balance_json(json, "last_reading", &device->balance_last);
+    vs_json_end_object(json);
+    vs_report_json_sites(json, "sites_at_peak_allocated", &device->at_peak);
+    vs_report_json_sites(json, "sites_live_at_end", &device->at_end);
+    vs_report_json_sites(json, "sites_growing", &device->growing);
+    activity_json(json, device);
+    vs_json_end_object(json);
+}
+
+void vs_report_json_failure(struct vs_json *json, const char *key,
+                            const struct vs_report_failure *failure)
+{
+    vs_json_begin_object(json, key);
+    vs_json_uint(json, "event", failure->event);
+    vs_json_uint(json, "time_ns", failure->time_ns);
+    vs_json_uint(json, "tid", failure->tid);
+    vs_json_string(json, "level", failure->framework ? "framework" : "driver");
+    vs_json_bool(json, "recovered", failure->recovered);
+    if (failure->host)
+        vs_json_string(json, "device", NULL);
+    else
+        vs_json_uint(json, "device", failure->device);
+    vs_json_string(json, "family", vs_family_name(failure->family));
+    vs_json_string(json, "api", failure->api);
+    vs_json_uint(json, "requested_bytes", failure->requested);
+    vs_json_uint(json, "error", failure->error);
+    vs_json_uint(json, "device_free_bytes", failure->device_free);
+    vs_json_uint(json, "device_total_bytes", failure->device_total);
+    vs_json_uint(json, "allocated_bytes", failure->allocated);
+    vs_json_uint(json, "reserved_bytes", failure->reserved);
+    vs_json_string(json, "phase", failure->place);
+    write_frames(json, &failure->site);
+    vs_json_end_object(json);
+}
+
+static void process_json(struct vs_json *json, const struct vs_report *report)
+{
+    vs_json_begin_object(json, "process");
+    vs_json_string(json, "program", report->program);
+    vs_json_string(json, "exe", report->exe);
+    vs_json_string(json, "cmdline", report->cmdline);
+    vs_json_string(json, "host", report->host);
+    vs_json_uint(json, "pid", report->pid);
+    vs_json_uint(json, "ppid", report->ppid);
+    vs_json_string(json, "policy", report->policy);
+    vs_json_string(json, "recorder_version", report->version);
+    vs_json_uint(json, "start_realtime_ns", report->start_realtime_ns);
+    vs_json_uint(json, "start_monotonic_ns", report->start_ns);
+    vs_json_uint(json, "duration_ns", report->duration_ns);
+    vs_json_string(json, "end", report->has_end ? reason_name(report->end_reason) : NULL);
+    if (report->has_end)
+        vs_json_uint(json, "status", report->end_status);
+    else
+        vs_json_string(json, "status", NULL);
+    vs_json_end_object(json);
+    char cut[VS_RECORDING_TEXT_MAX];
+    vs_json_begin_object(json, "trace");
+    vs_json_string(json, "path", report->path);
+    vs_json_uint(json, "bytes", report->trace_bytes);
+    vs_json_uint(json, "events", report->events);
+    vs_json_string(json, "condition", condition_name(report->condition));
+    vs_json_string(json, "condition_text", report->condition_text);
+    vs_json_string(json, "cut_short", vs_recording_cut_text(cut, report) ? cut : NULL);
+    if (report->kernels_until_ns)
+        vs_json_uint(json, "kernels_until_ns", report->kernels_until_ns);
+    vs_json_uint(json, "unmatched_frees", report->unmatched_frees);
+    vs_json_uint(json, "unmatched_range_pops", report->unmatched_pops);
+    vs_json_uint(json, "ignored_events", report->ignored);
+    vs_json_uint(json, "modules_without_symbols", report->missing_modules);
+    vs_json_string(json, "symbols_note", report->symbols_note ? report->symbols_note : "");
+    vs_json_end_object(json);
+    const struct vs_report_part *part = &report->part;
+    if (part->moment || part->window) {
+        vs_json_begin_object(json, "part");
+        vs_json_string(json, "of", part->moment ? "moment" : "span");
+        vs_json_uint(json, "from_ns", part->from_ns);
+        vs_json_uint(json, "to_ns", part->to_ns);
+        vs_json_uint(json, "first_event", part->first_event);
+        vs_json_uint(json, "last_event", part->last_event);
+        vs_json_uint(json, "events", part->events);
+        vs_json_end_object(json);
+    }
+    vs_json_begin_object(json, "options");
+    for (size_t i = 0; i < report->option_count; i++)
+        vs_json_string(json, report->options[i].name, report->options[i].value);
+    vs_json_end_object(json);
+}
+
+static void phases_json(struct vs_json *json, const struct vs_report *report)
+{
+    vs_json_begin_array(json, "phases");
+    for (size_t i = 0; i < report->phase_count; i++) {
+        const struct vs_report_phase *phase = &report->phases[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", phase->name);
+        vs_json_string(json, "path", phase->path);
+        vs_json_uint(json, "depth", phase->depth);
+        vs_json_uint(json, "times", phase->times);
+        vs_json_uint(json, "time_ns", phase->time_ns);
+        vs_json_uint(json, "allocations", phase->allocs);
+        vs_json_uint(json, "requested_bytes_total", phase->alloc_bytes);
+        vs_json_begin_array(json, "peak_allocated");
+        for (size_t d = 0; d < report->device_count; d++) {
+            vs_json_begin_object(json, NULL);
+            vs_json_uint(json, "device", report->devices[d].device);
+            vs_json_uint(json, "bytes", phase->peaks[d]);
+            vs_json_end_object(json);
+        }
+        vs_json_end_array(json);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    const struct vs_report_steps *steps = &report->steps;
+    vs_json_begin_object(json, "steps");
+    vs_json_uint(json, "begun", steps->begun);
+    vs_json_uint(json, "done", steps->done);
+    vs_json_uint(json, "total_ns", steps->total_ns);
+    vs_json_uint(json, "shortest_ns", steps->shortest_ns);
+    vs_json_uint(json, "longest_ns", steps->longest_ns);
+    vs_json_uint(json, "longest_step", steps->longest_number);
+    vs_json_end_object(json);
+}
+
+static void host_json(struct vs_json *json, const struct vs_report_host *host)
+{
+    vs_json_begin_object(json, "host_memory");
+    vs_json_uint(json, "peak_bytes", host->peak_bytes);
+    vs_json_uint(json, "peak_time_ns", host->peak_time_ns);
+    vs_json_string(json, "peak_phase", host->peak_place);
+    vs_json_uint(json, "live_at_end_bytes", host->live_bytes);
+    families_json(json, host->family);
+    vs_report_json_sites(json, "sites_live_at_end", &host->at_end);
+    vs_json_end_object(json);
+}
+
+void vs_report_json(const struct vs_report *report, FILE *out)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.report/1");
+    process_json(&json, report);
+    vs_recording_json(&json, report);
+    vs_json_begin_array(&json, "devices");
+    for (size_t i = 0; i < report->device_count; i++)
+        device_json(&json, &report->devices[i]);
+    vs_json_end_array(&json);
+    host_json(&json, &report->host_memory);
+    phases_json(&json, report);
+    vs_json_uint(&json, "failure_count", report->failure_total);
+    vs_json_begin_array(&json, "failures");
+    for (size_t i = 0; i < report->failure_count; i++)
+        vs_report_json_failure(&json, NULL, &report->failures[i]);
+    vs_json_end_array(&json);
+    vs_json_begin_array(&json, "notes");
+    for (size_t i = 0; i < report->note_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_uint(&json, "severity", report->notes[i].severity);
+        vs_json_string(&json, "text", report->notes[i].text);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_begin_array(&json, "dropped");
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "what", report->dropped[i].name);
+        vs_json_uint(&json, "count", strtoull(report->dropped[i].value, NULL, 10));
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+}

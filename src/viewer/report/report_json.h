@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report as JSON, schema "vramscope.report/1": bytes as integers, times in ns
+ * since the process started, members never renamed within the schema's number
+ * (new ones may come). Described in docs/man/vramscope-report.1. */
+#ifndef VS_REPORT_JSON_H
+#define VS_REPORT_JSON_H
+
+#include <stdio.h>
+
+#include "analysis/report/report.h"
+#include "viewer/common/json_writer.h"
+
+/* vs_report_json: write *report* to *out*. Write errors show in ferror(out). */
+void vs_report_json(const struct vs_report *report, FILE *out);
+
+/* Parts shared with the post-mortem's JSON. */
+void vs_report_json_sites(struct vs_json *json, const char *key,
+                          const struct vs_report_sites *sites);
+void vs_report_json_failure(struct vs_json *json, const char *key,
+                            const struct vs_report_failure *failure);
+
+#endif

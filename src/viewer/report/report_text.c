@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text summary; see the header. Ordered by what is asked first: did it work,
+ * how much memory, who holds it, when, and only then the rest. Sections without
+ * content are not printed. */
+#define _GNU_SOURCE /* strcasestr */
+#include "viewer/report/report_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vs_posix_name.h"
+#include "base/vs_size.h"
+#include "viewer/report/balance_text.h"
+#include "viewer/report/recording_text.h"
+
+#define PHASES_SHOWN 12
+#define FAILURES_SHOWN 5
+#define ENDING_MAX 96
+
+static void killed_text(char *out, uint64_t number)
+{
+    const char *name = vs_signal_name(number);
+    if (name)
+        snprintf(out, ENDING_MAX, "killed by SIG%s", name);
+    else
+        snprintf(out, ENDING_MAX, "killed by signal %llu", (unsigned long long)number);
+}
+
+static void stopped_text(char *out, uint64_t error)
+{
+    const char *why = vs_errno_text(error);
+    snprintf(out, ENDING_MAX, "recording stopped early%s%s%s", why ? " (" : "", why ? why : "",
+             why ? ")" : "");
+}
+
+/* A trace without an end. */
+static char *fate_text(char *out, const struct vs_report *report)
+{
+    unsigned long long status = report->fate.status;
+    switch (report->fate.fate) {
+    case VS_FATE_KILLED: killed_text(out, status); break;
+    case VS_FATE_EXITED: snprintf(out, ENDING_MAX, "exit %llu, without an end", status); break;
+    case VS_FATE_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
+    default:
+        if (report->condition == VS_TRACE_LIVE || report->condition == VS_TRACE_COMPLETE)
+            snprintf(out, ENDING_MAX, "no end recorded (killed)");
+        else
+            snprintf(out, ENDING_MAX, "its end is not in the trace");
+    }
+    return out;
+}
+
+char *vs_report_ending(char *out, const struct vs_report *report)
+{
+    if (!report->has_end)
+        return fate_text(out, report);
+    unsigned long long status = report->end_status;
+    switch (report->end_reason) {
+    case VS_END_EXIT: snprintf(out, ENDING_MAX, "exit %llu", status); break;
+    case VS_END_SIGNAL: killed_text(out, status); break;
+    case VS_END_EXEC: snprintf(out, ENDING_MAX, "replaced by exec"); break;
+    case VS_END_KILLED: snprintf(out, ENDING_MAX, "no end recorded (killed); recovered"); break;
+    default: stopped_text(out, status); break;
+    }
+    return out;
+}
+
+static bool ended_well(const struct vs_report *report)
+{
+    return report->has_end && (report->end_reason != VS_END_EXIT || report->end_status == 0) &&
+           report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
+           report->end_reason != VS_END_STOPPED;
+}
+
+/* How it ended, or which part of it this is. */
+static void scope(const struct vs_report *report, const struct vs_style *style)
+{
+    char ending[96], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], length[VS_SIZE_TEXT_MAX];
+    const struct vs_report_part *part = &report->part;
+    vs_time_format(to, part->to_ns);
+    if (part->moment)
+        fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
+    else if (part->window)
+        fprintf(style->out, "%sfrom %s to %s%s (%s)", vs_paint(style, VS_BOLD),
+                vs_time_format(from, part->from_ns), to, vs_unpaint(style),
+                vs_time_format(length, part->to_ns > part->from_ns
+                                           ? part->to_ns - part->from_ns : 0));
+    else
+        fprintf(style->out, "%s  %s%s%s", vs_time_format(to, report->duration_ns),
+                vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
+                vs_report_ending(ending, report), vs_unpaint(style));
+}
+
+static void trace_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    const struct vs_report_part *part = &report->part;
+    fprintf(style->out, "  trace    ");
+    vs_text_put(style->out, report->path);
+    fprintf(style->out, " (%s, ", vs_size_format(size, report->trace_bytes));
+    if (part->moment)
+        fprintf(style->out, "after event %s)\n", vs_count_format(a, part->last_event));
+    else if (part->window && !part->events)
+        fprintf(style->out, "no events in this span, the next is %s)\n",
+                vs_count_format(a, part->first_event));
+    else if (part->window)
+        fprintf(style->out, "events %s to %s, that is %s)\n",
+                vs_count_format(a, part->first_event), vs_count_format(b, part->last_event),
+                vs_count_format(c, part->events));
+    else
+        fprintf(style->out, "%s events)\n", vs_count_format(a, report->events));
+    if (part->moment)
+        fprintf(style->out, "  figures  up to then: peaks and counts since the start, what is live\n");
+    else if (part->window)
+        fprintf(style->out, "  figures  of this span; what was live before is live at its start\n");
+}
+
+/* What the limit left out, with no harm to the figures, and what is missing from them. */
+static void dropped_lines(const struct vs_report *report, const struct vs_style *style)
+{
+    bool begun = false;
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct vs_report_pair *d = &report->dropped[i];
+        if (vs_recording_left_out(&report->recording, d->name)) {
+            fprintf(style->out, begun ? ", %s %s" : "  left out %s %s", d->value,
+                    vs_recording_what(d->name));
+            begun = true;
+        }
+    }
+    if (begun)
+        fputc('\n', style->out);
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct vs_report_pair *d = &report->dropped[i];
+        if (vs_recording_left_out(&report->recording, d->name))
+            continue;
+        fprintf(style->out, "  %swarning%s  not recorded: %s ", vs_paint(style, VS_WARN),
+                vs_unpaint(style), d->value);
+        vs_text_put(style->out, vs_recording_what(d->name));
+        fprintf(style->out, "; figures are too low by them\n");
+    }
+}
+
+static void warning(const struct vs_style *style, const char *text)
+{
+    fprintf(style->out, "  %swarning%s  ", vs_paint(style, VS_WARN), vs_unpaint(style));
+    vs_text_put(style->out, text);
+    fputc('\n', style->out);
+}
+
+static void heading(const struct vs_report *report, const struct vs_style *style)
+{
+    FILE *out = style->out;
+    fputs(vs_paint(style, VS_BOLD), out);
+    vs_text_put(out, *report->program ? report->program : "(unknown program)");
+    fprintf(out, "%s  pid %llu  ", vs_unpaint(style), (unsigned long long)report->pid);
+    scope(report, style);
+    if (*report->policy)
+        fprintf(out, "  policy ");
+    vs_text_put(out, report->policy);
+    fputc('\n', out);
+    char clipped[1024];
+    if (*report->cmdline)
+        fprintf(out, "  command  %s\n", vs_text_clip(clipped, report->cmdline, style->width - 11));
+    trace_line(report, style);
+    vs_recording_text(report, style);
+    if (report->condition != VS_TRACE_COMPLETE)
+        warning(style, report->condition_text);
+    vs_recording_cut_line(report, style);
+    vs_recording_kernels_line(report, style);
+    dropped_lines(report, style);
+    for (size_t i = 0; i < report->note_count; i++) {
+        fprintf(out, "  note     ");
+        vs_text_put(out, report->notes[i].text);
+        fputc('\n', out);
+    }
+}
+
+static void peak_line(const struct vs_style *style, const char *label, uint64_t bytes,
+                      uint64_t total, uint64_t time_ns, const char *place, bool bold)
+{
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], share[16] = "";
+    if (total)
+        vs_text_percent(share, bytes, total);
+    fprintf(style->out, "  %-16s %s%12s%s  %7s  at %s%s%s\n", label,
+            bold ? vs_paint(style, VS_BOLD) : "", vs_size_format(size, bytes),
+            bold ? vs_unpaint(style) : "", share, vs_time_format(time, time_ns), *place ? ", " : "",
+            place);
+}
+
+static void fragmentation_lines(const struct vs_report_device *device,
+                                const struct vs_style *style)
+{
+    const struct vs_report_peak *peak = &device->peak_allocated, *full = &device->peak_reserved;
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
+    fprintf(style->out, "  %-16s %12s  of reserved in use at the peak of reserved\n", "utilisation",
+            vs_text_percent(share, full->allocated, full->reserved));
+    if (device->segment_allocs && full->holes_unknown)
+        fprintf(style->out, "  %-16s holes cannot be told: not every block was recorded\n",
+                "fragmentation");
+    else if (device->segment_allocs)
+        fprintf(style->out, "  %-16s external %.1f %%: largest hole %s of %s free in %llu\n",
+                "fragmentation", 100 * vs_report_external_fragmentation(full),
+                vs_size_format(a, full->largest_hole), vs_size_format(b, full->free_bytes),
+                (unsigned long long)full->holes);
+    if (device->segment_allocs) {
+        fprintf(style->out,
+                "  %-16s %.1f %% of peak reserved never in use; rounding %s at the peak\n", "",
+                full->bytes ? 100.0 - 100.0 * (double)peak->bytes / (double)full->bytes : 0.0,
+                vs_size_format(a, peak->allocated - peak->requested));
+    }
+}
+
+static void graph_line(const struct vs_report_device *device, const struct vs_style *style)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    if (!device->graph_reserved_peak)
+        return;
+    fprintf(style->out, "  %-16s driver held up to %s for graphs (%s in use), %s at the end\n",
+            "graph memory", vs_size_format(a, device->graph_reserved_peak),
+            vs_size_format(b, device->graph_used_peak), vs_size_format(c, device->graph_reserved));
+}
+
+/* Bytes now, for the state at a moment. */
+static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], share[16] = "";
+    const struct {
+        const char *label;
+        uint64_t bytes;
+    } lines[] = {{"allocated now", device->allocated}, {"requested now", device->requested},
+                 {"reserved now", device->reserved}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (device->total_bytes)
+            vs_text_percent(share, lines[i].bytes, device->total_bytes);
+        fprintf(style->out, "  %-16s %s%12s%s  %7s\n", lines[i].label, vs_paint(style, VS_BOLD),
+                vs_size_format(size, lines[i].bytes), vs_unpaint(style), share);
+    }
+}
+
+static void family_table(const struct vs_report_family *families, const char *live,
+                         const struct vs_style *style)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX], d[VS_SIZE_TEXT_MAX],
+        e[VS_SIZE_TEXT_MAX];
+    bool header = false;
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        const struct vs_report_family *row = &families[f];
+        if (!vs_report_family_seen(row))
+            continue;
+        if (!header)
+            fprintf(style->out, "  %s%-12s %12s %12s %8s %13s %13s%s\n", vs_paint(style, VS_DIM),
+                    "family", "allocations", "frees", "failed", "peak", live,
+                    vs_unpaint(style));
+        header = true;
+        fprintf(style->out, "  %-12s %12s %12s %s%8s%s %13s %13s\n", vs_family_name((uint64_t)f),
+                vs_count_format(a, row->allocs), vs_count_format(b, row->frees),
+                row->failures ? vs_paint(style, VS_BAD) : "", vs_count_format(c, row->failures),
+                row->failures ? vs_unpaint(style) : "", vs_size_format(d, row->peak_bytes),
+                vs_size_format(e, row->live_bytes));
+    }
+}
+
+static void leak_lines(const struct vs_report_device *device, const char *when,
+                       const struct vs_style *style)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    if (device->at_end.total_bytes) {
+        fprintf(style->out, "  live %s: %s", when, vs_size_format(a, device->at_end.total_bytes));
+        if (device->lost_bytes)
+            fprintf(style->out, ", %s of it given back only with its context",
+                    vs_size_format(b, device->lost_bytes));
+        fprintf(style->out, "\n");
+        vs_text_sites(style, &device->at_end);
+    }
+    for (size_t i = 0; i < device->growing.count && i < style->sites; i++) {
+        const struct vs_report_site *site = &device->growing.items[i];
+        char chain[VS_CHAIN_TEXT_MAX];
+        fprintf(style->out, "  %sgrowing%s %s per step since step %llu, %s so far: %s\n",
+                vs_paint(style, VS_WARN), vs_unpaint(style),
+                vs_size_format(a, site->growth_per_step), (unsigned long long)site->growth_since,
+                vs_size_format(b, site->growth_bytes), vs_text_site(chain, site, 3));
+    }
+}
+
+static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    if (!device->has_framework)
+        return;
+    fprintf(style->out,
+            "  %-16s peak allocated %s, peak reserved %s, %s allocations (second level)\n",
+            "framework", vs_size_format(a, device->framework_peak_allocated),
+            vs_size_format(b, device->framework_peak_reserved),
+            vs_count_format(c, device->framework_allocs));
+}
+
+static void kernel_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    char time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], share[16];
+    uint64_t total = device->kernel_total.time_ns;
+    if (device->kernel_total.count == 0)
+        return;
+    fprintf(style->out, "  kernels: %s in %s launches\n", vs_time_format(time, total),
+            vs_count_format(count, device->kernel_total.count));
+    for (size_t i = 0; i < device->kernel_count && i < style->kernels; i++) {
+        const struct vs_report_kernel *kernel = &device->kernels[i];
+        char clipped[1024];
+        fprintf(style->out, "    %12s  %7s  %6s×  %s\n", vs_time_format(time, kernel->time_ns),
+                vs_text_percent(share, kernel->time_ns, total),
+                vs_count_format(count, kernel->count),
+                vs_text_clip(clipped, kernel->name, style->width > 76 ? style->width - 36 : 40));
+    }
+}
+
+static void tally_line(const struct vs_style *style, const char *label, const char *kind,
+                       const struct vs_report_tally *tally)
+{
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (tally->count == 0)
+        return;
+    fprintf(style->out, "  %-8s %-5s %12s in %s×, %s", label, kind,
+            vs_size_format(size, tally->bytes), vs_count_format(count, tally->count),
+            vs_time_format(time, tally->time_ns));
+    if (tally->time_ns)
+        fprintf(style->out, ", %.1f GB/s", (double)tally->bytes / (double)tally->time_ns);
+    fprintf(style->out, "\n");
+}
+
+/* What "the end" is. */
+static const char *end_word(const struct vs_report *report)
+{
+    return report->part.moment ? "at that moment" : report->part.window ? "at the end of it"
+                                                                        : "at the end";
+}
+
+static const char *live_heading(const struct vs_report *report)
+{
+    return report->part.moment ? "live then" : "live at end";
+}
+
+static void device_section(const struct vs_report *report, const struct vs_report_device *device,
+                           const struct vs_style *style)
+{
+    const struct vs_report_part *part = &report->part;
+    char size[VS_SIZE_TEXT_MAX], note[VS_RECORDING_TEXT_MAX];
+    fprintf(style->out, "\n%sdevice %llu%s  ", vs_paint(style, VS_BOLD),
+            (unsigned long long)device->device, vs_unpaint(style));
+    vs_text_put(style->out, device->name);
+    if (device->simulated && !strcasestr(device->name, "simulated"))
+        fprintf(style->out, " (simulated)");
+    if (device->total_bytes)
+        fprintf(style->out, "  %s", vs_size_format(size, device->total_bytes));
+    if (device->limit_bytes)
+        fprintf(style->out, ", limited to %s", vs_size_format(size, device->limit_bytes));
+    fprintf(style->out, "\n");
+    if (report->part.moment)
+        now_lines(device, style);
+    if (device->peak_allocated.event) {
+        const struct vs_report_peak *allocated = &device->peak_allocated;
+        const struct vs_report_peak *requested = &device->peak_requested;
+        bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
+        uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
+        peak_line(style, "peak allocated", allocated->bytes, whole,
+                  allocated->time_ns, allocated->place, true);
+        peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
+                  requested->place, false);
+        peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
+                  device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
+        fragmentation_lines(device, style);
+    }
+    graph_line(device, style);
+    framework_lines(device, style);
+    family_table(device->family, live_heading(report), style);
+    vs_balance_text(style, &device->balance_peak, &device->balance_last,
+                    part->window || part->moment ? part->to_ns : report->duration_ns,
+                    part->moment ? "that moment" : part->window ? "the end of it" : "the end");
+    if (device->at_peak.count || device->at_peak.small_count || device->at_peak.whole_bytes) {
+        fprintf(style->out, "  heaviest call sites at the peak of allocated%s\n",
+                vs_recording_sites_note(note, report, &device->at_peak));
+        vs_text_sites(style, &device->at_peak);
+    }
+    leak_lines(device, end_word(report), style);
+    kernel_lines(device, style);
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+        tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
+    tally_line(style, "memsets", "", &device->sets);
+    if (device->syncs.count)
+        fprintf(style->out, "  waits          %s in %llu×\n",
+                vs_time_format(size, device->syncs.time_ns),
+                (unsigned long long)device->syncs.count);
+}
+
+static void host_section(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_report_host *host = &report->host_memory;
+    bool any = false;
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        any |= vs_report_family_seen(&host->family[f]);
+    if (!any)
+        return;
+    fprintf(style->out, "\n%shost%s  page-locked memory\n", vs_paint(style, VS_BOLD),
+            vs_unpaint(style));
+    peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
+    family_table(host->family, live_heading(report), style);
+    if (host->at_end.count) {
+        fprintf(style->out, "  live %s\n", end_word(report));
+        vs_text_sites(style, &host->at_end);
+    }
+}
+
+static void phase_section(const struct vs_report *report, const struct vs_style *style)
+{
+    if (report->phase_count == 0)
+        return;
+    char time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    fprintf(style->out, "\n%sphases%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
+    fprintf(style->out, "  %s%-36s %9s %12s %13s%s\n", vs_paint(style, VS_DIM), "", "times", "time",
+            "peak allocated", vs_unpaint(style));
+    size_t shown = 0;
+    for (size_t i = 0; i < report->phase_count && shown < PHASES_SHOWN; i++) {
+        const struct vs_report_phase *phase = &report->phases[i];
+        if (phase->depth > 3)
+            continue;
+        uint64_t peak = 0;
+        for (size_t d = 0; d < report->device_count; d++)
+            peak = phase->peaks[d] > peak ? phase->peaks[d] : peak;
+        char name[256];
+        size_t indent = phase->depth * 2;
+        vs_text_clip(name, phase->name, 36 - indent);
+        int pad = (int)(36 - indent - vs_text_width(name));
+        fprintf(style->out, "  %*s%s%*s %9s %12s %14s\n", (int)indent, "", name, pad, "",
+                vs_count_format(count, phase->times), vs_time_format(time, phase->time_ns),
+                vs_size_format(size, peak));
+        shown++;
+    }
+    if (shown < report->phase_count)
+        fprintf(style->out, "  %sand %zu more (--json has them all)%s\n", vs_paint(style, VS_DIM),
+                report->phase_count - shown, vs_unpaint(style));
+    const struct vs_report_steps *steps = &report->steps;
+    if (steps->done) {
+        char shortest[VS_SIZE_TEXT_MAX], longest[VS_SIZE_TEXT_MAX];
+        fprintf(style->out, "  steps    %s done, mean %s, shortest %s, longest %s (step %llu)\n",
+                vs_count_format(count, steps->done),
+                vs_time_format(time, steps->total_ns / steps->done),
+                vs_time_format(shortest, steps->shortest_ns),
+                vs_time_format(longest, steps->longest_ns),
+                (unsigned long long)steps->longest_number);
+    }
+}
+
+static void failure_section(const struct vs_report *report, const struct vs_style *style)
+{
+    if (report->failure_total == 0)
+        return;
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    fprintf(style->out, "\n%s%s allocation%s failed%s\n", vs_paint(style, VS_BAD),
+            vs_count_format(count, report->failure_total), report->failure_total == 1 ? "" : "s",
+            vs_unpaint(style));
+    size_t first = report->failure_count > FAILURES_SHOWN
+                       ? report->failure_count - FAILURES_SHOWN : 0;
+    for (size_t i = first; i < report->failure_count; i++) {
+        const struct vs_report_failure *failure = &report->failures[i];
+        char chain[VS_CHAIN_TEXT_MAX], where[64];
+        if (failure->host)
+            snprintf(where, sizeof where, "host memory");
+        else
+            snprintf(where, sizeof where, "device %llu", (unsigned long long)failure->device);
+        fprintf(style->out, "  %s on %s at %s%s%s%s%s\n    %s\n",
+                vs_size_format(size, failure->requested), where,
+                vs_time_format(time, failure->time_ns), *failure->place ? ", " : "",
+                failure->place, failure->framework ? ", refused by the framework" : "",
+                failure->recovered ? ", the program got over it" : "",
+                vs_text_site(chain, &failure->site, 4));
+    }
+}
+
+static void footing(const struct vs_report *report, const struct vs_style *style)
+{
+    FILE *out = style->out;
+    if (report->symbols_note && *report->symbols_note) {
+        fprintf(out, "\nnames: ");
+        vs_text_put(out, report->symbols_note);
+        fputc('\n', out);
+    }
+    if (!report->failure_total && !report->device_count)
+        return;
+    bool oom = report->failure_total && !vs_recording_partial(&report->recording);
+    fprintf(out, "\nnext: vramscope %s ", oom ? "oom" : "export");
+    vs_text_shell(out, report->path);
+    fputs(oom ? "\n"
+                                : " -f chrome -o timeline.json   (open in ui.perfetto.dev)\n", out);
+}
+
+void vs_report_text(const struct vs_report *report, const struct vs_style *style)
+{
+    heading(report, style);
+    if (report->device_count == 0)
+        fprintf(style->out, "\nno device memory was used in what this trace holds\n");
+    for (size_t i = 0; i < report->device_count; i++)
+        device_section(report, &report->devices[i], style);
+    host_section(report, style);
+    phase_section(report, style);
+    failure_section(report, style);
+    footing(report, style);
+}

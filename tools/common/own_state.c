@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#define _GNU_SOURCE
+#include "tools/common/own_state.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+static const struct {
+    int number;
+    void (*handler)(int);
+} wanted[] = {
+    {SIGCHLD, SIG_DFL}, /* ignored, nobody is told how a child ended */
+    {SIGXFSZ, SIG_IGN}, /* a file that may not grow is an error to be told of */
+};
+#define WANTED (sizeof wanted / sizeof *wanted)
+static struct sigaction before[WANTED];
+static struct rlimit files_before;
+static bool files_raised;
+
+void vs_own_state_begin(void)
+{
+    for (size_t i = 0; i < WANTED; i++) {
+        struct sigaction action = {.sa_handler = wanted[i].handler};
+        sigaction(wanted[i].number, &action, &before[i]);
+    }
+    /* of several traces all are open at once */
+    if (!getrlimit(RLIMIT_NOFILE, &files_before)) {
+        struct rlimit files = {files_before.rlim_max, files_before.rlim_max};
+        files_raised = !setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+void vs_own_state_end(void)
+{
+    for (size_t i = 0; i < WANTED; i++)
+        sigaction(wanted[i].number, &before[i], NULL);
+    if (files_raised)
+        setrlimit(RLIMIT_NOFILE, &files_before);
+}

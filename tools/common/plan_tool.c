@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A plan is written beside its place and renamed, so that a program
+ * that maps the old one keeps it. */
+#include "tools/common/plan_tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "allocator/plan/plan_format.h"
+#include "tools/common/command.h"
+#include "tools/common/whole_file.h"
+#include "viewer/report/recording_text.h"
+
+/* `run` has no --partial: a plan of less than the whole is asked for by name. */
+static bool usable_trace(const char *who, const struct vs_plan_request *request,
+                         struct vs_reader *reader)
+{
+    char text[VS_READER_WHY_MAX];
+    enum vs_condition condition = vs_reader_condition(reader, text);
+    if (!request->for_run)
+        return vs_tool_usable(who, request->trace, condition, text, request->partial, "--partial");
+    if (condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
+        return true;
+    vs_tool_fail(who, "%s: %s; `vramscope plan --partial %s -o FILE` plans what is readable",
+                 request->trace, text, request->trace);
+    return false;
+}
+
+/* Requests that are not in the trace have no place in a plan. */
+static bool whole_trace(const char *who, const struct vs_plan_request *request,
+                        const struct vs_plan_trace *trace)
+{
+    char text[160];
+    if (!vs_recording_partial(&trace->recording))
+        return true;
+    vs_tool_fail(who, "%s: a plan needs every allocation: %s; record it again without min-size, "
+                 "sample and max-trace-size",
+                 request->trace, vs_recording_partial_text(text, &trace->recording));
+    return false;
+}
+
+/* What the policies need without a plan; the planner has to do better than compact. */
+static void find_needs(const struct vs_plan_request *request, const struct vs_plan_trace *trace,
+                       struct vs_policy_need needs[VS_NEED_POLICIES])
+{
+    uint64_t device_bytes = trace->identity.device_bytes;
+    if (request->needs)
+        vs_policy_needs(trace->planner, device_bytes, needs);
+    else
+        needs[VS_NEED_COMPACT] = vs_policy_need_of(trace->planner, device_bytes, VS_NEED_COMPACT);
+    if (!needs[VS_NEED_COMPACT].err)
+        vs_planner_set_unplanned(trace->planner, needs[VS_NEED_COMPACT].reserved_bytes);
+}
+
+static bool build(const char *who, const struct vs_plan_request *request, struct vs_reader *reader,
+                  struct vs_plan_result *out)
+{
+    struct vs_plan_trace trace;
+    enum vs_err err = vs_plan_trace_read(reader, request->device, &trace);
+    bool usable = whole_trace(who, request, &trace) && (err || usable_trace(who, request, reader));
+    if (!err && usable) {
+        out->identity = trace.identity;
+        out->identity.program = out->program;
+        memcpy(out->program, trace.program, sizeof out->program);
+        out->framework = trace.framework;
+        out->unmatched = trace.unmatched;
+        find_needs(request, &trace, out->needs);
+        err = vs_planner_build(trace.planner, &trace.identity, request->whole, &out->bytes,
+                               &out->size, &out->summary);
+    }
+    vs_planner_close(trace.planner);
+    if (!usable)
+        return false;
+    if (err == VS_ERR_NOT_FOUND)
+        vs_tool_fail(who, "%s: no device memory was asked for%s, so there is nothing to plan",
+                     request->trace, request->device == VS_PLAN_DEVICE_ANY ? "" : " on that device");
+    else if (err)
+        vs_tool_fail(who, "%s: %s while planning it", request->trace, vs_err_text(err));
+    return !err;
+}
+
+bool vs_tool_plan(const char *who, const struct vs_plan_request *request,
+                  struct vs_plan_result *out)
+{
+    struct vs_reader *reader;
+    memset(out, 0, sizeof *out);
+    if (!vs_tool_open(who, request->trace, &reader))
+        return false;
+    bool built = build(who, request, reader, out);
+    vs_reader_close(reader);
+    return built;
+}
+
+/* A slip of the keyboard must not cost a file: only plans are replaced. */
+static bool may_replace(const char *path)
+{
+    struct stat st;
+    uint64_t magic = 0;
+    if (stat(path, &st))
+        return errno == ENOENT;
+    FILE *file = S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    if (!file)
+        return false;
+    size_t n = fread(&magic, sizeof magic, 1, file);
+    fclose(file);
+    return st.st_size == 0 || (n == 1 && magic == VS_PLAN_MAGIC);
+}
+
+bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_result *plan)
+{
+    struct vs_whole_file file;
+    if (!may_replace(path)) {
+        vs_tool_fail(who, "%s exists and is not a plan; it is left alone", path);
+        return false;
+    }
+    if (!vs_whole_file_open(who, path, true, &file))
+        return false;
+    int code = VS_EXIT_OK;
+    if (fwrite(plan->bytes, 1, plan->size, file.stream) != plan->size)
+        code = vs_tool_fail(who, "%s: cannot be written: %s", path, strerror(errno));
+    return vs_whole_file_end(who, &file, code) == VS_EXIT_OK;
+}

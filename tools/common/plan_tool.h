@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a trace to a plan file, for `plan` and for `run --plan TRACE`. */
+#ifndef VS_PLAN_TOOL_H
+#define VS_PLAN_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/oom/policy_need.h"
+#include "analysis/plan/plan_trace.h"
+
+struct vs_plan_request {
+    const char *trace;
+    uint64_t device; /* or VS_PLAN_DEVICE_ANY */
+    bool whole, partial;
+    bool needs; /* of all policies without a plan; else of compact alone */
+    bool for_run; /* planned on the way: advice is to plan by hand */
+};
+
+struct vs_plan_result {
+    void *bytes; /* of the file; free() them */
+    size_t size;
+    struct vs_plan_summary summary;
+    struct vs_policy_need needs[VS_NEED_POLICIES];
+    struct vs_plan_identity identity;
+    char program[64];
+    bool framework;
+    uint64_t unmatched;
+};
+
+/* vs_tool_plan: plan a trace. false, and says why in *who*'s name, when it cannot. */
+bool vs_tool_plan(const char *who, const struct vs_plan_request *request,
+                  struct vs_plan_result *out);
+/* vs_tool_plan_write: the file, replaced as a whole. false, and says why. */
+bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_result *plan);
+
+#endif

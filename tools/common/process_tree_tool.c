@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#define _GNU_SOURCE
+#include "tools/common/process_tree_tool.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/common/command.h"
+#include "viewer/report/process_tree_text.h"
+
+static bool add_file(struct vs_trace_list *list, char *path)
+{
+    if (path && list->count == list->capacity) {
+        size_t wanted = list->capacity ? list->capacity * 2 : 16;
+        char **larger = realloc(list->paths, wanted * sizeof *larger);
+        if (larger) {
+            list->paths = larger;
+            list->capacity = wanted;
+        }
+    }
+    if (!path || list->count == list->capacity) {
+        free(path);
+        return false;
+    }
+    list->paths[list->count++] = path;
+    return true;
+}
+
+static int is_trace_name(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 4 && !strcmp(entry->d_name + length - 4, ".vst");
+}
+
+static bool is_folder(const char *folder, const char *name)
+{
+    char *path = NULL;
+    struct stat st;
+    bool is = asprintf(&path, "%s/%s", folder, name) >= 0 && !stat(path, &st) && S_ISDIR(st.st_mode);
+    free(path);
+    return is;
+}
+
+static bool add_folder(const char *who, struct vs_trace_list *list, const char *path)
+{
+    struct dirent **names;
+    int count = scandir(path, &names, is_trace_name, alphasort);
+    size_t before = list->count;
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        char *full = NULL;
+        if (good && !is_folder(path, names[i]->d_name) &&
+            (asprintf(&full, "%s/%s", path, names[i]->d_name) < 0 || !add_file(list, full)))
+            good = false;
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+    if (good && list->count == before)
+        vs_tool_fail(who, "%s: there is no .vst file in this folder", path);
+    return good && list->count > before;
+}
+
+bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return add_folder(who, list, path);
+    return add_file(list, strdup(path));
+}
+
+void vs_trace_list_free(struct vs_trace_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
+    *list = (struct vs_trace_list){0};
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_size;
+}
+
+void vs_trace_list_single(const char *who, struct vs_trace_list *list)
+{
+    struct known { bool has; uint8_t uuid[16]; } *known = calloc(list->count + 1, sizeof *known);
+    size_t kept = 0;
+    for (size_t i = 0; known && i < list->count; i++) {
+        struct known one = {0};
+        size_t same = kept;
+        one.has = vs_trace_uuid(list->paths[i], one.uuid);
+        for (size_t j = 0; one.has && j < kept && same == kept; j++)
+            same = known[j].has && !memcmp(known[j].uuid, one.uuid, sizeof one.uuid) ? j : same;
+        if (same < kept) {
+            if (size_of(list->paths[i]) > size_of(list->paths[same])) { /* that one is cut off */
+                char *swap = list->paths[i];
+                list->paths[i] = list->paths[same];
+                list->paths[same] = swap;
+            }
+            vs_tool_fail(who, "%s: the same trace as %s, counted once", list->paths[i],
+                         list->paths[same]);
+            free(list->paths[i]);
+            continue;
+        }
+        known[kept] = one;
+        list->paths[kept++] = list->paths[i];
+    }
+    list->count = known ? kept : list->count;
+    free(known);
+}
+
+/* Says which are not whole. True when all are, or it does not matter. */
+static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
+{
+    bool whole = true;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct vs_tree_member *m = &tree->members[i];
+        if (m->condition != VS_TRACE_TRUNCATED && m->condition != VS_TRACE_DAMAGED)
+            continue;
+        vs_tool_fail(who, "%s: is cut off or damaged; %s", m->path,
+                     partial ? "what is readable was counted"
+                             : "add --partial to count what is readable");
+        whole = false;
+    }
+    return whole || partial;
+}
+
+/* Those that cannot be opened, each with its reason, leave the list. False when that is not
+ * wanted, or nothing is left. */
+static bool leave_out_unusable(const char *who, struct vs_trace_list *list, bool partial)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct vs_reader *reader;
+        if (vs_tool_open(who, list->paths[i], &reader)) {
+            vs_reader_close(reader);
+            list->paths[kept++] = list->paths[i];
+        } else {
+            free(list->paths[i]);
+        }
+    }
+    size_t unusable = list->count - kept;
+    list->count = kept;
+    if (unusable && kept && !partial)
+        vs_tool_fail(who, "add --partial to leave %s out", unusable == 1 ? "it" : "them");
+    return kept && (!unusable || partial);
+}
+
+bool vs_tool_tree(const char *who, struct vs_trace_list *list,
+                  const struct vs_style *style, bool json, bool partial)
+{
+    if (!leave_out_unusable(who, list, partial))
+        return false;
+    struct vs_tree *tree;
+    char why[VS_READER_WHY_MAX] = "";
+    enum vs_err err =
+        vs_tree_build((const char *const *)list->paths, list->count, &tree, why);
+    if (err) {
+        vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
+        return false;
+    }
+    bool good = are_whole(who, tree, partial);
+    if (good && json)
+        vs_tree_json(tree, style->out);
+    else if (good)
+        err = vs_tree_text(tree, style);
+    vs_tree_free(tree);
+    if (err)
+        vs_tool_fail(who, "%s", vs_err_text(err));
+    return good && !err;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a trace is written anew: what may be replaced, and what an interrupt leaves. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "analysis/state/size_limit.h"
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "trace/read/reader.h"
+#include "trace/read/rewrite.h"
+
+/* A slip of the keyboard must not cost a file. NULL: it may be written. */
+static const char *refuse(const char *output, const struct stat *st)
+{
+    char magic[8];
+    if (!S_ISREG(st->st_mode))
+        return "is not a regular file";
+    FILE *file = fopen(output, "rb");
+    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    return st->st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
+}
+
+/* What a trace holds that is recorded, or was until its program was killed, is nowhere else. */
+static bool is_spare(const char *who, const char *output)
+{
+    char text[VS_RECORDER_TEXT_MAX];
+    uint64_t recorder = vs_reader_recorded_by(output);
+    if (recorder)
+        vs_tool_fail(who, "%s is being recorded by %s; it is left alone", output,
+                     vs_reader_recorder_text(text, recorder));
+    else if (vs_reader_needs_live(output))
+        vs_tool_fail(who, "%s has no end, and its last events are in %s.live; it is left alone: "
+                          "recover it first, or give another name", output, output);
+    else
+        return true;
+    return false;
+}
+
+bool vs_tool_output(const char *who, const char *path, const char **output)
+{
+    struct stat from, to;
+    if (!*output || stat(*output, &to))
+        return true;
+    if (!stat(path, &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+        *output = NULL;
+        return true;
+    }
+    const char *refusal = refuse(*output, &to);
+    if (refusal)
+        vs_tool_fail(who, "%s %s; it is left alone", *output, refusal);
+    return !refusal && is_spare(who, *output);
+}
+
+bool vs_tool_may_overwrite(const char *who, const char *output)
+{
+    struct stat st;
+    if (stat(output, &st) || !S_ISREG(st.st_mode) || !vs_reader_is_part(output))
+        return true;
+    vs_tool_fail(who, "%s is a trace or its live window; it is left alone: give another output",
+                 output);
+    return false;
+}
+
+void vs_tool_over_limit(const char *who, const char *path)
+{
+    static const char format[] = "%s: %s now, more than the --max-trace-size of %s it was recorded "
+                                 "with, which bounds the recording alone";
+    char size[VS_SIZE_TEXT_MAX], limit_text[VS_SIZE_TEXT_MAX], why[VS_READER_WHY_MAX];
+    struct vs_reader *reader;
+    if (vs_reader_open(path, &reader, why) != VS_OK)
+        return;
+    uint64_t bytes = vs_reader_bytes(reader), limit = vs_size_limit(reader);
+    vs_size_format(size, bytes);
+    vs_size_format(limit_text, limit);
+    if (limit && bytes > limit && who)
+        vs_tool_fail(who, format, path, size, limit_text);
+    else if (limit && bytes > limit)
+        vs_tool_say(format, path, size, limit_text);
+    vs_reader_close(reader);
+}
+
+static void discard(int signal)
+{
+    vs_rewrite_discard();
+    raise(signal); /* as if nothing had been there: the handler is gone by now */
+}
+
+void vs_tool_discard_on_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = discard, .sa_flags = (int)SA_RESETHAND}, before;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}

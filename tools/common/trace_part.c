@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Signals are only held off while checkpoints are made: what is half made is
+ * then removed before the process ends by them. */
+#define _GNU_SOURCE
+#include "tools/common/trace_part.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "viewer/common/text_style.h"
+
+#define SHOW_AFTER_NS UINT64_C(1000000000)
+#define SHOW_EVERY_NS UINT64_C(100000000)
+
+static volatile sig_atomic_t stopped_by;
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define SIGNALS (sizeof signals / sizeof *signals)
+static struct sigaction before[SIGNALS];
+
+static void stop(int signal)
+{
+    stopped_by = signal;
+}
+
+void vs_part_progress_begin(struct vs_part_progress *progress)
+{
+    struct sigaction action = {.sa_handler = stop};
+    progress->begun_ns = progress->shown_ns = vs_clock_ns();
+    stopped_by = 0;
+    for (size_t i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+bool vs_part_progress_step(void *context, uint64_t bytes, uint64_t total)
+{
+    struct vs_part_progress *progress = context;
+    uint64_t now = vs_clock_ns();
+    if (now - progress->begun_ns > SHOW_AFTER_NS && now - progress->shown_ns > SHOW_EVERY_NS &&
+        isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%s: making checkpoints for ", progress->who);
+        vs_text_put(stderr, progress->path);
+        fprintf(stderr, ": %3d %%", total ? (int)((double)bytes * 100 / (double)total) : 0);
+        fflush(stderr);
+        progress->shown = true;
+        progress->shown_ns = now;
+    }
+    return !stopped_by;
+}
+
+void vs_part_progress_end(struct vs_part_progress *progress)
+{
+    if (progress->shown)
+        fprintf(stderr, "\r\033[K");
+    progress->shown = false;
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
+    if (stopped_by && !progress->go_on)
+        raise(stopped_by);
+}
+
+bool vs_part_option(const char *who, const char *name, const char *text, struct vs_part_args *args)
+{
+    struct vs_time_spec *spec = strcmp(name, "at") == 0     ? &args->at
+                                : strcmp(name, "from") == 0 ? &args->from
+                                                            : &args->to;
+    if (vs_time_spec_parse(text, spec) != VS_OK) {
+        vs_tool_usage(who, "--%s takes a moment such as 12.5s, 3m20s, -10s, 80%% or @1234, not '%s'",
+                      name, text);
+        return false;
+    }
+    if (args->at.kind && (args->from.kind || args->to.kind)) {
+        vs_tool_usage(who, "--at is one moment, --from and --to a span: give one or the other");
+        return false;
+    }
+    return true;
+}
+
+bool vs_part_given(const struct vs_part_args *args)
+{
+    return args->at.kind || args->from.kind || args->to.kind;
+}
+
+static bool need_checkpoints(const char *who, const char *path, struct vs_reader *reader)
+{
+    struct vs_part_progress progress = {.who = who, .path = path};
+    struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
+                                            .context = &progress};
+    vs_part_progress_begin(&progress);
+    enum vs_err err = vs_checkpoint_need(reader, VS_CHECKPOINT_TRACE_EVENTS, &options);
+    vs_part_progress_end(&progress);
+    if (err)
+        vs_tool_fail(who, "%s: %s while checkpoints were made", path, vs_err_text(err));
+    return !err;
+}
+
+/* Numbers against times: only known by looking; what is empty then is said by the verb. */
+static bool wrong_way_round(const struct vs_time_window *window)
+{
+    return window->from.given && window->to.given &&
+           window->from.by_event == window->to.by_event && window->from.value > window->to.value;
+}
+
+bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader,
+                     const struct vs_part_args *args, struct vs_time_window *out)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_span span;
+    if (!need_checkpoints(who, path, reader))
+        return false;
+    enum vs_err err = vs_span_of(reader, &span);
+    if (err) {
+        vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+        return false;
+    }
+    const struct vs_time_spec *to = args->at.kind ? &args->at : &args->to;
+    const char *failed = NULL;
+    if (!vs_span_end(&span, &args->from, &out->from, why))
+        failed = "from";
+    else if (!vs_span_end(&span, to, &out->to, why))
+        failed = args->at.kind ? "at" : "to";
+    if (failed)
+        vs_tool_fail(who, "%s: --%s: %s", path, failed, why);
+    else if (wrong_way_round(out))
+        vs_tool_fail(who, "%s: --from is after --to", path);
+    else
+        return true;
+    return false;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. What is older: written last before the run began, and no name of the run's own
+ * traces (a file server's clock may differ from ours). */
+#define _GNU_SOURCE
+#include "tools/run/run_names.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/state/vec.h"
+#include "base/vs_option.h"
+#include "tools/common/command.h"
+#include "tools/run/run_manifest.h"
+#include "tools/run/run_output.h"
+#include "trace/read/reader.h"
+
+#define FIRST_EVENTS 64 /* `process` is among them */
+
+bool vs_run_names_replaced(const char *pattern)
+{
+    return strchr(pattern, '%') && !vs_run_output_has(pattern, 'p') &&
+           (vs_run_output_has(pattern, 'r') || !vs_output_is_ranked());
+}
+
+static bool is_listed(const char *manifest, const char *trace)
+{
+    char line[PATH_MAX + 2];
+    FILE *file = fopen(manifest, "r");
+    bool found = false;
+    while (file && !found && vs_run_manifest_line(file, line, sizeof line))
+        found = strcmp(line, trace) == 0;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool is_of_this_run(const struct vs_run_names *names, const char *trace)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->taken[i], trace) == 0)
+            return true;
+    return is_listed(names->manifest, trace);
+}
+
+/* 0 when it cannot be read. */
+static uint64_t pid_of(const char *trace)
+{
+    struct vs_reader *reader;
+    struct vs_event event;
+    char why[VS_READER_WHY_MAX];
+    uint64_t pid = 0;
+    if (vs_reader_open(trace, &reader, why) != VS_OK)
+        return 0;
+    for (int i = 0; !pid && i < FIRST_EVENTS && vs_reader_next(reader, &event) == VS_OK; i++)
+        if (event.kind == VS_EVENT_process)
+            pid = event.process.pid;
+    vs_reader_close(reader);
+    return pid;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Cuts ".NUMBER" off the end; 0 when there is none. */
+static uint64_t cut_number(char *name)
+{
+    char *dot = strrchr(name, '.');
+    bool number = dot && dot[1] && dot[1 + strspn(dot + 1, "0123456789")] == 0;
+    uint64_t value = number ? strtoull(dot + 1, NULL, 10) : 0;
+    if (number)
+        *dot = 0;
+    return value;
+}
+
+/* NAME.PID.vst and NAME.PID.2.vst are names of who found NAME taken. false when *trace* is no such
+ * name. *wanted*: PATH_MAX bytes. */
+static bool wanted_name(const struct vs_run_names *names, const char *trace, char *wanted)
+{
+    char pid_text[24];
+    size_t length = strlen(trace);
+    if (length >= PATH_MAX - 8 || !ends_with(trace, ".vst"))
+        return false;
+    snprintf(wanted, PATH_MAX, "%.*s", (int)(length - 4), trace);
+    uint64_t first = cut_number(wanted), pid = first ? pid_of(trace) : 0;
+    if (!pid || (first != pid && cut_number(wanted) != pid))
+        return false;
+    const char *slash = strrchr(wanted, '/');
+    snprintf(pid_text, sizeof pid_text, "%llu", (unsigned long long)pid);
+    if (vs_run_output_has(names->pattern, 'p') && !strstr(slash ? slash : wanted, pid_text))
+        return false; /* it was asked for with its number */
+    if (ends_with(names->pattern, ".vst"))
+        strcat(wanted, ".vst");
+    return true;
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* A trace, or the empty file of one, that nothing writes to. */
+static bool is_older(const struct vs_run_names *names, const char *path)
+{
+    struct stat st;
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    if (lstat(path, &st) || !S_ISREG(st.st_mode) || !is_before(&st.st_mtim, &names->began) ||
+        vs_reader_recorded_by(path) || is_of_this_run(names, path))
+        return false;
+    if (!st.st_size)
+        return true;
+    if (vs_reader_open(path, &reader, why) != VS_OK)
+        return false;
+    vs_reader_close(reader);
+    return true;
+}
+
+void vs_run_names_take(struct vs_run_names *names, char *trace)
+{
+    char wanted[PATH_MAX], *kept;
+    struct vs_run_output older = {0};
+    sigset_t all, mask;
+    if (!vs_run_names_replaced(names->pattern) || !wanted_name(names, trace, wanted) ||
+        !is_older(names, wanted) || vs_reader_recorded_by(trace) ||
+        vs_vec_grow(&names->taken, &names->capacity, names->count + 1, sizeof *names->taken) ||
+        !(kept = strdup(wanted)))
+        return;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask); /* no signal may end us while it is set aside */
+    bool moved = vs_run_output_set_aside(&older, wanted) && vs_run_output_move(trace, wanted);
+    vs_run_output_settle(&older);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (moved) {
+        names->taken[names->count++] = kept;
+        strcpy(trace, wanted);
+    } else {
+        free(kept);
+    }
+}
+
+void vs_run_names_say(const struct vs_run_names *names, const char *trace)
+{
+    char wanted[PATH_MAX];
+    if (wanted_name(names, trace, wanted) && !access(wanted, F_OK) &&
+        !is_of_this_run(names, wanted))
+        vs_tool_fail("vramscope", "%s is not of this run; see %s", wanted, trace);
+}
+
+/* Is *entry* the name by *pattern*, whose one percent sign is that of %r, of some rank? */
+static bool is_ranked_name(const char *entry, const char *pattern)
+{
+    const char *rank = strchr(pattern, '%');
+    size_t before = (size_t)(rank - pattern);
+    if (strncmp(entry, pattern, before) != 0)
+        return false;
+    size_t digits = strspn(entry + before, "0123456789");
+    return digits && strcmp(entry + before + digits, rank + 2) == 0;
+}
+
+void vs_run_names_say_ranks(const struct vs_run_names *names)
+{
+    char path[PATH_MAX], first[PATH_MAX] = "";
+    const char *slash = strrchr(names->pattern, '/'), *name = slash ? slash + 1 : NULL;
+    const char *percent = strchr(names->pattern, '%');
+    unsigned count = 0;
+    if (!name || percent < name || percent[1] != 'r' || strchr(percent + 1, '%'))
+        return;
+    snprintf(path, sizeof path, "%.*s", (int)(name - names->pattern), names->pattern);
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        if (!is_ranked_name(entry->d_name, name) ||
+            snprintf(path, sizeof path, "%.*s%s", (int)(name - names->pattern), names->pattern,
+                     entry->d_name) >= PATH_MAX ||
+            !is_older(names, path))
+            continue;
+        if (!count++ || strverscmp(path, first) < 0)
+            strcpy(first, path);
+    }
+    if (dir)
+        closedir(dir);
+    if (count == 1)
+        vs_tool_fail("vramscope", "%s is of an earlier run", first);
+    else if (count)
+        vs_tool_fail("vramscope", "%s and %u more ranks' traces there are of an earlier run", first,
+                     count - 1);
+}
+
+void vs_run_names_free(struct vs_run_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->taken[i]);
+    free(names->taken);
+}

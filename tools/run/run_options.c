@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The arguments of `vramscope run`: what stands before the program's name, over what the
+ * environment says, and a line for what has no effect together. */
+#include <stdio.h>
+#include <string.h>
+
+#include "allocator/core/alloc_conf.h"
+#include "tools/run/run_internal.h"
+
+/* The limit is refused and not merely warned about (check_limit). */
+static void warn_environment(const char *sentence, void *arg)
+{
+    char name[VS_OPTION_ENV_MAX];
+    size_t length = strlen(vs_option_env_name(VS_OPT_limit, name));
+    (void)arg;
+    if (strncmp(sentence, name, length) != 0 || sentence[length] != ':')
+        fprintf(stderr, "vramscope run: %s\n", sentence);
+}
+
+/* "--" and what begins with it is no value: one that does can be given as --name=value. */
+static bool is_option(const char *argument)
+{
+    return strncmp(argument, "--", 2) == 0;
+}
+
+/* One "--name[=value]"; *used* is how many arguments it took. */
+static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
+{
+    const char *name = argv[0] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    char why[VS_OPTION_TEXT_MAX];
+    bool negated = false;
+    enum vs_option_id id;
+    if (vs_option_find(name, length, &id)) {
+        negated = length > 3 && strncmp(name, "no-", 3) == 0;
+        if (!negated || vs_option_find(name + 3, length - 3, &id) ||
+            vs_option_describe(id)->type != VS_OPTION_BOOL)
+            return vs_run_fail("unknown option %s; `vramscope options` lists them", argv[0]);
+    }
+    *used = 1;
+    if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value)
+        value = negated ? "off" : "on";
+    if (!value) {
+        if (left < 2 || is_option(argv[1]))
+            return vs_run_fail("option %s needs a value", argv[0]);
+        value = argv[1];
+        *used = 2;
+    }
+    /* an empty variable of a script must not mean no limit */
+    if (id == VS_OPT_limit && !*value)
+        return vs_run_fail("%s needs a value such as 8GiB or 50%%", "--limit");
+    if (vs_options_set(&run->options, id, value, VS_FROM_COMMAND, why))
+        return vs_run_fail("%s", why);
+    return 0;
+}
+
+/* A program meant to be limited must not run without: the environment's limit, which the
+ * library would ignore, counts as one given here. */
+static int check_limit(const struct vs_run *run)
+{
+    char name[VS_OPTION_ENV_MAX], why[VS_OPTION_TEXT_MAX], told[2 * VS_OPTION_TEXT_MAX];
+    const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
+    struct vs_options unused;
+    if (!text || run->options.source[VS_OPT_limit] == VS_FROM_COMMAND ||
+        vs_options_set(&unused, VS_OPT_limit, text, VS_FROM_ENVIRONMENT, why) == VS_OK)
+        return 0;
+    snprintf(told, sizeof told, "%s: %s", name, why);
+    return vs_run_fail("%s", told);
+}
+
+int vs_run_parse(struct vs_run *run, int argc, char **argv)
+{
+    vs_options_init(&run->options);
+    vs_options_load_environment(&run->options, warn_environment, NULL);
+    int i = 1;
+    while (i < argc && argv[i][0] == '-') {
+        int used = 1, status = 0;
+        char why[VS_OPTION_TEXT_MAX];
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) {
+            run->quiet = true;
+        } else if (strncmp(argv[i], "-o", 2) == 0) {
+            const char *value = argv[i][2] ? argv[i] + 2 : i + 1 < argc ? argv[i + 1] : NULL;
+            used = argv[i][2] ? 1 : 2;
+            if (!value || (used == 2 && is_option(value)))
+                return vs_run_fail("option %s needs a file name", argv[i]);
+            if (vs_options_set(&run->options, VS_OPT_output, value, VS_FROM_COMMAND, why))
+                return vs_run_fail("%s", why);
+        } else if (strncmp(argv[i], "--", 2) == 0) {
+            status = parse_flag(run, argv + i, argc - i, &used);
+        } else {
+            return vs_run_fail("unknown option %s; see `vramscope run --help`", argv[i]);
+        }
+        if (status)
+            return status;
+        i += used;
+    }
+    if (i >= argc)
+        return vs_run_fail("no program given; usage: %s",
+                           "vramscope run [options] [--] PROGRAM [ARGS…]");
+    run->program = argv + i;
+    return check_limit(run);
+}
+
+/* Does the text set anything that only PyTorch's rules know? */
+static bool tunes_pytorch(const char *text)
+{
+    struct vs_alloc_conf conf = {0};
+    struct vs_alloc_conf_messages messages = {0};
+    const struct vs_allocator_config *c = &conf.config;
+    return vs_alloc_conf_parse(text, strlen(text), &conf, &messages) == VS_OK &&
+           (c->expandable_segments || c->tie);
+}
+
+void vs_run_warn_without_effect(const struct vs_run *run)
+{
+    const struct vs_options *o = &run->options;
+    const char *conf = o->text[VS_OPT_alloc_conf];
+    bool compact = vs_option_is(o, VS_OPT_policy, "compact"), plan = *o->text[VS_OPT_plan];
+    if (vs_option_is(o, VS_OPT_allocator, "observe") && (compact || plan || *conf))
+        fprintf(stderr, "vramscope run: --allocator=observe only watches cudaMalloc, so%s%s%s "
+                        "%s nothing there\n", compact ? " --policy" : "", plan ? " --plan" : "",
+                *conf ? " --alloc-conf" : "", compact + plan + (*conf != 0) > 1 ? "do" : "does");
+    else if (compact && tunes_pytorch(conf))
+        fprintf(stderr, "vramscope run: --alloc-conf=%.200s: --policy=compact does without the "
+                        "keys that tune PyTorch's segments; they have no effect\n", conf);
+}
+
+/* Injected, the library is told of calls that the driver has made already. */
+void vs_run_warn_observed(const struct vs_run *run)
+{
+    const struct vs_options *o = &run->options;
+    if (!vs_option_is(o, VS_OPT_via, "injection"))
+        return;
+    const char *asked = vs_option_is(o, VS_OPT_allocator, "caching")        ? "--allocator=caching"
+                        : vs_option_is(o, VS_OPT_policy, "compact")         ? "--policy"
+                        : *o->text[VS_OPT_plan]                             ? "--plan"
+                        : *o->text[VS_OPT_limit]                            ? "--limit"
+                        : *o->text[VS_OPT_alloc_conf]                       ? "--alloc-conf"
+                                                                            : NULL;
+    if (asked)
+        fprintf(stderr, "vramscope run: %s has no effect with --via=injection, which only "
+                        "observes\n", asked);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The live window of a program that was killed, FILE.live, goes along: it
+ * holds the last part of its trace. */
+#include "tools/run/run_output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vs_option.h"
+#include "tools/common/command.h"
+#include "trace/read/reader.h"
+
+#define LIVE ".live"
+#define BEFORE ".before"
+
+static bool with_live(char out[PATH_MAX], const char *path)
+{
+    return snprintf(out, PATH_MAX, "%s" LIVE, path) < PATH_MAX;
+}
+
+/* The process in ".NAME.PID.before", whose `vramscope run` ended without settling: it was
+ * killed. Our own number is from an earlier container: nothing is set aside by us yet. 0 when
+ * *entry* is no such name. */
+static pid_t left_by(const char *entry, const char *name)
+{
+    char expected[NAME_MAX + 1], *end;
+    int n = snprintf(expected, sizeof expected, ".%.200s.", name);
+    if (strncmp(entry, expected, (size_t)n) != 0)
+        return 0;
+    long pid = strtol(entry + n, &end, 10);
+    bool whole = end > entry + n && strcmp(end, BEFORE) == 0 && pid > 0 && pid <= INT_MAX;
+    bool gone = whole && (pid == (long)getpid() || (kill((pid_t)pid, 0) && errno == ESRCH));
+    return gone ? (pid_t)pid : 0;
+}
+
+/* What a killed run left set aside is settled now. */
+static void settle_left(struct vs_run_output *left, const char *path, const char *name)
+{
+    char folder[PATH_MAX], live[PATH_MAX + 8];
+    struct stat st;
+    int n = (int)(name - path);
+    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        if (!left_by(entry->d_name, name) ||
+            snprintf(left->aside, PATH_MAX, "%.*s%s", n, path, entry->d_name) >= PATH_MAX)
+            continue;
+        snprintf(left->path, PATH_MAX, "%s", path);
+        left->live = with_live(live, left->aside) && !lstat(live, &st);
+        vs_run_output_settle(left);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+bool vs_run_output_has(const char *pattern, char letter)
+{
+    const char *p = strchr(pattern, '%');
+    while (p && p[1] && p[1] != letter)
+        p = strchr(p + 2, '%');
+    return p && p[1];
+}
+
+bool vs_run_output_known(const char *pattern, const char *program, char path[PATH_MAX])
+{
+    const char *slash = strrchr(program, '/');
+    *path = 0;
+    if (vs_run_output_has(pattern, 'p') ||
+        vs_output_expand(pattern, slash ? slash + 1 : program, 0, path, PATH_MAX))
+        return false;
+    return vs_run_output_has(pattern, 'r') == vs_output_is_ranked();
+}
+
+bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct stat st;
+    settle_left(output, path, name);
+    *output = (struct vs_run_output){0};
+    if (lstat(path, &st))
+        return errno == ENOENT;
+    /* 200 bytes of the name: with what is added it stays one that every file system takes */
+    if (snprintf(output->path, PATH_MAX, "%s", path) >= PATH_MAX ||
+        snprintf(output->aside, PATH_MAX, "%.*s.%.200s.%ld" BEFORE, (int)(name - path), path, name,
+                 (long)getpid()) >= PATH_MAX ||
+        !with_live(from, path) || !with_live(to, output->aside)) {
+        output->aside[0] = 0;
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (rename(path, output->aside)) {
+        output->aside[0] = 0;
+        return false;
+    }
+    /* of a program that was killed: the trace's last part */
+    output->live = vs_reader_owns_live(output->aside, from) && !rename(from, to);
+    if (vs_reader_recorded_by(output->aside)) { /* began after it was last looked at */
+        vs_run_output_settle(output);
+        errno = EBUSY;
+        return false;
+    }
+    return true;
+}
+
+/* A link first, as it never replaces; not every file system has them. Once there are both names
+ * it has moved, whatever becomes of the old one. */
+static bool move_one(const char *from, const char *to)
+{
+    if (link(from, to))
+        return errno != EEXIST && !rename(from, to);
+    unlink(from);
+    return true;
+}
+
+/* What has the name *live* may be all there is of another trace's end. */
+static bool make_way(const char *live)
+{
+    char kept[PATH_MAX];
+    if (!vs_reader_clear_live(live, kept))
+        return false;
+    if (*kept)
+        vs_tool_fail("vramscope",
+                     "%s is of another trace and may hold the last part of it: kept as %s", live,
+                     kept);
+    return true;
+}
+
+bool vs_run_output_move(const char *from, const char *to)
+{
+    char live[PATH_MAX], live_to[PATH_MAX];
+    if (!with_live(live, from) || !with_live(live_to, to))
+        return false;
+    bool owned = vs_reader_owns_live(from, live);
+    if (owned && !(make_way(live_to) && move_one(live, live_to)))
+        return false;
+    bool moved = move_one(from, to);
+    if (!moved && owned)
+        move_one(live_to, live);
+    return moved;
+}
+
+void vs_run_output_settle(struct vs_run_output *output)
+{
+    char live[PATH_MAX];
+    struct stat st;
+    if (!*output->aside)
+        return;
+    bool replaced = !lstat(output->path, &st);
+    if (replaced && output->live && with_live(live, output->aside))
+        unlink(live);
+    if (replaced)
+        unlink(output->aside);
+    else if (!vs_run_output_move(output->aside, output->path))
+        vs_tool_fail("vramscope", "the older %s is kept as %s", output->path, output->aside);
+    output->aside[0] = 0;
+}

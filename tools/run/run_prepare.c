@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `vramscope run` makes ready before the program starts: where the trace goes, the
+ * manifest, a plan, the simulated GPU, and the environment that the program inherits.
+ * Whatever is wrong is said here, with what to do about it, and nothing is started. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "allocator/plan/plan.h"
+#include "base/vs_link.h"
+#include "tools/common/paths.h"
+#include "tools/common/plan_tool.h"
+#include "tools/run/run_internal.h"
+#include "tools/run/run_manifest.h"
+#include "tools/run/run_output.h"
+#include "trace/read/reader.h"
+
+/* A folder whose name is only known to the program (%p in it) is left to it. */
+static int check_folder(const char *text)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", text);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    if (strchr(folder, '%') || access(folder, W_OK | X_OK) == 0)
+        return 0;
+    fprintf(stderr, "vramscope run: cannot write the trace in %s: %s; give it a place with -o\n",
+            folder, strerror(errno));
+    return EXIT_OWN_FAILURE;
+}
+
+/* The trace goes where a link leads, and an older one is replaced there: the link stays. */
+static int follow_links(struct vs_run *run, char *text)
+{
+    struct stat st;
+    if (lstat(text, &st) || !S_ISLNK(st.st_mode))
+        return 0;
+    if (!vs_link_follow(text, VS_OPTION_TEXT_MAX)) /* EPERM: another user's */
+        return vs_run_fail("the link %s is not followed: %s; give the trace another name with -o",
+                           text, strerror(errno));
+    if (strchr(text, '%'))
+        return vs_run_fail("-o is a link to %s; a percent sign cannot be in that name", text);
+    run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
+    return 0;
+}
+
+int vs_run_prepare_output(struct vs_run *run)
+{
+    char absolute[2 * PATH_MAX], *text = run->options.text[VS_OPT_output], cwd[PATH_MAX];
+    if (*text != '/' && getcwd(cwd, sizeof cwd)) {
+        snprintf(absolute, sizeof absolute, "%s/%s", cwd, text);
+        if (strlen(absolute) >= VS_OPTION_TEXT_MAX)
+            return vs_run_fail("the trace's path is too long: %s", absolute);
+        strcpy(text, absolute);
+        run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
+    }
+    if (strchr(text, '%')) {
+        if (vs_output_expand(text, "program", 1, absolute, sizeof absolute))
+            return vs_run_fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign",
+                               text);
+        return check_folder(text);
+    }
+    struct stat st;
+    if (stat(text, &st) == 0 && !S_ISREG(st.st_mode))
+        return vs_run_fail("%s is not a regular file; give the trace another name with -o", text);
+    int status = follow_links(run, text);
+    if (status)
+        return status;
+    if (stat(text, &st) == 0) {
+        char magic[8] = "";
+        FILE *f = fopen(text, "rb");
+        size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
+        if (f)
+            fclose(f);
+        if (st.st_size && !vs_reader_is_trace(magic, n))
+            return vs_run_fail("%s exists and is not a vramscope trace; it is left alone", text);
+        uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(text) : 0;
+        if (recorder) {
+            char who[VS_RECORDER_TEXT_MAX];
+            fprintf(stderr, "vramscope run: %s is being recorded by %s; give the trace another "
+                            "name with -o\n", text, vs_reader_recorder_text(who, recorder));
+            return EXIT_OWN_FAILURE;
+        }
+    }
+    return check_folder(text);
+}
+
+/* One tool at a time has this variable; another's stays. */
+static int set_injection(const char *library)
+{
+    const char *other = vs_environment("CUDA_INJECTION64_PATH");
+    if (other && *other && strcmp(other, library) != 0)
+        return vs_run_fail("CUDA_INJECTION64_PATH names another tool (%s); unset it, or use "
+                           "--via=preload", other);
+    return setenv("CUDA_INJECTION64_PATH", library, 1) ? vs_run_fail("%s", "out of memory") : 0;
+}
+
+static int prepend_path(const char *variable, const char *first)
+{
+    const char *rest = vs_environment(variable);
+    char *value = NULL;
+    int n = rest && *rest ? asprintf(&value, "%s:%s", first, rest) : asprintf(&value, "%s", first);
+    if (n < 0)
+        return -1;
+    int status = setenv(variable, value, 1);
+    free(value);
+    return status;
+}
+
+static int fail_temporary(const char *path)
+{
+    return vs_run_fail("cannot create %s: %s; set TMPDIR to a folder that can be written to", path,
+                       strerror(errno));
+}
+
+/* Readable by all: the program may be started under another user. */
+static int new_file(char path[PATH_MAX], const char *kind)
+{
+    const char *temporary = vs_environment("TMPDIR");
+    snprintf(path, PATH_MAX, "%s/vramscope-%s-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp", kind);
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return fail_temporary(path);
+    int shared = fchmod(fd, 0644);
+    (void)shared; /* some file systems have no permissions */
+    close(fd);
+    return 0;
+}
+
+bool vs_run_is_trace(const char *path)
+{
+    char magic[8] = "";
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
+    if (file)
+        fclose(file);
+    return vs_reader_is_trace(magic, n);
+}
+
+static int plan_trace(struct vs_run *run, const char *trace)
+{
+    struct vs_plan_request request = {
+        .trace = trace, .device = VS_PLAN_DEVICE_ANY, .for_run = true};
+    struct vs_plan_result plan;
+    if (new_file(run->plan, "plan"))
+        return EXIT_OWN_FAILURE;
+    if (!vs_tool_plan("vramscope run", &request, &plan))
+        return EXIT_OWN_FAILURE;
+    bool written = vs_tool_plan_write("vramscope run", run->plan, &plan);
+    free(plan.bytes);
+    return written ? 0 : EXIT_OWN_FAILURE;
+}
+
+int vs_run_prepare_plan(struct vs_run *run)
+{
+    char given[VS_OPTION_TEXT_MAX], absolute[PATH_MAX], why[VS_OPTION_TEXT_MAX];
+    struct vs_plan plan;
+    snprintf(given, sizeof given, "%s", run->options.text[VS_OPT_plan]);
+    if (!*given)
+        return 0;
+    if (!vs_option_is(&run->options, VS_OPT_policy, "compact"))
+        return vs_run_fail("%s", "--plan needs --policy=compact");
+    if (!realpath(given, absolute)) {
+        fprintf(stderr, "vramscope run: the plan %s: %s\n", given, strerror(errno));
+        return EXIT_OWN_FAILURE;
+    }
+    if (vs_run_is_trace(absolute)) {
+        int status = plan_trace(run, absolute);
+        if (status)
+            return status;
+        snprintf(absolute, sizeof absolute, "%s", run->plan);
+    }
+    if (vs_plan_open(absolute, &plan, why)) {
+        fprintf(stderr, "vramscope run: %s: %s; it takes a plan or a trace\n", given, why);
+        return EXIT_OWN_FAILURE;
+    }
+    vs_plan_close(&plan);
+    if (vs_options_set(&run->options, VS_OPT_plan, absolute, VS_FROM_COMMAND, why))
+        return vs_run_fail("%s", why);
+    return 0;
+}
+
+/* The run that this one is part of would take its program for one without CUDA. */
+static void tell_outer_run(const char *manifest)
+{
+    int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    ssize_t n = fd >= 0 ? write(fd, "+\n", 2) : 0;
+    (void)n; /* it then says less */
+    if (fd >= 0)
+        close(fd);
+}
+
+int vs_run_prepare_manifest(struct vs_run *run)
+{
+    tell_outer_run(run->options.text[VS_OPT_manifest]);
+    if (!vs_run_manifest_create(run->manifest))
+        return fail_temporary(run->manifest);
+    char why[VS_OPTION_TEXT_MAX];
+    if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))
+        return vs_run_fail("%s", why);
+    return 0;
+}
+
+/* The simulated driver itself knows which devices there are. */
+static int check_simulated(const char *folder, const char *device)
+{
+    typedef int check_fn(const char *, char *, size_t);
+    char path[PATH_MAX + 16], why[1024] = "";
+    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
+    void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!driver)
+        return vs_run_fail("the simulated GPU cannot be loaded: %s", dlerror());
+    void *found = dlsym(driver, "vramscopeSimCheckSpec");
+    check_fn *check;
+    memcpy(&check, &found, sizeof check);
+    return check && check(device, why, sizeof why) ? vs_run_fail("--simulate: %s", why) : 0;
+}
+
+int vs_run_prepare_environment(struct vs_run *run)
+{
+    char library[PATH_MAX], simulator[PATH_MAX];
+    if (vs_path_preload(library, sizeof library))
+        return vs_run_fail("%s", "libvramscope.so is not part of this installation (it was built "
+                                 "without CUDA headers); reading traces works, recording does not");
+    if (!vs_reach_is_library(library))
+        return vs_run_fail("%s is not a whole library of this machine; install vramscope again",
+                           library);
+    if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
+        return vs_run_fail("the path %s holds a space or colon, which LD_PRELOAD cannot express; "
+                           "install vramscope elsewhere, or use --via=injection", library);
+    if (*run->options.text[VS_OPT_simulate]) {
+        if (vs_path_simulator(simulator, sizeof simulator))
+            return vs_run_fail("%s", "the simulated GPU is not part of this installation");
+        int status = check_simulated(simulator, run->options.text[VS_OPT_simulate]);
+        if (status)
+            return status;
+        if (prepend_path("LD_LIBRARY_PATH", simulator))
+            return vs_run_fail("%s", "out of memory");
+    }
+    char name[VS_OPTION_ENV_MAX];
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        if (run->options.source[i] == VS_FROM_COMMAND &&
+            setenv(vs_option_env_name(i, name), run->options.text[i], 1))
+            return vs_run_fail("%s", "out of memory");
+    }
+    /* without it NVTX in the program itself would not find us; another tool's stays */
+    if (!vs_environment("NVTX_INJECTION64_PATH") && setenv("NVTX_INJECTION64_PATH", library, 1))
+        return vs_run_fail("%s", "out of memory");
+    if (vs_option_is(&run->options, VS_OPT_via, "injection"))
+        return set_injection(library);
+    if (run->reach == VS_REACH_HARMFUL)
+        return 0;
+    return prepend_path("LD_PRELOAD", library) ? vs_run_fail("%s", "out of memory") : 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The terminal sends ^C, ^\\ and ^Z to the whole group, the program
+ * included; a signal that another process sent reaches this command alone and is passed
+ * on. A stop is passed on and then taken by ourselves too, so that whoever waits for this
+ * command sees it stopped. */
+#define _GNU_SOURCE
+#include "tools/run/run_signals.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "tools/run/run_manifest.h"
+#include "trace/read/rewrite.h"
+
+static volatile sig_atomic_t program;
+
+static const struct {
+    int number;
+    bool typed; /* the terminal may have sent it to the program as well */
+} passed_on[] = {
+    {SIGINT, true},   {SIGQUIT, true},  {SIGTSTP, true},  {SIGCONT, true},
+    {SIGTERM, false}, {SIGHUP, false},  {SIGUSR1, false}, {SIGUSR2, false},
+};
+#define PASSED_ON (sizeof passed_on / sizeof *passed_on)
+static struct sigaction before[PASSED_ON];
+
+static void pass_on(int number)
+{
+    if (program > 0)
+        kill((pid_t)program, number);
+}
+
+static void pass_on_unless_typed(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code == SI_USER || info->si_code == SI_QUEUE)
+        pass_on(number);
+    if (number == SIGTSTP)
+        raise(SIGSTOP);
+}
+
+void vs_run_signals_to(pid_t pid)
+{
+    program = pid;
+    for (size_t i = 0; i < PASSED_ON; i++) {
+        struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+        if (passed_on[i].typed) {
+            action.sa_sigaction = pass_on_unless_typed;
+            action.sa_flags |= SA_SIGINFO;
+        }
+        if (!sigaction(passed_on[i].number, NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
+            sigaction(passed_on[i].number, &action, NULL);
+    }
+}
+
+void vs_run_signals_end(void)
+{
+    program = 0;
+    for (size_t i = 0; i < PASSED_ON; i++)
+        sigaction(passed_on[i].number, &before[i], NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* --- the summary --- */
+
+static volatile sig_atomic_t exit_code;
+static const char *volatile manifest_path, *volatile plan_path;
+
+static void leave(int number)
+{
+    (void)number;
+    vs_rewrite_discard();
+    vs_run_manifest_remove(manifest_path);
+    if (*plan_path)
+        unlink(plan_path);
+    _exit(exit_code);
+}
+
+void vs_run_signals_summary(int code, const char *manifest, const char *plan)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = leave}, found;
+    exit_code = code;
+    manifest_path = manifest;
+    plan_path = plan;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaddset(&action.sa_mask, numbers[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!sigaction(numbers[i], NULL, &found) && found.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. A line of the manifest is the path of a trace, "!" for a process that
+ * could not record, "?" and a program that was started out of our reach, or "+" of a
+ * `vramscope run` below this one. */
+#include "tools/run/run_summary.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/report/report.h"
+#include "tools/common/command.h"
+#include "tools/common/process_tree_tool.h"
+#include "tools/common/symbol_tool.h"
+#include "tools/common/trace_part.h"
+#include "tools/run/run_manifest.h"
+#include "trace/read/reader.h"
+#include "trace/read/seek.h"
+#include "trace/symbols/symbolize.h"
+#include "viewer/common/text_style.h"
+#include "viewer/report/report_text.h"
+
+#define REPORTS_MAX 8
+#define TRACES_MAX 200
+
+/* The report of one trace, printed where *print*; false, and said, when it cannot be read. */
+static bool show_trace(const char *path, bool print)
+{
+    struct vs_reader *reader;
+    struct vs_report *report;
+    struct vs_style style;
+    if (!print) {
+        bool opened = vs_tool_open("vramscope run", path, &reader);
+        if (opened)
+            vs_reader_close(reader);
+        return opened;
+    }
+    if (!vs_tool_report("vramscope run", path, true, "", 0, &reader, &report))
+        return false;
+    vs_style_init(&style, stderr);
+    vs_report_text(report, &style);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    return true;
+}
+
+static void show_tree(struct vs_trace_list *list, unsigned traces)
+{
+    struct vs_style style;
+    vs_style_init(&style, stderr);
+    fprintf(stderr, "vramscope: %u processes used CUDA:\n", traces);
+    vs_tool_tree("vramscope run", list, &style, false, true);
+    if (traces > list->count)
+        fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
+}
+
+/* Checkpoints into a long trace, so that any moment of it opens at once. It is good without
+ * them, too: whatever stands in the way, an interrupt included, costs nothing but them. */
+static void write_checkpoints(const char *path)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_part_progress progress = {.who = "vramscope run", .path = path, .go_on = true};
+    struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
+                                            .context = &progress};
+    vs_part_progress_begin(&progress);
+    enum vs_err err = vs_checkpoint_recorded(path, VS_CHECKPOINT_TRACE_EVENTS, &options, why);
+    vs_part_progress_end(&progress);
+    if (err)
+        vs_tool_fail("vramscope run", "no checkpoints were put into the trace: %s",
+                     err == VS_ERR_STATE && !*why ? "interrupted" : why);
+}
+
+/* Names of functions into the trace, which is good without them, too. */
+static void write_names(const char *path)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_symbolize_result result;
+    enum vs_err err = vs_symbolize(path, NULL, &result, why);
+    vs_symbol_tool_done();
+    if (err)
+        vs_tool_fail("vramscope run", "no names were written into the trace: %s",
+                     *why ? why : vs_err_text(err));
+    vs_symbolize_free(&result);
+}
+
+void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
+                      struct vs_run_summary *out)
+{
+    struct vs_trace_list list = {0};
+    char line[PATH_MAX + 2];
+    FILE *manifest = fopen(names->manifest, "r");
+    *out = (struct vs_run_summary){0};
+    while (manifest && vs_run_manifest_line(manifest, line, sizeof line)) {
+        if (*line == '!') {
+            out->failures++;
+        } else if (*line == '+') {
+            out->nested = true;
+        } else if (*line == '?') {
+            snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1, line + 1);
+        } else {
+            vs_run_names_take(names, line);
+            write_checkpoints(line);
+            if (symbolize)
+                write_names(line);
+            if (symbolize && !quiet)
+                vs_tool_over_limit("vramscope run", line);
+            if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX) &&
+                !vs_trace_list_add("vramscope run", &list, line))
+                break;
+            vs_run_names_say(names, line); /* also when quiet: it tells where the trace is */
+            out->traces++;
+        }
+    }
+    if (manifest)
+        fclose(manifest);
+    if (out->traces)
+        vs_run_names_say_ranks(names);
+    if (list.count && out->traces > 1)
+        show_tree(&list, out->traces);
+    vs_trace_list_free(&list);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `vramscope doctor`: what will and won't work on this machine. Looks at the
+ * installation, the driver and its devices, CUPTI, NVML and the permissions profiling
+ * needs; runs no kernel and creates no context. Exit 0 when programs can be
+ * recorded on a real GPU or on the simulated one, 1 when on neither. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vs_limit_spec.h"
+#include "base/vs_option.h"
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/paths.h"
+#include "tools/run/reach.h"
+
+static const char usage[] =
+    "usage: vramscope doctor [--json]\n"
+    "\n"
+    "Shows what works on this machine: the installation, the driver and its devices,\n"
+    "CUPTI, NVML, permissions. Exit 0 when programs can be recorded here, on a real GPU or on\n"
+    "the simulated one; 1 when on neither; 2 for wrong usage.\n";
+
+enum verdict { GOOD, WARNING, BAD };
+
+struct finding {
+    enum verdict verdict;
+    char name[32];
+    char text[512];
+};
+
+struct findings {
+    struct finding list[64];
+    unsigned count;
+    bool real, simulated, preload;
+};
+
+static void VS_PRINTF(4, 5)
+    add(struct findings *f, enum verdict verdict, const char *name, const char *format, ...)
+{
+    if (f->count == sizeof f->list / sizeof *f->list)
+        return;
+    struct finding *one = &f->list[f->count++];
+    one->verdict = verdict;
+    snprintf(one->name, sizeof one->name, "%s", name);
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(one->text, sizeof one->text, format, ap);
+    va_end(ap);
+}
+
+static void look_at_installation(struct findings *f)
+{
+    char path[PATH_MAX];
+    bool there = vs_path_preload(path, sizeof path) == VS_OK;
+    f->preload = there && vs_reach_is_library(path);
+    if (there && !f->preload)
+        add(f, BAD, "preload library", "%s is not a whole library of this machine; install again", path);
+    else if (f->preload)
+        add(f, GOOD, "preload library", "%s", path);
+    else
+        add(f, BAD, "preload library", "libvramscope.so is missing: built without CUDA headers; "
+                                       "traces can be read, not recorded");
+    f->simulated = vs_path_simulator(path, sizeof path) == VS_OK;
+    if (f->simulated)
+        add(f, GOOD, "simulated GPU", "%s; use `vramscope run --simulate h100-80g`", path);
+    else
+        add(f, WARNING, "simulated GPU", "not part of this installation");
+    if (dlopen("libunwind.so.8", RTLD_LAZY | RTLD_LOCAL))
+        add(f, GOOD, "call stacks", "libunwind.so.8");
+    else
+        add(f, WARNING, "call stacks", "libunwind.so.8 is missing: no call stacks; install libunwind8");
+    if (dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL))
+        add(f, GOOD, "compression", "libzstd.so.1");
+    else
+        add(f, WARNING, "compression", "libzstd.so.1 is missing: traces are stored plainly; install libzstd1");
+}
+
+/* The driver's entry points used here, in their documented C types. */
+struct doctor_driver {
+    void *handle;
+    int (*init)(unsigned);
+    int (*version)(int *);
+    int (*device_count)(int *);
+    int (*device_name)(char *, int, int);
+    int (*total_memory)(size_t *, int);
+    int (*error_name)(int, const char **);
+};
+
+static bool open_driver(struct doctor_driver *d)
+{
+    d->handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!d->handle)
+        return false;
+    *(void **)&d->init = dlsym(d->handle, "cuInit");
+    *(void **)&d->version = dlsym(d->handle, "cuDriverGetVersion");
+    *(void **)&d->device_count = dlsym(d->handle, "cuDeviceGetCount");
+    *(void **)&d->device_name = dlsym(d->handle, "cuDeviceGetName");
+    *(void **)&d->total_memory = dlsym(d->handle, "cuDeviceTotalMem_v2");
+    *(void **)&d->error_name = dlsym(d->handle, "cuGetErrorName");
+    return d->init && d->version && d->device_count && d->device_name && d->total_memory;
+}
+
+static const char *error_text(const struct doctor_driver *d, int code)
+{
+    const char *text = NULL;
+    return d->error_name && d->error_name(code, &text) == 0 && text ? text : "unknown error";
+}
+
+static void look_at_devices(struct findings *f, const struct doctor_driver *d)
+{
+    int count = 0, version = 0;
+    if (d->version(&version) == 0)
+        add(f, version >= 11000 ? GOOD : WARNING, "driver", "supports CUDA %d.%d%s", version / 1000,
+            version % 1000 / 10, version >= 11000 ? "" : "; vramscope is made for 11 and later");
+    int code = d->init(0);
+    if (code == 0)
+        code = d->device_count(&count);
+    if (code != 0 || count == 0) {
+        add(f, WARNING, "device", "the driver shows no GPU (%s); use --simulate",
+            code ? error_text(d, code) : "none present");
+        return;
+    }
+    f->real = true;
+    for (int i = 0; i < count; i++) {
+        char name[256] = "?", size[VS_SIZE_TEXT_MAX];
+        size_t total = 0;
+        if (d->device_name(name, sizeof name, i) || d->total_memory(&total, i))
+            add(f, WARNING, "device", "%d: does not answer", i);
+        else
+            add(f, GOOD, "device", "%d: %s, %s%s", i, name, vs_size_format(size, total),
+                dlsym(d->handle, "vramscopeSimRegisterKernel") ? " (simulated)" : "");
+    }
+}
+
+static void look_at_cupti(struct findings *f, const struct doctor_driver *d)
+{
+    int version = 0;
+    if (d->version(&version) != 0)
+        return;
+    const char *roots[] = {"", vs_environment("CUDA_PATH"), vs_environment("CUDA_HOME"),
+                           "/usr/local/cuda"};
+    static const char *const inside[] = {"extras/CUPTI/lib64/", "lib64/", "lib/"};
+    char path[PATH_MAX];
+    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
+        for (size_t i = 0; roots[r] && i < (r ? sizeof inside / sizeof *inside : 1); i++) {
+            snprintf(path, sizeof path, "%s%s%slibcupti.so.%d", roots[r], r ? "/" : "",
+                     r ? inside[i] : "", version / 1000);
+            if (dlopen(path, RTLD_LAZY | RTLD_LOCAL)) {
+                add(f, GOOD, "CUPTI", "%s", path);
+                return;
+            }
+        }
+    }
+    add(f, WARNING, "CUPTI", "libcupti.so.%d not found: memory is recorded, kernels and copies are "
+                             "not; install the CUDA toolkit's CUPTI or set CUDA_PATH (a Python "
+                             "wheel's own copy is found when the program runs)", version / 1000);
+}
+
+/* What the environment asks for, and what that cannot hold. */
+static void look_at_limit(struct findings *f)
+{
+    struct vs_limit_spec spec;
+    char name[VS_OPTION_ENV_MAX];
+    const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
+    if (!text || !*text)
+        return;
+    if (vs_limit_parse(text, &spec))
+        add(f, WARNING, "limit", "%s=%s cannot be read and limits nothing", name, text);
+    else
+        add(f, GOOD, "limit", "%s for each process; not for contexts, modules, managed memory and "
+                              "calls that cannot be seen (docs/limit.md)", text);
+}
+
+/* Signs of tools that have CUPTI, or will have it, in programs started from here. */
+static void look_at_other_tools(struct findings *f)
+{
+    static const struct {
+        const char *variable, *tool;
+    } signs[] = {{"NSYS_PROFILING_SESSION_ID", "Nsight Systems"},
+                 {"NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "Nsight Compute"},
+                 {"NV_SANITIZER_INJECTION_PORT_BASE", "compute-sanitizer"}};
+    const char *injected = vs_environment("CUDA_INJECTION64_PATH");
+    if (injected && *injected && !strstr(injected, "libvramscope"))
+        add(f, WARNING, "profilers", "CUDA_INJECTION64_PATH names another tool (%.200s): it keeps its "
+                                     "place; memory is recorded, kernels and copies may not be; "
+                                     "--via=injection is not possible", injected);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (vs_environment(signs[i].variable))
+            add(f, WARNING, "profilers", "%s runs here (%s): memory is recorded, kernels and copies "
+                                         "are left to it", signs[i].tool, signs[i].variable);
+    }
+}
+
+/* Without it a device's memory is explained as before, but for who else holds some. */
+static void look_at_nvml(struct findings *f)
+{
+    static const char *const without = "other processes on a device are not told from this one's "
+                                       "contexts";
+    char version[96] = "";
+    int (*init)(void), (*shut)(void), (*driver_version)(char *, unsigned);
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        add(f, WARNING, "NVML", "libnvidia-ml.so.1 not found: %s", without);
+        return;
+    }
+    *(void **)&init = dlsym(library, "nvmlInit_v2");
+    *(void **)&shut = dlsym(library, "nvmlShutdown");
+    *(void **)&driver_version = dlsym(library, "nvmlSystemGetDriverVersion");
+    int r = init ? init() : -1;
+    if (r != 0) {
+        add(f, WARNING, "NVML", "libnvidia-ml.so.1 does not answer (%d): %s", r, without);
+        return;
+    }
+    if (driver_version && driver_version(version, sizeof version) != 0)
+        *version = 0;
+    bool lists = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3") ||
+                 dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v2");
+    if (lists)
+        add(f, GOOD, "NVML", "driver %s: other processes and contexts are told apart", version);
+    else
+        add(f, WARNING, "NVML", "driver %s lists no processes: %s", version, without);
+    if (shut)
+        shut();
+}
+
+static void look_at_permissions(struct findings *f)
+{
+    FILE *file = fopen("/proc/driver/nvidia/params", "r");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, "RmProfilingAdminOnly: 1", strlen("RmProfilingAdminOnly: 1")) == 0)
+            add(f, WARNING, "permissions",
+                "the driver reserves hardware counters to root; kernels and copies are recorded all "
+                "the same where CUPTI allows");
+    }
+    if (file)
+        fclose(file);
+    const char *other = vs_environment("NVTX_INJECTION64_PATH");
+    if (other && *other)
+        add(f, WARNING, "NVTX", "NVTX_INJECTION64_PATH names another tool (%s): it gets the ranges, "
+                                "vramscope does not", other);
+    look_at_other_tools(f);
+    if (access(".", W_OK) != 0)
+        add(f, WARNING, "this folder", "not writable: give the trace a place with -o");
+}
+
+static void print_text(const struct findings *f)
+{
+    static const char *const words[] = {"ok", "note", "missing"};
+    for (unsigned i = 0; i < f->count; i++)
+        printf("  %-8s %-16s %s\n", words[f->list[i].verdict], f->list[i].name, f->list[i].text);
+    if (f->preload && f->real)
+        puts("Programs can be recorded on the GPU: vramscope run -- PROGRAM");
+    else if (f->preload && f->simulated)
+        puts("No GPU: programs can be recorded on the simulated one: "
+             "vramscope run --simulate h100-80g -- PROGRAM");
+    else
+        puts("Nothing can be recorded here; traces from elsewhere can be read.");
+}
+
+static void print_json(const struct findings *f)
+{
+    static const char *const words[] = {"ok", "note", "missing"};
+    struct json_object *root = json_object_new_object(), *list = json_object_new_array();
+    json_object_object_add(root, "schema", json_object_new_string("vramscope.doctor/1"));
+    json_object_object_add(root, "real_gpu", json_object_new_boolean(f->preload && f->real));
+    json_object_object_add(root, "simulated_gpu",
+                           json_object_new_boolean(f->preload && f->simulated));
+    for (unsigned i = 0; i < f->count; i++) {
+        struct json_object *one = json_object_new_object();
+        json_object_object_add(one, "verdict", json_object_new_string(words[f->list[i].verdict]));
+        json_object_object_add(one, "name", json_object_new_string(f->list[i].name));
+        json_object_object_add(one, "text", json_object_new_string(f->list[i].text));
+        json_object_array_add(list, one);
+    }
+    json_object_object_add(root, "findings", list);
+    puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(root);
+}
+
+static int doctor_main(int argc, char **argv)
+{
+    bool json = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") != 0) {
+            fprintf(stderr, "vramscope doctor: unknown argument %s; see `vramscope doctor --help`\n",
+                    argv[i]);
+            return 2;
+        }
+        json = true;
+    }
+    struct findings *f = calloc(1, sizeof *f);
+    if (!f)
+        return 2;
+    struct doctor_driver driver = {0};
+    look_at_installation(f);
+    if (open_driver(&driver)) {
+        look_at_devices(f, &driver);
+        look_at_cupti(f, &driver);
+        look_at_nvml(f);
+    } else {
+        add(f, WARNING, "driver", "libcuda.so.1 not found: no NVIDIA driver here; use --simulate");
+    }
+    look_at_permissions(f);
+    look_at_limit(f);
+    if (json)
+        print_json(f);
+    else
+        print_text(f);
+    int status = f->preload && (f->real || f->simulated) ? 0 : 1;
+    free(f);
+    return status;
+}
+
+const struct vs_command vs_cmd_doctor = {
+    "doctor", "device, driver, CUPTI, NVML, permissions: what will and won't work here", usage,
+    doctor_main};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope export: a trace in another tool's format. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
+#include "tools/common/trace_part.h"
+#include "tools/common/whole_file.h"
+#include "trace/read/seek.h"
+#include "viewer/chrome/chrome.h"
+#include "viewer/report/recording_text.h"
+
+#define COUNTER_NS 10000 /* points of a counter closer than this are merged, maxima kept */
+
+static const char usage[] =
+    "usage: vramscope export [OPTIONS] -f FORMAT TRACE\n"
+    "\n"
+    "Writes a trace in another tool's format.\n"
+    "\n"
+    "  -f, --format FORMAT   chrome: JSON for ui.perfetto.dev and chrome://tracing; kernels,\n"
+    "                        copies and memsets per stream, NVTX ranges per thread, counters\n"
+    "                        of allocated and reserved bytes per device, large allocations\n"
+    "                        and failures with their call stacks\n"
+    "  -o, --output FILE     default: standard output (also \"-\")\n"
+    "      --instant-min SIZE  allocations from this size on are marked (1 % of the device or\n"
+    "                        64 MiB, whichever is less)\n"
+    "      --all-points      every counter point; by default those closer than 10 us are\n"
+    "                        merged, maxima kept\n"
+    "      --from T, --to T  only what happened between these moments, both included: kernels and\n"
+    "                        copies that ran then, counters and ranges as they stand.\n"
+    "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%, @1234 (event)\n"
+    "      --partial         use what is readable of a trace that is cut off or damaged\n"
+    "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
+    "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
+    "wrong (what FILE was before stays then).\n";
+
+struct export_arguments {
+    const char *format, *output;
+    bool partial;
+    struct vs_part_args part;
+    struct vs_time_window window;
+    struct vs_chrome_options chrome;
+};
+
+static int parse(int argc, char **argv, struct export_arguments *args)
+{
+    static const struct option options[] = {
+        {"format", required_argument, NULL, 'f'},      {"output", required_argument, NULL, 'o'},
+        {"instant-min", required_argument, NULL, 'i'}, {"all-points", no_argument, NULL, 'a'},
+        {"partial", no_argument, NULL, 'p'},           {"help", no_argument, NULL, 'h'},
+        {"from", required_argument, NULL, 'F'},        {"to", required_argument, NULL, 'T'},
+        {0}};
+    int c;
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":hf:o:", options, NULL)) != -1) {
+        switch (c) {
+        case 'f': args->format = optarg; break;
+        case 'o': args->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
+        case 'i':
+            if (vs_size_parse(optarg, &args->chrome.instant_min) || !args->chrome.instant_min)
+                return vs_tool_usage(argv[0], "--instant-min takes a size such as 64MiB");
+            break;
+        case 'a': args->chrome.counter_ns = 0; break;
+        case 'p': args->partial = true; break;
+        case 'F':
+        case 'T':
+            if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->part))
+                return VS_EXIT_UNUSABLE;
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (!args->format)
+        return vs_tool_usage(argv[0], "which format? give -f chrome");
+    if (strcmp(args->format, "chrome") != 0)
+        return vs_tool_usage(argv[0], "there is no format '%s'; there is: chrome", args->format);
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    return VS_EXIT_OK;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Who looks at the timeline does not see what was never recorded. */
+static void say_missing(const char *who, const char *path, const struct vs_recording_state *state)
+{
+    char text[VS_RECORDING_TEXT_MAX];
+    if (state->min_size || state->sample > 1)
+        vs_tool_fail(who, "%s: %s; counters are exact, single allocations are marked from those",
+                     path, vs_recording_partial_text(text, state));
+    if (*vs_recording_limit_text(text, state))
+        vs_tool_fail(who, "%s: for the trace's size, %s", path, text);
+}
+
+static int write_to(const char *who, struct vs_reader *reader, const char *path,
+                    struct vs_whole_file *out, const struct export_arguments *args)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_chrome_stats stats;
+    enum vs_err err = vs_chrome_write(reader, out->stream, &args->chrome, &stats);
+    int saved_errno = errno;
+    vs_symbol_tool_done();
+    if (err == VS_ERR_IO)
+        return vs_tool_fail(who, "%s: cannot be written: %s", out->name, strerror(saved_errno));
+    if (err)
+        return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+    enum vs_condition condition =
+        stats.ended ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
+    if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
+        return VS_EXIT_UNUSABLE;
+    if (condition != VS_TRACE_COMPLETE)
+        vs_tool_fail(who, "%s: %s", path, why); /* said; what is readable was exported */
+    say_missing(who, path, &stats.recording);
+    if (stats.clipped)
+        fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
+                who, (unsigned long long)stats.clipped);
+    return VS_EXIT_OK;
+}
+
+static int export_main(int argc, char **argv)
+{
+    struct export_arguments args = {.chrome = {.counter_ns = COUNTER_NS}};
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *path = argv[optind];
+    struct vs_reader *reader;
+    if (!vs_tool_open(argv[0], path, &reader))
+        return VS_EXIT_UNUSABLE;
+    if (vs_part_given(&args.part)) {
+        if (!vs_part_resolve(argv[0], path, reader, &args.part, &args.window)) {
+            vs_reader_close(reader);
+            return VS_EXIT_UNUSABLE;
+        }
+        args.chrome.window = &args.window;
+    }
+    struct vs_whole_file out;
+    if (args.output && same_file(args.output, path))
+        code = vs_tool_fail(argv[0], "%s: is the trace itself; give another output", args.output);
+    else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
+             !vs_whole_file_open(argv[0], args.output, false, &out))
+        code = VS_EXIT_UNUSABLE;
+    else
+        code = vs_whole_file_end(argv[0], &out, write_to(argv[0], reader, path, &out, &args));
+    vs_reader_close(reader);
+    return code;
+}
+
+const struct vs_command vs_cmd_export = {
+    "export", "the trace in another tool's format (-f chrome)", usage, export_main};

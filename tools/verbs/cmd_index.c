@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope index: put checkpoints into traces. */
+#include <getopt.h>
+#include <string.h>
+
+#include "base/vs_clock.h"
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/trace_part.h"
+#include "trace/read/seek.h"
+
+#define EVERY_DEFAULT (UINT64_C(1) << 20) /* what an interval of 0 means */
+
+static const char usage[] =
+    "usage: vramscope index [OPTIONS] TRACE...\n"
+    "\n"
+    "Puts checkpoints into traces, so that a moment or a span of a long one opens at once\n"
+    "(report --at, --from, --to) on whatever machine it is looked at. `vramscope run` does so\n"
+    "by itself for long traces. What a killed process left is made a whole file by the same\n"
+    "way. The trace is written anew beside itself and then replaced; until then, and when\n"
+    "this is interrupted, it stays as it was.\n"
+    "\n"
+    "  --every N       events between two checkpoints at least (1,048,576)\n"
+    "  --share N       percent of the trace that they may take in all (10)\n"
+    "  --again         also where the trace has checkpoints already\n"
+    "\n"
+    "Exit codes: 0 done, 2 a trace is unusable or being recorded, or the usage is wrong.\n";
+
+struct index_arguments {
+    bool again;
+    struct vs_checkpoint_options options;
+};
+
+static int parse(int argc, char **argv, struct index_arguments *args)
+{
+    static const struct option options[] = {
+        {"every", required_argument, NULL, 'e'}, {"share", required_argument, NULL, 's'},
+        {"again", no_argument, NULL, 'a'},       {"help", no_argument, NULL, 'h'},
+        {0}};
+    unsigned long long number;
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (c) {
+        case 'e':
+            if (!vs_tool_count(optarg, 1, UINT64_MAX / 2, &number))
+                return vs_tool_usage(argv[0], "--every takes a number of events");
+            args->options.interval = number;
+            break;
+        case 's':
+            if (!vs_tool_count(optarg, 1, 1000, &number))
+                return vs_tool_usage(argv[0], "--share takes a percentage from 1 to 1000");
+            args->options.share = (unsigned)number;
+            break;
+        case 'a': args->again = true; break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc == optind)
+        return vs_tool_usage(argv[0], "which trace?");
+    return VS_EXIT_OK;
+}
+
+/* How many it has; -1 when it cannot be opened, which was said. */
+static long present(const char *who, const char *path)
+{
+    struct vs_reader *reader;
+    if (!vs_tool_open(who, path, &reader))
+        return -1;
+    long count = 0;
+    if (vs_reader_attach(reader) == VS_OK)
+        count = (long)vs_checkpoints_table(vs_reader_checkpoints(reader))->count;
+    vs_reader_close(reader);
+    return count;
+}
+
+bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint_options *options,
+                   struct vs_checkpoint_result *result)
+{
+    char why[VS_READER_WHY_MAX];
+    struct vs_part_progress progress = {.who = who, .path = path};
+    struct vs_checkpoint_options with = *options;
+    with.progress = vs_part_progress_step;
+    with.context = &progress;
+    vs_part_progress_begin(&progress);
+    enum vs_err err = vs_checkpoint_into_trace(path, &with, result, why);
+    vs_part_progress_end(&progress);
+    if (err)
+        vs_tool_fail(who, "%s", *why ? why : "stopped; the trace is as it was");
+    return !err;
+}
+
+static int index_one(const char *who, const char *path, const struct index_arguments *args)
+{
+    char bytes[VS_SIZE_TEXT_MAX], events[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX],
+        number[VS_SIZE_TEXT_MAX];
+    struct vs_checkpoint_result result;
+    uint64_t begun = vs_clock_ns();
+    long count = present(who, path);
+    if (count < 0)
+        return VS_EXIT_UNUSABLE;
+    if (count && !args->again) {
+        vs_tool_say("%s: has %ld checkpoint%s already; --again makes %s anew", path, count,
+                    count == 1 ? "" : "s", count == 1 ? "it" : "them");
+        return VS_EXIT_OK;
+    }
+    bool killed = vs_reader_needs_live(path);
+    if (!vs_tool_index(who, path, &args->options, &result))
+        return VS_EXIT_UNUSABLE;
+    if (killed)
+        vs_tool_say("%s is whole now: what was in its FILE.live is in it", path);
+    uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
+    if (!result.count && result.events <= every)
+        vs_tool_say("%s: %s events, no more than --every %s: opens quickly without checkpoints", path,
+                    vs_count_format(events, result.events), vs_count_format(number, every));
+    else
+        vs_tool_say("%s: %s checkpoint%s (%s) for %s events, in %s", path,
+                    vs_count_format(number, result.count), result.count == 1 ? "" : "s",
+                    vs_size_format(bytes, result.bytes),
+                    vs_count_format(events, result.events),
+                    vs_time_format(time, vs_clock_ns() - begun));
+    vs_tool_over_limit(NULL, path);
+    return VS_EXIT_OK;
+}
+
+static int index_main(int argc, char **argv)
+{
+    struct index_arguments args = {0};
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    for (int i = optind; i < argc; i++) {
+        int one = index_one(argv[0], argv[i], &args);
+        code = one ? one : code;
+    }
+    return vs_tool_finish(argv[0], stdout, code);
+}
+
+const struct vs_command vs_cmd_index = {
+    "index", "checkpoints, so that any moment of a long trace opens at once", usage, index_main};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope oom: why an allocation failed and what would have helped. */
+#include <getopt.h>
+#include <string.h>
+
+#include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
+#include "viewer/report/oom_text.h"
+#include "viewer/report/recording_text.h"
+
+static const char usage[] =
+    "usage: vramscope oom [OPTIONS] TRACE\n"
+    "\n"
+    "Post-mortem of a failed allocation: the request with its call site, phase and step;\n"
+    "where the device's bytes were at that moment; a verdict (true capacity,\n"
+    "fragmentation, growth per step, single spike, memory outside the program, refused,\n"
+    "absurd request, host memory) with its evidence; who held the memory; and what would\n"
+    "have helped, in figures from the trace. Without --nth: the last failure that the\n"
+    "program did not get over, or else the last one.\n"
+    "\n"
+    "  --nth N         failure number N of the trace, from 1\n"
+    "  --json          JSON (schema vramscope.oom/1)\n"
+    "  --top N         call sites shown (5)\n"
+    "  --full          whole call stacks, one frame per line\n"
+    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "  --color WHEN    auto (default), always or never\n"
+    "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
+    "Exit codes: 0 printed, also when nothing failed (it says so, with the headroom);\n"
+    "2 the trace is unusable, has no such failure, or the usage is wrong.\n";
+
+struct oom_arguments {
+    bool json, partial, full, colour_given, colour;
+    unsigned long long nth, top;
+};
+
+static int parse(int argc, char **argv, struct oom_arguments *args)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},        {"partial", no_argument, NULL, 'p'},
+        {"full", no_argument, NULL, 'f'},        {"top", required_argument, NULL, 't'},
+        {"nth", required_argument, NULL, 'n'},   {"color", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},        {0}};
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        switch (c) {
+        case 'j': args->json = true; break;
+        case 'p': args->partial = true; break;
+        case 'f': args->full = true; break;
+        case 't':
+            if (!vs_tool_count(optarg, 1, 1000, &args->top))
+                return vs_tool_usage(argv[0], "--top takes a number from 1 to 1000");
+            break;
+        case 'n':
+            if (!vs_tool_count(optarg, 1, ~0ull, &args->nth))
+                return vs_tool_usage(argv[0], "--nth takes a number from 1 on");
+            break;
+        case 'c':
+            args->colour_given = strcmp(optarg, "auto") != 0;
+            if (!vs_tool_colour(optarg, &args->colour))
+                return vs_tool_usage(argv[0], "--color takes auto, always or never");
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    return VS_EXIT_OK;
+}
+
+static void print(const struct vs_oom *oom, const struct vs_report *report,
+                  const struct oom_arguments *args)
+{
+    struct vs_style style;
+    if (args->json) {
+        vs_oom_json(oom, report, stdout);
+        return;
+    }
+    vs_style_init(&style, stdout);
+    if (args->colour_given)
+        style.colour = args->colour;
+    if (args->top)
+        style.sites = (size_t)args->top;
+    style.full = args->full;
+    if (oom)
+        vs_oom_text(oom, report, &style);
+    else
+        vs_oom_text_none(report, &style);
+}
+
+/* A diagnosis weighs single allocations and the holes between them: where those of before
+ * the failure are not all in the trace it would be a guess. */
+static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
+{
+    const struct vs_recording_state *state = &report->recording;
+    return !oom || (!state->min_size && state->sample <= 1 &&
+                    (state->stage < VS_RECORDING_TOTALS ||
+                     oom->failure.time_ns < state->since_ns[VS_RECORDING_TOTALS]));
+}
+
+static int refuse(const char *who, const char *path, const struct vs_report *report)
+{
+    char text[160];
+    return vs_tool_fail(who, "%s: a diagnosis needs every allocation: %s; `vramscope report %s` "
+                        "tells what failed, who asked and how full the device was",
+                        path, vs_recording_partial_text(text, &report->recording), path);
+}
+
+static int oom_main(int argc, char **argv)
+{
+    struct oom_arguments args = {0};
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *path = argv[optind];
+    struct vs_reader *reader;
+    struct vs_report *report;
+    if (!vs_tool_report(argv[0], path, args.partial, "--partial", 0, &reader, &report))
+        return VS_EXIT_UNUSABLE;
+    struct vs_oom *oom = NULL;
+    enum vs_err err = VS_OK;
+    if (report->failure_total || args.nth)
+        err = vs_oom_build(reader, report, args.nth, &oom);
+    vs_symbol_tool_done();
+    if (err == VS_ERR_NOT_FOUND)
+        code = vs_tool_fail(argv[0], "%s: has no failure number %llu; it has %llu (the latest %zu "
+                            "are kept)", path, args.nth, (unsigned long long)report->failure_total,
+                            report->failure_count);
+    else if (err)
+        code = vs_tool_fail(argv[0], "%s: %s while reading it", path, vs_err_text(err));
+    else if (!all_known(oom, report))
+        code = refuse(argv[0], path, report);
+    else
+        print(oom, report, &args);
+    vs_oom_free(oom);
+    vs_report_free(report);
+    vs_reader_close(reader);
+    return vs_tool_finish(argv[0], stdout, code);
+}
+
+const struct vs_command vs_cmd_oom = {
+    "oom", "why an allocation failed, and what would have helped", usage, oom_main};

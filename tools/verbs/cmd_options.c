@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope options: every option of the recorder, its value here and now, and
+ * where that comes from. */
+#include <getopt.h>
+#include <string.h>
+
+#include "base/vs_option.h"
+#include "tools/common/command.h"
+#include "viewer/common/json_writer.h"
+#include "viewer/common/text_style.h"
+
+static const char usage[] =
+    "usage: vramscope options [--json]\n"
+    "\n"
+    "Lists every option with its value, whether that is the default or comes from the\n"
+    "environment, its variable (VRAMSCOPE_...), its unit or words, and what it does. Each\n"
+    "is also a flag of `vramscope run`: --NAME VALUE, '_' written '-'.\n"
+    "\n"
+    "Exit codes: 0 printed, 2 wrong usage.\n";
+
+static void warn(const char *sentence, void *arg)
+{
+    fprintf(stderr, "%s: %s\n", (const char *)arg, sentence);
+}
+
+static const char *source_name(enum vs_option_source source)
+{
+    return source == VS_FROM_ENVIRONMENT ? "environment"
+           : source == VS_FROM_COMMAND   ? "command"
+                                         : "default";
+}
+
+static const char *type_name(enum vs_option_type type)
+{
+    static const char *const names[] = {[VS_OPTION_STRING] = "string", [VS_OPTION_BOOL] = "bool",
+                                        [VS_OPTION_COUNT] = "count", [VS_OPTION_SIZE] = "size",
+                                        [VS_OPTION_CHOICE] = "choice",
+                                        [VS_OPTION_LIMIT] = "limit"};
+    return names[type];
+}
+
+static void print_json(const struct vs_options *options)
+{
+    struct vs_json json = {.out = stdout, .pretty = true};
+    char env[VS_OPTION_ENV_MAX];
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", "vramscope.options/1");
+    vs_json_begin_array(&json, "options");
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "name", info->name);
+        vs_json_string(&json, "value", options->text[i]);
+        vs_json_string(&json, "source", source_name(options->source[i]));
+        vs_json_string(&json, "default", info->fallback);
+        vs_json_string(&json, "environment", vs_option_env_name((enum vs_option_id)i, env));
+        vs_json_string(&json, "type", type_name(info->type));
+        vs_json_string(&json, "unit", info->unit);
+        if (info->type == VS_OPTION_COUNT || info->type == VS_OPTION_SIZE) {
+            vs_json_uint(&json, "min", info->min);
+            vs_json_uint(&json, "max", info->max);
+        }
+        vs_json_string(&json, "help", info->help);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+}
+
+static void print_text(const struct vs_options *options)
+{
+    struct vs_style style;
+    char env[VS_OPTION_ENV_MAX];
+    vs_style_init(&style, stdout);
+    for (int i = 0; i < VS_OPT_COUNT; i++) {
+        const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
+        bool set = options->source[i] != VS_FROM_DEFAULT;
+        printf("%s%-12s%s %s%s%s  (%s)\n", vs_paint(&style, VS_BOLD), info->name,
+               vs_unpaint(&style), vs_paint(&style, set ? VS_WARN : VS_PLAIN),
+               *options->text[i] ? options->text[i] : "\"\"", vs_unpaint(&style),
+               source_name(options->source[i]));
+        printf("             %s", info->help);
+        if (*info->unit)
+            printf(" [%s]", info->unit);
+        if (info->type == VS_OPTION_COUNT)
+            printf(" %llu to %llu", (unsigned long long)info->min, (unsigned long long)info->max);
+        if (info->type == VS_OPTION_BOOL)
+            printf(" [on|off]");
+        printf("\n             %s%s%s\n", vs_paint(&style, VS_DIM),
+               vs_option_env_name((enum vs_option_id)i, env), vs_unpaint(&style));
+    }
+}
+
+static int options_main(int argc, char **argv)
+{
+    static const struct option flags[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static struct vs_options options; /* large: one text per option */
+    bool json = false;
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":h", flags, NULL)) != -1) {
+        if (c == 'j') {
+            json = true;
+        } else if (c == 'h') {
+            fputs(usage, stdout);
+            return VS_EXIT_OK;
+        } else {
+            return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (optind != argc)
+        return vs_tool_usage(argv[0], "takes no arguments");
+    vs_options_init(&options);
+    vs_options_load_environment(&options, warn, argv[0]);
+    if (json)
+        print_json(&options);
+    else
+        print_text(&options);
+    return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+}
+
+const struct vs_command vs_cmd_options = {
+    "options", "every option, its value and where it came from", usage, options_main};

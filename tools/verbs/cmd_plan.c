@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope plan: from a trace, where every block of the next run shall lie. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/command.h"
+#include "tools/common/plan_tool.h"
+
+static const char usage[] =
+    "usage: vramscope plan [OPTIONS] TRACE\n"
+    "\n"
+    "Works out where every block should lie if the program does again what it did in the\n"
+    "trace, finds what repeats, and writes a plan for `vramscope run --policy=compact --plan`.\n"
+    "Prints the period found, the planned peak, the least that any allocator needs, and what\n"
+    "the policies pytorch (without and with expandable segments) and compact reserve.\n"
+    "\n"
+    "  -o FILE         the plan (default: TRACE with .vsplan for .vst)\n"
+    "  --device N      this device of the trace; by default the one with most memory in use\n"
+    "  --whole         plan the whole trace; do not look for repetition\n"
+    "  --json          JSON (schema vramscope.plan/1)\n"
+    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "\n"
+    "Exit codes: 0 written; 2 the trace is unusable or asks for no device memory, the plan\n"
+    "cannot be written, or the usage is wrong.\n";
+
+struct plan_arguments {
+    struct vs_plan_request request;
+    const char *output;
+    bool json;
+};
+
+static int parse(int argc, char **argv, struct plan_arguments *args)
+{
+    static const struct option options[] = {
+        {"device", required_argument, NULL, 'd'}, {"whole", no_argument, NULL, 'w'},
+        {"json", no_argument, NULL, 'j'},         {"partial", no_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    unsigned long long device;
+    int c;
+    opterr = 0;
+    args->request.device = VS_PLAN_DEVICE_ANY;
+    args->request.needs = true;
+    while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        switch (c) {
+        case 'o': args->output = optarg; break;
+        case 'w': args->request.whole = true; break;
+        case 'j': args->json = true; break;
+        case 'p': args->request.partial = true; break;
+        case 'd':
+            if (!vs_tool_count(optarg, 0, 63, &device))
+                return vs_tool_usage(argv[0], "--device takes a number from 0 to 63");
+            args->request.device = device;
+            break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    args->request.trace = argv[optind];
+    return VS_EXIT_OK;
+}
+
+static const char *size_text(char text[32], uint64_t bytes)
+{
+    snprintf(text, 32, "%.1f MiB", (double)bytes / (1 << 20));
+    return text;
+}
+
+static double over(uint64_t bytes, uint64_t bound)
+{
+    return bound ? 100.0 * ((double)bytes / (double)bound - 1.0) : 0.0;
+}
+
+static void print_stream(const struct vs_plan_summary_stream *s)
+{
+    char text[32];
+    printf("  stream %" PRIx64 ": %" PRIu64 " requests", s->stream, s->requests);
+    if (s->period)
+        printf(", %" PRIu32 " first and then %" PRIu32 " again and again (%" PRIu32 " times)",
+               s->prologue, s->period, s->repeats);
+    else
+        printf(", planned as a whole: nothing repeats");
+    printf("; %s\n", size_text(text, s->peak_bytes));
+}
+
+static void print_needs(const struct vs_plan_result *plan)
+{
+    char text[32];
+    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+        const struct vs_policy_need *n = &plan->needs[i];
+        if (n->err)
+            printf("%-18s  not known: %s\n", vs_policy_need_names[i], vs_err_text(n->err));
+        else
+            printf("%-18s %14s   %.2f %% more\n", vs_policy_need_names[i],
+                   size_text(text, n->reserved_bytes),
+                   over(n->reserved_bytes, plan->summary.live_bytes));
+    }
+}
+
+static void print_text(const struct vs_plan_result *plan, const char *output)
+{
+    const struct vs_plan_summary *s = &plan->summary;
+    char text[32];
+    vs_tool_say("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
+                plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
+                plan->framework ? " of the framework's allocator" : "");
+    for (uint32_t i = 0; i < s->stream_count; i++)
+        print_stream(&s->streams[i]);
+    if (s->unplanned_streams)
+        printf("  %" PRIu64 " further streams are not planned\n", s->unplanned_streams);
+    if (plan->unmatched)
+        printf("  %" PRIu64 " frees do not match; they are of other kinds of memory, or lost\n",
+               plan->unmatched);
+    printf("alive at the peak  %14s   no allocator needs less\n", size_text(text, s->live_bytes));
+    printf("planned            %14s   %.2f %% more\n", size_text(text, s->planned_bytes),
+           over(s->planned_bytes, s->live_bytes));
+    if (s->apart)
+        printf("                                    too much, for streams share nothing in a plan: "
+               "left to the policy\n");
+    else if (s->no_gain)
+        printf("                                    no less than compact needs without a plan: "
+               "left to the policy\n");
+    puts("without a plan, reserved by the policy");
+    print_needs(plan);
+    vs_tool_say("plan: %s (%zu bytes)", output, plan->size);
+}
+
+static void print_json_needs(const struct vs_plan_result *plan)
+{
+    printf("],\"policies\":[");
+    for (int i = 0; i < VS_NEED_POLICIES; i++) {
+        const struct vs_policy_need *n = &plan->needs[i];
+        printf("%s{\"policy\":\"%s\",\"reserved_bytes\":", i ? "," : "",
+               vs_policy_need_names[i]);
+        if (n->err || !plan->summary.live_bytes)
+            printf("null,\"ratio\":null}");
+        else
+            printf("%" PRIu64 ",\"ratio\":%.6f}", n->reserved_bytes,
+                   (double)n->reserved_bytes / (double)plan->summary.live_bytes);
+    }
+    puts("]}");
+}
+
+static void print_json(const struct vs_plan_result *plan)
+{
+    const struct vs_plan_summary *s = &plan->summary;
+    printf("{\"schema\":\"vramscope.plan/1\",\"device\":%" PRIu32 ",\"requests\":%" PRIu64
+           ",\"framework\":%s,\"unmatched_frees\":%" PRIu64 ",\"live_bytes\":%" PRIu64
+           ",\"planned_bytes\":%" PRIu64 ",\"file_bytes\":%zu,\"streams\":[",
+           plan->identity.device, s->requests, plan->framework ? "true" : "false",
+           plan->unmatched, s->live_bytes, s->planned_bytes, plan->size);
+    for (uint32_t i = 0; i < s->stream_count; i++) {
+        const struct vs_plan_summary_stream *one = &s->streams[i];
+        printf("%s{\"stream\":%" PRIu64 ",\"requests\":%" PRIu64 ",\"prologue\":%" PRIu32
+               ",\"period\":%" PRIu32 ",\"repeats\":%" PRIu32 ",\"placed\":%" PRIu64
+               ",\"bound_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 "}",
+               i ? "," : "", one->stream, one->requests, one->prologue, one->period, one->repeats,
+               one->placed, one->bound_bytes, one->peak_bytes);
+    }
+    print_json_needs(plan);
+}
+
+static int plan_main(int argc, char **argv)
+{
+    struct plan_arguments args = {0};
+    struct vs_plan_result plan;
+    char beside[4096];
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    if (!args.output) {
+        size_t length = strlen(args.request.trace);
+        if (length > 4 && strcmp(args.request.trace + length - 4, ".vst") == 0)
+            length -= 4;
+        if (length + sizeof ".vsplan" > sizeof beside)
+            return vs_tool_fail(argv[0], "the trace's path is too long");
+        snprintf(beside, sizeof beside, "%.*s.vsplan", (int)length, args.request.trace);
+        args.output = beside;
+    }
+    if (!vs_tool_plan(argv[0], &args.request, &plan))
+        return VS_EXIT_UNUSABLE;
+    code = vs_tool_plan_write(argv[0], args.output, &plan) ? VS_EXIT_OK : VS_EXIT_UNUSABLE;
+    if (!code && args.json)
+        print_json(&plan);
+    else if (!code)
+        print_text(&plan, args.output);
+    free(plan.bytes);
+    return vs_tool_finish(argv[0], stdout, code);
+}
+
+const struct vs_command vs_cmd_plan = {
+    "plan",
+    "from a trace, where every block of the next run shall lie",
+    usage,
+    plan_main,
+};

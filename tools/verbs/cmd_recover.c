@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope recover: a trace without an end becomes a whole file. Readers recover by
+ * themselves; this is for a trace that is to travel, or to last. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "trace/read/rewrite.h"
+
+static const char usage[] =
+    "usage: vramscope recover [OPTIONS] TRACE\n"
+    "\n"
+    "Makes a finished file of a trace that has no end, because its program was killed or its\n"
+    "disk was full: everything in TRACE and in TRACE.live, which is removed. Every verb reads\n"
+    "such a trace without this; a finished file is one, is smaller, and opens faster. Of a\n"
+    "trace that has its end nothing is changed.\n"
+    "\n"
+    "  -o, --output FILE     write there instead, and leave TRACE and TRACE.live alone\n"
+    "\n"
+    "Exit codes: 0 the file is whole, 2 the trace is unusable or is being recorded, FILE\n"
+    "cannot be written, or the usage is wrong.\n";
+
+struct recover_arguments {
+    const char *path, *output;
+};
+
+static int parse(int argc, char **argv, struct recover_arguments *args)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        switch (c) {
+        case 'o': args->output = optarg; break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    args->path = argv[optind];
+    return VS_EXIT_OK;
+}
+
+static int recover_main(int argc, char **argv)
+{
+    struct recover_arguments args = {0};
+    struct vs_rewrite *rewrite;
+    enum vs_condition condition;
+    char text[VS_READER_WHY_MAX] = "", why[VS_READER_WHY_MAX] = "";
+    char number[VS_SIZE_TEXT_MAX];
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    if (!vs_tool_output(argv[0], args.path, &args.output))
+        return VS_EXIT_UNUSABLE;
+    code = vs_tool_condition(argv[0], args.path, &condition, text);
+    if (code)
+        return code;
+    if (condition == VS_TRACE_COMPLETE && !args.output) {
+        vs_tool_say("%s: %s; nothing to recover", args.path, text);
+        return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+    }
+    vs_tool_discard_on_signals();
+    unsigned readable = condition == VS_TRACE_DAMAGED ? VS_REWRITE_READABLE : 0;
+    if (vs_rewrite_open(args.path, args.output, readable, &rewrite, why))
+        return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
+    uint64_t left_out = vs_rewrite_left_out(rewrite);
+    if (vs_rewrite_commit(rewrite, why))
+        return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
+    vs_tool_say("%s: %s", args.path, text);
+    if (left_out)
+        vs_tool_say("left out: the last %s bytes of %s", vs_count_format(number, left_out), args.path);
+    vs_tool_say("%s is whole now", args.output ? args.output : args.path);
+    return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
+}
+
+const struct vs_command vs_cmd_recover = {
+    "recover", "make a finished file of what a killed program left", usage, recover_main};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * vramscope symbolize: names of functions written into a trace. */
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/vs_size.h"
+#include "tools/common/command.h"
+#include "tools/common/symbol_tool.h"
+#include "trace/symbols/symbolize.h"
+
+#define MODULES_SHOWN 10
+
+static const char usage[] =
+    "usage: vramscope symbolize [OPTIONS] TRACE\n"
+    "\n"
+    "Names every function, file and line of the trace's call stacks and writes the names\n"
+    "into the trace, so that every verb shows them on a machine without the program.\n"
+    "Again, with better debug files: names get better, never worse. A trace of a killed\n"
+    "program is made whole first.\n"
+    "\n"
+    "  -o, --output FILE     leave TRACE as it is, write here\n"
+    "  -q, --quiet           no word unless it fails\n"
+    "\n"
+    VS_SYMBOL_FLAGS
+    "\n"
+    "Exit codes: 0 written, also when some places have no name (they are listed); 2 the\n"
+    "trace is unusable, FILE cannot be written, or the usage is wrong.\n";
+
+struct symbolize_arguments {
+    const char *output;
+    bool quiet;
+};
+
+static int parse(int argc, char **argv, struct symbolize_arguments *args)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    int c;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
+        switch (c) {
+        case 'o': args->output = optarg; break;
+        case 'q': args->quiet = true; break;
+        case 'h': fputs(usage, stdout); return -1;
+        default: return vs_tool_bad_option(argv, c);
+        }
+    }
+    if (argc - optind != 1)
+        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+    return VS_EXIT_OK;
+}
+
+static uint64_t bytes_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+static void print_result(const struct vs_symbolize_result *result, const char *path,
+                         uint64_t before)
+{
+    char named[VS_SIZE_TEXT_MAX], places[VS_SIZE_TEXT_MAX], lines[VS_SIZE_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX], old_size[VS_SIZE_TEXT_MAX];
+    vs_tool_say("%s: %s of %s places named, %s with file and line; %s, %s before", path,
+                vs_count_format(named, result->named), vs_count_format(places, result->places),
+                vs_count_format(lines, result->with_lines), vs_size_format(size, bytes_of(path)),
+                vs_size_format(old_size, before));
+    if (result->recovered)
+        vs_tool_say("the program was killed: its last %s events were recovered into the file",
+                    vs_count_format(named, result->recovered));
+    if (result->unnamed_count)
+        vs_tool_say("without a name:");
+    for (size_t i = 0; i < result->unnamed_count && i < MODULES_SHOWN; i++)
+        vs_tool_say("  %s of %s places in %s",
+                    vs_count_format(named, result->unnamed[i].places - result->unnamed[i].named),
+                    vs_count_format(places, result->unnamed[i].places), result->unnamed[i].name);
+    if (result->unnamed_count > MODULES_SHOWN)
+        vs_tool_say("  and in %zu more modules", result->unnamed_count - MODULES_SHOWN);
+    if (*result->note && result->named < result->places) /* what it doubts is known */
+        vs_tool_say("%s", result->note);
+}
+
+static int symbolize_main(int argc, char **argv)
+{
+    struct symbolize_arguments args = {0};
+    char why[VS_READER_WHY_MAX] = "";
+    struct vs_symbolize_result result;
+    if (!vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
+    int code = parse(argc, argv, &args);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
+    const char *path = argv[optind];
+    if (!vs_tool_output(argv[0], path, &args.output))
+        return VS_EXIT_UNUSABLE;
+    uint64_t before = bytes_of(path);
+    vs_tool_discard_on_signals();
+    vs_symbol_tool_afresh();
+    enum vs_err err = vs_symbolize(path, args.output, &result, why);
+    vs_symbol_tool_done();
+    if (err)
+        code = vs_tool_fail(argv[0], "%s", *why ? why : vs_err_text(err));
+    else if (!args.quiet)
+        print_result(&result, args.output ? args.output : path, before);
+    if (!err && !args.quiet)
+        vs_tool_over_limit(NULL, args.output ? args.output : path);
+    vs_symbolize_free(&result);
+    return vs_tool_finish(argv[0], stdout, code);
+}
+
+const struct vs_command vs_cmd_symbolize = {
+    "symbolize", "write names of functions into a trace, for other machines", usage,
+    symbolize_main};
