@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run the victim programs beside this file alone, observed and with the caching
-allocator, and compare: output, exit status, descriptors and threads at the end,
-and each family's counts in the trace with the program's own tally.
+"""Run the victim programs alone, observed and with the caching allocator, and compare:
+output, exit status, descriptors and threads at the end, and each family's counts in the
+trace with the program's own tally.
 
   compat.py run CONFIG PROGRAM...     run every case; results go to CONFIG's folder
   compat.py run CONFIG PROGRAM -c CASE [-v]
-  compat.py table CONFIG              the table of all results, on standard output
-  compat.py check CONFIG FILE         does FILE hold that table, and does every case pass?
+  compat.py table CONFIG              print the table of all results
+  compat.py check CONFIG FILE         check that all cases pass and FILE contains the table
+  compat.py write CONFIG FILE         write the table into FILE
 
-CONFIG is the file compat.json of the build (CMakeLists.txt writes it). victim.h
-says what the rows of a program mean."""
+CONFIG is the file compat.json of the build (written by CMakeLists.txt). victim.h
+describes the rows of a program."""
 
 import argparse
 import glob
@@ -54,7 +55,7 @@ class Case:
 
 
 def list_cases(config, program):
-    """The cases of a program as it describes them itself."""
+    """The cases of a program, from its --list."""
     runtime = "static" if os.path.basename(program).endswith("_static") else "shared"
     env = environment(config, None, "/nonexistent", None)
     env.pop("VICTIM_TALLY")
@@ -64,10 +65,10 @@ def list_cases(config, program):
         kind, name, text, flags, group = line.split("\t")
         if kind == "case":
             if name in cases:
-                sys.exit(f"{program}: two cases are called {name}")
+                sys.exit(f"{program}: two cases are named {name}")
             cases[name] = Case(program, runtime, name, text, int(flags), group)
         elif name not in cases:
-            sys.exit(f"{program}: {kind} of {name}, which is no case above it")
+            sys.exit(f"{program}: {kind} of {name}, which is not defined above it")
         elif kind == "env":
             cases[name].env.append(text)
         elif kind == "simulate":
@@ -115,7 +116,7 @@ def environment(config, case, folder, front):
 
 
 class Run:
-    """One run of one case; what came out of it."""
+    """One run of one case, and its results."""
 
     def __init__(self, config, case, front):
         self.folder = tempfile.mkdtemp(prefix="compat-")
@@ -189,12 +190,12 @@ def shown(status):
 
 
 def compare_messages(case, run):
-    told = run.ours()
+    messages = run.ours()
     for text in case.stderr:
-        found = [line for line in told if text in line]
+        found = [line for line in messages if text in line]
         if len(found) != 1:
-            yield f"said {len(found)} times instead of once: {text!r}"
-    for line in told:
+            yield f"printed {len(found)} times instead of once: {text!r}"
+    for line in messages:
         if not any(text in line for text in case.stderr):
             yield f"unexpected message: {line}"
     for word in ("ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"):
@@ -205,7 +206,7 @@ def compare_messages(case, run):
 def compare_traces(case, run):
     if case.flags & NO_TRACE:
         if run.traces:
-            yield f"{len(run.traces)} traces were left"
+            yield f"{len(run.traces)} traces exist, none expected"
         return
     if not run.traces:
         yield "no trace"
@@ -217,10 +218,10 @@ def compare_traces(case, run):
         if condition > (1 if case.flags & TORN else 0) and not (case.flags & TORN and case.flags & NO_TALLY):
             yield f"trace: {trace['condition'][2:]}"
         if trace["stray"]:
-            yield f"{trace['stray']} frees of what was not live"
+            yield f"{trace['stray']} frees of memory that was not live"
         if trace["twice"]:
-            yield f"{trace['twice']} allocations of what was live already"
-    yield from compare_last_words(case, run)
+            yield f"{trace['twice']} allocations of memory that was already live"
+    yield from compare_recorded_end(case, run)
     if case.flags & NO_TALLY:
         return
     total = [sum(column) for column in zip(*(t["families"] for t in run.traces))]
@@ -229,16 +230,16 @@ def compare_traces(case, run):
             continue
         if recorded != own:
             what = ("allocations", "frees", "failures", "requested bytes")[i // 9]
-            yield f"{FAMILIES[i % 9]} {what}: {recorded} in the trace, {own} by its own tally"
+            yield f"{FAMILIES[i % 9]} {what}: {recorded} in the trace, {own} counted by the program"
 
 
-def compare_last_words(case, run):
-    """Is the status in the trace the one that the process ended with? 2: it became another program."""
+def compare_recorded_end(case, run):
+    """The status in the trace must be the exit status of the process (2: it called exec)."""
     if case.flags & (TORN | CHILDREN) or run.status < 0:
         return
-    told = run.traces[0]["end"]
-    if told is None or told.split()[0] != "2" and told != f"0 {run.status}":
-        yield f"the trace's end is {told}, the program's {shown(run.status)}"
+    end = run.traces[0]["end"]
+    if end is None or end.split()[0] != "2" and end != f"0 {run.status}":
+        yield f"the trace's end is {end}, the program's {shown(run.status)}"
 
 
 def compare_ends(case, alone, run):
@@ -246,7 +247,7 @@ def compare_ends(case, alone, run):
         yield "did not end"
     if alone.fds is None or run.fds is None:
         return
-    # who has said something keeps the descriptor to say more by
+    # after a message the descriptor of standard error stays open
     if run.fds - alone.fds > FDS_MORE + bool(case.stderr):
         yield f"{run.fds} descriptors open at the end instead of {alone.fds}"
     if run.threads - alone.threads > run.threads_more:
@@ -267,7 +268,7 @@ def compare(case, front, alone, run):
 
 
 def run_case(config, case, verbose):
-    """The results of a case: a cell per front, and what is wrong."""
+    """The results of a case: a cell per front, and the errors."""
     alone = Run(config, case, None)
     wrong = []
     if alone.timeout or alone.status in (97, 98, 99):
@@ -276,7 +277,7 @@ def run_case(config, case, verbose):
         said = "is" if case.flags & DIES else "is not"
         wrong.append(("alone", f"{shown(alone.status)}, and the case {said} marked VF_DIES: {alone.err[-600:]!r}"))
     if alone.traces:
-        wrong.append(("alone", "left a trace"))
+        wrong.append(("alone", "wrote a trace"))
     cells = {}
     for front in case.fronts():
         run = Run(config, case, front)
@@ -334,7 +335,7 @@ def table(config):
         if key[0] != group:
             group = key[0]
             out += ["", f"### {group[0].upper()}{group[1:]}", "",
-                    "| what the program does | runtime | observe | caching | injection |",
+                    "| program | runtime | observe | caching | injection |",
                     "| --- | --- | --- | --- | --- |"]
         runtimes = "both" if len(row["runtimes"]) == 2 else row["runtimes"][0]
         cells = " | ".join(row["cells"].get(front, "—") for front in ("observe", "caching", "injection"))
@@ -352,7 +353,7 @@ def check(config, path):
     held = document.partition(BEGIN)[2].partition(END)[0].strip() + "\n"
     if held == text:
         return 0
-    print(f"{path} does not hold what was run; make it anew with scripts/compatibility")
+    print(f"{path} is out of date; run scripts/compatibility to update it")
     old, new = set(held.splitlines()), set(text.splitlines())
     print(*(f"  - {line}" for line in sorted(old - new)), *(f"  + {line}" for line in sorted(new - old)), sep="\n")
     return 1

@@ -185,21 +185,22 @@ static int namespace_apart(void)
 }
 
 VICTIM("routing")
-CASE(absent, "a program without CUDA asks for it in every way: it is not there", VF_NO_TRACE)
+CASE(absent, "a program without CUDA looks it up in every way: not found", VF_NO_TRACE)
 CASE(local_driver, "the driver opened by its path, RTLD_LOCAL", 0)
 CASE(reopened_driver, "the driver closed and opened again", 0)
 CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
 CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
-CASE(many_lookups, "forty thousand lookups of what is not CUDA", VF_NO_TRACE)
+CASE(many_lookups, "40,000 lookups of other functions", VF_NO_TRACE)
 #if !VICTIM_SANITIZED
-CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: its memory is missed, and we say so", VF_NO_TRACE)
+CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: not recorded, with a message", VF_NO_TRACE)
 STDERR_HAS(deep_runtime, "opened with RTLD_DEEPBIND")
-CASE(deep_static, "the same with a static runtime in it", VF_NO_TRACE)
+CASE(deep_static, "a plugin with a static runtime opened with RTLD_DEEPBIND", VF_NO_TRACE)
 STDERR_HAS(deep_static, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
-CASE(deep_beside, "the same beside calls that are seen", 0)
+CASE(deep_beside, "a plugin opened with RTLD_DEEPBIND, beside recorded calls", 0)
 STDERR_HAS(deep_beside, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
 CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", 0)
-CASE(namespace_apart, "CUDA in a namespace of its own (dlmopen): missed, and we say so", VF_NO_TRACE)
+CASE(namespace_apart,
+     "CUDA in a namespace of its own (dlmopen): not recorded, with a message", VF_NO_TRACE)
 STDERR_HAS(namespace_apart, "namespace of its own")
 #endif
 END_VICTIM

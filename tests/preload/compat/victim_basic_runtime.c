@@ -73,9 +73,9 @@ static int other_families(void)
 }
 
 VICTIM("basics")
-CASE(no_cuda, "links CUDA and never calls it", VF_NO_TRACE)
+CASE(no_cuda, "links CUDA, but never calls it", VF_NO_TRACE)
 CASE(device_memory, "cudaMalloc and cudaFree", 0)
-CASE(out_of_memory, "asks for too much and goes on", 0)
+CASE(out_of_memory, "an allocation fails, and the program continues", 0)
 CASE(other_families, "managed, pinned, stream-ordered and registered memory", 0)
 INJECTED(no_cuda)
 INJECTED(device_memory)

@@ -80,8 +80,8 @@ int terminate_handler_exits()
 } // namespace
 
 VICTIM("exit")
-CASE(static_objects, "static objects free in their destructors", 0)
-CASE(thread_local_objects, "thread-local objects free in their destructors", 0)
+CASE(static_objects, "destructors of static objects free memory", 0)
+CASE(thread_local_objects, "destructors of thread-local objects free memory", 0)
 CASE(main_throws, "an exception leaves main", VF_TORN | VF_DIES)
 CASE(thread_throws, "an exception leaves a thread", VF_TORN | VF_DIES)
 CASE(terminate_handler_exits, "the terminate handler calls exit", 0)

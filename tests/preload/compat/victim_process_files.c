@@ -263,27 +263,30 @@ static int full_disk(void)
 }
 
 VICTIM("files")
-CASE(standard_streams_closed_before_cuda, "descriptors 0, 1 and 2 closed before CUDA stay closed", 0)
+CASE(standard_streams_closed_before_cuda,
+     "descriptors 0, 1 and 2 are closed before CUDA and stay closed", 0)
 CASE(all_descriptors_closed, "closes all descriptors", 0)
-CASE(own_files_in_our_places, "puts files of its own over all descriptors", 0)
-CASE(own_files_in_low_places, "closes all descriptors and opens files of its own in their place", 0)
-CASE(data_file_as_stderr, "has a data file as descriptor 2: no word of ours in it (the trace is deleted)", VF_NO_TRACE)
-CASE(folder_left, "changes its folder", 0)
+CASE(own_files_in_our_places, "replaces all descriptors by its own files", 0)
+CASE(own_files_in_low_places, "closes all descriptors and opens its own files", 0)
+CASE(data_file_as_stderr,
+     "a data file as descriptor 2: no message is written to it (the trace is deleted)", VF_NO_TRACE)
+CASE(folder_left, "changes its working directory", 0)
 #if !VICTIM_SANITIZED
-CASE(live_file_shortened, "what it records is shortened: the recording stops, said once (no tally)",
+CASE(live_file_shortened,
+     "FILE.live is shortened: recording stops with one message (counts not compared)",
      VF_NO_TALLY | VF_TORN)
 STDERR_HAS(live_file_shortened, "cannot be used any more")
 #endif
-CASE(folder_deleted, "the trace's folder is deleted: said once", VF_NO_TRACE)
+CASE(folder_deleted, "the trace's folder is deleted: one message", VF_NO_TRACE)
 STDERR_HAS(folder_deleted, "was deleted while it was written")
-CASE(folder_read_only, "a folder that cannot be written: said once", VF_NO_TRACE)
+CASE(folder_read_only, "a folder without write permission: one message", VF_NO_TRACE)
 STDERR_HAS(folder_read_only, "the program runs on, unrecorded")
 CASE(root_changed, "changes its root directory", 0)
 CASE(nothing_by_the_umask, "a umask of 0777", 0)
-CASE(mode_of_the_trace, "a umask of 0777: whom the trace belongs to can read it", 0)
+CASE(mode_of_the_trace, "a umask of 0777: the owner can read the trace", 0)
 CASE(without_proc, "no /proc", 0)
 CASE(other_user, "changes its effective user and group", 0)
-CASE(other_user_for_good, "changes its user and group for good", 0)
-CASE(full_disk, "a full disk: said once", VF_NO_TRACE)
+CASE(other_user_for_good, "changes its user and group permanently", 0)
+CASE(full_disk, "a full disk: one message", VF_NO_TRACE)
 STDERR_HAS(full_disk, "the program runs on, unrecorded")
 END_VICTIM

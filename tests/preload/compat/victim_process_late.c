@@ -75,8 +75,8 @@ static int library_frees_and_ends(void)
 }
 
 VICTIM("exit")
-CASE(linked_library_frees, "the destructor of a library frees", 0)
-CASE(opened_library_frees, "the destructor of an opened library frees at exit", 0)
-CASE(closed_library_frees, "the destructor of a library that is closed frees", 0)
-CASE(library_frees_and_ends, "the destructor of a library frees and ends the process", 0)
+CASE(linked_library_frees, "the destructor of a library frees memory", 0)
+CASE(opened_library_frees, "the destructor of a dlopened library frees memory at exit", 0)
+CASE(closed_library_frees, "the destructor of a closed library frees memory", 0)
+CASE(library_frees_and_ends, "the destructor of a library frees memory and ends the process", 0)
 END_VICTIM

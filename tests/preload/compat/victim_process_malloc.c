@@ -136,7 +136,8 @@ static int allocator_over_cuda(void)
 }
 
 VICTIM("hazards")
-CASE(allocator_of_its_own, "brings its own malloc", 0)
+CASE(allocator_of_its_own, "defines its own malloc", 0)
 /* what we ask malloc for ourselves is silent, and in the program's tally */
-CASE(allocator_over_cuda, "its malloc takes CUDA's managed memory, for us as well (no tally)", VF_NO_TALLY)
+CASE(allocator_over_cuda,
+     "its malloc uses managed memory, also for vramscope (counts not compared)", VF_NO_TALLY)
 END_VICTIM

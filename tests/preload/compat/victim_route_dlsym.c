@@ -149,10 +149,11 @@ static int misses(void)
 }
 
 VICTIM("routing")
-CASE(handles, "dlsym by RTLD_DEFAULT, NULL, RTLD_NEXT, the program's handle and the driver's", 0)
-CASE(dependency, "by the handle of a library that needs the driver", 0)
+CASE(handles,
+     "dlsym with RTLD_DEFAULT, NULL, RTLD_NEXT, the handles of the program and the driver", 0)
+CASE(dependency, "dlsym with the handle of a library that links the driver", 0)
 CASE(versioned, "dlvsym, and glibc's older dlsym", VF_SHARED_ONLY)
 CASE(equal, "pointers from dlsym, cuGetProcAddress and the linker compared", 0)
-CASE(equal_runtime, "the same of the runtime's functions", VF_SHARED_ONLY)
-CASE(misses, "names that nobody has: NULL and dlerror's words", VF_NO_TRACE)
+CASE(equal_runtime, "pointers to runtime functions compared in the same way", VF_SHARED_ONLY)
+CASE(misses, "unknown names: NULL, and the text of dlerror", VF_NO_TRACE)
 END_VICTIM

@@ -170,8 +170,8 @@ static int table_first(void)
 
 VICTIM("routing")
 CASE(answers, "cuGetProcAddress with right and wrong names, versions and flags", VF_NO_TRACE)
-CASE(itself, "cuGetProcAddress asked for itself, in both forms, and used", 0)
-CASE(streams, "its flags for legacy and per-thread streams", 0)
+CASE(itself, "cuGetProcAddress looked up through itself, both versions", 0)
+CASE(streams, "cuGetProcAddress with flags for legacy and per-thread streams", 0)
 CASE(by_runtime, "cudaGetDriverEntryPointByVersion", 0)
 CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
 END_VICTIM

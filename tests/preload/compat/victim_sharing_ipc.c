@@ -469,17 +469,18 @@ static int events(void)
 #define SHARED (VF_CHILDREN | VF_LARGER)
 
 VICTIM("sharing")
-CASE(every_block, "IPC: blocks of all sizes, by range and offset, first and reused ones", SHARED)
+CASE(every_block, "IPC: blocks of all sizes, by range and offset, new and reused", SHARED)
 CASE(importer_observes, "IPC: the importer is observed", SHARED)
-CASE(importer_caches, "IPC: the importer has the caching allocator", SHARED)
+CASE(importer_caches, "IPC: the importer uses the caching allocator", SHARED)
 CASE(another_device, "IPC: the importer works on another device", SHARED)
 SIMULATE(another_device, "t4-16g,devices=2")
 CASE(importer_alone, "IPC: the importer runs without vramscope", SHARED)
-REFUSED(importer_alone, CACHING, "opens what begins a segment and, after the first export, everything; "
-                                 "other handles are refused by the driver")
+REFUSED(importer_alone, CACHING, "opens blocks that start a segment and, after the first export, all; "
+                                 "the driver refuses other handles")
 CASE(importer_alone_always, "IPC: the importer runs without vramscope, --ipc=always", SHARED)
 ENV(importer_alone_always, "VRAMSCOPE_IPC=always")
-CASE(importer_alone_compact, "IPC: the importer runs without vramscope, policy compact, --ipc=always",
+CASE(importer_alone_compact,
+     "IPC: the importer runs without vramscope, policy compact, --ipc=always",
      SHARED | VF_CACHING_ONLY)
 ENV(importer_alone_compact, "VRAMSCOPE_IPC=always")
 ENV(importer_alone_compact, "VRAMSCOPE_POLICY=compact")
@@ -489,14 +490,16 @@ ENV(library_loaded, "VRAMSCOPE_POLICY=compact")
 CASE(compact, "IPC: policy compact", SHARED | VF_CACHING_ONLY)
 ENV(compact, "VRAMSCOPE_POLICY=compact")
 STDERR_HAS(compact, "--ipc=always")
-REFUSED(compact, CACHING, "mapped memory is refused until the first export; --ipc=always")
+REFUSED(compact, CACHING, "mapped memory is refused until the first export; use --ipc=always")
 CASE(compact_always, "IPC: policy compact, --ipc=always", SHARED | VF_CACHING_ONLY)
 ENV(compact_always, "VRAMSCOPE_IPC=always")
 ENV(compact_always, "VRAMSCOPE_POLICY=compact")
-CASE(freed_while_open, "IPC: freed by the exporter while open: never another block's bytes",
+CASE(freed_while_open,
+     "IPC: freed by the exporter while open; the importer never sees another block",
      SHARED | VF_CACHING_ONLY)
-CASE(freed_while_open_always, "IPC: the same with --ipc=always", SHARED | VF_CACHING_ONLY)
+CASE(freed_while_open_always,
+     "IPC: freed by the exporter while open, --ipc=always", SHARED | VF_CACHING_ONLY)
 ENV(freed_while_open_always, "VRAMSCOPE_IPC=always")
-CASE(opened_twice, "IPC: one handle opened twice, closed, closed too often; no handles", SHARED)
+CASE(opened_twice, "IPC: a handle opened twice and closed too often; invalid handles", SHARED)
 CASE(events, "IPC: events", SHARED)
 END_VICTIM

@@ -182,18 +182,20 @@ static int descriptors_compact(void) { return descriptors(); }
 #define TWO "a100-40g,capacity=1GiB,devices=2"
 
 VICTIM("sharing")
-CASE(peer_by_dlsym, "peers: a library finds cuCtxEnablePeerAccess by dlsym, memory freed while read", 0)
+CASE(peer_by_dlsym,
+     "peers: cuCtxEnablePeerAccess through dlsym in a library, memory freed while read", 0)
 SIMULATE(peer_by_dlsym, TWO)
-CASE(peer_by_dlsym_compact, "peers: the same, policy compact", VF_CACHING_ONLY)
+CASE(peer_by_dlsym_compact,
+     "peers: cuCtxEnablePeerAccess through dlsym, policy compact", VF_CACHING_ONLY)
 SIMULATE(peer_by_dlsym_compact, TWO)
 ENV(peer_by_dlsym_compact, "VRAMSCOPE_POLICY=compact")
-CASE(peer_by_entry_point, "peers: let in by a pointer from cudaGetDriverEntryPointByVersion", 0)
+CASE(peer_by_entry_point, "peers: access enabled through cudaGetDriverEntryPointByVersion", 0)
 SIMULATE(peer_by_entry_point, TWO)
-CASE(peer_by_runtime, "peers: let in by cudaDeviceEnablePeerAccess", 0)
+CASE(peer_by_runtime, "peers: access enabled by cudaDeviceEnablePeerAccess", 0)
 SIMULATE(peer_by_runtime, TWO)
-CASE(descriptors, "dma-buf: descriptors of memory; freed, it is nobody else's", 0)
-CASE(descriptors_compact, "dma-buf: the same, policy compact", VF_CACHING_ONLY)
+CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a free", 0)
+CASE(descriptors_compact, "dma-buf: descriptors of memory, policy compact", VF_CACHING_ONLY)
 ENV(descriptors_compact, "VRAMSCOPE_POLICY=compact")
 STDERR_HAS(descriptors_compact, "cuMemGetHandleForAddressRange refused")
-REFUSED(descriptors_compact, CACHING, "mapped memory is refused where the driver refuses it; --ipc=always")
+REFUSED(descriptors_compact, CACHING, "mapped memory is refused where the driver refuses it; use --ipc=always")
 END_VICTIM

@@ -310,9 +310,9 @@ VICTIM("soak")
 CASE(soak, "24 threads on 4 devices, all families, frees by other threads",
      VF_SHARED_ONLY)
 SIMULATE(soak, "h100-80g,devices=4,capacity=2GiB,time=off")
-CASE(soak_checked, "the same under the simulated device's checker", 0)
+CASE(soak_checked, "24 threads on 4 devices under the simulator's checker", 0)
 SIMULATE(soak_checked, "h100-80g,devices=4,capacity=2GiB,time=off,check=fail")
-CASE(soak_limited, "the same with hardly any memory, by a limit", VF_SHARED_ONLY)
+CASE(soak_limited, "24 threads on 4 devices with little memory (--limit)", VF_SHARED_ONLY)
 SIMULATE(soak_limited, "h100-80g,devices=4,capacity=2GiB,time=off,check=fail")
 ENV(soak_limited, "VRAMSCOPE_LIMIT=48MiB")
 END_VICTIM

@@ -282,13 +282,14 @@ static int freed_with_work_pending(void)
 }
 
 VICTIM("threads")
-CASE(race_at_first_use, "32 threads whose first CUDA calls race", 0)
-CASE(race_many_times, "40 processes in which 32 threads race", VF_CHILDREN)
-CASE(race_by_other_calls, "30 threads racing by different first calls", 0)
-CASE(ends_with_memory_live, "threads end with memory live, which others free", 0)
+CASE(race_at_first_use, "32 threads make the first CUDA call at once", 0)
+CASE(race_many_times,
+     "40 processes in which 32 threads make the first CUDA call at once", VF_CHILDREN)
+CASE(race_by_other_calls, "30 threads with different first CUDA calls at once", 0)
+CASE(ends_with_memory_live, "threads end with live memory, which other threads free", 0)
 CASE(frees_at_thread_exit, "memory freed by destructors of thread-specific data", 0)
 CASE(cancelled, "threads cancelled while they allocate", 0)
 CASE(neighbours_free, "each thread frees what another allocated", 0)
-CASE(own_default_streams, "threads' own default streams", 0)
-CASE(freed_with_work_pending, "memory freed by threads with work pending on it", 0)
+CASE(own_default_streams, "per-thread default streams", 0)
+CASE(freed_with_work_pending, "threads free memory with pending work", 0)
 END_VICTIM

@@ -392,15 +392,21 @@ static int constructor_awaits_first_exec(void)
 }
 
 VICTIM("threads")
-CASE(constructor_awaits_first_calls, "a constructor awaits a thread that calls CUDA", 0)
-CASE(destructor_awaits_first_calls, "a destructor of a closed library awaits such a thread", 0)
-CASE(constructor_awaits_calls_after_another, "a constructor awaits one that was there before", 0)
-CASE(constructor_awaits_first_context, "a constructor awaits a thread that makes the context", 0)
+CASE(constructor_awaits_first_calls, "a constructor waits for a thread that calls CUDA", 0)
+CASE(destructor_awaits_first_calls,
+     "a destructor of a closed library waits for a thread that calls CUDA", 0)
+CASE(constructor_awaits_calls_after_another,
+     "a constructor waits for an older thread that calls CUDA", 0)
+CASE(constructor_awaits_first_context,
+     "a constructor waits for a thread that creates the context", 0)
 STDERR_HAS(constructor_awaits_first_context, "no kernels, no native call stacks")
-CASE(constructor_awaits_context_after_a_call, "the same after a call without a context", 0)
-CASE(constructor_calls_first, "a constructor makes the first call, beside another thread", 0)
-CASE(destructor_calls_first, "a destructor of a closed library makes it", 0)
-CASE(init_calls_first, "a library's DT_INIT function makes it", 0)
-CASE(resolver_calls_first, "a resolver that dlsym calls makes it", 0)
-CASE(constructor_awaits_first_exec, "a constructor awaits a thread that starts a program", VF_NO_TRACE)
+CASE(constructor_awaits_context_after_a_call,
+     "a constructor waits for a thread that creates the context, after another CUDA call", 0)
+CASE(constructor_calls_first,
+     "a constructor and another thread make the first CUDA call at once", 0)
+CASE(destructor_calls_first, "a destructor of a closed library makes the first CUDA call", 0)
+CASE(init_calls_first, "a library's DT_INIT function makes the first CUDA call", 0)
+CASE(resolver_calls_first, "an IFUNC resolver called by dlsym makes the first CUDA call", 0)
+CASE(constructor_awaits_first_exec,
+     "a constructor waits for a thread that starts a program", VF_NO_TRACE)
 END_VICTIM
