@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope's C API, for programs that want to ask about or annotate their own
- * GPU memory. Nothing here is needed to be profiled: `vramscope run` works on
- * programs that know nothing of it.
+ * The C API of vramscope, for programs that query or annotate their own use of GPU
+ * memory. Recording does not need it: `vramscope run` works on unmodified programs.
  *
- * Link with libvramscope (pkg-config vramscope, CMake vramscope::vramscope); the
- * program then carries the profiler in front of CUDA without LD_PRELOAD. Or do not
- * link with it and use it where it happens to be in front: define VRAMSCOPE_WEAK before
- * this header is included (GCC, Clang), and ask before each call:
+ * There are two ways to use it. Link with libvramscope (pkg-config vramscope, CMake
+ * vramscope::vramscope); the program then records without LD_PRELOAD. Or use the library
+ * only if it is preloaded: define VRAMSCOPE_WEAK before including this header (GCC,
+ * Clang), and test each function before calling it:
  *
  *     if (vramscope_get_statistic)
  *         vramscope_get_statistic(0, "reserved_bytes.all.peak", &peak);
  *
  * or look the function up: dlsym(RTLD_DEFAULT, "vramscope_get_statistic").
  *
- * Every function may be called from any thread, at any time, CUDA used or not;
- * none from a signal handler. In the child of a fork they tell of no memory. None of them makes a process use CUDA, except
- * vramscope_torch_alloc. Sizes are bytes. Functions that return int return 0, or -1
- * and then write nothing. An ordinal is out of range when there is no such device; as long
- * as CUDA is not initialised, from 64 on. Structures keep their fields: what later versions know more
- * comes by further functions and keys. */
+ * Threads: every function may be called from any thread at any time, before or after the
+ * first CUDA call, but not from a signal handler. In the child of a fork all memory
+ * figures are 0. Only vramscope_torch_alloc makes a process use CUDA.
+ *
+ * Errors: functions that return int return 0 on success. On failure they return -1 and
+ * write nothing. An ordinal is out of range if there is no such device; before CUDA is
+ * initialised, from 64 on.
+ *
+ * Sizes are in bytes. Structures do not change; later versions add functions and keys. */
 #ifndef VRAMSCOPE_H
 #define VRAMSCOPE_H
 
@@ -38,52 +40,52 @@ extern "C" {
 
 #define VRAMSCOPE_VERSION "0.1.0"
 
-/* --- simple: what is it, and is it on --- */
+/* --- version and state --- */
 
-/* The library's version, such as "0.1.0". Static storage. */
+/* The library's version, for example "0.1.0". Static storage. */
 VRAMSCOPE_API const char *vramscope_version(void);
 
-/* 1 while a trace is being recorded, else 0 (no CUDA call yet, a forked child, or
- * recording failed). */
+/* 1 while a trace is being recorded; 0 before the first CUDA call, in a forked child, or if
+ * the recording failed or stopped. */
 VRAMSCOPE_API int vramscope_recording(void);
 
-/* --- figures of a device --- */
+/* --- memory of a device --- */
 
-/* Bytes of one device, all its contexts together. allocated: live blocks;
- * requested: what the program asked for in them; reserved: taken from the device,
- * cached free memory included. Host memory is not counted. */
+/* Memory of one device, in bytes, over all its contexts. allocated: in live blocks, after
+ * rounding; requested: as requested by the program; reserved: held from the device,
+ * including cached memory. Host memory is not included. */
 struct vramscope_device_stats {
     uint64_t allocated, requested, reserved;
     uint64_t allocated_peak, requested_peak, reserved_peak;
     uint64_t allocations, frees, failures; /* counts */
 };
 
-/* Fill *stats* for CUDA device *device*. -1 when the ordinal is out of range or *stats*
- * is NULL. */
+/* Get the memory figures of CUDA device *device*. -1 if the ordinal is out of range or
+ * *stats* is NULL. */
 VRAMSCOPE_API int vramscope_get_device_stats(int device, struct vramscope_device_stats *stats);
 
-/* Set every peak of *device* to its present value: the three above, and those of
- * vramscope_get_statistic. -1 when the ordinal is out of range. */
+/* Reset all peaks of *device* to the current values: the three above, and those of
+ * vramscope_get_statistic. -1 if the ordinal is out of range. */
 VRAMSCOPE_API int vramscope_reset_peaks(int device);
 
-/* Free and total memory of *device* as the program should see it: as cudaMemGetInfo,
- * memory that the cache holds free counted as free. Either pointer may be NULL. -1 when
- * the process has not used the device yet, or the driver does not say. Costs a driver
- * call: microseconds. */
+/* Get the free and total memory of *device*, as cudaMemGetInfo returns it: memory cached
+ * by the allocator counts as free. Either pointer may be NULL. -1 if the process has not
+ * used the device yet or the driver returns an error. Cost: one driver call, some
+ * microseconds. */
 VRAMSCOPE_API int vramscope_get_memory_info(int device, uint64_t *free_bytes,
                                             uint64_t *total_bytes);
 
-/* The last allocation on a device that failed. */
+/* The last failed allocation on a device. */
 struct vramscope_failure {
     uint64_t requested;
-    uint64_t device_free, device_total; /* as the driver had it; 0: it did not say */
-    uint64_t allocated, reserved;       /* as in vramscope_device_stats, at that moment */
+    uint64_t device_free, device_total; /* from the driver; 0: unknown */
+    uint64_t allocated, reserved;       /* as in vramscope_device_stats, at that time */
     uint64_t time_ns;                   /* CLOCK_MONOTONIC */
     int64_t error;                      /* CUresult */
 };
 
-/* Fill *failure*. -1 when no allocation on *device* has failed, the ordinal is out of
- * range, or *failure* is NULL. */
+/* Get the last failed allocation. -1 if no allocation on *device* has failed, the ordinal is
+ * out of range, or *failure* is NULL. */
 VRAMSCOPE_API int vramscope_get_last_failure(int device, struct vramscope_failure *failure);
 
 /* --- statistics of the allocator ---
@@ -93,43 +95,43 @@ VRAMSCOPE_API int vramscope_get_last_failure(int device, struct vramscope_failur
  *          active_bytes, inactive_split_bytes, requested_bytes
  *   POOL   all, small_pool, large_pool
  *   FIELD  current, peak, allocated, freed
- * then oversize_allocations.FIELD and oversize_segments.FIELD, and the plain counters
+ * also oversize_allocations.FIELD and oversize_segments.FIELD, and the plain counters
  * num_alloc_retries, num_ooms, num_sync_all_streams, num_device_alloc, num_device_free,
- * num_reuse_syncs (synchronisations before freed memory was handed out again) and
- * max_split_size (-1: unlimited). They cover the memory that vramscope's allocator
- * serves; with --allocator=observe it serves none and every figure is 0. A device with
- * several contexts has the sum of theirs; a sum of peaks is an upper bound then. */
+ * num_reuse_syncs (synchronisations before freed memory was reused) and max_split_size
+ * (-1: unlimited). They cover memory served by vramscope's allocator; with
+ * --allocator=observe all are 0. For a device with several contexts they are sums; a sum
+ * of peaks is an upper bound. */
 
-/* One figure by its key. -1 for a key that this version does not know, an ordinal out
- * of range, or NULL. */
+/* Get one statistic by its key. -1 if the key is unknown in this version, the ordinal is out
+ * of range, or a pointer is NULL. */
 VRAMSCOPE_API int vramscope_get_statistic(int device, const char *key, int64_t *value);
 
-/* Every figure, in the order above. *key* lives until *visit* returns. The figures of
- * one call belong together. No lock is held while *visit* runs. -1 when the ordinal is
- * out of range or *visit* is NULL. */
+/* Call *visit* with every statistic, in the order above. *key* is valid until *visit*
+ * returns. The values of one call are consistent with each other. No lock is held during
+ * *visit*. -1 if the ordinal is out of range or *visit* is NULL. */
 VRAMSCOPE_API int vramscope_visit_statistics(int device,
                                              void (*visit)(const char *key, int64_t value,
                                                            void *arg),
                                              void *arg);
 
-/* Zero what counts since the start: FIELD allocated and freed, and the num_ counters.
- * -1 when the ordinal is out of range. */
+/* Reset the totals since the start to 0: the fields allocated and freed, and the num_
+ * counters. -1 if the ordinal is out of range. */
 VRAMSCOPE_API int vramscope_reset_accumulated(int device);
 
-/* --- what the allocator holds --- */
+/* --- segments and blocks of the allocator --- */
 
 struct vramscope_segment {
     uint64_t address, size;
-    uint64_t stream; /* handle of the stream it was made for; 0: the default one, or none */
+    uint64_t stream; /* handle of its stream; 0: the default stream, or none */
     int device;
     int pool;        /* 0 small, 1 large */
-    int expandable;  /* 1: memory mapped as it is needed; each mapped run counts as one */
-    int view;        /* 1: memory of other segments, mapped here as well; not reserved again */
+    int expandable;  /* 1: memory is mapped on demand; each contiguous part is a segment */
+    int view;        /* 1: a second mapping of memory of other segments */
 };
 
 enum vramscope_block_state {
     VRAMSCOPE_BLOCK_FREE = 0,   /* cached */
-    VRAMSCOPE_BLOCK_LIVE = 1,   /* the program has it */
+    VRAMSCOPE_BLOCK_LIVE = 1,   /* in use by the program */
     VRAMSCOPE_BLOCK_PENDING = 2, /* freed, but a stream may still use it */
     VRAMSCOPE_BLOCK_LENT = 3     /* used by a block in a view */
 };
@@ -140,56 +142,55 @@ struct vramscope_block {
     int state;          /* enum vramscope_block_state */
 };
 
-/* Call *visit* for every segment of *device*, first with *block* NULL and then for each
- * of its blocks; segments of one context and blocks come by rising address, and blocks
- * tile their segment. It is a copy: no lock is held while *visit* runs, which may
- * allocate and free. *visit* returns 0 to go on, anything else to end the walk. -1 when
- * the ordinal is out of range, *visit* is NULL, or there is no host memory for the
- * copy. */
+/* Call *visit* for every segment of *device*: first with *block* NULL, then for each of its
+ * blocks. The segments of one context, and the blocks of a segment, are in ascending order
+ * of address; the blocks cover the whole segment. *visit* receives a copy: no lock is held,
+ * and it may allocate and free. It returns 0 to continue; any other value ends the walk.
+ * -1 if the ordinal is out of range, *visit* is NULL, or there is not enough host memory. */
 VRAMSCOPE_API int vramscope_snapshot(int device,
                                      int (*visit)(const struct vramscope_segment *segment,
                                                   const struct vramscope_block *block, void *arg),
                                      void *arg);
 
-/* The same blocks without their segments, into the caller's array: at most *max* are
- * written, and the number there are is returned, which may be more. -1 as above, or when
+/* Copy the same blocks, without their segments, to an array of the caller. Writes at most
+ * *max* blocks. Returns the total number of blocks, which may be larger. -1 as above, or if
  * *blocks* is NULL and *max* is not 0. */
 VRAMSCOPE_API int64_t vramscope_copy_blocks(int device, struct vramscope_block *blocks,
                                             size_t max);
 
-/* --- annotations, as NVTX ranges are --- */
+/* --- annotations, like NVTX ranges and marks --- */
 
-/* Open and close a named range on the calling thread; they nest. A name such as
- * "step 12" starts iteration 12. The text is copied. */
+/* Open and close a named range on the calling thread. Ranges nest. A name such as
+ * "step 12" marks step 12 of the program. The text is copied. */
 VRAMSCOPE_API void vramscope_range_push(const char *name);
 VRAMSCOPE_API void vramscope_range_pop(void);
 
-/* A point in time. */
+/* Record a named point in time. The text is copied. */
 VRAMSCOPE_API void vramscope_mark(const char *name);
 
 /* --- control --- */
 
-/* Give free cached segments of *device* back to the driver. Returns the bytes
- * released; 0 when the cache is off or holds none. May synchronise the device. */
+/* Release unused cached segments of *device* to the driver. Returns the released bytes; 0 if
+ * there is no cache or it is empty. May synchronise the device. */
 VRAMSCOPE_API uint64_t vramscope_trim(int device);
 
-/* Let the allocator reserve at most *fraction* of the memory of *device*, 0 to 1; 0 and
- * 1: no limit. Holds from now on; what is reserved already stays. Requests beyond it
- * are answered as out of memory. It limits cudaMalloc while the cache serves it, and
- * vramscope_torch_alloc. -1 when an argument is out of range or the driver does not say
- * how much memory there is. */
+/* Limit the memory that the allocator reserves to *fraction* (0 to 1) of the memory of
+ * *device*; 0 and 1 remove the limit. Memory that is already reserved stays. Requests
+ * beyond the limit fail with out of memory. Applies to cudaMalloc if it is served from the
+ * cache, and to vramscope_torch_alloc. -1 if an argument is out of range or the driver
+ * does not report the size of the device. */
 VRAMSCOPE_API int vramscope_set_memory_fraction(int device, double fraction);
 
-/* Write everything recorded so far to the trace file. Blocks for that long. */
+/* Write all recorded events to the trace file. Returns when they are written. */
 VRAMSCOPE_API void vramscope_flush(void);
 
-/* --- memory in stream order ---
+/* --- stream-ordered allocator ---
  *
- * An allocator for programs that name the stream of each request, of the kind that
- * torch.cuda.memory.CUDAPluggableAllocator takes. Freed memory serves the same stream
- * again at once, and other streams once their work on it is known to be done; neither
- * waits for the device. The options policy and alloc_conf apply. Allocations are
- * recorded with their streams. In Python:
+ * An allocator for programs that give the stream of each request, with the interface of
+ * torch.cuda.memory.CUDAPluggableAllocator. Freed memory is reused immediately on the
+ * same stream, and on other streams once the work on it is complete; neither waits for
+ * the device. The options policy and alloc_conf apply. Allocations are recorded with
+ * their streams. In Python:
  *
  *     import ctypes, torch
  *     path = "libvramscope.so"
@@ -209,40 +210,41 @@ VRAMSCOPE_API void vramscope_flush(void);
  *     a.set_release_pool(address("vramscope_torch_release_pool"))
  *     torch.cuda.memory.change_current_allocator(wrapper)  # before the first tensor
  *
- * *stream* is a cudaStream_t, the default streams included; a stream must outlive the
- * blocks that were allocated for it or used on it. While a stream is captured into a graph it gets
- * memory from a private pool alone, for what a graph uses must stay its own. */
+ * *stream* is a cudaStream_t, including the default streams. A stream must outlive the
+ * blocks that were allocated for it or used on it. While a stream is captured, it gets
+ * memory from a private pool only, because graphs keep using their addresses. */
 
-/* A block of at least *bytes* on *device* for work on *stream*; NULL for 0 bytes, and
- * when there is no memory. Inside PyTorch, which does not look for NULL, the latter is
- * thrown as std::bad_alloc instead. */
+/* Allocate at least *bytes* on *device* for work on *stream*. Returns NULL for 0 bytes, and
+ * if there is not enough memory. Inside PyTorch, which does not check for NULL, the latter
+ * throws std::bad_alloc. The caller frees the block with vramscope_torch_free. */
 VRAMSCOPE_API void *vramscope_torch_alloc(size_t bytes, int device, void *stream);
 
-/* Give a block back. *stream*: the last one to use it, whose work so far is waited for
- * (without the host waiting) before another stream gets the memory. NULL as *pointer*
- * does nothing; *bytes* and *device* are not needed. cudaFree and cudaFreeAsync refuse these
- * blocks (cudaErrorInvalidValue) where the library is in front of CUDA. */
+/* Free a block. *stream* is the last stream that used it; another stream gets the memory only
+ * after the work submitted to it so far, without a wait of the host. A NULL *pointer* does
+ * nothing; *bytes* and *device* are ignored. If the library intercepts CUDA, cudaFree and
+ * cudaFreeAsync return cudaErrorInvalidValue for these blocks. */
 VRAMSCOPE_API void vramscope_torch_free(void *pointer, size_t bytes, int device, void *stream);
 
-/* Work on *stream* uses the block as well: once freed, it waits for that too. */
+/* Declare that work on *stream* uses the block as well: after a free, reuse waits for it. */
 VRAMSCOPE_API void vramscope_torch_record_stream(void *pointer, void *stream);
 
-/* The device allocation that *pointer* lies in, and its size (may be NULL); *pointer*
- * itself when it is not from here. Asked about memory that the driver cannot share with
- * other processes (expandable segments, compact), it gives the block and makes later
- * allocations shareable. */
+/* Returns the device allocation that contains *pointer*, and its size (*bytes* may be NULL);
+ * *pointer* itself if it is not from this allocator. For memory that the driver cannot
+ * share with other processes (expandable segments, compact) it returns the block, and
+ * makes later allocations shareable. */
 VRAMSCOPE_API void *vramscope_torch_base_alloc(void *pointer, size_t *bytes);
 
-/* empty_cache: free cached memory of all devices goes back to the driver. */
+/* PyTorch's empty_cache: release unused cached memory of all devices to the driver. */
 VRAMSCOPE_API void vramscope_torch_reset(void);
 
-/* vramscope_set_memory_fraction, in PyTorch's order of arguments. */
+/* vramscope_set_memory_fraction with the order of arguments of PyTorch. */
 VRAMSCOPE_API void vramscope_torch_set_memory_fraction(double fraction, int device);
 
-/* Private pools, as for captured graphs. From begin to end requests go to the pool:
- * those on the streams that *streams* accepts, PyTorch's std::function (of the GNU C++
- * library), copied; or with NULL those of the calling thread. Memory of the pool serves
- * nobody else until release has been called once for each begin and it is free. */
+/* Private pools, for example for captured graphs. Between begin and end, requests go to the
+ * pool: those on the streams that *streams* accepts (PyTorch's std::function of the GNU C++
+ * library, which is copied), or with NULL those of the calling thread. Memory of the pool
+ * is not used for other requests until release has been called once for each begin and
+ * the memory is free. */
 struct vramscope_torch_pool {
     unsigned long long first, second; /* not both 0 */
 };
@@ -253,7 +255,7 @@ VRAMSCOPE_API void vramscope_torch_end_allocate_to_pool(int device,
                                                         struct vramscope_torch_pool pool);
 VRAMSCOPE_API void vramscope_torch_release_pool(int device, struct vramscope_torch_pool pool);
 
-/* Called by PyTorch with the number of devices; nothing is to be done. */
+/* Called by PyTorch with the number of devices. Does nothing. */
 VRAMSCOPE_API void vramscope_torch_init(int device_count);
 
 #ifdef __cplusplus
