@@ -14,8 +14,8 @@
  * or look the function up: dlsym(RTLD_DEFAULT, "vramscope_get_statistic").
  *
  * Threads: every function may be called from any thread at any time, before or after the
- * first CUDA call, but not from a signal handler. In the child of a fork all memory
- * figures are 0. Only vramscope_torch_alloc makes a process use CUDA.
+ * first CUDA call, but not from a signal handler. In the child of a fork they report no
+ * memory. Only vramscope_torch_alloc makes a process use CUDA.
  *
  * Errors: functions that return int return 0 on success. On failure they return -1 and
  * write nothing. An ordinal is out of range if there is no such device; before CUDA is

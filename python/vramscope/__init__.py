@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vramscope: where every byte of GPU memory went.
+"""Tools for vramscope, a GPU memory profiler.
 
-`vramscope.vst` reads traces; it needs nothing but this file's folder.
+`vramscope.vst` reads traces. It needs no other files than those of this folder.
 """

@@ -6,8 +6,8 @@
             print(checkpoint.sequence, checkpoint.state()["totals"]["events"])
             for event in trace.since(checkpoint): ...
 
-`read` gives those that can be used, in order; none where something does not fit. The fields of
-a state have the document's names; see checkpoint_state.py.
+`read` returns the usable checkpoints in order, or none if something is inconsistent. The fields
+of a state have the names of the document; see checkpoint_state.py.
 """
 import struct
 from collections import namedtuple
@@ -37,20 +37,20 @@ class Checkpoint(namedtuple("Checkpoint", Entry._fields + ("checkpoints", "numbe
     __slots__ = ()
 
     def definitions(self):
-        """What was defined before it, as Definitions. Raises Damage."""
+        """The definitions before it, as Definitions. Raises Damage."""
         return self.checkpoints.definitions(self.number)
 
     def state(self):
         """A dictionary; see read_state. Raises Damage."""
         state = read_state(self.checkpoints.payloads(self.number, STATE))
         if state["totals"]["events"] != self.known_events:
-            raise Damage("is the state of another moment")
+            raise Damage("is the state of another time")
         return state
 
 
 class Checkpoints:
-    """A sequence of Checkpoint; `table` is what all have in common. `problem`: why those that
-    there are cannot be used; "" else."""
+    """A sequence of Checkpoint; `table` is their common table. `problem`: the reason why existing
+    checkpoints cannot be used, otherwise ""."""
 
     def __init__(self, trace, table, entries, offsets, problem=""):
         self.trace, self.table, self.offsets, self.problem = trace, table, offsets, problem
@@ -67,7 +67,7 @@ class Checkpoints:
         return self.entries[number]
 
     def payloads(self, number, what):
-        """Of one checkpoint's definition or state frames. Raises Damage."""
+        """The payloads of one checkpoint's definition or state frames. Raises Damage."""
         entry, first = self.entries[number], self.first[number]
         count = entry.definition_frames if what == DEFINITIONS else entry.state_frames
         first += 0 if what == DEFINITIONS else entry.definition_frames
@@ -76,29 +76,29 @@ class Checkpoints:
             size, data = _payload(self.trace, offset, what)
             unpacked, stored = unpacked + len(data), stored + size
             if unpacked > UNPACKED_MAX and unpacked // UNPACKED_FACTOR > stored:
-                raise Damage("is too much for its size")
+                raise Damage("decompresses to more than the limit")
             yield data
 
     def definitions(self, number):
-        """All up to one checkpoint. Raises Damage."""
+        """All definitions up to one checkpoint. Raises Damage."""
         growing = self.growing_definitions()
         for _ in range(number):
             next(growing)
         return next(growing)
 
     def growing_definitions(self):
-        """Those before each checkpoint in turn: the same object, with more in it. Raises Damage."""
+        """The definitions before each checkpoint in turn: the same object, which grows. Raises Damage."""
         found = Definitions()
         for i, entry in enumerate(self.entries):
             for data in self.payloads(i, DEFINITIONS):
                 read_definitions(found, data)
             if found.counts() != (entry.strings, entry.stack_nodes):
-                raise Damage("defines another number of texts or stacks than it says")
+                raise Damage("defines another number of texts or stacks than the table states")
             yield found
 
 
 def read_definitions(found, data):
-    """Add a definition frame's to *found*. Raises Damage."""
+    """Add the definitions of a definition frame to *found*. Raises Damage."""
     for event in found.decode(data, 0, only=MODULE_BYTE):
         found.set_module(event)
 
@@ -107,19 +107,18 @@ def _payload(trace, offset, what):
     head, _, payload, _ = trace.read_frame(offset)
     if head.type != FRAME_TYPE or len(payload) < PREFIX.size or \
             PREFIX.unpack_from(payload) != (VERSION, what):
-        raise Damage("is no such part of a checkpoint")
+        raise Damage("is not the expected part of a checkpoint")
     return head.stored_bytes, payload[PREFIX.size:]
 
 
 def fingerprint(frames):
-    """Of event frames, as in the index."""
+    """The fingerprint of event frames, given as in the index."""
     return xxh64(b"".join(struct.pack("<QQQQ", f.first_event, f.base_ns, f.last_ns, f.events)
                           for f in frames))
 
 
 def read(trace):
-    """The checkpoints of an open trace: a Checkpoints, empty when it has none that can be
-    used."""
+    """The checkpoints of an open trace, as Checkpoints; empty if none can be used."""
     offsets = [e.offset for e in trace.directory() if e.type == FRAME_TYPE]
     nothing = Checkpoints(trace, None, [], [])
     frames = trace.frames()
@@ -141,29 +140,29 @@ def read(trace):
 
 
 def _check(table, entries, frames, parts):
-    """That the table is one of this trace and of kinds that are known."""
+    """Check that the table belongs to this trace and that its kinds are known."""
     if table.frames > len(frames) or table.fingerprint != fingerprint(frames[:table.frames]):
         raise Damage("belongs to other frames")
     ours = sum(1 << code for code in KINDS)
     if table.known_kinds != ours and (table.unknown or table.known_kinds & ~ours):
-        raise Damage("was made by one who knows other kinds")
+        raise Damage("was written with other event kinds")
     if sum(e.definition_frames + e.state_frames for e in entries) + table.spare_frames != parts:
-        raise Damage("counts other parts than there are")
+        raise Damage("does not match the number of frames")
     before = Entry(*[0] * len(Entry._fields))
     for entry in entries:
         if not before.sequence < entry.sequence <= table.frames or \
                 entry.strings < before.strings or entry.stack_nodes < before.stack_nodes or \
                 not before.known_events <= entry.known_events <= entry.events:
-            raise Damage("goes back")
+            raise Damage("is out of order")
         frame = frames[entry.sequence - 1]
         if entry.events != frame.first_event or \
                 (entry.sequence > 1 and entry.time_ns > frame.base_ns):
-            raise Damage("does not fit the event frames")
+            raise Damage("does not match the event frames")
         before = entry
 
 
 def as_dicts(trace):
-    """The checkpoints as what JSON can hold: the table, then each with its state."""
+    """The checkpoints in a form for JSON: the table, then each with its state."""
     found = read(trace)
     if found.problem:
         yield {"problem": found.problem}
@@ -175,7 +174,7 @@ def as_dicts(trace):
         try:
             if not problem:
                 next(growing)
-        except Damage as damage:  # those after it stand on the same definitions
+        except Damage as damage:  # later checkpoints use the same definitions
             problem = "the definitions: " + damage.args[0]
         try:
             out.update({"problem": problem} if problem else {"state": _plain(one.state())})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state in a checkpoint (docs/trace-format.md §2.8): records of varints, their fields by
-the document's names, and the rules by which a state that does not fit is told.
+the document's names, and the rules for invalid states.
 
-RECORDS is the document's table; `read_state` gives the state as lists of records.
+RECORDS is the document's table; `read_state` returns the state as lists of records.
 """
 from vramscope.records import KINDS, Damage, unzigzag, varint
 
@@ -12,7 +12,7 @@ PHASES_MAX, THREADS_MAX, FAILURES_MAX, ROOM_MAX, ACTIVITIES_MAX = 4096, 65536, 2
 
 # Numbers with an upper bound: of 32 bits, 0/1, a family, a device index, recording's *what*
 BOUNDS = {"U": MASK, "H": (1 << 32) - 1, "B": 1, "F": 8, "D": HOST, "W": 3}
-# Most of what is counted in a record
+# Highest counts in a record
 COUNTS = {"families": 9, "processes": 4, "copies": 11, "peaks": HOST + 1, "ranges": 64,
           "fields": 16}
 
@@ -111,7 +111,7 @@ class _Fields:
         return len(self.data) - self.at
 
     def number(self):
-        """The next varint; 0 behind the last."""
+        """The next varint; 0 after the last."""
         if not self.left():
             return 0
         try:
@@ -123,7 +123,7 @@ class _Fields:
     def text(self):
         size = self.number()
         if size > self.left():
-            raise Damage("holds a text that is cut off")
+            raise Damage("contains a text that is cut off")
         self.at += size
         return bytes(self.data[self.at - size:self.at])
 
@@ -131,14 +131,14 @@ class _Fields:
         if isinstance(kind, list):
             item = self.item(kind)
             if kind is LAYOUTS["place"] and item["phase"] >= self.phases:
-                raise Damage("names a phase that there is not")
+                raise Damage("refers to an undefined phase")
             return item
         if kind == "text":
             return self.text()
         value = self.number()
         if kind in BOUNDS:
             if value > BOUNDS[kind]:
-                raise Damage("holds a number that is too large")
+                raise Damage("contains a number that is too large")
             return value
         value = unzigzag(value)
         if kind == "step":
@@ -147,11 +147,11 @@ class _Fields:
         return value - (value >> 63 << 64)
 
     def many(self, name, kind, number):
-        if kind is LAYOUTS["context"]:  # as many as there are
+        if kind is LAYOUTS["context"]:  # as many as the list contains
             found = []
             while len(found) < number:
                 if not self.left():
-                    raise Damage("counts more than is there")
+                    raise Damage("states more items than it contains")
                 found.append(self.one(name, kind))
             return found
         return [self.one(name, kind) for _ in range(number)]
@@ -163,7 +163,7 @@ class _Fields:
             return min(item[times], COUNTS[name])
         number = self.number()
         if number > COUNTS.get(name, MASK):
-            raise Damage("counts more than there can be")
+            raise Damage("states more items than allowed")
         return number
 
     def item(self, layout):
@@ -176,12 +176,12 @@ class _Fields:
             else:
                 out[name] = self.many(name, kind, self.count(out, name, times))
         if layout is LAYOUTS["event"] and out["kind"] not in KINDS:
-            raise Damage("holds an event of no known kind")
+            raise Damage("contains an event of an unknown kind")
         return out
 
 
 class _State:
-    """A state as its records come, each held to those before it."""
+    """A state, checked record by record against the records before."""
 
     def __init__(self):
         self.found = {name: [] for name, _, _ in RECORDS.values()}
@@ -189,15 +189,15 @@ class _State:
         self.sets = {}
 
     def _once(self, what, key):
-        """Nothing twice."""
+        """Raises Damage if a key occurs twice."""
         known = self.sets.setdefault(what, set())
         if key in known:
-            raise Damage("holds something twice")
+            raise Damage("contains a duplicate")
         known.add(key)
 
     def _account(self, index):
         if index >= self.devices and index != HOST:
-            raise Damage("names a device that there is not")
+            raise Damage("refers to an undefined device")
 
     def phases_(self, phase):
         outside = phase["index"] == 0 and self.phases == 1 and not self.first_phase
@@ -214,9 +214,9 @@ class _State:
 
     def usage_(self, usage):
         if usage["device"] >= self.devices:
-            raise Damage("names a device that there is not")
+            raise Damage("refers to an undefined device")
         if usage["device"] in self.sets.get("usage", ()):
-            raise Damage("holds something twice")
+            raise Damage("contains a duplicate")
         if usage["contexts"]:
             self._once("usage", usage["device"])
 
@@ -240,7 +240,7 @@ class _State:
     def live_(self, live):
         self._account(live["device"])
         if not live["addr"] or live["site"] >= len(self.found["call_sites"]):
-            raise Damage("has memory of nobody")
+            raise Damage("has memory without a call site or device")
         self._once("live", live["addr"])
 
     def segments_(self, segment):
@@ -268,7 +268,7 @@ class _State:
 
     def add(self, tag, data):
         if not tag or tag >> 32:
-            raise Damage("has no such tag")
+            raise Damage("has an invalid tag")
         if tag not in RECORDS:
             return
         name, repeats, layout = RECORDS[tag]
@@ -284,10 +284,9 @@ class _State:
 
 
 def read_state(payloads):
-    """The state in the *payloads* of a checkpoint's state frames, behind their first 8 bytes: a
-    dictionary of "totals" (one record) and, by the names in RECORDS, of lists of records, in the
-    order of the file. Unknown tags are passed over. Raises Damage where something does not
-    fit."""
+    """The state in the *payloads* of a checkpoint's state frames, after their first 8 bytes: a
+    dictionary with "totals" (one record) and lists of records by the names in RECORDS, in file
+    order. Unknown tags are skipped. Raises Damage if the state is invalid."""
     state = _State()
     for data in payloads:
         at = 0
@@ -304,7 +303,7 @@ def read_state(payloads):
     found = state.found
     found["totals"] = found["totals"][-1] if found["totals"] else None
     if not found["totals"] or not found["totals"]["events"] or not adds_up(found):
-        raise Damage("does not add up")
+        raise Damage("has inconsistent sums")
     return found
 
 
@@ -312,7 +311,7 @@ def read_state(payloads):
 
 def _account_adds_up(account, live, segments):
     if any(sums["allocs"] or sums["frees"] for sums in account["unrecorded"]):
-        wanted = {}  # what has no events of its own is only in the sums
+        wanted = {}  # allocations without events are only in the sums
     else:
         graphs = sum(x["size"] for x in live if x["family"] == GRAPH)
         counted = [x for x in live if x["flags"] & 2]
@@ -343,11 +342,11 @@ def nothing(name):
 
 
 def adds_up(state):
-    """Whether accounts and call sites say what live memory and segments do. Adds "size" to what
-    is live."""
+    """Whether accounts and call sites match live memory and segments. Adds "size" to the live
+    records."""
     for item in state["live"]:
         item["size"] = (item["requested"] + item["extra"]) & MASK
-    hosts = [nothing("account")]  # it is always there
+    hosts = [nothing("account")]  # always present
     hosts += [a for a in state["accounts"] if a["is_host"]]
     accounts = dict(enumerate(a for a in state["accounts"] if not a["is_host"]))
     accounts[HOST] = hosts[-1]

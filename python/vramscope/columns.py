@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codec 2 of a trace's frames: columns, from which join() makes the rows again.
+"""Codec 2 of a trace's frames: join() converts columns back to rows.
 
 Written from §2.6 of docs/trace-format.md.
 """
@@ -11,11 +11,11 @@ MASK = (1 << 64) - 1
 
 
 class Bad(Exception):
-    """Not the columns of any rows."""
+    """The data are not valid columns."""
 
 
 class Column:
-    """Bytes that are taken off from the front."""
+    """Bytes that are consumed from the front."""
 
     __slots__ = ("data", "at", "end")
 
@@ -31,7 +31,7 @@ class Column:
         return self.data[self.at - size:self.at]
 
     def copy(self):
-        """The bytes of the next varint, whatever they say."""
+        """The bytes of the next varint, without validation."""
         start = self.at
         while self.at < self.end and self.at - start < VARINT_MAX:
             self.at += 1
@@ -59,7 +59,7 @@ class Column:
 
 
 class Field:
-    """A field's column: gives the bytes of one event's field at a time."""
+    """A field's column: returns the bytes of one event's field at a time."""
 
     def __init__(self, column, flags, addresses):
         self.column, self.addresses, self.is_address = column, addresses, flags & 1
@@ -82,7 +82,7 @@ class Addresses:
         self.deltas, self.seen, self.last = deltas, [], 0
 
     def row(self, distance):
-        """What stands in the row: the zigzag varint of the difference to the last address."""
+        """The bytes in the row: the zigzag varint of the difference to the last address."""
         if distance >= DISTANCE_END:
             raise Bad
         if distance:
@@ -136,7 +136,7 @@ def read_directory(data):
 
 
 def join_columns(data, size):
-    """The rows of *data*, *size* bytes. Bad when it does not hold just that."""
+    """The rows of *data*, *size* bytes. Raises Bad if *data* does not contain exactly that."""
     columns, layouts = read_directory(data)
     heads, threads, times = columns["heads"], columns["threads"], columns["times"]
     rows, length = [], 0
@@ -179,7 +179,7 @@ def take_time(first, second, rest):
 
 
 def join(data, size):
-    """The rows that the columns *data* stand for, *size* bytes; None when they are damaged."""
+    """The rows of the columns *data*, *size* bytes; None if they are damaged."""
     try:
         return join_columns(data, size)
     except Bad:

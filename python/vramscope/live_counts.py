@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What FILE.live says was counted and is in no event yet (docs/trace-format.md §4, *Counts*)."""
+"""The counts in FILE.live that are not in events yet (docs/trace-format.md §4, *Counts*)."""
 import struct
 from collections import namedtuple
 
@@ -10,11 +10,12 @@ Count = namedtuple("Count", "version events tid time_ns fields")
 
 
 class Counts:
-    """Opened from FILE.live, of *header_bytes* in front of its windows. ValueError: it has none."""
+    """Reads the counts of FILE.live, which has *header_bytes* before its windows. Raises ValueError
+    if there are none."""
 
     def __init__(self, live, header_bytes):
         self._head = self._read_head(live)
-        offset, number, self._version, self._told, self._telling = self._head
+        offset, number, self._version, self._written, self._writing = self._head
         size = number * 2 * COUNT.size
         if offset < AT + HEAD_BYTES or not 0 < number <= CELLS_MAX or offset + size > header_bytes:
             raise ValueError("no counts")
@@ -34,27 +35,27 @@ class Counts:
         return HEAD.unpack_from(data)
 
     def are_the_same(self, live):
-        """Whether nothing has changed since."""
+        """Whether the counts are unchanged."""
         try:
             return self._read_head(live) == self._head
         except ValueError:
             return False
 
-    def untold(self, events):
-        """The cells that are no events yet, after so many *events*; None where that is not to be
-        known."""
+    def pending(self, events):
+        """The cells that are not in events yet, after *events* events; None if they are
+        unusable."""
         pending = []
         for cell in self._cells:
-            pending.append([c for c in cell if self._told < c.version <= self._version])
+            pending.append([c for c in cell if self._written < c.version <= self._version])
             if not pending[-1]:
                 pending.pop()
                 break
-        # the latest change is in one of them, or they are not what they were
-        if max([self._told] + [c.version for cell in pending for c in cell]) != self._version:
+        # otherwise some cells were lost
+        if max([self._written] + [c.version for cell in pending for c in cell]) != self._version:
             return None
         told = 0
-        if self._telling and pending:
-            told, events = events - (self._telling - 1), self._telling - 1
+        if self._writing and pending:
+            told, events = events - (self._writing - 1), self._writing - 1
             if told < 0:
                 return None
         found = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The records of a trace (docs/trace-format.md §3): definitions and events.
 
-`Definitions` holds what was defined so far (texts, stacks, modules, kinds) and decodes frames
-after frames of records, which add to it. `Trace` in vst.py is one; a checkpoint's are another.
+`Definitions` contains the definitions so far (texts, stacks, modules, kinds) and decodes frames of
+records, which add to it. `Trace` in vst.py has one, and each checkpoint has another.
 """
 import codecs
 from collections import namedtuple
@@ -13,8 +13,8 @@ MASK = (1 << 64) - 1
 
 Frame = namedtuple("Frame", "pc module offset")  # module: a Module, None = unknown
 
-# The kinds of §3.4: their fields with their codecs. A kind that is not here is read by the
-# description that the trace holds of it; so are fields appended to those that are.
+# The kinds of §3.4: their fields with their codecs. Other kinds, and fields appended to known
+# kinds, are read by the description in the trace.
 U, S, A, T, STR, STK = range(6)
 KINDS = {}
 
@@ -71,11 +71,11 @@ _kind(62, "end", "reason status")
 
 
 class Damage(Exception):
-    """A record or frame that makes no sense."""
+    """A record or frame is invalid."""
 
 
 def _replace(error):
-    """One U+FFFD for each byte that is part of no valid character."""
+    """One U+FFFD for each byte that is not part of a valid character."""
     return "\ufffd" * (error.end - error.start), error.end
 
 
@@ -87,13 +87,13 @@ def decode_text(data):
 
 
 def varint(data, at):
-    """The varint at *at* and the place after it. IndexError when it is cut off."""
+    """The varint at *at* and the position after it. Raises IndexError if it is cut off."""
     value = shift = 0
     while True:
         byte = data[at]
         at += 1
         if shift == 63 and byte > 1:
-            raise Damage("holds a number of more than 64 bits")
+            raise Damage("contains a number of more than 64 bits")
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, at
@@ -106,8 +106,8 @@ def unzigzag(value):
 
 
 class Module:
-    """A loaded object as the latest event about it has it. `function` is "" for native code, and
-    the name of the function for one of Python, whose offsets are lines."""
+    """A loaded object, as described by its latest event. `function` is "" for native code; for a
+    Python function it is its name, and offsets are lines."""
 
     __slots__ = ("index", "base", "start", "end", "path", "build_id", "function")
 
@@ -117,7 +117,7 @@ class Module:
 
 
 class Kind:
-    """How the trace lays out a kind."""
+    """The layout of an event kind in this trace."""
 
     __slots__ = ("code", "name", "names", "codecs", "known")
 
@@ -126,7 +126,7 @@ class Kind:
         known = KINDS.get(code, (name, [], []))
         shared = len(known[1])
         if known[2][:len(field_codecs)] != field_codecs[:shared]:
-            raise Damage("describes an event kind wrongly")
+            raise Damage("has an invalid description of an event kind")
         self.name, self.codecs = known[0], field_codecs
         self.names = known[1][:len(names)] + names[shared:]
         self.known = min(shared, len(names)) if code in KINDS else None
@@ -134,7 +134,7 @@ class Kind:
 
 class Event:
     """One event: `kind`, `time_ns`, `tid`, and its fields by name: event["size"]. Texts are str,
-    stacks tuples of Frame, innermost first; `raw` holds the numbers as they are in the file."""
+    stacks are tuples of Frame, innermost first; `raw` contains the numbers as stored in the file."""
 
     __slots__ = ("kind", "code", "time_ns", "tid", "layout", "raw", "trace")
 
@@ -168,7 +168,7 @@ class Event:
 
 
 class Definitions:
-    """What was defined so far, by id or index."""
+    """The definitions so far, by id or index."""
 
     def __init__(self):
         self.forget()
@@ -178,12 +178,12 @@ class Definitions:
         self._modules, self._kinds = [], {}
 
     def adopt(self, other):
-        """Take over what is defined in *other*."""
+        """Copy the definitions of *other*."""
         self._strings, self._nodes = other._strings, other._nodes
         self._modules, self._kinds = other._modules, other._kinds
 
     def counts(self):
-        """Of texts and of stack nodes."""
+        """The numbers of texts and of stack nodes."""
         return len(self._strings) - 1, len(self._nodes) - 1
 
     def node(self, number):
@@ -191,7 +191,7 @@ class Definitions:
         return self._nodes[number]
 
     def kind(self, code):
-        """How the trace lays out a kind; None before that is described."""
+        """The layout of an event kind; None before it is described."""
         return self._kinds.get(code)
 
     def modules(self):
@@ -212,8 +212,8 @@ class Definitions:
         return tuple(frames)
 
     def decode(self, data, base_ns, only=None):
-        """The events of one frame; its definitions go to the tables. *only*: the one first byte
-        that an event may have."""
+        """The events of one frame; its definitions are added to the tables. *only*: the only
+        allowed first byte of an event."""
         at, end = 0, len(data)
         time_ns = last_t = base_ns
         tid = address = 0
@@ -227,18 +227,18 @@ class Definitions:
                     continue
                 kind = self._kinds.get(code)
                 if only is not None and first != only:
-                    raise Damage("is no definition")
+                    raise Damage("is not a definition")
                 if kind is None:
-                    raise Damage("is of a kind that was never described")
+                    raise Damage("has a kind without a description")
                 if first & 0x40:
                     tid, at = varint(data, at)
                     if tid >> 32:
-                        raise Damage("names an impossible thread")
+                        raise Damage("has an invalid thread id")
                 if not first & 0x80:
                     step, at = varint(data, at)
                     time_ns += step
                     if time_ns > MASK:
-                        raise Damage("is later than time goes")
+                        raise Damage("has a time beyond 64 bits")
                 raw = []
                 for codec in kind.codecs:
                     value = data[at]
@@ -254,7 +254,7 @@ class Definitions:
                         value = last_t = (last_t + unzigzag(value)) & MASK
                     elif (codec == STR and value >= len(self._strings)) or \
                             (codec == STK and value >= len(self._nodes)):
-                        raise Damage("refers to what was never defined")
+                        raise Damage("refers to an undefined id")
                     raw.append(value)
                 yield Event(kind, time_ns, tid, raw, self)
         except IndexError:
@@ -273,7 +273,7 @@ class Definitions:
         offset, at = varint(data, at)
         node = len(self._nodes)
         if not 0 < up <= node:
-            raise Damage("defines a stack on one that does not exist")
+            raise Damage("defines a stack with an undefined parent")
         module = self._modules[code - 1] if 0 < code <= len(self._modules) else None
         base = module.base if module else 0
         self._nodes.append(((base + offset) & MASK, node - up, module))
@@ -283,16 +283,16 @@ class Definitions:
         code, at = varint(data, at)
         count, at = varint(data, at)
         if not 0 < code < 64 or count > 64 or count > len(data) - at:
-            raise Damage("describes an event kind wrongly")
+            raise Damage("has an invalid description of an event kind")
         field_codecs = list(data[at:at + count])
         at += count
         if any(codec > STK for codec in field_codecs):
-            raise Damage("describes an event kind wrongly")
+            raise Damage("has an invalid description of an event kind")
         names = []
         for _ in range(count + 1):
             length, at = varint(data, at)
             if length > len(data) - at:
-                raise Damage("describes an event kind wrongly")
+                raise Damage("has an invalid description of an event kind")
             names.append(decode_text(data[at:at + length]))
             at += length
         self._kinds[code] = Kind(code, names[0], names[1:], field_codecs)

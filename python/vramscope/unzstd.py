@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One function: unzstd(data, size), whatever of Python's zstd readers is there.
+"""unzstd(data, size): decompress zstd with any available library.
 
-In this order: the standard library's (3.14), the `zstandard` package, libzstd by ctypes.
-Each is bounded: never more than *size* + 1 bytes come out, whatever the data says. None when
-the data is not one that gives exactly *size* bytes.
+The first of these is used: the standard library's (3.14), the `zstandard` package, libzstd through
+ctypes. At most *size* + 1 bytes are decompressed. Returns None if the result is not exactly *size*
+bytes.
 """
 import ctypes
 import ctypes.util
@@ -59,7 +59,7 @@ def _find():
             return find()
         except (ImportError, OSError, AttributeError):
             continue
-    raise ImportError("reading a trace takes zstd: Python 3.14, the package 'zstandard' "
+    raise ImportError("reading a trace needs zstd: Python 3.14, the package 'zstandard' "
                       "(pip install zstandard) or the library libzstd (apt install libzstd1)")
 
 

@@ -9,11 +9,11 @@
         print(trace.condition, trace.text)
 
     python3 -m vramscope.vst TRACE                  every event as a line of JSON
-    python3 -m vramscope.vst --checkpoints TRACE    what the trace says was true at some moments
+    python3 -m vramscope.vst --checkpoints TRACE    the checkpoints of the trace with their states
 
-A second reader beside the C one, so that neither can be wrong alone: nothing here was taken
-from it. What a process left in TRACE.live is read as well. Any bytes are safe: at damage the
-events end, and `condition` and `text` say why. In memory: one frame and what was defined.
+It is independent of the C reader, so that the tests can compare the two. TRACE.live of a killed
+process is read as well. Any input is safe: the events end at the first damage, and `condition` and
+`text` give the reason. Memory: one frame and the definitions.
 """
 import argparse
 import builtins
@@ -38,7 +38,7 @@ RAW_MAX, HEADER_MAX, WINDOWS_MAX = 4 << 20, 4096, 16
 COLUMNS_MAX = RAW_MAX + (64 << 10)
 STORED_MAX = RAW_MAX + (RAW_MAX >> 8) + 512
 EVENTS, INDEX, CHECKPOINT, SYMBOLS, DIRECTORY = 1, 2, 3, 4, 5
-END, STOPPED, EXITED, KILLED = 62, 3, 1, 2  # an event, a reason of it, two fates
+END, STOPPED, EXITED, KILLED = 62, 3, 1, 2  # an event, a reason of it, two kinds of end
 SUMMED_UP = 4  # a recording_changed
 INLINES_MAX, INDEX_MAX, PAGE = 64, 1024, 4096
 MASK = (1 << 64) - 1
@@ -66,15 +66,15 @@ class FrameHeader(namedtuple("FrameHeader", "sync type codec header_bytes raw_by
     __slots__ = ()
 
     def fits(self):
-        """Whether its sizes can be."""
+        """Whether its sizes are valid."""
         return self.sync == SYNC and 64 <= self.header_bytes <= HEADER_MAX and \
             self.raw_bytes <= RAW_MAX and self.stored_bytes <= STORED_MAX and self.codec <= 2 and \
             (self.codec or self.stored_bytes == self.raw_bytes)
 
 
 def _follows(before, this):
-    """Whether of two (sequence, IndexEntry) the one comes after the other; *before*: None at the
-    start of the trace."""
+    """Whether one (sequence, IndexEntry) directly follows the other; *before* is None at the start
+    of the trace."""
     sequence, entry = this
     if entry.last_ns < entry.base_ns or entry.events > MASK - entry.first_event:
         return False
@@ -86,31 +86,31 @@ def _follows(before, this):
 
 
 def _stopped_text(error):
-    """Of a recording that stopped by itself, for the errno *error* (0 and what is none: unknown)."""
+    """The text for a recording that stopped, with its errno (0 or an invalid value: unknown)."""
     text = os.strerror(error) if 0 < error < 1 << 31 else "Unknown error"
     if text.startswith("Unknown error"):
         text = "the trace could not be written"
     return f"recording stopped early ({text})"
 
 
-def _fate_text(fate, status):
-    """What FILE.live tells of the process (§4)."""
-    if fate == KILLED:
+def _end_text(kind, status):
+    """The end of the process, from FILE.live (§4)."""
+    if kind == KILLED:
         names = {int(s): s.name for s in signal.Signals if s < 32}
         names.update({16: "SIGSTKFLT", 29: "SIGPOLL"})  # as <signal.h> has them
         return f"the program was killed by signal {status}" + (
             f" ({names[status]})" if status in names else "")
-    if fate == EXITED:
+    if kind == EXITED:
         return f"the program ended with status {status} without ending its trace"
     return "the trace has no end"
 
 
 class Error(Exception):
-    """Not a trace, or one of which nothing can be read."""
+    """Not a trace, or completely unreadable."""
 
 
 def _written(data, offset):
-    """What of a window at *offset* of FILE.live reached the disk: up to the first page of zeros."""
+    """The part of a window at *offset* of FILE.live that was written: up to the first page of zeros."""
     for at in range(-offset % PAGE, len(data), PAGE):
         page = data[at:at + PAGE]
         if len(page) > 64 and not any(page):
@@ -125,7 +125,7 @@ def read_symbols(data):
     for _ in range(count):
         size, at = varint(data, at)
         if size > STRING_MAX or size > len(data) - at:
-            raise Damage("holds a text that is cut off")
+            raise Damage("contains a text that is cut off")
         texts.append(decode_text(data[at:at + size]))
         at += size
     while at < len(data):
@@ -136,7 +136,7 @@ def read_symbols(data):
             offset = 0
             continue
         if module is None or head - 1 > INLINES_MAX:
-            raise Damage("names a place in no module, or with too many names")
+            raise Damage("has a place without module, or with too many names")
         step, at = varint(data, at)
         offset, names = (offset + step) & MASK, []
         for _ in range(head - 1):
@@ -144,17 +144,18 @@ def read_symbols(data):
             file, at = varint(data, at)
             line, at = varint(data, at)
             if function >= len(texts) or file >= len(texts):
-                raise Damage("names what is no text")
+                raise Damage("refers to an undefined text")
             names.append(Symbol(texts[function], texts[file], line))
         yield (module, offset), (level, names)
 
 
 class Trace(Definitions):
-    """An open trace. Iterating it gives its events, each time from the start; afterwards
-    `condition` is "complete", "live" (no end, but nothing is missing that FILE.live could give),
-    "truncated" or "damaged", and `text` says so in a sentence. `ending` is the part of it that
-    tells how the recording ended, where that is known: a recording that stopped early, by its
-    `end` event, is complete, too; the signal that killed the program stands in FILE.live."""
+    """An open trace. Iterating yields its events, each time from the start. Afterwards
+    `condition` is "complete", "live" (unfinished, but nothing is missing in FILE.live),
+    "truncated" or "damaged", and `text` is a sentence with the details. `ending` is the part of
+    `text` that describes the end of the recording, if known. A recording that stopped early,
+    according to its `end` event, is complete as well; the signal that killed the program is in
+    FILE.live."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -162,7 +163,7 @@ class Trace(Definitions):
         try:
             self.size = os.fstat(self._file.fileno()).st_size
             self.header = self._read_header()
-            self.windows, self.live, self.fate, self._counts = {}, False, (0, 0), None
+            self.windows, self.live, self.end, self._counts = {}, False, (0, 0), None
             if not self._trailer(self.size - TRAILER.size):
                 self._load_live()
         except BaseException:
@@ -183,7 +184,7 @@ class Trace(Definitions):
 
     def _read(self, offset, size):
         if offset >= self.size:
-            return b""  # also what no file can have
+            return b""  # also invalid sizes
         self._file.seek(offset)
         return self._file.read(max(0, min(size, self.size - offset)))
 
@@ -200,11 +201,11 @@ class Trace(Definitions):
                 header.header_bytes < FILE_HEADER.size:
             raise Error(f"{self.path}: the header is damaged")
         if header.major > MAJOR:
-            raise Error(f"{self.path}: is in format {header.major}.{header.minor}; this reads {MAJOR}")
+            raise Error(f"{self.path}: is in format {header.major}.{header.minor}; supported is {MAJOR}")
         return header
 
     def _trailer(self, offset):
-        """The trailer at *offset* as (index_offset, file_bytes); None when there is none."""
+        """The trailer at *offset* as (index_offset, file_bytes); None if there is none."""
         data = self._read(offset, TRAILER.size) if offset >= 0 else b""
         if len(data) < TRAILER.size:
             return None
@@ -215,7 +216,7 @@ class Trace(Definitions):
         return index_offset, file_bytes
 
     def _load_live(self):
-        """FILE.live (§4), when it belongs to this trace."""
+        """Read FILE.live (§4) if it belongs to this trace."""
         try:
             live = builtins.open(self.path + ".live", "rb")
         except OSError:
@@ -239,7 +240,7 @@ class Trace(Definitions):
                 uuid != self.header.uuid or header_bytes < len(head) or \
                 windows > WINDOWS_MAX or window_bytes > RAW_MAX:
             return
-        self.live, self.fate = True, struct.unpack_from("<II", head, 56)
+        self.live, self.end = True, struct.unpack_from("<II", head, 56)
         try:
             self._counts = Counts(live, header_bytes)
         except ValueError:
@@ -262,17 +263,17 @@ class Trace(Definitions):
 
     def read_frame(self, offset):
         """The frame at *offset*: its header, header bytes beyond the 64, its payload, and where
-        the next one begins. Raises Damage; its second argument is True when it is cut off."""
+        the next one begins. Raises Damage; its second argument is True if it is cut off."""
         data = self._read(offset, FRAME_HEADER.size)
         if len(data) < FRAME_HEADER.size:
             raise Damage("is cut off inside its header", True)
         head = FrameHeader(*FRAME_HEADER.unpack(data))
         if head.sync == bytes(4) and not head.raw_bytes and not head.checksum:
-            raise Damage("is zero, never written", True)
+            raise Damage("is zero and was never written", True)
         if head.sync != SYNC or not 64 <= head.header_bytes <= HEADER_MAX:
-            raise Damage("does not begin like a frame")
+            raise Damage("does not start with a frame header")
         if not head.fits() or (head.codec == 2 and head.type != EVENTS):
-            raise Damage("has an impossible size")
+            raise Damage("has an invalid size")
         extra = head.header_bytes - FRAME_HEADER.size
         rest = self._read(offset + FRAME_HEADER.size, extra + head.stored_bytes)
         if len(rest) < extra + head.stored_bytes:
@@ -292,20 +293,20 @@ class Trace(Definitions):
     def _join(head, payload):
         size = int.from_bytes(payload[:4], "little")
         if len(payload) < 4 or size > COLUMNS_MAX:
-            raise Damage("has an impossible size")
+            raise Damage("has an invalid size")
         columns = unzstd(payload[4:], size)
         if columns is None:
             raise Damage("does not decompress")
         rows = join(columns, head.raw_bytes)
         if rows is None:
-            raise Damage("has columns that do not fit together")
+            raise Damage("has inconsistent columns")
         return rows
 
     # --- index and directory ---
 
     def index(self):
-        """Every event frame as an IndexEntry, from the index of a finished trace. None when it
-        has none that can be used."""
+        """Every event frame as an IndexEntry, from the index of a finished trace. None if there is
+        no usable index."""
         chunks, trailer = [], self._trailer(self.size - TRAILER.size)
         offset, before = (trailer[0], self.size) if trailer else (0, 0)
         while offset:
@@ -328,7 +329,7 @@ class Trace(Definitions):
         return [entry for _, entry in numbered]
 
     def frames(self):
-        """Every event frame as an IndexEntry; from the frames' headers where there is no index."""
+        """Every event frame as an IndexEntry; from the frames' headers if there is no index."""
         entries = self.index()
         if entries is not None:
             return entries
@@ -368,7 +369,7 @@ class Trace(Definitions):
         return [DirectoryEntry(*e) for e in DIRECTORY_ENTRY.iter_unpack(payload[:whole])]
 
     def symbols(self):
-        """The names that the trace holds (§2.7), as {(module, offset): (level, symbols)}, each
+        """The names in the trace (§2.7), as {(module, offset): (level, symbols)}, each
         symbol a Symbol, the innermost first."""
         found = {}
         for entry in self.directory():
@@ -384,7 +385,7 @@ class Trace(Definitions):
         return found
 
     def checkpoints(self):
-        """The checkpoints that the trace holds (§2.8) and that can be used; see checkpoint.py."""
+        """The usable checkpoints of the trace (§2.8); see checkpoint.py."""
         return checkpoint.read(self)
 
     # --- events ---
@@ -399,14 +400,14 @@ class Trace(Definitions):
     def ending(self):
         if self.stopped is not None:
             return _stopped_text(self.stopped)
-        return "the trace is complete" if self.condition == "complete" else _fate_text(*self.fate)
+        return "the trace is complete" if self.condition == "complete" else _end_text(*self.end)
 
     def _finish(self, condition, text):
         self.condition, self.text = condition, text
 
     def since(self, from_checkpoint):
-        """As iterating, from one of `checkpoints()` on: its event frame is the first that is read.
-        Raises Damage when the definitions before it are damaged."""
+        """Like iterating, but starting at one of `checkpoints()`, with its event frame.
+        Raises Damage if the definitions before it are damaged."""
         self._reset()
         self.adopt(from_checkpoint.definitions())
         self.events = from_checkpoint.events
@@ -468,9 +469,9 @@ class Trace(Definitions):
             sequence += 1
 
     def _sum_up(self, last_ns):
-        """What was counted up to the kill, as events (§4, *Counts*)."""
+        """The counts up to the kill, as events (§4, *Counts*)."""
         unrecorded, changed = self.kind(8), self.kind(9)
-        cells = self._counts and unrecorded and changed and self._counts.untold(self.events)
+        cells = self._counts and unrecorded and changed and self._counts.pending(self.events)
         if cells is None or not self._counts or not unrecorded or not changed:
             return
         time_ns = max([last_ns] + [cell.time_ns for cell in cells])
@@ -483,7 +484,7 @@ class Trace(Definitions):
             yield Event(layout, time_ns, tid, raw, self)
 
     def _is_end(self, head, payload, offset, after):
-        """A final index frame with its trailer: the trace is complete."""
+        """Whether this is the final index frame with its trailer: the trace is complete."""
         if head.type != INDEX or len(payload) < INDEX_HEADER.size or \
                 not INDEX_HEADER.unpack_from(payload)[3] & 1:
             return False
@@ -504,7 +505,7 @@ class Trace(Definitions):
         elif problem:
             self._finish("truncated" if cut else "damaged",
                          f"frame {sequence} at byte {offset:,} {problem}; {self.events:,} events "
-                         "before it are good")
+                         "before it are valid")
         else:
             self._finish("truncated", f"the trace is cut off at byte {offset:,}, after "
                                       f"{self.events:,} events")
@@ -515,18 +516,18 @@ class Trace(Definitions):
                                  f"{self.recovered:,} of them recovered up to a record that {problem}")
         else:
             self._finish("damaged", f"in frame {sequence} at byte {offset:,} a record {problem}; "
-                                    f"{self.events:,} events before it are good")
+                                    f"{self.events:,} events before it are valid")
 
 
 def open(path):  # noqa: A001 (as in gzip.open)
-    """Open the trace at *path*. OSError; Error when it is not one."""
+    """Open the trace at *path*. Raises OSError, or Error if it is not a trace."""
     return Trace(path)
 
 
 # --- output ---
 
 def canonical(event):
-    """One line of the text that tests compare: known kinds and fields alone. None for others."""
+    """One line of the text that tests compare: known kinds and fields only. None for others."""
     if event.layout.known is None:
         return None
     parts = [str(event.time_ns), str(event.tid), event.kind]
@@ -550,7 +551,7 @@ def _quoted(text):
 
 
 def canonical_end(trace):
-    """The last line: how the trace ends."""
+    """The last line: the condition of the trace."""
     good = trace.condition in ("complete", "live")
     return f"== {trace.condition} {trace.events} {trace.recovered}" + (
         f" {trace.ending}" if good else "")
@@ -578,7 +579,7 @@ def _json_value(value):
 
 
 def as_dict(event):
-    """The event as what JSON can hold."""
+    """The event in a form for JSON."""
     out = {"time_ns": event.time_ns, "thread": event.tid, "kind": event.kind}
     for name, value in event.items():
         out[name] = _json_value(value)
@@ -586,14 +587,14 @@ def as_dict(event):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="vramscope.vst", description="A trace as lines of JSON.",
-                                     epilog="Status: 0; 2 when the file is no trace, or is "
-                                     "truncated or damaged (the last line tells).")
+    parser = argparse.ArgumentParser(prog="vramscope.vst", description="Print a trace as lines of JSON.",
+                                     epilog="Exit status: 0; 2 if the file is not a trace, or is "
+                                     "truncated or damaged (see the last line).")
     parser.add_argument("trace")
-    parser.add_argument("--canonical", action="store_true", help="the text that tests compare")
-    parser.add_argument("--index", action="store_true", help="the frames instead of the events")
+    parser.add_argument("--canonical", action="store_true", help="print the text that the tests compare")
+    parser.add_argument("--index", action="store_true", help="print the frames instead of the events")
     parser.add_argument("--checkpoints", action="store_true",
-                        help="the checkpoints with their states instead of the events")
+                        help="print the checkpoints with their states instead of the events")
     options = parser.parse_args(arguments)
     try:
         with open(options.trace) as trace:

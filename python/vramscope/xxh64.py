@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XXH64 with seed 0: the `xxhash` package where it is there, else in Python.
+"""XXH64 with seed 0: from the `xxhash` package if it is installed, otherwise in Python.
 
 Written from the algorithm's specification (XXH64, Yann Collet).
 """
