@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_treap.h"
+
 #define FREED_MAX 65536 /* freed blocks remembered */
 
 static struct vs_sim_owned *holders;                /* treap by base: live and freed */
 static struct vs_sim_owned *pending;                /* list */
 static struct vs_sim_owned *freed, **freed_end = &freed; /* oldest first */
 static unsigned freed_count;
-static uint64_t random_state = 0x9E3779B97F4A7C15u;
 static uint64_t unknown_kernels;
 atomic_uint vs_sim_owned_generation;
 
@@ -26,53 +27,11 @@ static _Thread_local bool unsynced_on;
 
 /* ---- the map ---- */
 
-static void split(struct vs_sim_owned *tree, uintptr_t key, struct vs_sim_owned **low,
-                  struct vs_sim_owned **high)
-{
-    while (tree) {
-        if (tree->base < key) {
-            *low = tree;
-            low = &tree->right;
-            tree = tree->right;
-        } else {
-            *high = tree;
-            high = &tree->left;
-            tree = tree->left;
-        }
-    }
-    *low = *high = NULL;
-}
-
-static struct vs_sim_owned *merge(struct vs_sim_owned *low, struct vs_sim_owned *high)
-{
-    struct vs_sim_owned *tree = NULL, **at = &tree;
-    while (low && high) {
-        if (low->priority > high->priority) {
-            *at = low;
-            at = &low->right;
-            low = low->right;
-        } else {
-            *at = high;
-            at = &high->left;
-            high = high->left;
-        }
-    }
-    *at = low ? low : high;
-    return tree;
-}
+VS_TREAP_BY(owned, struct vs_sim_owned, base)
 
 static struct vs_sim_owned *floor_of(uintptr_t address)
 {
-    struct vs_sim_owned *found = NULL;
-    for (struct vs_sim_owned *b = holders; b;) {
-        if (b->base <= address) {
-            found = b;
-            b = b->right;
-        } else {
-            b = b->left;
-        }
-    }
-    return found;
+    return owned_last_before(holders, (uint64_t)address + 1);
 }
 
 static struct vs_sim_owned *holder_of(uintptr_t address)
@@ -127,10 +86,7 @@ static void block_free(struct vs_sim_owned *b)
 
 static void take_out(struct vs_sim_owned *b)
 {
-    struct vs_sim_owned *low, *middle, *high;
-    split(holders, b->base, &low, &middle);
-    split(middle, b->base + 1, &middle, &high); /* exactly b */
-    holders = merge(low, high);
+    owned_remove(&holders, b, b->base);
     if (b->state == VS_SIM_OWNED_FREED)
         unlink_freed(b);
     block_free(b);
@@ -152,10 +108,6 @@ struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
     struct vs_sim_owned *b = calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    b->priority = random_state;
     b->kind = range->kind;
     b->base = range->base;
     b->bytes = range->bytes;
@@ -173,7 +125,7 @@ struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
 
 void vs_sim_owned_begin(struct vs_sim_owned *b)
 {
-    struct vs_sim_owned *old, *low, *high;
+    struct vs_sim_owned *old;
     if (b->state == VS_SIM_OWNED_PENDING && b->link)
         unlink_pending(b);
     while ((old = floor_of(b->base + b->bytes - 1)) && old->base + old->bytes > b->base)
@@ -181,9 +133,7 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
     atomic_fetch_add(&vs_sim_owned_generation, 1); /* of graphs: not added as a range is */
     bool ended = b->freed; /* freed in another stream before it began */
     b->state = VS_SIM_OWNED_LIVE;
-    split(holders, b->base, &low, &high);
-    b->left = b->right = NULL;
-    holders = merge(merge(low, b), high);
+    owned_insert(&holders, b, b->base);
     if (ended) {
         struct vs_sim_actor *actor = b->freed;
         b->freed = NULL;

@@ -29,7 +29,6 @@ enum vs_sim_owned_state { VS_SIM_OWNED_PENDING, VS_SIM_OWNED_LIVE, VS_SIM_OWNED_
 
 struct vs_sim_owned { /* one range, from its allocation until it is forgotten */
     struct vs_sim_owned *left, *right; /* those that hold their addresses now */
-    uint64_t priority;
     struct vs_sim_owned *next, **link; /* among the pending or the freed ones */
     enum vs_sim_owned_state state;
     enum vs_sim_range_kind kind;

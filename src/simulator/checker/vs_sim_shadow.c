@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_treap.h"
+
 #define READS_MAX 6       /* concurrent readers of one piece that are remembered */
 #define PIECES_MAX 262144 /* of one allocation, before it is forgotten */
 
 struct vs_sim_piece {
     struct vs_sim_piece *left, *right;
-    uint32_t priority;
     bool written;
     uint8_t read_count, changes; /* a bit for each of reads that is an atomic change */
     uintptr_t begin, end;
@@ -34,21 +35,11 @@ void vs_sim_actor_unref(struct vs_sim_actor *actor)
 
 /* ---- pieces ---- */
 
-static uint32_t next_priority(void)
-{
-    static uint32_t state = 2463534242u; /* guarded by the caller's lock, as all here */
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state;
-}
-
 static struct vs_sim_piece *piece_new(uintptr_t begin, uintptr_t end)
 {
     struct vs_sim_piece *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->priority = next_priority();
     p->begin = begin;
     p->end = end;
     return p;
@@ -68,14 +59,17 @@ static void piece_free(struct vs_sim_piece *p)
     free(p);
 }
 
-static void tree_free(struct vs_sim_piece *tree)
+/* How many pieces it had. */
+static size_t tree_free(struct vs_sim_piece *tree)
 {
+    size_t count = 0;
     while (tree) {
         struct vs_sim_piece *right = tree->right;
-        tree_free(tree->left);
+        count += tree_free(tree->left) + 1;
         piece_free(tree);
         tree = right;
     }
+    return count;
 }
 
 static bool same_state(const struct vs_sim_piece *a, const struct vs_sim_piece *b)
@@ -87,61 +81,18 @@ static bool same_state(const struct vs_sim_piece *a, const struct vs_sim_piece *
 
 /* ---- the treap ---- */
 
-/* Into *low what begins below *key*, into *high* the rest. */
-static void split(struct vs_sim_piece *tree, uintptr_t key, struct vs_sim_piece **low,
-                  struct vs_sim_piece **high)
-{
-    while (tree) {
-        if (tree->begin < key) {
-            *low = tree;
-            low = &tree->right;
-            tree = tree->right;
-        } else {
-            *high = tree;
-            high = &tree->left;
-            tree = tree->left;
-        }
-    }
-    *low = *high = NULL;
-}
-
-static struct vs_sim_piece *merge(struct vs_sim_piece *low, struct vs_sim_piece *high)
-{
-    struct vs_sim_piece *tree = NULL, **at = &tree;
-    while (low && high) {
-        if (low->priority > high->priority) {
-            *at = low;
-            at = &low->right;
-            low = low->right;
-        } else {
-            *at = high;
-            at = &high->left;
-            high = high->left;
-        }
-    }
-    *at = low ? low : high;
-    return tree;
-}
+VS_TREAP_BY(piece, struct vs_sim_piece, begin)
 
 /* The last piece that begins at or below *address*. */
 static struct vs_sim_piece *floor_of(struct vs_sim_piece *tree, uintptr_t address)
 {
-    struct vs_sim_piece *found = NULL;
-    while (tree) {
-        if (tree->begin <= address) {
-            found = tree;
-            tree = tree->right;
-        } else {
-            tree = tree->left;
-        }
-    }
-    return found;
+    return piece_last_before(tree, (uint64_t)address + 1);
 }
 
 /* No piece reaches across *address* after this. */
 static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
 {
-    struct vs_sim_piece *p = floor_of(shadow->root, address), *low, *high;
+    struct vs_sim_piece *p = floor_of(shadow->root, address);
     if (!p || p->begin == address || p->end <= address)
         return true;
     struct vs_sim_piece *rest = piece_new(address, p->end);
@@ -154,8 +105,7 @@ static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
     for (unsigned i = 0; i < p->read_count; i++)
         rest->reads[i] = vs_sim_actor_ref(p->reads[i]);
     p->end = address;
-    split(shadow->root, address, &low, &high);
-    shadow->root = merge(merge(low, rest), high);
+    piece_insert(&shadow->root, rest, address);
     shadow->pieces++;
     return true;
 }
@@ -343,7 +293,7 @@ static void run_insert(struct vs_sim_shadow *shadow, struct vs_sim_piece *low, s
     struct run whole = {0};
     struct vs_sim_piece *before = last_of(low), *after = first_of(high), *rest;
     if (before) {
-        split(low, before->begin, &low, &rest);
+        piece_split(low, before->begin, &low, &rest);
         run_add(shadow, &whole, before);
     }
     for (struct vs_sim_piece *p = run->first, *next; p; p = next) {
@@ -351,15 +301,15 @@ static void run_insert(struct vs_sim_shadow *shadow, struct vs_sim_piece *low, s
         run_add(shadow, &whole, p);
     }
     if (after) {
-        split(high, after->begin + 1, &rest, &high);
+        piece_split(high, after->begin + 1, &rest, &high);
         run_add(shadow, &whole, after);
     }
     for (struct vs_sim_piece *p = whole.first, *next; p; p = next) {
         next = p->right;
         p->right = NULL;
-        low = merge(low, p);
+        low = piece_merge(low, p);
     }
-    shadow->root = merge(low, high);
+    shadow->root = piece_merge(low, high);
 }
 
 static bool apply(struct work *w, struct vs_sim_shadow *shadow)
@@ -369,8 +319,8 @@ static bool apply(struct work *w, struct vs_sim_shadow *shadow)
     struct run run = {0};
     if (!cut_at(shadow, begin) || !cut_at(shadow, end))
         return false;
-    split(shadow->root, begin, &low, &middle);
-    split(middle, end, &middle, &high);
+    piece_split(shadow->root, begin, &low, &middle);
+    piece_split(middle, end, &middle, &high);
     bool ok = enter_tree(w, shadow, middle, &run, &at);
     ok = ok && gap_fill(w, shadow, &run, at, end);
     run_insert(shadow, low, &run, high);
@@ -428,10 +378,10 @@ static bool mark(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, b
     struct vs_sim_piece *low, *middle, *high;
     if (!cut_at(shadow, begin) || !cut_at(shadow, end))
         return false;
-    split(shadow->root, begin, &low, &middle);
-    split(middle, end, &middle, &high);
+    piece_split(shadow->root, begin, &low, &middle);
+    piece_split(middle, end, &middle, &high);
     set_written(middle, begin, end, written);
-    shadow->root = merge(merge(low, middle), high);
+    shadow->root = piece_merge(piece_merge(low, middle), high);
     return true;
 }
 
@@ -440,18 +390,11 @@ static uintptr_t stretch(const struct vs_sim_shadow *shadow, uintptr_t at, uintp
                          bool *written)
 {
     struct vs_sim_piece *p = floor_of(shadow->root, at);
-    uintptr_t next = end;
     *written = p && p->end > at && p->written;
     if (p && p->end > at)
         return p->end < end ? p->end : end;
-    for (struct vs_sim_piece *n = shadow->root; n;) /* a gap, up to the next piece */
-        if (n->begin > at) {
-            next = n->begin < end ? n->begin : end;
-            n = n->left;
-        } else {
-            n = n->right;
-        }
-    return next;
+    p = piece_first_from(shadow->root, (uint64_t)at + 1); /* a gap, up to the next piece */
+    return p && p->begin < end ? p->begin : end;
 }
 
 size_t vs_sim_shadow_unwritten(const struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end)
@@ -487,26 +430,12 @@ bool vs_sim_shadow_forget(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr
         free(all);
         return false;
     }
-    split(shadow->root, begin, &low, &middle);
-    split(middle, end, &middle, &high);
+    piece_split(shadow->root, begin, &low, &middle);
+    piece_split(middle, end, &middle, &high);
     all->written = true;
-    tree_free(middle);
-    shadow->root = merge(merge(low, all), high);
-    shadow->pieces = 0;
-    for (uintptr_t at = 0;;) { /* rare: counted again instead of kept */
-        struct vs_sim_piece *next = NULL;
-        for (struct vs_sim_piece *n = shadow->root; n;)
-            if (n->end > at) {
-                next = n;
-                n = n->left;
-            } else {
-                n = n->right;
-            }
-        if (!next)
-            return true;
-        at = next->end;
-        shadow->pieces++;
-    }
+    shadow->pieces += 1 - tree_free(middle);
+    shadow->root = piece_merge(piece_merge(low, all), high);
+    return true;
 }
 
 static size_t check_tree(const struct vs_sim_piece *tree, uintptr_t *at, bool *ok)
@@ -515,8 +444,8 @@ static size_t check_tree(const struct vs_sim_piece *tree, uintptr_t *at, bool *o
     for (; tree; tree = tree->right) {
         count += check_tree(tree->left, at, ok) + 1;
         *ok = *ok && tree->begin >= *at && tree->end > tree->begin &&
-              (!tree->left || tree->left->priority <= tree->priority) &&
-              (!tree->right || tree->right->priority <= tree->priority) &&
+              (!tree->left || piece_priority(tree->left) <= piece_priority(tree)) &&
+              (!tree->right || piece_priority(tree->right) <= piece_priority(tree)) &&
               tree->read_count <= READS_MAX;
         *at = tree->end;
     }

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/vs_treap.h"
+
 struct node {
     struct node *left, *right;
-    uint64_t priority;
     atomic_uint pins; /* work that is reading or writing it at the moment */
     struct vs_sim_range range;
 };
@@ -19,63 +20,12 @@ struct node {
 static pthread_mutex_t ranges_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct node *root;                           /* guarded by ranges_mu */
 static uint64_t next_id = 1;                        /* guarded by ranges_mu */
-static uint64_t random_state = 0x9E3779B97F4A7C15u; /* guarded by ranges_mu */
+VS_TREAP_BY(node, struct node, range.base)
 
-static uint64_t next_random(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-/* Into *low what lies below *key*, into *high* the rest. */
-static void split(struct node *tree, uintptr_t key, struct node **low, struct node **high)
-{
-    while (tree) {
-        if (tree->range.base < key) {
-            *low = tree;
-            low = &tree->right;
-            tree = tree->right;
-        } else {
-            *high = tree;
-            high = &tree->left;
-            tree = tree->left;
-        }
-    }
-    *low = *high = NULL;
-}
-
-static struct node *merge(struct node *low, struct node *high)
-{
-    struct node *tree = NULL, **at = &tree;
-    while (low && high) {
-        if (low->priority > high->priority) {
-            *at = low;
-            at = &low->right;
-            low = low->right;
-        } else {
-            *at = high;
-            at = &high->left;
-            high = high->left;
-        }
-    }
-    *at = low ? low : high;
-    return tree;
-}
-
+/* The node with the highest base that is not above *address*. */
 static struct node *floor_locked(uintptr_t address)
 {
-    struct node *found = NULL;
-    for (struct node *n = root; n;) {
-        if (n->range.base <= address) {
-            found = n;
-            n = n->right;
-        } else {
-            n = n->left;
-        }
-    }
-    return found;
+    return node_last_before(root, (uint64_t)address + 1);
 }
 
 static struct node *holder_locked(uintptr_t address)
@@ -99,12 +49,7 @@ CUresult vs_sim_range_add(struct vs_sim_range *range)
     range->id = next_id++;
     atomic_init(&n->pins, 0);
     n->range = *range;
-    n->priority = next_random();
-    struct node **at = &root;
-    while (*at && (*at)->priority >= n->priority)
-        at = range->base < (*at)->range.base ? &(*at)->left : &(*at)->right;
-    split(*at, range->base, &n->left, &n->right);
-    *at = n;
+    node_insert(&root, n, range->base);
     pthread_mutex_unlock(&ranges_mu);
     vs_sim_report_memory(range, false);
     if (vs_sim_checking)
@@ -152,14 +97,11 @@ bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *c
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
 {
     pthread_mutex_lock(&ranges_mu);
-    struct node **at = &root;
-    while (*at && (*at)->range.base != base)
-        at = base < (*at)->range.base ? &(*at)->left : &(*at)->right;
-    struct node *n = *at;
-    if (n && id && n->range.id != id)
+    struct node *n = floor_locked(base);
+    if (n && (n->range.base != base || (id && n->range.id != id)))
         n = NULL;
     if (n) {
-        *at = merge(n->left, n->right);
+        node_remove(&root, n, base);
         if (copy)
             *copy = n->range;
     }
