@@ -23,7 +23,8 @@ import tempfile
 ROOMS = {
     "base": ("", "*"),
     "allocator/core": ("base allocator/compact allocator/plan",
-                       "alloc_conf.h allocator.h allocator_internal.h block_ops.h block_store.h free_index.h"),
+                       "alloc_conf.h allocator.h allocator_internal.h block_ops.h block_store.h free_index.h "
+                       "placement.h"),
     "allocator/compact": ("base allocator/core", "compact.h page_index.h views.h"),
     "allocator/plan": ("base allocator/core", "plan.h plan_format.h plan_place.h"),
     "allocator/pytorch": ("base allocator/core allocator/compact", ""),

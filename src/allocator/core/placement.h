@@ -82,6 +82,15 @@ static inline uint64_t vs_segment_size_for(const struct vs_allocator_config *con
     return vs_segment_size(rounded);
 }
 
+/* Bytes that must come from the device for a request that no cached block can serve: a
+ * segment under PyTorch's rules, otherwise whole pages. Absurd requests stay as they are. */
+static inline uint64_t vs_device_need(bool pytorch, uint64_t bytes)
+{
+    if (bytes > UINT64_MAX / 2)
+        return bytes;
+    return pytorch ? vs_segment_size(bytes) : (bytes + VS_PAGE_BYTES - 1) & ~(VS_PAGE_BYTES - 1);
+}
+
 /* should_split: cut a block of *size* for a request of *rounded*? *max_split* is
  * UINT64_MAX when unlimited. */
 static inline bool vs_should_split(enum vs_pool_kind pool, uint64_t size, uint64_t rounded,

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "allocator/core/placement.h"
 #include "analysis/oom/diagnose.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 
 #define SITES_MAX 20
-#define MIB (UINT64_C(1) << 20)
 
 const char *vs_verdict_name(enum vs_verdict verdict)
 {
@@ -56,18 +56,12 @@ static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, 
     return VS_OK;
 }
 
-/* What had to come from the device for a request: whole 2 MiB pages; under the
- * caching policy, PyTorch's segment sizes (2 MiB up to 1 MiB, 20 MiB below
- * 10 MiB, whole 2 MiB above). */
+/* What had to come from the device for a request. */
 static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_failure *failure)
 {
-    uint64_t request = failure->requested;
-    bool caching = strcmp(vs_replay_policy(replay), "caching") == 0;
-    if (failure->family != VS_FAMILY_DEVICE || request > UINT64_MAX / 2)
-        return request;
-    if (caching && request > MIB && request < 10 * MIB)
-        return 20 * MIB;
-    return (request + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
+    if (failure->family != VS_FAMILY_DEVICE)
+        return failure->requested;
+    return vs_device_need(strcmp(vs_replay_policy(replay), "caching") == 0, failure->requested);
 }
 
 static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
