@@ -27,7 +27,9 @@
  *   name_insert       a node that is in no tree, with the key that it has
  *   name_remove       a node that is in the tree
  *   name_first_from   the first node that does not lie before *at*; NULL when none
- *   name_last_before  the last node that does */
+ *   name_last_before  the last node that does
+ *   name_check        for tests: is it a heap, and is every node *good*, in order? *last*: the
+ *                     node before, NULL at first */
 #define VS_TREAP(name, node, link, key)                                                           \
     VS_TREAP_FUNCTION uint64_t name##_priority(const node *n)                                     \
     {                                                                                             \
@@ -107,6 +109,22 @@
             tree = before ? *name##_right(n) : *name##_left(n);                                   \
         }                                                                                         \
         return found;                                                                             \
+    }                                                                                             \
+                                                                                                  \
+    VS_TREAP_FUNCTION bool name##_check(                                                          \
+        link tree, bool (*good)(void *ctx, const node *n, const node *last), void *ctx,           \
+        const node **last)                                                                        \
+    {                                                                                             \
+        node *n = name##_node(tree);                                                              \
+        if (!n)                                                                                   \
+            return true;                                                                          \
+        const node *left = name##_node(*name##_left(n)), *right = name##_node(*name##_right(n));  \
+        if ((left && name##_priority(left) > name##_priority(n)) ||                               \
+            (right && name##_priority(right) > name##_priority(n)) ||                             \
+            !name##_check(*name##_left(n), good, ctx, last) || !good(ctx, n, *last))              \
+            return false;                                                                         \
+        *last = n;                                                                                \
+        return name##_check(*name##_right(n), good, ctx, last);                                   \
     }
 
 /* VS_TREAP_BY: the same for nodes of *type* that are linked by pointers, left and right, and

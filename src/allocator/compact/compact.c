@@ -212,8 +212,8 @@ static enum vs_err new_range(struct vs_allocator *a, struct vs_pool *pool, uint6
 static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *request,
                              uint64_t missing, struct vs_block **out, uint64_t *edge)
 {
-    const struct vs_address_index *unmapped = &request->pool->unmapped;
-    struct vs_block *block = vs_address_index_at(unmapped, 0);
+    vs_block_ref unmapped = request->pool->unmapped;
+    struct vs_block *block = vs_unmapped_first_from(unmapped, 0);
     *out = NULL;
     for (int tries = 0; block && tries < ROOM_TRIES; tries++) {
         const struct vs_block *before = block->prev;
@@ -225,7 +225,7 @@ static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *re
         }
         if (!*out && block->size >= missing)
             *out = block;
-        block = vs_address_index_at(unmapped, block->addr + 1);
+        block = vs_unmapped_first_from(unmapped, block->addr + 1);
     }
     *edge = 0;
     return *out ? VS_OK : new_range(a, request->pool, missing, out);

@@ -14,7 +14,6 @@
 
 #include "allocator/compact/page_index.h"
 #include "allocator/compact/views.h"
-#include "allocator/core/address_index.h"
 #include "allocator/core/allocator.h"
 #include "allocator/core/block_store.h"
 #include "allocator/core/free_index.h"
@@ -23,6 +22,7 @@
 #include "allocator/core/statistics.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "base/vs_treap.h"
 
 struct vs_segment;
 struct vs_event_queue;
@@ -51,7 +51,7 @@ struct vs_block {
     };
     union {
         struct { /* not handed out: all other states */
-            vs_block_ref left, right; /* free index; UNMAPPED: address index; LENT: views.h */
+            vs_block_ref left, right; /* free index; UNMAPPED: vs_pool.unmapped; LENT: views.h */
             uint64_t safe_after; /* reusable once this ticket, or a later one, completed */
         } idle;
         struct { /* VS_BLOCK_LIVE, VS_BLOCK_PENDING */
@@ -75,10 +75,26 @@ struct vs_block {
 };
 _Static_assert(sizeof(struct vs_block) == 56, "metadata of a live block stays within 64 bytes");
 
+/* VS_BLOCK_TREAP: trees (base/vs_treap.h) of blocks that are not handed out. */
+#define VS_BLOCK_TREAP(name, key)                                                               \
+    static inline struct vs_block *name##_node(vs_block_ref ref) { return vs_block_of(ref); }   \
+    static inline vs_block_ref name##_link(const struct vs_block *b) { return vs_ref_of(b); }   \
+    static inline vs_block_ref *name##_left(struct vs_block *b) { return &b->idle.left; }       \
+    static inline vs_block_ref *name##_right(struct vs_block *b) { return &b->idle.right; }     \
+    static inline uint64_t name##_address(const struct vs_block *b) { return b->addr; }         \
+    VS_TREAP(name, struct vs_block, vs_block_ref, key)
+
+/* Blocks without memory, by address: vs_unmapped_insert and so on. */
+static inline bool vs_unmapped_before(const struct vs_block *block, uint64_t addr)
+{
+    return block->addr < addr;
+}
+VS_BLOCK_TREAP(vs_unmapped, uint64_t)
+
 /* Free blocks of one kind and stream. */
 struct vs_pool {
     struct vs_free_index index;
-    struct vs_address_index unmapped; /* of its ranges */
+    vs_block_ref unmapped; /* tree by address: the blocks of its ranges without memory */
     struct vs_stream_pools *owner;
     enum vs_pool_kind kind;
 };

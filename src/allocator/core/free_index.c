@@ -1,87 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bins of treaps; see the header. Top-down insertion by splitting and removal by
- * joining, so there is neither recursion nor a parent link. */
+ * Bins of search trees (base/vs_treap.h); see the header. */
 #include "allocator/core/free_index.h"
 
 #include "allocator/core/allocator_internal.h"
 
 _Static_assert(4 * (47 - 1) + 3 < VS_FREE_BINS, "bins for any 56-bit size");
 
-static uint64_t priority(const struct vs_block *block)
+/* A place in the order of the free blocks. Sizes nearly always differ, and the segment, in
+ * another cache line, is looked at only where it has to be. */
+struct place {
+    uint64_t size, addr;
+    const struct vs_segment *segment; /* NULL: before all blocks of this size */
+    bool oldest_first;
+};
+
+static struct place place_of(const struct vs_free_index *index, const struct vs_block *block)
 {
-    return (block->addr ^ (block->addr >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (struct place){block->size, block->addr, block->segment, index->oldest_first};
 }
 
 /* Of equally large blocks, where the segment's age counts. */
 static __attribute__((noinline, cold)) bool is_older(const struct vs_block *block,
-                                                     const struct vs_block *other)
+                                                     const struct vs_segment *segment,
+                                                     uint64_t addr)
 {
-    if (block->segment->number != other->segment->number)
-        return block->segment->number < other->segment->number;
-    return block->addr < other->addr;
-}
-
-/* Is *block* before *other*, of *size* and at *addr*? Sizes nearly always differ, and the
- * segment, in another cache line, is looked at only where it has to be. */
-static inline bool before(const struct vs_free_index *index, const struct vs_block *block,
-                          uint64_t size, uint64_t addr, const struct vs_block *other)
-{
-    if (block->size != size)
-        return block->size < size;
-    if (__builtin_expect(index->oldest_first, false))
-        return is_older(block, other);
+    if (block->segment->number != segment->number)
+        return block->segment->number < segment->number;
     return block->addr < addr;
 }
+
+static inline bool bin_before(const struct vs_block *block, struct place at)
+{
+    if (block->size != at.size)
+        return block->size < at.size;
+    if (!at.segment)
+        return false;
+    if (__builtin_expect(at.oldest_first, false))
+        return is_older(block, at.segment, at.addr);
+    return block->addr < at.addr;
+}
+
+VS_BLOCK_TREAP(bin, struct place)
 
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    vs_block_ref *link = &index->bins[bin];
     index->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
-    uint64_t mine = priority(block), size = block->size, addr = block->addr;
-    struct vs_block *node = vs_block_of(*link);
-    while (node && priority(node) >= mine) {
-        link = before(index, node, size, addr, block) ? &node->idle.right : &node->idle.left;
-        node = vs_block_of(*link);
-    }
-    /* what hung here is split into what lies before and after the new block */
-    struct vs_block *rest = node;
-    vs_block_ref *less = &block->idle.left, *more = &block->idle.right;
-    *link = vs_ref_of(block);
-    while (rest) {
-        if (before(index, rest, size, addr, block)) {
-            *less = vs_ref_of(rest);
-            less = &rest->idle.right;
-            rest = vs_block_of(*less);
-        } else {
-            *more = vs_ref_of(rest);
-            more = &rest->idle.left;
-            rest = vs_block_of(*more);
-        }
-    }
-    *less = *more = 0;
+    bin_insert(&index->bins[bin], block, place_of(index, block));
 }
 
 void vs_free_index_remove(struct vs_free_index *index, struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    vs_block_ref *link = &index->bins[bin];
-    for (struct vs_block *node = vs_block_of(*link); node != block; node = vs_block_of(*link))
-        link = before(index, node, block->size, block->addr, block) ? &node->idle.right : &node->idle.left;
-    struct vs_block *less = vs_block_of(block->idle.left), *more = vs_block_of(block->idle.right);
-    while (less && more) {
-        if (priority(less) >= priority(more)) {
-            *link = vs_ref_of(less);
-            link = &less->idle.right;
-            less = vs_block_of(*link);
-        } else {
-            *link = vs_ref_of(more);
-            link = &more->idle.left;
-            more = vs_block_of(*link);
-        }
-    }
-    *link = vs_ref_of(less ? less : more);
+    bin_remove(&index->bins[bin], block, place_of(index, block));
     if (!index->bins[bin])
         index->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
@@ -124,15 +96,7 @@ static struct vs_block *last_below(const struct vs_free_index *index, unsigned b
 struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = NULL, *node = vs_block_of(index->bins[bin]);
-    while (node) {
-        if (node->size < size) {
-            node = vs_block_of(node->idle.right);
-        } else {
-            best = node;
-            node = vs_block_of(node->idle.left);
-        }
-    }
+    struct vs_block *best = bin_first_from(index->bins[bin], (struct place){.size = size});
     return best ? best : first_above(index, bin);
 }
 
@@ -140,15 +104,9 @@ struct vs_block *vs_free_index_after(const struct vs_free_index *index,
                                      const struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct vs_block *best = NULL, *node = vs_block_of(index->bins[bin]);
-    while (node) {
-        if (before(index, block, node->size, node->addr, node)) {
-            best = node;
-            node = vs_block_of(node->idle.left);
-        } else {
-            node = vs_block_of(node->idle.right);
-        }
-    }
+    struct place behind = place_of(index, block);
+    behind.addr++;
+    struct vs_block *best = bin_first_from(index->bins[bin], behind);
     return best ? best : first_above(index, bin);
 }
 
@@ -156,70 +114,63 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index,
                                       const struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct vs_block *best = NULL, *node = vs_block_of(index->bins[bin]);
-    while (node) {
-        if (before(index, node, block->size, block->addr, block)) {
-            best = node;
-            node = vs_block_of(node->idle.right);
-        } else {
-            node = vs_block_of(node->idle.left);
-        }
-    }
+    struct vs_block *best = bin_last_before(index->bins[bin], place_of(index, block));
     return best ? best : last_below(index, bin);
 }
 
 struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = NULL, *node = vs_block_of(index->bins[bin]);
-    while (node) {
-        if (node->size < size) {
-            best = node;
-            node = vs_block_of(node->idle.right);
-        } else {
-            node = vs_block_of(node->idle.left);
-        }
-    }
+    struct vs_block *best = bin_last_before(index->bins[bin], (struct place){.size = size});
     return best ? best : last_below(index, bin);
 }
 
 bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block)
 {
-    const struct vs_block *node = vs_block_of(index->bins[vs_free_bin(block->size)]);
-    while (node && node != block)
-        node = vs_block_of(before(index, node, block->size, block->addr, block) ? node->idle.right : node->idle.left);
-    return node != NULL;
+    unsigned bin = vs_free_bin(block->size);
+    return bin_first_from(index->bins[bin], place_of(index, block)) == block;
 }
 
-/* Depth is logarithmic in expectation, so recursion is fine here. */
-static bool check_node(const struct vs_free_index *index, const struct vs_block *node,
-                       unsigned bin, const struct vs_block **last, uint64_t *count)
+/* --- checking --- */
+
+struct recount {
+    const struct vs_free_index *index;
+    unsigned bin;
+    uint64_t count;
+};
+
+static bool check_free(void *ctx, const struct vs_block *block, const struct vs_block *last)
 {
-    if (!node)
-        return true;
-    const struct vs_block *left = vs_block_of(node->idle.left);
-    const struct vs_block *right = vs_block_of(node->idle.right);
-    if (!check_node(index, left, bin, last, count))
-        return false;
-    if ((node->state != VS_BLOCK_FREE && node->state != VS_BLOCK_DORMANT) ||
-        vs_free_bin(node->size) != bin ||
-        (*last && !before(index, *last, node->size, node->addr, node)) ||
-        (left && priority(left) > priority(node)) || (right && priority(right) > priority(node)))
-        return false;
-    *last = node;
-    ++*count;
-    return check_node(index, right, bin, last, count);
+    struct recount *r = ctx;
+    r->count++;
+    return (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_DORMANT) &&
+           vs_free_bin(block->size) == r->bin &&
+           (!last || bin_before(last, place_of(r->index, block)));
 }
 
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count)
 {
-    const struct vs_block *last = NULL;
-    *count = 0;
-    for (unsigned bin = 0; bin < VS_FREE_BINS; bin++) {
-        bool marked = index->occupied[bin / 64] >> (bin % 64) & 1;
-        if (marked != (index->bins[bin] != 0) ||
-            !check_node(index, vs_block_of(index->bins[bin]), bin, &last, count))
+    struct recount r = {.index = index};
+    for (; r.bin < VS_FREE_BINS; r.bin++) {
+        const struct vs_block *last = NULL;
+        bool marked = index->occupied[r.bin / 64] >> (r.bin % 64) & 1;
+        if (marked != (index->bins[r.bin] != 0) ||
+            !bin_check(index->bins[r.bin], check_free, &r, &last))
             return false;
     }
+    *count = r.count;
     return true;
+}
+
+static bool check_unmapped(void *count, const struct vs_block *block, const struct vs_block *last)
+{
+    ++*(uint64_t *)count;
+    return block->state == VS_BLOCK_UNMAPPED && (!last || last->addr < block->addr);
+}
+
+bool vs_unmapped_valid(vs_block_ref unmapped, uint64_t *count)
+{
+    const struct vs_block *last = NULL;
+    *count = 0;
+    return vs_unmapped_check(unmapped, check_unmapped, count, &last);
 }

@@ -3,10 +3,10 @@
  * The free blocks of one pool, ordered by (size, address) or (size, age of the segment,
  * address), giving exactly the best fit: the smallest block that is large enough, the
  * lowest of equals or that of the oldest segment.
- * Four bins per power of two with an occupancy bitmap; in each bin a treap whose
- * priorities are a hash of the address, so that nodes need only two links and
- * lie inside the block. Bins keep the trees shallow; the bitmap finds the next
- * non-empty bin in a few instructions. The allocator's lock guards it. */
+ * Four bins per power of two with an occupancy bitmap; in each bin a search tree
+ * (base/vs_treap.h) whose links lie in the block. Bins keep the trees shallow; the
+ * bitmap finds the next non-empty bin in a few instructions. The allocator's lock
+ * guards it. */
 #ifndef VS_FREE_INDEX_H
 #define VS_FREE_INDEX_H
 
@@ -54,5 +54,9 @@ struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t
 bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_block *block);
 /* vs_free_index_check: ordered, heap-shaped, in the right bins; counts the blocks. */
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count);
+
+/* vs_unmapped_valid: the tree of a pool's blocks without memory is ordered, heap-shaped and
+ * holds no others; counts them. */
+bool vs_unmapped_valid(vs_block_ref unmapped, uint64_t *count);
 
 #endif

@@ -123,7 +123,7 @@ static const char *check_unmapped_block(const struct vs_block *b, struct recount
         return "an unmapped block is not whole handles of a range";
     if (b->next && b->next->state == VS_BLOCK_UNMAPPED)
         return "two unmapped neighbours are not merged";
-    if (vs_address_index_at(&s->pool->unmapped, b->addr) != b)
+    if (vs_unmapped_first_from(s->pool->unmapped, b->addr) != b)
         return "an unmapped block is not in its index";
     r->unmapped++;
     return NULL;
@@ -197,7 +197,7 @@ static const char *check_streams(const struct vs_allocator *a, const struct vs_s
                 !vs_free_index_check(&p->pool[kind].index, &count))
                 return "a free index is out of order";
             c->indexed += count;
-            if (!vs_address_index_check(&p->pool[kind].unmapped, &count))
+            if (!vs_unmapped_valid(p->pool[kind].unmapped, &count))
                 return "an address index is out of order";
             c->unmapped += count;
         }

@@ -27,7 +27,7 @@ static bool available(const struct vs_block *block)
 static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block, uint64_t addr,
                                  uint64_t end)
 {
-    struct vs_address_index *unmapped = &block->segment->pool->unmapped;
+    vs_block_ref *unmapped = &block->segment->pool->unmapped;
     uint64_t from = page_down(addr), until = page_up(end);
     struct vs_block *part = block;
     if (until > block->addr + block->size)
@@ -39,14 +39,14 @@ static struct vs_block *map_part(struct vs_allocator *a, struct vs_block *block,
         vs_block_cut(block, part, from - block->addr);
         vs_block_set_state(block, VS_BLOCK_UNMAPPED);
         vs_block_set_state(part, VS_BLOCK_UNMAPPED);
-        vs_address_index_insert(unmapped, part);
+        vs_unmapped_insert(unmapped, part, part->addr);
     }
     uint64_t bytes = until - part->addr;
     if (!(a->limited && a->reserved_bytes + bytes > a->allowed_bytes) &&
         vs_range_map_locked(a, part, bytes) == VS_OK)
         return part;
     if (part != block) {
-        vs_address_index_remove(unmapped, part);
+        vs_unmapped_remove(unmapped, part, part->addr);
         vs_block_absorb(block, part);
         vs_block_recycle_locked(block->segment->pool, part);
     }

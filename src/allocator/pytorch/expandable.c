@@ -70,7 +70,7 @@ enum vs_err vs_range_new_locked(struct vs_allocator *a, struct vs_pool *pool, ui
     }
     vs_block_set_state(range->first, VS_BLOCK_UNMAPPED);
     range->first->idle.safe_after = 0;
-    vs_address_index_insert(&pool->unmapped, range->first);
+    vs_unmapped_insert(&pool->unmapped, range->first, range->first->addr);
     *out = range;
     return VS_OK;
 }
@@ -81,7 +81,7 @@ static enum vs_err range_drop(struct vs_allocator *a, struct vs_segment *range)
     enum vs_err err = a->ops.range_release(a->ops_ctx, range->addr, range->size);
     if (err)
         return err; /* kept, and used again */
-    vs_address_index_remove(&range->pool->unmapped, range->first);
+    vs_unmapped_remove(&range->pool->unmapped, range->first, range->first->addr);
     vs_range_tables_unmap(range);
     vs_segment_leave_locked(a, range);
     return VS_OK;
@@ -189,10 +189,10 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
             vs_block_recycle_locked(pool, rest);
         return err;
     }
-    vs_address_index_remove(&pool->unmapped, block);
+    vs_unmapped_remove(&pool->unmapped, block, block->addr);
     if (rest) {
         cut(block, rest, bytes);
-        vs_address_index_insert(&pool->unmapped, rest);
+        vs_unmapped_insert(&pool->unmapped, rest, rest->addr);
     }
     vs_block_set_state(block, VS_BLOCK_TAKEN);
     block->idle.safe_after = 0; /* fresh from the device */
@@ -206,7 +206,7 @@ static void merge_unmapped(struct vs_block *block, struct vs_block *other)
 {
     if (!other || other->state != VS_BLOCK_UNMAPPED)
         return;
-    vs_address_index_remove(&block->segment->pool->unmapped, other);
+    vs_unmapped_remove(&block->segment->pool->unmapped, other, other->addr);
     vs_block_absorb(block, other);
     vs_block_recycle_locked(block->segment->pool, other);
 }
@@ -280,7 +280,7 @@ static void make_unmapped(struct vs_block *block, struct vs_block *before, struc
     block->idle.safe_after = 0;
     merge_unmapped(block, block->prev);
     merge_unmapped(block, block->next);
-    vs_address_index_insert(&pool->unmapped, block);
+    vs_unmapped_insert(&pool->unmapped, block, block->addr);
 }
 
 enum vs_err vs_range_unmap_locked(struct vs_allocator *a, struct vs_block *block,
@@ -373,8 +373,8 @@ static enum vs_err new_range(struct vs_allocator *a, const struct vs_request *re
 static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *request,
                              struct vs_block **out)
 {
-    const struct vs_address_index *unmapped = &request->pool->unmapped;
-    for (struct vs_block *block = vs_address_index_at(unmapped, 0); block;) {
+    vs_block_ref unmapped = request->pool->unmapped;
+    for (struct vs_block *block = vs_unmapped_first_from(unmapped, 0); block;) {
         struct vs_block *start = available(block->prev) ? block->prev : block;
         const struct vs_block *end;
         if (has_room(start, request->rounded, &end)) {
@@ -383,7 +383,7 @@ static enum vs_err find_room(struct vs_allocator *a, const struct vs_request *re
         }
         /* starting later in the same stretch leaves less: go on behind it */
         uint64_t range_end = block->segment->addr + block->segment->size;
-        block = vs_address_index_at(unmapped, end ? end->addr : range_end);
+        block = vs_unmapped_first_from(unmapped, end ? end->addr : range_end);
     }
     return new_range(a, request, out);
 }

@@ -438,23 +438,15 @@ bool vs_sim_shadow_forget(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr
     return true;
 }
 
-static size_t check_tree(const struct vs_sim_piece *tree, uintptr_t *at, bool *ok)
+static bool check_piece(void *count, const struct vs_sim_piece *p, const struct vs_sim_piece *last)
 {
-    size_t count = 0;
-    for (; tree; tree = tree->right) {
-        count += check_tree(tree->left, at, ok) + 1;
-        *ok = *ok && tree->begin >= *at && tree->end > tree->begin &&
-              (!tree->left || piece_priority(tree->left) <= piece_priority(tree)) &&
-              (!tree->right || piece_priority(tree->right) <= piece_priority(tree)) &&
-              tree->read_count <= READS_MAX;
-        *at = tree->end;
-    }
-    return count;
+    ++*(size_t *)count;
+    return (!last || p->begin >= last->end) && p->end > p->begin && p->read_count <= READS_MAX;
 }
 
 bool vs_sim_shadow_check(const struct vs_sim_shadow *shadow)
 {
-    uintptr_t at = 0;
-    bool ok = true;
-    return check_tree(shadow->root, &at, &ok) == shadow->pieces && ok;
+    const struct vs_sim_piece *last = NULL;
+    size_t count = 0;
+    return piece_check(shadow->root, check_piece, &count, &last) && count == shadow->pieces;
 }
