@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds docs/simulator.md, "What is not simulated", against the tables of entry points:
-every function that returns "not supported" belongs to something the text names, and the
-text names nothing that works. Usage: check_not_simulated.py SOURCE_DIR"""
+"""Holds docs/simulator.md, "What is not simulated", against the built libraries: every
+function that returns "not supported" belongs to something the text names, and the text
+names nothing that works. Prints the functions that are refused.
+Usage: check_not_simulated.py SOURCE_DIR NM LIBCUDA LIBCUDART"""
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -45,26 +47,31 @@ OLD = "from before CUDA 3.2"
 OLD_MEMOPS = "stream memory operations of before CUDA 11.7"
 
 
-def rows(text, macro):
-    return re.findall("^" + macro + r"(?:_PT)?\((\w+)(?:, *(\d+), *(\w+))?", text, re.M)
+def implementations(nm, library, prefix):
+    """The names that start with *prefix*: those that are refused, and those that work."""
+    lines = subprocess.run([nm, library], check=True, capture_output=True, text=True).stdout
+    address = {name: value for value, name in re.findall(r"^(\w+) \w (\w+)$", lines, re.M)}
+    refusal = address[prefix + "not_supported"]
+    names = {name: value == refusal for name, value in address.items()
+             if name.startswith(prefix + "impl_")}
+    return ({n[len(prefix + "impl_"):] for n, refused in names.items() if refused},
+            {n[len(prefix + "impl_"):] for n, refused in names.items() if not refused})
 
 
 def main():
-    source = Path(sys.argv[1])
-    simulator = source / "src" / "simulator"
-    entry = (simulator / "driver" / "vs_sim_entry_table.h").read_text()
-    runtime = (simulator / "runtime" / "vs_sim_runtime_unsupported_table.h").read_text()
+    source, nm = Path(sys.argv[1]), sys.argv[2]
+    refused, works = implementations(nm, sys.argv[3], "vs_sim_")
+    refused |= implementations(nm, sys.argv[4], "vs_rt_")[0]
     text = (source / "docs" / "simulator.md").read_text()
     text = re.search(r"## What is not simulated\n(.*?)\n## ", text, re.S).group(1)
     plain = re.sub(r"\s+", " ", text)
-    works = {symbol or name for name, _, symbol in rows(entry, "VS_SIM_FN")}
-    refused = {symbol: (name, int(version)) for name, version, symbol in rows(entry, "VS_SIM_NO")}
-    refused.update({name: (name, 0) for name, _, _ in rows(runtime, "VS_RT_NO")})
-    newer = {name for name, version, symbol in rows(entry, "VS_SIM_FN")}
+    newer = {re.sub(r"_v\d$", "", name) for name in works}
     problems, used = [], set()
-    for symbol, (name, version) in sorted(refused.items()):
+    for symbol in sorted(refused):
+        print(symbol)
         what = next((w for p, w in NAMED.items() if re.search(p, symbol)), None)
-        if not what and version and name in newer:  # an older form of what works
+        name = re.sub(r"(_v\d)?(_pt[sd][sz])?$", "", symbol)
+        if not what and name.startswith("cu") and name in newer:  # an older form of what works
             what = OLD_MEMOPS if re.match("cuStream", name) else OLD
         if not what:
             problems.append(f"{symbol} is refused, and no rule here says what it belongs to")
@@ -77,11 +84,8 @@ def main():
             problems.append(f"{what!r}: docs/simulator.md does not name it")
     outside_captures = re.sub(r"- in a capture:.*?(?=\n- )", "", text, flags=re.S)
     for name in re.findall(r"`(cu[A-Z]\w+|cuda[A-Z]\w+)`", outside_captures):
-        if name in works and name not in refused:
+        if name in works:
             problems.append(f"docs/simulator.md says that {name} is not simulated; it is")
-    for file in re.findall(r"(vs_sim_\w+\.h)", text):
-        if not (simulator / file).exists():
-            problems.append(f"docs/simulator.md names {file}, which does not exist")
     print(f"{len(refused)} functions are refused, {len(works)} of the driver work")
     for problem in problems:
         print(problem)

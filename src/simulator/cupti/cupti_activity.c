@@ -266,6 +266,13 @@ CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, size_t *valu
     return vs_cupti_result(attribute(attr, valueSize, value, false));
 }
 
+/* "Starting with CUDA 13.0 ... always returns" this (cupti_activity.h). */
+CUptiResult cuptiActivityConfigurePCSampling(CUcontext ctx, CUpti_ActivityPCSamplingConfig *config)
+{
+    (void)ctx, (void)config;
+    return vs_cupti_result(CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
+}
+
 void vs_cupti_activity_finish(void)
 {
     pthread_mutex_lock(&mu);

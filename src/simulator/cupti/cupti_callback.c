@@ -33,13 +33,13 @@ static const struct name {
 #define VS_SIM_FN(name, version, symbol) {CUPTI_DRIVER_TRACE_CBID_##symbol, #symbol},
 #define VS_SIM_FN_PT(name, version, symbol, pt)                                                    \
     VS_SIM_FN(name, version, symbol) VS_SIM_FN(name, version, pt)
-#include "simulator/driver/vs_sim_entry_table.h"
+#include "generated/vs_sim_entry_table.h"
 #undef VS_SIM_FN
 #undef VS_SIM_FN_PT
 },
   runtime_names[] = {
 #define VS_RT_API(symbol, cbid_name) {CUPTI_RUNTIME_TRACE_CBID_##cbid_name, #cbid_name},
-#include "simulator/runtime/vs_sim_runtime_api_table.h"
+#include "generated/vs_sim_runtime_api_table.h"
 #undef VS_RT_API
 };
 

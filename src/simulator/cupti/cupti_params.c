@@ -9,58 +9,42 @@
 
 #include "simulator/driver/vs_sim_thunk.h"
 
-#define VS_DRIVER_PARAMS(symbol, kinds) [CUPTI_DRIVER_TRACE_CBID_##symbol] = (kinds),
-#define VS_RUNTIME_PARAMS(cbid, kinds)
-static const char *const driver_params[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
-#include "simulator/driver/vs_sim_params_table.h"
+/* A member of a parameter structure; the list of a function ends with one of no bytes. */
+struct param {
+    uint16_t offset;
+    uint8_t bytes;
+    bool is_float; /* passed in a floating-point register */
+};
+
+#define VS_PARAM(type, member)                                              \
+    {offsetof(type, member), sizeof(((type *)NULL)->member),                \
+     _Generic(((type *)NULL)->member, float: true, double: true, default: false)},
+#define VS_DRIVER_PARAMS(cbid, members) \
+    [CUPTI_DRIVER_TRACE_CBID_##cbid] = (const struct param[]){members{0, 0, false}},
+#define VS_RUNTIME_PARAMS(cbid, members)
+static const struct param *const driver_params[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+#include "generated/vs_sim_params_table.h"
 };
 #undef VS_DRIVER_PARAMS
 #undef VS_RUNTIME_PARAMS
-#define VS_DRIVER_PARAMS(symbol, kinds)
-#define VS_RUNTIME_PARAMS(cbid, kinds) [CUPTI_RUNTIME_TRACE_CBID_##cbid] = (kinds),
-static const char *const runtime_params[CUPTI_RUNTIME_TRACE_CBID_SIZE] = {
-#include "simulator/driver/vs_sim_params_table.h"
+#define VS_DRIVER_PARAMS(cbid, members)
+#define VS_RUNTIME_PARAMS(cbid, members) \
+    [CUPTI_RUNTIME_TRACE_CBID_##cbid] = (const struct param[]){members{0, 0, false}},
+static const struct param *const runtime_params[CUPTI_RUNTIME_TRACE_CBID_SIZE] = {
+#include "generated/vs_sim_params_table.h"
 };
 #undef VS_DRIVER_PARAMS
 #undef VS_RUNTIME_PARAMS
-
-/* ---- kinds ---- */
-
-static size_t bytes_of(char kind)
-{
-    switch (kind) {
-    case '1': return 1;
-    case '2': return 2;
-    case '4':
-    case 'f': return 4;
-    case '8':
-    case 'l': return 8;
-    case 'd': return 12;
-    case 'e': return 24;
-    case 'p': return 32;
-    default: return 64; /* h */
-    }
-}
-
-static size_t align_of(char kind)
-{
-    switch (kind) {
-    case 'l':
-    case 'd': return 4;
-    case 'h': return 1;
-    default: return bytes_of(kind) < 8 ? bytes_of(kind) : 8;
-    }
-}
 
 /* ---- where arguments lie ---- */
 
-struct cupti_params_place {
+struct place {
     const struct vs_thunk_args *args;
     unsigned words, numbers; /* registers used up */
     const uint64_t *stack;   /* next argument there */
 };
 
-static const void *from_stack(struct cupti_params_place *at, size_t bytes)
+static const void *from_stack(struct place *at, size_t bytes)
 {
     const void *found = at->stack;
     at->stack += (bytes + 7) / 8;
@@ -68,7 +52,7 @@ static const void *from_stack(struct cupti_params_place *at, size_t bytes)
 }
 
 /* Something of up to two words, which are together. */
-static const void *from_words(struct cupti_params_place *at, size_t bytes)
+static const void *from_words(struct place *at, size_t bytes)
 {
     unsigned count = (unsigned)(bytes + 7) / 8;
     if (at->words + count <= VS_THUNK_REGISTERS) {
@@ -82,10 +66,9 @@ static const void *from_words(struct cupti_params_place *at, size_t bytes)
     return from_stack(at, bytes);
 }
 
-static const void *next(struct cupti_params_place *at, char kind)
+static const void *next(struct place *at, size_t bytes, bool is_float)
 {
-    size_t bytes = bytes_of(kind);
-    if (kind == 'f')
+    if (is_float)
         return at->numbers < 2 ? &at->args->numbers[at->numbers++] : from_stack(at, bytes);
     if (bytes <= 16)
         return from_words(at, bytes);
@@ -100,19 +83,15 @@ static const void *next(struct cupti_params_place *at, char kind)
 
 const void *vs_cupti_params(const struct vs_sim_call *call, union vs_cupti_params *params)
 {
-    const char *kind = call->domain == VS_SIM_DOMAIN_DRIVER ? driver_params[call->cbid]
-                                                            : runtime_params[call->cbid];
-    struct cupti_params_place at = {.args = call->args, .stack = call->args->stack};
-    size_t used = 0;
-    if (!kind)
+    const struct param *param = call->domain == VS_SIM_DOMAIN_DRIVER ? driver_params[call->cbid]
+                                                                     : runtime_params[call->cbid];
+    struct place at = {.args = call->args, .stack = call->args->stack};
+    if (!param)
         return NULL;
-    for (; *kind; kind++) {
-        size_t align = align_of(*kind), bytes = bytes_of(*kind);
-        used = (used + align - 1) / align * align;
-        if (used + bytes > sizeof params->bytes)
+    for (; param->bytes; param++) {
+        if (param->offset + (size_t)param->bytes > sizeof params->bytes)
             return NULL;
-        memcpy(params->bytes + used, next(&at, *kind), bytes);
-        used += bytes;
+        memcpy(params->bytes + param->offset, next(&at, param->bytes, param->is_float), param->bytes);
     }
     return params->bytes;
 }

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every public CUPTI function that is not simulated, so that tools which mention
- * them load; a call returns CUPTI_ERROR_NOT_SUPPORTED. The arguments are not
- * looked at, which is why cupti.h must not be included. */
-#define VS_CUPTI_NOT_SUPPORTED 27 /* CUPTI_ERROR_NOT_SUPPORTED */
+ * What a public CUPTI function does that no other file defines: tools which mention it
+ * load, and a call returns CUPTI_ERROR_NOT_SUPPORTED. The fallback is weak, so a
+ * definition takes its place. */
+#define NOT_SUPPORTED 27 /* CUPTI_ERROR_NOT_SUPPORTED; cupti.h declares the symbols otherwise */
 
 extern int vs_cupti_result(int result); /* CUptiResult is an int-sized enum in this ABI */
 
-#define VS_CUPTI_NO(symbol)                                                                        \
-    __attribute__((visibility("default"))) int symbol(void);                                       \
-    int symbol(void) { return vs_cupti_result(VS_CUPTI_NOT_SUPPORTED); }
-#include "simulator/cupti/vs_sim_cupti_unsupported_table.h"
+int vs_cupti_not_supported(void);
+int vs_cupti_not_supported(void) { return vs_cupti_result(NOT_SUPPORTED); }
 
-/* "Starting with CUDA 13.0 ... always returns" this (cupti_activity.h). */
-#define VS_CUPTI_LEGACY_PROFILER_NOT_SUPPORTED 38
-__attribute__((visibility("default"))) int cuptiActivityConfigurePCSampling(void);
-int cuptiActivityConfigurePCSampling(void)
-{
-    return vs_cupti_result(VS_CUPTI_LEGACY_PROFILER_NOT_SUPPORTED);
-}
+#define VS_CUPTI_API(symbol)                      \
+    __asm__(".weak " #symbol "\n"                 \
+            ".type " #symbol ", %function\n"      \
+            ".set " #symbol ", vs_cupti_not_supported\n");
+#include "generated/vs_sim_cupti_table.h"

@@ -34,7 +34,7 @@ _Static_assert(VS_SIM_WANT_DRIVER_CALLS == 0x40000, "as the assembly has it");
     VS_THUNK(#symbol, "vs_sim_impl_" #symbol, "vs_sim_thunk_" #symbol, WATCH)
 #define VS_SIM_FN(name, version, symbol) ENTRY(symbol)
 #define VS_SIM_FN_PT(name, version, symbol, pt) ENTRY(symbol) ENTRY(pt)
-#include "simulator/driver/vs_sim_entry_table.h"
+#include "generated/vs_sim_entry_table.h"
 #undef VS_SIM_FN
 #undef VS_SIM_FN_PT
 

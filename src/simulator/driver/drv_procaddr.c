@@ -16,7 +16,7 @@
 #define VS_SIM_FN_PT(name, version, symbol, pt)        \
     extern void entry_##symbol(void) __asm__(#symbol); \
     extern void entry_##pt(void) __asm__(#pt);
-#include "simulator/driver/vs_sim_entry_table.h"
+#include "generated/vs_sim_entry_table.h"
 #undef VS_SIM_FN
 #undef VS_SIM_FN_PT
 extern void entry_declare_global(void) __asm__("vramscopeSimDeclareGlobal");
@@ -32,7 +32,7 @@ struct procaddr_entry {
 #define VS_SIM_FN_PT(name, version, symbol, pt) {#name, version, entry_##symbol, entry_##pt},
 static const struct procaddr_entry entries[] = {
     /* ascending by name, then version */
-#include "simulator/driver/vs_sim_entry_table.h"
+#include "generated/vs_sim_entry_table.h"
 };
 #undef VS_SIM_FN
 #undef VS_SIM_FN_PT

@@ -12,7 +12,7 @@
 #define VS_SIM_RENAME_1(text) _Pragma(#text)
 #define VS_SIM_FN(name, version, symbol) VS_SIM_RENAME(symbol)
 #define VS_SIM_FN_PT(name, version, symbol, pt) VS_SIM_RENAME(symbol) VS_SIM_RENAME(pt)
-#include "simulator/driver/vs_sim_entry_table.h"
+#include "generated/vs_sim_entry_table.h"
 #undef VS_SIM_FN
 #undef VS_SIM_FN_PT
 

@@ -52,7 +52,6 @@ static _Atomic(const struct vs_sim_calls *) calls;
 
 /* The forms that only an older major has. */
 #define VS_RT_OLD(symbol, cbid_name) EXPORT(symbol, "vs_rt_old_" #symbol, cbid_name)
-#define VS_RT_OLD_NO(symbol, cbid_name) VS_RT_OLD(symbol, cbid_name)
 #include "simulator/runtime/vs_sim_runtime_old_table.h"
 
 /* Those of CUDA 13; an older major may have them under another name, which comes in
@@ -60,7 +59,7 @@ static _Atomic(const struct vs_sim_calls *) calls;
 #define EXPORT_NAMED(name, impl, cbid_name) EXPORT(name, impl, cbid_name)
 #define VS_RT_API(symbol, cbid_name) EXPORT_NAMED(symbol, "vs_rt_impl_" #symbol, cbid_name)
 #include "simulator/runtime/vs_sim_runtime_major_names.h"
-#include "simulator/runtime/vs_sim_runtime_api_table.h"
+#include "generated/vs_sim_runtime_api_table.h"
 #undef VS_RT_API
 
 VS_THUNK_COMMON

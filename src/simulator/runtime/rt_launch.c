@@ -270,9 +270,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlock
 {
     CUfunction function;
     cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.OccupancyBlocks(numBlocks, function, blockSize,
-                                                              dynamicSMemSize, flags)));
+    if (!e)
+        e = vs_rt_error(vs_rt.OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            numBlocks, function, blockSize, dynamicSMemSize, flags));
+    return vs_rt_result(e);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
@@ -287,9 +288,10 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, c
 {
     CUfunction function;
     cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(
-        e ? e
-          : vs_rt_error(vs_rt.OccupancySharedMem(dynamicSmemSize, function, numBlocks, blockSize)));
+    if (!e)
+        e = vs_rt_error(vs_rt.OccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, function, numBlocks,
+                                                                    blockSize));
+    return vs_rt_result(e);
 }
 
 /* ---- libraries ---- */

@@ -48,7 +48,7 @@ static bool look_up_all(void)
     bool ok = true;
 #define VS_RT_FN(field, name, version, flags, type) \
     ok &= look_up(&vs_rt.field, name, version, flags);
-#include "simulator/runtime/vs_sim_runtime_table.h"
+#include "generated/vs_sim_runtime_table.h"
 #undef VS_RT_FN
     /* A driver that is not the stand-in has no such thing; variables then fail when used. */
     look_up(&vs_rt.DeclareGlobal, "vramscopeSimDeclareGlobal", CUDA_VERSION, 0);

@@ -17,7 +17,7 @@
  * headers, whose macros would be taken for the names. */
 #define VS_RT_API(symbol, cbid) VS_RT_RENAME(redefine_extname symbol vs_rt_impl_##symbol)
 #define VS_RT_RENAME(text) _Pragma(#text)
-#include "simulator/runtime/vs_sim_runtime_api_table.h"
+#include "generated/vs_sim_runtime_api_table.h"
 #undef VS_RT_API
 
 #ifdef VS_SIM_RT_STATIC
@@ -49,7 +49,7 @@ typedef CUresult (*vs_rt_declare_global_fn)(CUlibrary library, const char *name,
 /* Every driver function the runtime calls, as its lookup found it. */
 struct vs_rt_driver {
 #define VS_RT_FN(field, name, version, flags, type) type field;
-#include "simulator/runtime/vs_sim_runtime_table.h"
+#include "generated/vs_sim_runtime_table.h"
 #undef VS_RT_FN
     vs_rt_declare_global_fn DeclareGlobal;
 };

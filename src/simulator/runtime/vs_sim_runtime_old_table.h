@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the runtimes of CUDA 11.8 and 12.9 export besides, or instead of, the
- * functions of CUDA 13, by VS_SIM_RT_MAJOR: VS_RT_OLD(symbol, cbid), defined in
- * rt_major.c, and VS_RT_OLD_NO(symbol, cbid), not simulated: texture references, the
- * first form of external semaphore parameters, launches on several devices at once.
- * No include guard: included with both defined. */
+ * functions of CUDA 13, by VS_SIM_RT_MAJOR: VS_RT_OLD(symbol, cbid). Those that are
+ * simulated are defined in rt_major.c as vs_rt_old_<symbol>. No include guard: included
+ * with VS_RT_OLD defined. */
 /* clang-format off */
 #if VS_SIM_RT_MAJOR < 13
 VS_RT_OLD(cudaGetDeviceProperties, cudaGetDeviceProperties_v3020)
@@ -42,11 +41,11 @@ VS_RT_OLD(cudaThreadGetCacheConfig, cudaThreadGetCacheConfig_v3020)
 VS_RT_OLD(cudaThreadSetCacheConfig, cudaThreadSetCacheConfig_v3020)
 VS_RT_OLD(cudaSetDoubleForDevice, cudaSetDoubleForDevice_v3020)
 VS_RT_OLD(cudaSetDoubleForHost, cudaSetDoubleForHost_v3020)
-VS_RT_OLD_NO(cudaLaunchCooperativeKernelMultiDevice, cudaLaunchCooperativeKernelMultiDevice_v9000)
-VS_RT_OLD_NO(cudaSignalExternalSemaphoresAsync, cudaSignalExternalSemaphoresAsync_v10000)
-VS_RT_OLD_NO(cudaSignalExternalSemaphoresAsync_ptsz, cudaSignalExternalSemaphoresAsync_ptsz_v10000)
-VS_RT_OLD_NO(cudaWaitExternalSemaphoresAsync, cudaWaitExternalSemaphoresAsync_v10000)
-VS_RT_OLD_NO(cudaWaitExternalSemaphoresAsync_ptsz, cudaWaitExternalSemaphoresAsync_ptsz_v10000)
+VS_RT_OLD(cudaLaunchCooperativeKernelMultiDevice, cudaLaunchCooperativeKernelMultiDevice_v9000)
+VS_RT_OLD(cudaSignalExternalSemaphoresAsync, cudaSignalExternalSemaphoresAsync_v10000)
+VS_RT_OLD(cudaSignalExternalSemaphoresAsync_ptsz, cudaSignalExternalSemaphoresAsync_ptsz_v10000)
+VS_RT_OLD(cudaWaitExternalSemaphoresAsync, cudaWaitExternalSemaphoresAsync_v10000)
+VS_RT_OLD(cudaWaitExternalSemaphoresAsync_ptsz, cudaWaitExternalSemaphoresAsync_ptsz_v10000)
 #endif
 #if VS_SIM_RT_MAJOR == 12
 VS_RT_OLD(cudaGetDeviceProperties_v2, cudaGetDeviceProperties_v12000)
@@ -63,16 +62,16 @@ VS_RT_OLD(cudaGetDriverEntryPoint, cudaGetDriverEntryPoint_v11030)
 VS_RT_OLD(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint_ptsz_v11030)
 VS_RT_OLD(cudaGraphInstantiate, cudaGraphInstantiate_v10000)
 VS_RT_OLD(cudaGraphExecUpdate, cudaGraphExecUpdate_v10020)
-VS_RT_OLD_NO(cudaBindSurfaceToArray, cudaBindSurfaceToArray_v3020)
-VS_RT_OLD_NO(cudaBindTexture, cudaBindTexture_v3020)
-VS_RT_OLD_NO(cudaBindTexture2D, cudaBindTexture2D_v3020)
-VS_RT_OLD_NO(cudaBindTextureToArray, cudaBindTextureToArray_v3020)
-VS_RT_OLD_NO(cudaBindTextureToMipmappedArray, cudaBindTextureToMipmappedArray_v5000)
-VS_RT_OLD_NO(cudaCreateTextureObject_v2, cudaCreateTextureObject_v2_v11080)
-VS_RT_OLD_NO(cudaGetSurfaceReference, cudaGetSurfaceReference_v3020)
-VS_RT_OLD_NO(cudaGetTextureAlignmentOffset, cudaGetTextureAlignmentOffset_v3020)
-VS_RT_OLD_NO(cudaGetTextureObjectTextureDesc_v2, cudaGetTextureObjectTextureDesc_v2_v11080)
-VS_RT_OLD_NO(cudaGetTextureReference, cudaGetTextureReference_v3020)
-VS_RT_OLD_NO(cudaProfilerInitialize, cudaProfilerInitialize_v4000)
-VS_RT_OLD_NO(cudaUnbindTexture, cudaUnbindTexture_v3020)
+VS_RT_OLD(cudaBindSurfaceToArray, cudaBindSurfaceToArray_v3020)
+VS_RT_OLD(cudaBindTexture, cudaBindTexture_v3020)
+VS_RT_OLD(cudaBindTexture2D, cudaBindTexture2D_v3020)
+VS_RT_OLD(cudaBindTextureToArray, cudaBindTextureToArray_v3020)
+VS_RT_OLD(cudaBindTextureToMipmappedArray, cudaBindTextureToMipmappedArray_v5000)
+VS_RT_OLD(cudaCreateTextureObject_v2, cudaCreateTextureObject_v2_v11080)
+VS_RT_OLD(cudaGetSurfaceReference, cudaGetSurfaceReference_v3020)
+VS_RT_OLD(cudaGetTextureAlignmentOffset, cudaGetTextureAlignmentOffset_v3020)
+VS_RT_OLD(cudaGetTextureObjectTextureDesc_v2, cudaGetTextureObjectTextureDesc_v2_v11080)
+VS_RT_OLD(cudaGetTextureReference, cudaGetTextureReference_v3020)
+VS_RT_OLD(cudaProfilerInitialize, cudaProfilerInitialize_v4000)
+VS_RT_OLD(cudaUnbindTexture, cudaUnbindTexture_v3020)
 #endif

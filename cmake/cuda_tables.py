@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the simulated GPU's tables of functions from NVIDIA's public headers.
+
+usage: cuda_tables.py OUT SOURCES INCLUDE...
+
+OUT is the folder for the tables, SOURCES holds the sources of the stand-in runtime,
+each INCLUDE is a folder of CUDA or CUPTI headers. Files whose content stays are not
+written again. Exits with 1 and one line when a header is missing or has no functions
+in the form that is expected here.
+
+  vs_sim_entry_table.h        VS_SIM_FN(name, version, symbol) and, where there is a form
+                              for per-thread default streams, VS_SIM_FN_PT(name, version,
+                              symbol, per-thread symbol): every driver function of
+                              cudaTypedefs.h, by name, then version
+  vs_sim_runtime_api_table.h  VS_RT_API(symbol, cbid): every runtime function that returns a
+                              cudaError_t, with the newest callback number of its name,
+                              except those that nvcc's start-up and launch code calls
+  vs_sim_runtime_table.h      VS_RT_FN(field, name, version, flags, type): the driver
+                              functions that the runtime's sources name, as vs_rt.<field>,
+                              with the arguments of cuGetProcAddress
+  vs_sim_params_table.h       VS_DRIVER_PARAMS(cbid, members), VS_RUNTIME_PARAMS(cbid,
+                              members): VS_PARAM(structure, member) for each member of the
+                              parameter structures of CUPTI's callbacks
+  vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
+  cudart_NN.map, cupti_NN.map version scripts of the libraries of CUDA 11, 12 and 13: an older
+                              one exports only what NVIDIA's last library of that major has
+"""
+import os
+import re
+import sys
+
+# The runtime's sources call these in their first form, without the context parameter.
+FIRST_FORM = {"cuCtxGetDevice", "cuCtxSynchronize"}
+NEWEST = 13000  # the release that the sources are written for
+# Not in cuda_runtime_api.h: nvcc's launch code calls them, and they can be watched.
+LAUNCHES = ["__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"]
+LEGACY, PER_THREAD = 1, 2  # CU_GET_PROC_ADDRESS_*_STREAM
+PER_THREAD_SINCE = 7000
+# Older than their callback numbers say.
+UNNUMBERED = {"cudaGetExportTable"}
+# By the dynamic symbols of NVIDIA's libraries: what nvcc's start-up code calls since
+# CUDA 12 or 13, and CUPTI's functions, of which no header says when they came.
+STARTUP_SINCE = {12: ["__cudaGetKernel", "__cudaRegisterUnifiedTable"] + LAUNCHES,
+                 13: ["__cudaGetProcAddress"]}
+CUPTI_SINCE = {
+    12: r"cupti(PmSampling|ProfilerHost|RangeProfiler|SassMetrics)\w+|cuptiProfilerIsPassCollected|"
+        r"cuptiGet(ErrorMessage|GraphExecId)|cuptiActivityEnable(AllSyncRecords|AllocationSource|"
+        r"DeviceGraph|DriverApi|HWTrace|RuntimeApi)",
+    13: r"cuptiActivityEnableCudaEventDeviceTimestamps|cuptiSubscribe_v2"}
+
+
+class Headers:
+    def __init__(self, folders):
+        self.folders = folders
+
+    def read(self, name, optional=False):
+        """The text of a header without its comments."""
+        for folder in self.folders:
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    return re.sub(r"/\*.*?\*/|//[^\n]*", "", file.read(), flags=re.S)
+        if optional:
+            return ""
+        sys.exit("cuda_tables.py: %s is not in %s: install CUDA's runtime, CUPTI and profiler headers "
+                 "(13.0 or later), or configure with -DVRAMSCOPE_CUDA=OFF"
+                 % (name, " or ".join(self.folders)))
+
+    def find(self, pattern, *names, optional=False):
+        """All matches in some headers; none in all of them is an error."""
+        found = [m for n in names for m in re.findall(pattern, self.read(n, optional), re.S)]
+        if not found and not optional:
+            sys.exit("cuda_tables.py: %s has another form than that of CUDA 13: configure with headers "
+                     "of CUDA 13.0" % names[0])
+        return found
+
+
+def driver_entries(headers):
+    """(name, version, symbol, per-thread symbol or "", its version), ascending."""
+    forms = {}
+    for name, version, thread in headers.find(r"\*PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\)",
+                                              "cudaTypedefs.h", "cudaProfilerTypedefs.h"):
+        forms.setdefault(name, []).append((int(version), thread))
+    for name in sorted(forms):
+        plain = sorted(v for v, thread in forms[name] if not thread)
+        # a per-thread form belongs to the newest plain form that is not younger
+        threads = {max(p for p in plain if p <= v): (thread, v) for v, thread in forms[name] if thread}
+        for i, version in enumerate(plain):
+            symbol = name if i == 0 else "%s_v%d" % (name, i + 1)
+            thread, since = threads.get(version, ("", 0))
+            yield name, version, symbol, symbol + thread if thread else "", since
+
+
+def entry_table(entries):
+    for name, version, symbol, thread, _ in entries:
+        if thread:
+            yield "VS_SIM_FN_PT(%s, %d, %s, %s)" % (name, version, symbol, thread)
+        else:
+            yield "VS_SIM_FN(%s, %d, %s)" % (name, version, symbol)
+
+
+def runtime_callbacks(headers):
+    """name -> [(version, cbid)], ascending."""
+    names = {}
+    for cbid, name, version in headers.find(r"CUPTI_RUNTIME_TRACE_CBID_((\w+?)_v(\d+))\s*=",
+                                            "cupti_runtime_cbid.h"):
+        names.setdefault(name, []).append((int(version), cbid))
+    return {name: sorted(forms) for name, forms in names.items()}
+
+
+def runtime_functions(headers):
+    pattern = r"cudaError_t\s+(?:CUDARTAPI(?:_CDECL)?|CUDAAPI)?\s*(cuda\w+)\s*\("
+    names = set(headers.find(pattern, "cuda_runtime_api.h"))
+    names |= set(headers.find(pattern, "cuda_gl_interop.h", "cuda_egl_interop.h", "cuda_vdpau_interop.h",
+                              "cuda_profiler_api.h", optional=True))
+    names |= {name + "_" + kind.lower() for kind, name in headers.find(
+        r"#define \w+\s+__CUDART_API_(PTDS|PTSZ)\((\w+)\)", "cuda_runtime_api.h")}
+    return names | set(LAUNCHES)
+
+
+def runtime_api_table(names, callbacks):
+    for name in sorted(names):
+        if name in callbacks and "WGL" not in name:  # else a function of another system
+            yield "VS_RT_API(%s, %s)" % (name, callbacks[name][-1][1])
+
+
+def runtime_table(entries, sources):
+    text = ""
+    for name in sorted(os.listdir(sources)):
+        if re.fullmatch(r"rt_\w+\.c", name):
+            with open(os.path.join(sources, name), encoding="utf-8") as file:
+                text += file.read()
+    words = set(re.findall(r"\w+", text))
+    chosen = {}
+    for entry in entries:
+        name, version = entry[:2]
+        if version <= NEWEST and not (name in FIRST_FORM and name in chosen):
+            chosen[name] = entry
+    for name, version, _, thread, since in chosen.values():
+        field = name[2:]
+        suffix = thread[-5:]  # _ptds, _ptsz or nothing
+        if field in words:
+            yield 'VS_RT_FN(%s, "%s", %d, %d, PFN_%s_v%d)' % (field, name, version,
+                                                             LEGACY if thread else 0, name, version)
+        if suffix and field + suffix in words:
+            yield 'VS_RT_FN(%s, "%s", %d, %d, PFN_%s_v%d%s)' % (
+                field + suffix, name, max(version, PER_THREAD_SINCE), PER_THREAD, name, since,
+                suffix if since != version else "")
+
+
+def params_table(headers):
+    for macro, header in (("DRIVER", "generated_cuda_meta.h"),
+                          ("RUNTIME", "generated_cuda_runtime_api_meta.h")):
+        cbids = set(headers.find(r"CUPTI_%s_TRACE_CBID_(\w+)\s*=" % macro,
+                                 "cupti_%s_cbid.h" % macro.lower()))
+        for cbid, body in headers.find(r"typedef struct (\w+)_params_st \{(.*?)\}", header):
+            members = re.findall(r"(\w+)\s*(?:__dv)?;", body)
+            if cbid in cbids and members:
+                yield "VS_%s_PARAMS(%s, %s)" % (macro, cbid, " ".join(
+                    "VS_PARAM(%s_params, %s)" % (cbid, member) for member in members))
+
+
+def cupti_functions(headers):
+    names = {n for folder in headers.folders if os.path.isdir(folder) for n in os.listdir(folder)
+             if re.fullmatch(r"cupti\w*\.h", n) and n != "cupti_checkpoint.h"}  # of a library of its own
+    pattern = r"\s(?:CUPTIAPI|CUPTIUTILAPI)?\s*(cupti\w+)\s*\("
+    functions = set(headers.find(r"CUptiResult" + pattern, *sorted(names)))
+    functions |= set(headers.find(r"(?:CUptiResult|int)" + pattern, "Openacc/cupti_openacc.h",
+                                  "Openmp/cupti_openmp.h", optional=True))
+    return sorted(functions)
+
+
+def younger(callbacks, sources, major):
+    """The functions of CUDA 13's runtime that the last runtime of *major* has not."""
+    next_version = (major + 1) * 1000
+    for name, forms in callbacks.items():
+        if forms[0][0] >= next_version and not name.startswith("__") and name not in UNNUMBERED:
+            yield name
+    # the newest form of a function, under the name that CUDA 12 gave it
+    with open(os.path.join(sources, "vs_sim_runtime_major_names.h"), encoding="utf-8") as file:
+        for name, renamed in re.findall(r"#define (cuda\w+) (cuda\w+)", file.read()):
+            if callbacks[name][-1][0] >= next_version:
+                yield renamed
+    for since, names in STARTUP_SINCE.items():
+        if since > major:
+            yield from names
+
+
+def version_script(soname, exported, hidden):
+    yield "%s {" % soname
+    yield "  global: %s;" % "; ".join(exported)
+    yield "  local: %s;" % "; ".join(sorted(hidden) + ["*"])
+    yield "};"
+
+
+def write(path, lines):
+    text = "\n".join(lines) + "\n"
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    out, sources, headers = sys.argv[1], sys.argv[2], Headers(sys.argv[3:])
+    os.makedirs(out, exist_ok=True)
+    entries = list(driver_entries(headers))
+    callbacks = runtime_callbacks(headers)
+    names = runtime_functions(headers)
+    cupti = cupti_functions(headers)
+    for name, lines in (
+            ("vs_sim_entry_table.h", entry_table(entries)),
+            ("vs_sim_runtime_api_table.h", runtime_api_table(names, callbacks)),
+            ("vs_sim_runtime_table.h", runtime_table(entries, sources)),
+            ("vs_sim_params_table.h", params_table(headers)),
+            ("vs_sim_cupti_table.h", ["VS_CUPTI_API(%s)" % function for function in cupti])):
+        write(os.path.join(out, name), ["/* by cmake/cuda_tables.py */"] + list(lines))
+    newest = headers.find(r"#define CUDA_VERSION (\d+)\d{3}\b", "cuda.h")[0]
+    for major, cudart, library in ((11, "11.0", "11.8"), (12, "12", "12"), (13, newest, newest)):
+        write(os.path.join(out, "cudart_%d.map" % major), version_script(
+            "libcudart.so." + cudart, ["cuda*", "__cuda*"], younger(callbacks, sources, major)))
+        write(os.path.join(out, "cupti_%d.map" % major), version_script(
+            "libcupti.so." + library, ["cupti*", "InitializeInjectionNvtx2"],
+            (f for f in cupti for since, pattern in CUPTI_SINCE.items()
+             if since > major and re.fullmatch(pattern, f))))
+
+
+if __name__ == "__main__":
+    main()
