@@ -127,7 +127,7 @@ static void put_event(struct vs_recorder *r, uint64_t *time_ns)
 #define LEFT_CELLS 3u
 
 static uint64_t change_state; /* apart: what else is random stays as it is without */
-static struct vs_change slots[SLOTS];
+static struct vs_recorded slots[SLOTS];
 
 /* Memory that is allocated is freed, and the other way round; most of it has no event. */
 static void put_change(struct vs_recorder *r)
@@ -137,11 +137,11 @@ static void put_change(struct vs_recorder *r)
     random = next_random();
     change_state = state;
     state = kept;
-    struct vs_change *change = &slots[random % SLOTS];
+    struct vs_recorded *change = &slots[random % SLOTS];
     change->alloc = !change->alloc;
     if (change->alloc) {
         uint64_t size = 1 + (random >> 20 & 0xfffff);
-        *change = (struct vs_change){
+        *change = (struct vs_recorded){
             .level = (enum vs_level)(random >> 6 & 3),
             .family = (enum vs_family)((random >> 8 & 0xff) % VS_FAMILY_COUNT),
             .device = random >> 16 & 3, .alloc = true, .addr = 1 + random % SLOTS,

@@ -115,7 +115,7 @@ static __attribute__((noinline, cold)) bool keeps_locked(struct vs_recorder *rec
                                                          const struct vs_allocator_event *e,
                                                          struct vs_event *event)
 {
-    struct vs_change change = {.level = VS_LEVEL_BLOCK,
+    struct vs_recorded change = {.level = VS_LEVEL_BLOCK,
                                .family = VS_FAMILY_DEVICE,
                                .device = context->device,
                                .alloc = event->kind == VS_EVENT_alloc,
@@ -208,7 +208,7 @@ APART void vs_caching_segment(struct vs_context *context, const struct vs_alloca
     if (recorder)
         event = segment_event(context, e, kind);
     int64_t reserved = grows ? (int64_t)e->requested : -(int64_t)e->requested;
-    struct vs_change change = {.level = VS_LEVEL_SEGMENT,
+    struct vs_recorded change = {.level = VS_LEVEL_SEGMENT,
                                .family = VS_FAMILY_DEVICE,
                                .device = context->device,
                                .alloc = grows,

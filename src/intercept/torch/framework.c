@@ -55,7 +55,7 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
     uint64_t index = (uint64_t)device.index, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
     if (!recorder)
         return;
-    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK,
+    struct vs_recorded change = {.level = VS_LEVEL_FRAMEWORK,
                                .family = VS_FAMILY_DEVICE,
                                .device = (uint32_t)index,
                                .alloc = bytes >= 0,

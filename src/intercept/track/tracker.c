@@ -107,7 +107,7 @@ void vs_track_graph_reserved(uint32_t device, uint64_t bytes, struct vs_event *e
     int64_t reserved = 0 - (int64_t)graphs[device].counted;
     count_graphs_locked(device);
     reserved += (int64_t)graphs[device].counted;
-    struct vs_change change = {.level = VS_LEVEL_SEGMENT,
+    struct vs_recorded change = {.level = VS_LEVEL_SEGMENT,
                                .family = VS_FAMILY_GRAPH,
                                .device = device,
                                .alloc = reserved >= 0,
@@ -151,7 +151,7 @@ static void count_locked(const struct vs_tracked *live, bool alloc)
 
 /* What *live* means to the bytes held: its own, but for graphs, whose memory lies in
  * what the driver holds, and for other processes' memory. */
-static struct vs_change change_of(const struct vs_tracked *live, bool alloc, bool selected,
+static struct vs_recorded change_of(const struct vs_tracked *live, bool alloc, bool selected,
                                   int64_t graphs_held)
 {
     int64_t bytes = alloc ? (int64_t)live->size : -(int64_t)live->size;
@@ -159,7 +159,7 @@ static struct vs_change change_of(const struct vs_tracked *live, bool alloc, boo
         bytes = graphs_held;
     if (live->family == VS_FAMILY_IPC)
         bytes = 0;
-    return (struct vs_change){.level = VS_LEVEL_DEVICE,
+    return (struct vs_recorded){.level = VS_LEVEL_DEVICE,
                               .family = live->family,
                               .device = live->device,
                               .alloc = alloc,
@@ -182,7 +182,7 @@ static __attribute__((noinline, cold)) bool keeps_locked(struct vs_recorder *rec
                                                          int64_t graphs_held)
 {
     bool alloc = event->kind == VS_EVENT_alloc;
-    struct vs_change change = change_of(live, alloc, selected, graphs_held);
+    struct vs_recorded change = change_of(live, alloc, selected, graphs_held);
     return vs_selection_keeps_locked(recorder, &change, event);
 }
 
@@ -229,7 +229,7 @@ static void record_lost_locked(const struct vs_tracked *was)
     struct vs_event event;
     if (!vs_selection_on || !recorder)
         return;
-    struct vs_change change = change_of(was, false, false, 0);
+    struct vs_recorded change = change_of(was, false, false, 0);
     fill_free(&event, was, 0, NULL);
     vs_recorder_acquire(recorder);
     if (vs_selection_keeps_locked(recorder, &change, &event))

@@ -47,21 +47,6 @@ const char *vs_family_name(uint64_t family)
     return family < VS_FAMILY_COUNT ? names[family] : "other";
 }
 
-int vs_family_on_device(uint64_t family)
-{
-    switch (family) {
-    case VS_FAMILY_DEVICE:
-    case VS_FAMILY_ASYNC:
-    case VS_FAMILY_MANAGED:
-    case VS_FAMILY_ARRAY:
-    case VS_FAMILY_VMM:
-    case VS_FAMILY_GRAPH:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 const char *vs_copy_kind_name(uint64_t kind)
 {
     static const char *const names[VS_COPY_KIND_COUNT] = {

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "ledger/change.h"
+
 enum vs_event_kind {
 #define VS_EVENT(code, name, fields) VS_EVENT_##name = code,
 #include "trace/format/event_table.h"
@@ -46,20 +48,6 @@ static inline void vs_event_begin(struct vs_event *event, enum vs_event_kind kin
     event->time_ns = 0;
 }
 
-/* Families of memory; the values are in the file. */
-enum vs_family {
-    VS_FAMILY_DEVICE = 0,  /* cuMemAlloc, cudaMalloc, pitched */
-    VS_FAMILY_ASYNC = 1,   /* stream-ordered pools */
-    VS_FAMILY_MANAGED = 2,
-    VS_FAMILY_PINNED = 3,  /* host memory; never counted as the device's */
-    VS_FAMILY_ARRAY = 4,
-    VS_FAMILY_VMM = 5,
-    VS_FAMILY_IPC = 6,     /* another process's memory mapped here; not counted */
-    VS_FAMILY_GRAPH = 7,
-    VS_FAMILY_REGISTERED = 8, /* the program's own host memory, registered */
-    VS_FAMILY_COUNT
-};
-
 /* What has no address is entered under a number that no address can be: these bits and
  * the handle of an array, or the number of the physical memory from 1 on. */
 #define VS_ADDR_ARRAY (UINT64_C(2) << 62)
@@ -67,8 +55,6 @@ enum vs_family {
 
 /* vs_family_name: "device", "async", "managed", "pinned", …; "other" outside. */
 const char *vs_family_name(uint64_t family);
-/* vs_family_on_device: 1 when the family's bytes live in device memory. */
-int vs_family_on_device(uint64_t family);
 
 /* CUpti_ActivityMemcpyKind's values, so that a collector passes them through. */
 enum vs_copy_kind {
@@ -107,14 +93,7 @@ enum vs_overhead_how {
     VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
 };
 
-/* What an `unrecorded` event counts, and why it has no events of its own. */
-enum vs_level {
-    VS_LEVEL_DEVICE = 0,    /* memory of the driver's, or host memory */
-    VS_LEVEL_BLOCK = 1,     /* blocks in segments of the caching allocator */
-    VS_LEVEL_FRAMEWORK = 2, /* what a framework's own allocator handed out */
-    VS_LEVEL_SEGMENT = 3,   /* the segments themselves, and what the driver holds for graphs */
-    VS_LEVEL_COUNT
-};
+/* Why an `unrecorded` event counts what has no events of its own (enum vs_level: whose). */
 enum vs_why {
     VS_WHY_SMALL = 0,  /* below the smallest size */
     VS_WHY_SAMPLE = 1, /* between two samples */

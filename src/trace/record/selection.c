@@ -85,7 +85,7 @@ bool vs_selection_asks(struct vs_recorder *r, enum vs_level level, uint64_t byte
            is_sample(s, level == VS_LEVEL_BLOCK ? VS_LEVEL_DEVICE : level);
 }
 
-static enum vs_why reason(const struct vs_selection *s, const struct vs_change *change)
+static enum vs_why reason(const struct vs_selection *s, const struct vs_recorded *change)
 {
     if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
         return VS_WHY_LIMIT;
@@ -93,7 +93,7 @@ static enum vs_why reason(const struct vs_selection *s, const struct vs_change *
 }
 
 /* Whether *change* gets an event: an allocation that was chosen, and its free. */
-static bool has_event_locked(struct vs_selection *s, const struct vs_change *change)
+static bool has_event_locked(struct vs_selection *s, const struct vs_recorded *change)
 {
     struct vs_map *recorded = &s->recorded[change->level == VS_LEVEL_FRAMEWORK];
     if (atomic_load_explicit(&s->stage, memory_order_relaxed) == VS_RECORDING_TOTALS)
@@ -107,7 +107,7 @@ static bool has_event_locked(struct vs_selection *s, const struct vs_change *cha
                          : vs_map_remove(recorded, change->addr, NULL);
 }
 
-bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_change *change,
+bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_recorded *change,
                                 struct vs_event *event)
 {
     if (!r || !r->selection.on || atomic_load_explicit(&r->stopped, memory_order_relaxed))

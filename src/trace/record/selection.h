@@ -27,7 +27,7 @@
 #include "trace/record/recorder.h"
 
 /* One allocation (or segment) made or freed. */
-struct vs_change {
+struct vs_recorded {
     enum vs_level level;
     enum vs_family family;
     uint32_t device;
@@ -41,7 +41,7 @@ struct vs_change {
 extern bool vs_selection_on;
 
 bool vs_selection_asks(struct vs_recorder *recorder, enum vs_level level, uint64_t bytes);
-bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_change *change,
+bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_recorded *change,
                                 struct vs_event *event);
 
 /* vs_selection_takes: whether an allocation of *bytes* is to be recorded with its stack:
@@ -55,7 +55,7 @@ static inline bool vs_selection_takes(struct vs_recorder *recorder, enum vs_leve
 /* vs_selection_keeps_locked: whether *change* gets an event; else it has been counted, and
  * the time of *event* is filled in all the same. The event follows in the same step. */
 static inline bool vs_selection_keeps_locked(struct vs_recorder *recorder,
-                                             const struct vs_change *change,
+                                             const struct vs_recorded *change,
                                              struct vs_event *event)
 {
     return !__builtin_expect(vs_selection_on, 0) ||

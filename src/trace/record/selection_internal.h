@@ -86,12 +86,12 @@ bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *ev
 /* --- unrecorded.c --- */
 
 /* vs_unrecorded_add_locked: count *change*. *now_ns*: the time. */
-void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *change,
+void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_recorded *change,
                               enum vs_why why, uint64_t now_ns);
 /* vs_unrecorded_follow_locked: *change* is about to be recorded by itself. Writes what was
  * counted before where the reader would else see a height that never was, or miss one, and leaves
  * room for the event. */
-void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change);
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_recorded *change);
 /* vs_unrecorded_show_locked: put what waits into FILE.live, which was made anew. */
 void vs_unrecorded_show_locked(struct vs_recorder *r);
 /* vs_unrecorded_range_locked: a range begins or ends: from here on heights count anew. */

@@ -29,7 +29,7 @@ static struct vs_unrecorded_account *account_of(struct vs_selection *s, unsigned
     return &s->accounts[device];
 }
 
-static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_change *change,
+static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_recorded *change,
                     enum vs_why why)
 {
     return cell->level == change->level && cell->why == why && cell->family == change->family &&
@@ -55,7 +55,7 @@ static void find_bearers(struct vs_selection *s, struct vs_unrecorded_cell *cell
 
 /* The cell of *change*; when there is no room for another, after writing them all. */
 static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
-                                                 const struct vs_change *change, enum vs_why why)
+                                                 const struct vs_recorded *change, enum vs_why why)
 {
     struct vs_selection *s = &r->selection;
     for (unsigned i = 0; i < s->cell_count; i++) {
@@ -78,7 +78,7 @@ static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
     return cell;
 }
 
-static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_change *change)
+static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_recorded *change)
 {
     if (change->alloc) {
         cell->allocs++;
@@ -154,7 +154,7 @@ struct steps {
     int64_t allocated, requested, reserved, family;
 };
 
-static struct steps steps_of(const struct vs_change *change)
+static struct steps steps_of(const struct vs_recorded *change)
 {
     int64_t sign = change->alloc ? 1 : -1, size = sign * (int64_t)change->size;
     struct steps steps = {.reserved = change->reserved};
@@ -252,7 +252,7 @@ static void show_follow_locked(struct vs_recorder *r, const struct vs_unrecorded
 
 /* --- counting --- */
 
-void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *change,
+void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_recorded *change,
                               enum vs_why why, uint64_t now_ns)
 {
     struct vs_selection *s = &r->selection;
@@ -282,7 +282,7 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, const struct vs_change *cha
     show_count_locked(r, cell);
 }
 
-void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_change *change)
+void vs_unrecorded_follow_locked(struct vs_recorder *r, const struct vs_recorded *change)
 {
     struct vs_selection *s = &r->selection;
     /* the room comes first: others may count, and tell, while we wait for it, and the copies say

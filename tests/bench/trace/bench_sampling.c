@@ -47,7 +47,7 @@ __attribute__((noinline)) static uint64_t from_a_site(void)
     return stack;
 }
 
-static void put(const struct vs_change *change, struct vs_event *event)
+static void put(const struct vs_recorded *change, struct vs_event *event)
 {
     vs_recorder_acquire(recorder);
     if (vs_selection_keeps_locked(recorder, change, event))
@@ -61,7 +61,7 @@ struct block {
 
 static void give_back(const struct block *block)
 {
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .addr = block->addr,
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .addr = block->addr,
                                .requested = block->bytes, .size = block->bytes,
                                .reserved = -(int64_t)block->bytes};
     struct vs_event event;
@@ -73,7 +73,7 @@ static void give_back(const struct block *block)
 static void make(struct block *block)
 {
     bool selected = vs_selection_takes(recorder, VS_LEVEL_DEVICE, block->bytes);
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
                                .addr = block->addr, .requested = block->bytes,
                                .size = block->bytes, .reserved = (int64_t)block->bytes};
     struct vs_event event;

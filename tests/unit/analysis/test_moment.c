@@ -418,7 +418,7 @@ static void record_limited(const char *path, uint64_t limit, unsigned events)
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        struct vs_change change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = true,
+        struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = true,
                                    .addr = random & ~UINT64_C(4095), .requested = random >> 45,
                                    .size = 100352, .reserved = 100352};
         struct vs_event event = {.kind = VS_EVENT_alloc,

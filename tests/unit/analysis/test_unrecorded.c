@@ -73,7 +73,7 @@ static void put(struct program *p, const struct thing *t, bool alloc, bool selec
                                   .free = {.addr = t->addr, .device = t->device}};
     int64_t bytes = alloc ? (int64_t)t->size : -(int64_t)t->size;
     bool holds = t->level == VS_LEVEL_DEVICE && t->family != VS_FAMILY_IPC;
-    struct vs_change change = {.level = t->level, .family = t->family, .device = t->device,
+    struct vs_recorded change = {.level = t->level, .family = t->family, .device = t->device,
                                .alloc = alloc, .selected = selected, .addr = t->addr,
                                .requested = t->requested, .size = t->size,
                                .reserved = holds ? bytes : 0};
@@ -299,7 +299,7 @@ static void rhythm(struct vs_recorder *r, unsigned count, const uint64_t *apis, 
         unsigned site = i % 16 == 3;
         uint64_t bytes = 512 * (1 + i % 7);
         bool selected = vs_selection_takes(r, VS_LEVEL_DEVICE, bytes);
-        struct vs_change change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
+        struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .alloc = true, .selected = selected,
                                    .addr = 4096 * (1 + (uint64_t)i), .requested = bytes,
                                    .size = bytes, .reserved = (int64_t)bytes};
         struct vs_event event = {.kind = VS_EVENT_alloc,

@@ -64,7 +64,7 @@ bool vs_selection_asks(struct vs_recorder *recorder, enum vs_level level, uint64
     (void)recorder, (void)level, (void)bytes;
     return true;
 }
-bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_change *change,
+bool vs_selection_counts_locked(struct vs_recorder *recorder, const struct vs_recorded *change,
                                 struct vs_event *event)
 {
     (void)recorder, (void)change, (void)event;

@@ -64,7 +64,7 @@ static void record(struct process *p, unsigned slot, bool alloc, uint64_t size)
 {
     unsigned device = slot % DEVICES, family = slot / DEVICES % FAMILIES;
     uint64_t addr = (uint64_t)(slot + 1) << SIZE_BITS | size;
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = families[family],
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = families[family],
                                .device = device, .alloc = alloc, .addr = addr,
                                .requested = size, .size = size, .reserved = alloc ? (int64_t)size
                                                                                   : -(int64_t)size};

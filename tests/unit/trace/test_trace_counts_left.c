@@ -45,7 +45,7 @@ static bool change_locked(const struct recording *t, unsigned device, uint64_t a
                           void (*then)(const struct vs_recorder *))
 {
     uint64_t size = (uint64_t)(by > 0 ? by : -by);
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
                                .device = device, .alloc = by > 0, .addr = addr, .requested = size,
                                .size = size, .reserved = by};
     struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};

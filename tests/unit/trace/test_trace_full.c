@@ -268,7 +268,7 @@ static struct vs_recorder *open_selective(const char *path, unsigned flush_ms)
 /* Without an event of its own. */
 static bool count_one(struct vs_recorder *r)
 {
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE, .alloc = true,
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE, .alloc = true,
                                .addr = 4096, .requested = 512, .size = 512, .reserved = 512};
     struct vs_event event = {.kind = VS_EVENT_alloc};
     vs_recorder_acquire(r);

@@ -21,7 +21,7 @@ struct load {
 static void change_by(struct load *l, unsigned slot, bool alloc)
 {
     uint64_t size = l->size[slot], addr = l->addr[slot];
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE,
                                .alloc = alloc, .addr = addr, .requested = size, .size = size};
     change.selected = alloc && vs_selection_takes(l->recorder, VS_LEVEL_DEVICE, size);
     struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr}};

@@ -32,7 +32,7 @@ struct worker {
 
 static void change_by(struct worker *w, unsigned device, unsigned family, bool alloc, uint64_t size)
 {
-    struct vs_change change = {.level = VS_LEVEL_DEVICE, .family = families[family],
+    struct vs_recorded change = {.level = VS_LEVEL_DEVICE, .family = families[family],
                                .device = device, .alloc = alloc, .addr = size, .requested = size,
                                .size = size};
     struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = size, .size = size}};

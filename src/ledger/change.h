@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What changes the memory of a device or of the host: the families of memory, the levels
+ * at which it is handed out, the rules about them, and one change. The values of the
+ * enumerations are in the trace file (docs/trace-format.md). */
+#ifndef VS_CHANGE_H
+#define VS_CHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Families of memory; the values are in the file. */
+enum vs_family {
+    VS_FAMILY_DEVICE = 0,  /* cuMemAlloc, cudaMalloc, pitched */
+    VS_FAMILY_ASYNC = 1,   /* stream-ordered pools */
+    VS_FAMILY_MANAGED = 2,
+    VS_FAMILY_PINNED = 3,  /* host memory; never counted as the device's */
+    VS_FAMILY_ARRAY = 4,
+    VS_FAMILY_VMM = 5,
+    VS_FAMILY_IPC = 6,     /* another process's memory mapped here; not counted */
+    VS_FAMILY_GRAPH = 7,
+    VS_FAMILY_REGISTERED = 8, /* the program's own host memory, registered */
+    VS_FAMILY_COUNT
+};
+
+/* Who handed the memory out; the values are in the file. */
+enum vs_level {
+    VS_LEVEL_DEVICE = 0,    /* memory of the driver's, or host memory */
+    VS_LEVEL_BLOCK = 1,     /* blocks in segments of the caching allocator */
+    VS_LEVEL_FRAMEWORK = 2, /* what a framework's own allocator handed out */
+    VS_LEVEL_SEGMENT = 3,   /* the segments themselves, and what the driver holds for graphs */
+    VS_LEVEL_COUNT
+};
+
+/* vs_family_on_host: its bytes are the host's. */
+static inline bool vs_family_on_host(uint64_t family)
+{
+    return family == VS_FAMILY_PINNED || family == VS_FAMILY_REGISTERED;
+}
+
+/* vs_family_on_device: its bytes are this process's part of a device. */
+static inline bool vs_family_on_device(uint64_t family)
+{
+    return family < VS_FAMILY_COUNT && !vs_family_on_host(family) && family != VS_FAMILY_IPC;
+}
+
+/* vs_family_ends_with_context: its memory is freed when its context is destroyed. That of
+ * stream-ordered pools is the device's, what was registered is the program's. */
+static inline bool vs_family_ends_with_context(uint64_t family)
+{
+    return family != VS_FAMILY_ASYNC && family != VS_FAMILY_REGISTERED;
+}
+
+/* vs_family_is_limited: each of its allocations counts against the option `limit`: neither
+ * what the driver may move to the host nor what it holds for graphs as a whole. */
+static inline bool vs_family_is_limited(uint64_t family)
+{
+    return vs_family_on_device(family) && family != VS_FAMILY_MANAGED &&
+           family != VS_FAMILY_GRAPH;
+}
+
+/* What came and went. One allocation: allocs 1, requested, size; its free: frees 1 and the
+ * other two. A segment: likewise, with *reserved*. Many of them: the sums. */
+struct vs_change {
+    enum vs_level level;
+    enum vs_family family;
+    uint32_t device;
+    bool summed; /* many changes: *reserved* is theirs, and the sums in between are unknown */
+    bool lost;   /* frees: not the program's, but with the context */
+    uint64_t allocs, requested, size;
+    uint64_t frees, freed_requested, freed_size;
+    int64_t reserved; /* by which the bytes held from the device change; worked out for one
+                       * change of another level than SEGMENT */
+    uint64_t held;    /* level SEGMENT of family GRAPH: what the driver holds for graphs now */
+};
+
+static inline struct vs_change vs_change_alloc(enum vs_level level, enum vs_family family,
+                                               uint32_t device, uint64_t requested, uint64_t size)
+{
+    return (struct vs_change){.level = level,
+                              .family = family,
+                              .device = device,
+                              .allocs = 1,
+                              .requested = requested,
+                              .size = size};
+}
+
+static inline struct vs_change vs_change_free(enum vs_level level, enum vs_family family,
+                                              uint32_t device, uint64_t requested, uint64_t size)
+{
+    return (struct vs_change){.level = level,
+                              .family = family,
+                              .device = device,
+                              .frees = 1,
+                              .freed_requested = requested,
+                              .freed_size = size};
+}
+
+/* vs_change_segment: *bytes* of a device are held by an allocator from now on, or (below
+ * 0) no more. 0: memory that another segment holds as well. */
+static inline struct vs_change vs_change_segment(uint32_t device, bool added, uint64_t bytes)
+{
+    struct vs_change change = {.level = VS_LEVEL_SEGMENT,
+                               .family = VS_FAMILY_DEVICE,
+                               .device = device,
+                               .allocs = added,
+                               .frees = !added,
+                               .reserved = added ? (int64_t)bytes : -(int64_t)bytes};
+    *(added ? &change.size : &change.freed_size) = bytes;
+    return change;
+}
+
+/* vs_change_graphs: the driver holds *bytes* for graphs from now on. */
+static inline struct vs_change vs_change_graphs(uint32_t device, uint64_t bytes)
+{
+    return (struct vs_change){.level = VS_LEVEL_SEGMENT,
+                              .family = VS_FAMILY_GRAPH,
+                              .device = device,
+                              .held = bytes};
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sums of one account (a device, the host, or a device as a framework sees it): a
+ * change in, sums and peaks out. The process counts with it while it records, the
+ * recorder follows with it what a reader of the trace will know, and the reader rebuilds
+ * the same sums from the events; so the rules are here once:
+ *
+ * allocated = sizes of what is live, imported memory apart; requested = what was asked
+ * for in it; reserved = segments + what is live outside of segments, where of graphs the
+ * larger of what is live and what the driver holds for them counts, and never both.
+ *
+ * No locks: one thread changes an account at a time; any other may read single sums
+ * meanwhile (vs_sum_read). Sums wrap around modulo 2^64 where a damaged trace makes them. */
+#ifndef VS_LEDGER_H
+#define VS_LEDGER_H
+
+#include "ledger/change.h"
+
+/* Bytes at one time, or the highest of each. */
+struct vs_levels {
+    union {
+        struct {
+            uint64_t allocated, requested, reserved;
+            uint64_t family[VS_FAMILY_COUNT]; /* sizes of what is live */
+        };
+        uint64_t sum[3 + VS_FAMILY_COUNT];
+    };
+};
+#define VS_SUMS (3 + VS_FAMILY_COUNT)
+
+struct vs_ledger {
+    struct vs_levels now, peak;
+    struct vs_family_counts {
+        uint64_t live_before, allocs, frees, lost; /* since vs_ledger_restart */
+    } family[VS_FAMILY_COUNT];
+    uint64_t segment_bytes;
+    uint64_t direct_bytes;   /* of family DEVICE, those outside of segments */
+    uint64_t graph_driver;   /* what the driver holds for graphs */
+    uint64_t graph_reserved; /* what of reserved is for graphs */
+};
+
+/* By how much one change moves the sums. */
+struct vs_step {
+    int64_t allocated, requested, reserved, family;
+};
+
+/* What reached a new height. */
+enum vs_rise { VS_ROSE_ALLOCATED = 1, VS_ROSE_REQUESTED = 2, VS_ROSE_RESERVED = 4 };
+
+/* vs_sum_read: a sum that another thread may be changing. */
+static inline uint64_t vs_sum_read(const uint64_t *sum)
+{
+    return __atomic_load_n(sum, __ATOMIC_RELAXED);
+}
+
+static inline void vs_sum_write(uint64_t *sum, uint64_t value)
+{
+    __atomic_store_n(sum, value, __ATOMIC_RELAXED);
+}
+
+static inline void vs_sum_add(uint64_t *sum, uint64_t by)
+{
+    vs_sum_write(sum, *sum + by);
+}
+
+static inline bool vs_sum_raise(uint64_t *peak, uint64_t value)
+{
+    bool higher = value > *peak;
+    if (higher)
+        vs_sum_write(peak, value);
+    return higher;
+}
+
+/* vs_ledger_live: how many of *family* are live. */
+static inline uint64_t vs_ledger_live(const struct vs_ledger *ledger, unsigned family)
+{
+    const struct vs_family_counts *counts = &ledger->family[family];
+    return counts->live_before + counts->allocs - counts->frees - counts->lost;
+}
+
+/* vs_ledger_block_bytes: live in blocks of segments. */
+static inline uint64_t vs_ledger_block_bytes(const struct vs_ledger *ledger)
+{
+    return ledger->now.family[VS_FAMILY_DEVICE] - ledger->direct_bytes;
+}
+
+static inline uint64_t vs_ledger_larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* vs_ledger_step: what *change* would do to the sums. */
+static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
+                                            const struct vs_change *change)
+{
+    struct vs_step step = {.reserved = change->reserved};
+    if (change->level == VS_LEVEL_SEGMENT) {
+        if (change->family == VS_FAMILY_GRAPH && !change->summed)
+            step.reserved =
+                (int64_t)(vs_ledger_larger(ledger->now.family[VS_FAMILY_GRAPH], change->held) -
+                          ledger->graph_reserved);
+        return step;
+    }
+    step.family = (int64_t)(change->size - change->freed_size);
+    if (change->level == VS_LEVEL_FRAMEWORK) { /* which frees what it never reported, too */
+        uint64_t live = ledger->now.family[change->family] + change->size;
+        if (change->freed_size > live)
+            step.family = -(int64_t)ledger->now.family[change->family];
+        step.allocated = step.requested = step.family;
+        step.reserved = 0;
+        return step;
+    }
+    if (change->family != VS_FAMILY_IPC) {
+        step.allocated = step.family;
+        step.requested = (int64_t)(change->requested - change->freed_requested);
+    }
+    if (change->summed || change->level == VS_LEVEL_BLOCK)
+        return step;
+    step.reserved = step.allocated;
+    if (change->family == VS_FAMILY_GRAPH)
+        step.reserved =
+            (int64_t)(vs_ledger_larger(ledger->now.family[VS_FAMILY_GRAPH] + (uint64_t)step.family,
+                                       ledger->graph_driver) -
+                      ledger->graph_reserved);
+    return step;
+}
+
+static inline void vs_ledger_count(struct vs_ledger *ledger, const struct vs_change *change,
+                                   const struct vs_step *step)
+{
+    if (change->family == VS_FAMILY_GRAPH) {
+        ledger->graph_reserved += (uint64_t)step->reserved;
+        if (change->level == VS_LEVEL_SEGMENT && !change->summed)
+            ledger->graph_driver = change->held;
+    }
+    if (change->level != VS_LEVEL_SEGMENT) {
+        struct vs_family_counts *counts = &ledger->family[change->family];
+        if (change->allocs)
+            vs_sum_add(&counts->allocs, change->allocs);
+        if (change->frees)
+            vs_sum_add(change->lost ? &counts->lost : &counts->frees, change->frees);
+        if (change->level == VS_LEVEL_DEVICE && change->family == VS_FAMILY_DEVICE)
+            ledger->direct_bytes += (uint64_t)step->family;
+    } else if (change->family != VS_FAMILY_GRAPH) {
+        ledger->segment_bytes += (uint64_t)step->reserved;
+    }
+}
+
+/* vs_ledger_apply: make *change*. What rose above its peak, as bits of vs_rise. Nothing
+ * rises by what is summed: vs_ledger_rise says first how high the sums stood. */
+static inline unsigned vs_ledger_apply(struct vs_ledger *ledger, const struct vs_change *change)
+{
+    struct vs_step step = vs_ledger_step(ledger, change);
+    unsigned rose = 0;
+    vs_ledger_count(ledger, change, &step);
+    if (step.reserved) {
+        vs_sum_add(&ledger->now.reserved, (uint64_t)step.reserved);
+        if (!change->summed && vs_sum_raise(&ledger->peak.reserved, ledger->now.reserved))
+            rose |= VS_ROSE_RESERVED;
+    }
+    if (change->level == VS_LEVEL_SEGMENT)
+        return rose;
+    vs_sum_add(&ledger->now.family[change->family], (uint64_t)step.family);
+    if (change->family != VS_FAMILY_IPC) {
+        vs_sum_add(&ledger->now.allocated, (uint64_t)step.allocated);
+        vs_sum_add(&ledger->now.requested, (uint64_t)step.requested);
+    }
+    if (change->summed || !change->allocs)
+        return rose;
+    vs_sum_raise(&ledger->peak.family[change->family], ledger->now.family[change->family]);
+    if (vs_sum_raise(&ledger->peak.allocated, ledger->now.allocated))
+        rose |= VS_ROSE_ALLOCATED;
+    if (vs_sum_raise(&ledger->peak.requested, ledger->now.requested))
+        rose |= VS_ROSE_REQUESTED;
+    return rose;
+}
+
+/* vs_ledger_rise: the sums stood at *height* meanwhile; likewise what rose. The families'
+ * highest go with it. */
+unsigned vs_ledger_rise(struct vs_ledger *ledger, const struct vs_levels *height);
+
+/* vs_levels_raise: each of *high* to *now*, where that is more. */
+void vs_levels_raise(struct vs_levels *high, const struct vs_levels *now);
+
+/* vs_ledger_restart: peaks and counts begin anew with what is live. */
+void vs_ledger_restart(struct vs_ledger *ledger);
+
+/* vs_ledger_restart_peaks: peaks alone; another thread may read them. */
+void vs_ledger_restart_peaks(struct vs_ledger *ledger);
+
+/* vs_ledger_check: the invariants, for tests: allocated and reserved are what they consist
+ * of, and nothing is above its peak. *framework*: the account of a framework. */
+bool vs_ledger_check(const struct vs_ledger *ledger, bool framework);
+
+#endif
