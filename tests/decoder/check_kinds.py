@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of events in the three places that name them: src/trace/format/event_table.h, the table
-in docs/trace-format.md, and the decoder's. Usage: check_kinds.py ROOT"""
+in docs/trace-format.md, and the decoder's; and what the document says of the kinds' properties in
+prose. Usage: check_kinds.py ROOT"""
 
 import os
 import re
@@ -12,7 +13,9 @@ def in_source(root):
     text = open(os.path.join(root, "src/trace/format/event_table.h"), encoding="utf-8").read()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     rows = re.findall(r"VS_EVENT\((\d+),\s*(\w+),(.*?\))\)", text, flags=re.S)
-    return {int(code): (name, re.findall(r"F\((\w+),\s*(\w+)\)", fields)) for code, name, fields in rows}
+    properties = {int(code): set(re.findall(r"P\((\w+)\)", row)) for code, _, row in rows}
+    return {int(code): (name, re.findall(r"F\((\w+),\s*(\w+)\)", row))
+            for code, name, row in rows}, properties
 
 
 def in_document(root):
@@ -41,12 +44,44 @@ def codecs_of_document(text, code, names):
     return [found[n] for n in names]
 
 
+def properties_of_document(text, kinds):
+    """Property -> the codes that the document's sentence about it names."""
+    codes = {name: code for code, (name, _) in kinds.items()}
+    sums = re.search(r"each event that refers to the state of memory \(([\d, –]+)\)", text).group(1)
+    ranges = [part.split("–") for part in sums.split(", ")]
+    activity = re.search(r"\b1: ([\w, ]+) events end here", text).group(1)
+    kept = re.search(r"\b3: all events end except ([\w, ]+);", text).group(1)
+    named = [{codes[word] for word in re.split(r", | and ", part)} for part in (activity, kept)]
+    return {"SUMS_FIRST": {c for r in ranges for c in range(int(r[0]), int(r[-1]) + 1)},
+            "ACTIVITY": named[0], "KEPT, and neither ALLOCATES nor FREES": named[1]}
+
+
+def wrong_properties(text, kinds, properties):
+    def codes(*names):
+        return {code for code, has in properties.items() if has & set(names)}
+
+    begin = ["start_ns", "end_ns", "device", "context", "stream"]
+    known = {"SUMS_FIRST": codes("SUMS_FIRST"), "ACTIVITY": codes("ACTIVITY"),
+             "KEPT, and neither ALLOCATES nor FREES":
+                 codes("KEPT", "KEPT_IF_ROOM") - codes("ALLOCATES", "FREES")}
+    for name, listed in properties_of_document(text, kinds).items():
+        if listed != known[name]:
+            yield f"{name}: source {sorted(known[name])}, document {sorted(listed)}"
+    for code in codes("ACTIVITY"):
+        if [field for field, _ in kinds[code][1]][:len(begin)] != begin:
+            yield f"{code}: an ACTIVITY without the fields of struct vs_event_activity"
+    for code in codes("NUMBERED"):
+        if kinds[code][1][0][1] != "U" or "STATE" not in properties[code]:
+            yield f"{code}: NUMBERED, but without STATE or a number in its first field"
+
+
 def main():
     root = sys.argv[1]
     sys.path.insert(0, os.path.join(root, "python"))
     from vramscope import vst
-    source, (document, text) = in_source(root), in_document(root)
+    (source, properties), (document, text) = in_source(root), in_document(root)
     letters, wrong = ["U", "S", "A", "T", "STR", "STK"], []
+    wrong += wrong_properties(text, source, properties)
     for code in sorted(source.keys() | document.keys() | vst.KINDS.keys()):
         name, fields = source.get(code, ("", []))
         names = [field for field, _ in fields]

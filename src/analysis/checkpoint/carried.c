@@ -29,12 +29,6 @@ static size_t find(const struct vs_carried *carried, uint32_t kind, uint64_t id)
     return found && same(&carried->items[*found], kind, id) ? (size_t)*found : SIZE_MAX;
 }
 
-static bool has_key(uint32_t kind)
-{
-    return kind == VS_EVENT_device || kind == VS_EVENT_context || kind == VS_EVENT_stream ||
-           kind == VS_EVENT_thread || kind == VS_EVENT_range_start;
-}
-
 /* Close the gaps. */
 static enum vs_err pack(struct vs_carried *carried)
 {
@@ -43,7 +37,7 @@ static enum vs_err pack(struct vs_carried *carried)
         if (!carried->items[i].kind)
             continue;
         carried->items[kept] = carried->items[i];
-        if (has_key(carried->items[kept].kind)) {
+        if (vs_event_has(&carried->items[kept], VS_PROPERTY_NUMBERED)) {
             const struct vs_event *event = &carried->items[kept];
             enum vs_err err =
                 vs_map_put(&carried->by_key, key_of(event->kind, event->fields[0]), kept);
@@ -68,7 +62,7 @@ static enum vs_err append(struct vs_carried *carried, const struct vs_event *eve
         return VS_OK;
     enum vs_err err = vs_vec_grow(&carried->items, &carried->capacity, carried->count + 1,
                                   sizeof *carried->items);
-    if (!err && has_key(event->kind))
+    if (!err && vs_event_has(event, VS_PROPERTY_NUMBERED))
         err = vs_map_put(&carried->by_key, key_of(event->kind, event->fields[0]), carried->count);
     if (err)
         return err;
@@ -81,7 +75,7 @@ static void drop(struct vs_carried *carried, size_t at)
     if (at == SIZE_MAX)
         return;
     struct vs_event *event = &carried->items[at];
-    if (has_key(event->kind))
+    if (vs_event_has(event, VS_PROPERTY_NUMBERED))
         vs_map_remove(&carried->by_key, key_of(event->kind, event->fields[0]), NULL);
     event->kind = 0;
     carried->gone++;
@@ -91,11 +85,21 @@ static void drop(struct vs_carried *carried, size_t at)
     }
 }
 
+static bool is_alive(const struct vs_event *event)
+{
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    for (unsigned i = 0; i < info->field_count; i++) {
+        if (strcmp(info->fields[i].name, "alive") == 0)
+            return event->fields[i] != 0;
+    }
+    return true;
+}
+
 /* New, replaced, or gone. */
-static enum vs_err keep(struct vs_carried *carried, const struct vs_event *event, bool alive)
+static enum vs_err keep(struct vs_carried *carried, const struct vs_event *event)
 {
     size_t at = find(carried, event->kind, event->fields[0]);
-    if (!alive) {
+    if (!is_alive(event)) {
         drop(carried, at);
         return VS_OK;
     }
@@ -105,11 +109,11 @@ static enum vs_err keep(struct vs_carried *carried, const struct vs_event *event
     return VS_OK;
 }
 
-static enum vs_err line(struct vs_carried *carried, unsigned which, const struct vs_event *event)
+static enum vs_err line(struct vs_carried *carried, const struct vs_event *event)
 {
-    if (carried->lines[which] == VS_CARRIED_LINES)
+    if (carried->lines[event->kind] == VS_CARRIED_LINES)
         return VS_OK;
-    carried->lines[which]++;
+    carried->lines[event->kind]++;
     return append(carried, event);
 }
 
@@ -127,25 +131,21 @@ static void pop(struct vs_carried *carried, const struct vs_event *event)
 
 enum vs_err vs_carried_event(struct vs_carried *carried, const struct vs_event *event)
 {
+    if (!vs_event_has(event, VS_PROPERTY_STATE))
+        return VS_OK;
+    if (vs_event_has(event, VS_PROPERTY_NUMBERED))
+        return keep(carried, event);
     switch (event->kind) {
     case VS_EVENT_process:
         return carried->count && carried->items[0].kind == VS_EVENT_process
                    ? VS_OK : append(carried, event);
-    case VS_EVENT_option: return line(carried, 0, event);
-    case VS_EVENT_note: return line(carried, 1, event);
-    case VS_EVENT_dropped: return line(carried, 2, event);
-    case VS_EVENT_device:
-    case VS_EVENT_thread: return keep(carried, event, true);
-    case VS_EVENT_context: return keep(carried, event, event->context.alive);
-    case VS_EVENT_stream: return keep(carried, event, event->stream.alive);
-    case VS_EVENT_range_start: return keep(carried, event, true);
     case VS_EVENT_range_end: {
         drop(carried, find(carried, VS_EVENT_range_start, event->range_end.range));
         return VS_OK;
     }
     case VS_EVENT_range_push: return append(carried, event);
     case VS_EVENT_range_pop: pop(carried, event); return VS_OK;
-    default: return VS_OK;
+    default: return line(carried, event);
     }
 }
 

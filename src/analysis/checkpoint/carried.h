@@ -16,14 +16,14 @@
 #include "trace/format/event.h"
 
 #define VS_CARRIED_MAX ((size_t)1 << 18)
-#define VS_CARRIED_LINES 100 /* options, notes, dropped: as many of each */
+#define VS_CARRIED_LINES 100 /* of each kind without a number: options, notes, dropped */
 
 /* Zero-initialise. */
 struct vs_carried {
     struct vs_event *items; /* kind 0: gone */
     size_t count, capacity, gone;
     struct vs_map by_key;   /* what can be replaced or go -> index */
-    size_t lines[3];        /* options, notes, dropped */
+    size_t lines[VS_EVENT_CODE_MAX + 1]; /* of each kind */
 };
 
 /* vs_carried_event: take note of *event*, if it is of those. VS_ERR_NOMEM. */

@@ -87,13 +87,6 @@ static size_t nearest(const struct vs_reader *reader, const struct moment_goal *
     return found;
 }
 
-/* What a trace begins with: who it is, and how it was recorded. */
-static bool is_head(const struct vs_event *event)
-{
-    return event->kind == VS_EVENT_process || event->kind == VS_EVENT_option ||
-           event->kind == VS_EVENT_module || event->kind == VS_EVENT_recording_changed;
-}
-
 /* The head is known from the first moment on, though it was written a little later. */
 static enum vs_err go_on(struct vs_moment *moment, const struct moment_goal *goal)
 {
@@ -104,7 +97,7 @@ static enum vs_err go_on(struct vs_moment *moment, const struct moment_goal *goa
         if (goal->by_event && moment->replay->events >= goal->value)
             return VS_OK;
         err = vs_reader_next(moment->reader, &event);
-        head = head && !err && is_head(&event);
+        head = head && !err && vs_event_has(&event, VS_PROPERTY_HEAD);
         if (!err && !goal->by_event && !head && event.time_ns >= goal->value) {
             vs_reader_unread(moment->reader, &event);
             return VS_OK;

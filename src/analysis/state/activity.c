@@ -31,34 +31,11 @@ static enum vs_err device_row(struct vs_activity *activity, uint64_t device,
 /* When it ran; where that is not known, when it was told of. */
 static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t *end_ns)
 {
-    switch (event->kind) {
-    case VS_EVENT_kernel:
-        *start_ns = event->kernel.start_ns, *end_ns = event->kernel.end_ns;
-        break;
-    case VS_EVENT_memcpy:
-        *start_ns = event->memcpy.start_ns, *end_ns = event->memcpy.end_ns;
-        break;
-    case VS_EVENT_memset:
-        *start_ns = event->memset.start_ns, *end_ns = event->memset.end_ns;
-        break;
-    default:
-        *start_ns = event->sync.start_ns, *end_ns = event->sync.end_ns;
-        break;
-    }
+    *start_ns = event->activity.start_ns, *end_ns = event->activity.end_ns;
     if (!*start_ns)
         *start_ns = *end_ns = event->time_ns;
     if (*end_ns < *start_ns)
         *end_ns = *start_ns;
-}
-
-static uint64_t device_of(const struct vs_event *event)
-{
-    switch (event->kind) {
-    case VS_EVENT_kernel: return event->kernel.device;
-    case VS_EVENT_memcpy: return event->memcpy.device;
-    case VS_EVENT_memset: return event->memset.device;
-    default: return event->sync.device;
-    }
 }
 
 /* What of *length_ns* lies in a span, and the share of bytes moved in it. */
@@ -111,18 +88,11 @@ static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_ev
     return VS_OK;
 }
 
-/* Does *event* tell of something a device did, or of waiting for it? */
-static bool is_activity(const struct vs_event *event)
-{
-    return event->kind == VS_EVENT_kernel || event->kind == VS_EVENT_memcpy ||
-           event->kind == VS_EVENT_memset || event->kind == VS_EVENT_sync;
-}
-
 static enum vs_err count(struct vs_activity *activity, const struct vs_event *event,
                          struct activity_share share)
 {
     struct vs_device_activity *row;
-    enum vs_err err = device_row(activity, device_of(event), &row);
+    enum vs_err err = device_row(activity, event->activity.device, &row);
     if (err || !row)
         return err;
     if (event->kind == VS_EVENT_kernel) {
@@ -149,7 +119,7 @@ enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_even
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t start_ns, end_ns;
-    if (!is_activity(event))
+    if (!vs_event_has(event, VS_PROPERTY_ACTIVITY))
         return false;
     times_of(event, &start_ns, &end_ns);
     return start_ns <= to_ns && end_ns >= from_ns;
@@ -159,7 +129,7 @@ enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct 
                                      uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t start_ns, end_ns;
-    if (!is_activity(event))
+    if (!vs_event_has(event, VS_PROPERTY_ACTIVITY))
         return VS_OK;
     times_of(event, &start_ns, &end_ns);
     if (event->kind != VS_EVENT_sync && end_ns > activity->known_ns)

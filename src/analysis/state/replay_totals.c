@@ -31,18 +31,14 @@ void vs_recording_event(struct vs_recording_state *state, const struct vs_event 
 bool vs_recording_left_out(const struct vs_recording_state *state, const char *kind)
 {
     /* these are counted in `unrecorded`; one that is missing is missing from the figures */
-    static const uint32_t summed[] = {
-        VS_EVENT_alloc,           VS_EVENT_free,           VS_EVENT_segment_alloc,
-        VS_EVENT_segment_free,    VS_EVENT_segment_map,    VS_EVENT_segment_unmap,
-        VS_EVENT_framework_alloc, VS_EVENT_framework_free, VS_EVENT_unrecorded};
+    uint64_t counted = vs_event_kinds(VS_PROPERTY_ALLOCATES | VS_PROPERTY_FREES) |
+                       UINT64_C(1) << VS_EVENT_unrecorded;
     bool known = false;
-    for (size_t i = 0; i < sizeof summed / sizeof *summed; i++) {
-        if (strcmp(kind, vs_event_describe(summed[i])->name) == 0)
-            return false;
-    }
     for (uint32_t code = 1; code <= VS_EVENT_CODE_MAX && !known; code++) {
         const struct vs_event_info *info = vs_event_describe(code);
         known = info && strcmp(kind, info->name) == 0;
+        if (known && (counted >> code & 1))
+            return false;
     }
     return known && state->stage > VS_RECORDING_SELECTS;
 }

@@ -7,12 +7,13 @@
 #include "trace/format/format.h"
 
 #define F(field, codec) {#field, VS_CODEC_##codec},
-#define VS_EVENT(code, name, list) static const struct vs_event_field fields_##name[] = {list};
+#define VS_EVENT(code, name, properties, list) \
+    static const struct vs_event_field fields_##name[] = {list};
 #include "trace/format/event_table.h"
 #undef VS_EVENT
 #undef F
 
-#define VS_EVENT(code, name, list)                                                             \
+#define VS_EVENT(code, name, properties, list)                                                 \
     _Static_assert((code) > 0 && (code) < 64 && ((code) < VS_DEFINE_STRING ||                  \
                                                  (code) > VS_DEFINE_RESERVED),                 \
                    "code of " #name " is reserved");                                           \
@@ -22,11 +23,27 @@
 #undef VS_EVENT
 
 static const struct vs_event_info table[VS_EVENT_CODE_MAX + 1] = {
-#define VS_EVENT(code, name, list) \
+#define VS_EVENT(code, name, properties, list) \
     [code] = {#name, sizeof fields_##name / sizeof fields_##name[0], fields_##name},
 #include "trace/format/event_table.h"
 #undef VS_EVENT
 };
+
+const uint16_t vs_event_properties[VS_EVENT_CODE_MAX + 1] = {
+#define P(property) VS_PROPERTY_##property |
+#define VS_EVENT(code, name, properties, list) [code] = properties 0,
+#include "trace/format/event_table.h"
+#undef VS_EVENT
+#undef P
+};
+
+uint64_t vs_event_kinds(unsigned properties)
+{
+    uint64_t kinds = 0;
+    for (unsigned kind = 0; kind <= VS_EVENT_CODE_MAX; kind++)
+        kinds |= vs_event_properties[kind] & properties ? UINT64_C(1) << kind : 0;
+    return kinds;
+}
 
 const struct vs_event_info *vs_event_describe(uint32_t kind)
 {

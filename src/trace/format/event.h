@@ -6,12 +6,13 @@
 #ifndef VS_EVENT_H
 #define VS_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ledger/change.h"
 
 enum vs_event_kind {
-#define VS_EVENT(code, name, fields) VS_EVENT_##name = code,
+#define VS_EVENT(code, name, properties, fields) VS_EVENT_##name = code,
 #include "trace/format/event_table.h"
 #undef VS_EVENT
     VS_EVENT_CODE_MAX = 63 /* codes fit six bits */
@@ -21,10 +22,15 @@ enum vs_event_kind {
 
 /* struct vs_event_<kind>: the fields of one kind. */
 #define F(field, codec) uint64_t field;
-#define VS_EVENT(code, name, list) struct vs_event_##name { list };
+#define VS_EVENT(code, name, properties, list) struct vs_event_##name { list };
 #include "trace/format/event_table.h"
 #undef VS_EVENT
 #undef F
+
+/* The first fields of every kind with VS_PROPERTY_ACTIVITY. */
+struct vs_event_activity {
+    uint64_t start_ns, end_ns, device, context, stream;
+};
 
 struct vs_event {
     uint32_t kind;   /* enum vs_event_kind */
@@ -32,7 +38,8 @@ struct vs_event {
     uint64_t time_ns; /* vs_clock_ns(); 0 = let the recorder fill it in. Never decreases in a file */
     union {
         uint64_t fields[VS_EVENT_FIELDS_MAX];
-#define VS_EVENT(code, name, list) struct vs_event_##name name;
+        struct vs_event_activity activity;
+#define VS_EVENT(code, name, properties, list) struct vs_event_##name name;
 #include "trace/format/event_table.h"
 #undef VS_EVENT
     };
@@ -129,6 +136,43 @@ struct vs_event_info {
     unsigned field_count;
     const struct vs_event_field *fields;
 };
+
+/* What holds of a kind of event, for code that treats some kinds differently. */
+enum vs_event_property {
+    VS_PROPERTY_NONE = 0,
+    /* Memory is allocated or reserved, or freed or returned. A change without an event of its own
+     * is counted in `unrecorded`. */
+    VS_PROPERTY_ALLOCATES = 1 << 0,
+    VS_PROPERTY_FREES = 1 << 1,
+    /* Sums of memory are reported for its time: those not written yet are written before it. */
+    VS_PROPERTY_SUMS_FIRST = 1 << 2,
+    /* The last stage of a trace with a size limit records it: always, or while a part of the
+     * space kept for that stage is left. For allocations and frees it was decided before that
+     * they have an event, and nothing else counts them. */
+    VS_PROPERTY_KEPT = 1 << 3,
+    VS_PROPERTY_KEPT_IF_ROOM = 1 << 4,
+    /* The device's work; fields begin as in struct vs_event_activity. A size limit drops it
+     * first. */
+    VS_PROPERTY_ACTIVITY = 1 << 5,
+    VS_PROPERTY_RANGE = 1 << 6, /* a range of the program begins or ends: peaks start again */
+    VS_PROPERTY_HEAD = 1 << 7,  /* one of those that a trace begins with */
+    /* Needed by a reader that begins in the middle of the trace; it gets them from the checkpoint.
+     * With NUMBERED the first field is a number, and a later event with that number replaces it;
+     * a field `alive` that is 0 removes it. */
+    VS_PROPERTY_STATE = 1 << 8,
+    VS_PROPERTY_NUMBERED = 1 << 9,
+};
+
+extern const uint16_t vs_event_properties[VS_EVENT_CODE_MAX + 1];
+
+/* vs_event_has: whether the kind of *event* has one of *properties* (enum vs_event_property). */
+static inline bool vs_event_has(const struct vs_event *event, unsigned properties)
+{
+    return vs_event_properties[event->kind & VS_EVENT_CODE_MAX] & properties;
+}
+
+/* vs_event_kinds: the kinds with one of *properties*: bit *kind* is set. */
+uint64_t vs_event_kinds(unsigned properties);
 
 /* vs_event_describe: the table's row for *kind*; NULL when there is none. Static
  * storage, any thread. */

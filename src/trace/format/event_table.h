@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one table of event kinds. VS_EVENT(code, name, FIELDS): *code* is what the
- * file holds (never reused, never renumbered), FIELDS is a list of
- * F(field, codec) in file order. Codecs:
+ * The one table of event kinds. VS_EVENT(code, name, PROPERTIES, FIELDS): *code* is what
+ * the file holds (never reused, never renumbered), PROPERTIES is a list of P(property),
+ * whose meanings stand with enum vs_event_property (event.h): who treats some kinds
+ * differently asks for a property, and keeps no list of kinds of its own. FIELDS is a list
+ * of F(field, codec) in file order. Codecs:
  *   U    unsigned varint
  *   S    signed, zigzag varint
  *   A    address: zigzag varint of the difference to the previous address field
@@ -16,20 +18,22 @@
  * each field means. */
 
 /* --- who and where: written before anything refers to them --- */
-VS_EVENT(1, process,
+VS_EVENT(1, process, P(HEAD) P(STATE),
          F(pid, U) F(ppid, U) F(start_realtime_ns, U) F(start_ns, U) F(exe, STR) F(cmdline, STR)
          F(host, STR) F(version, STR) F(policy, STR) F(page_bytes, U) F(born_ns, U)
          F(parent_born_ns, U) F(boot, STR) F(lineage, STR))
-VS_EVENT(2, option, F(name, STR) F(value, STR))
-VS_EVENT(3, device,
+VS_EVENT(2, option, P(HEAD) P(STATE), F(name, STR) F(value, STR))
+VS_EVENT(3, device, P(STATE) P(NUMBERED),
          F(device, U) F(name, STR) F(uuid, STR) F(total_bytes, U) F(sm_count, U) F(cc_major, U)
          F(cc_minor, U) F(simulated, U) F(driver_version, U))
-VS_EVENT(4, context, F(context, U) F(device, U) F(handle, U) F(primary, U) F(alive, U))
-VS_EVENT(5, stream, F(stream, U) F(device, U) F(handle, U) F(name, STR) F(alive, U))
-VS_EVENT(6, thread, F(tid, U) F(name, STR))
+VS_EVENT(4, context, P(SUMS_FIRST) P(STATE) P(NUMBERED),
+         F(context, U) F(device, U) F(handle, U) F(primary, U) F(alive, U))
+VS_EVENT(5, stream, P(STATE) P(NUMBERED),
+         F(stream, U) F(device, U) F(handle, U) F(name, STR) F(alive, U))
+VS_EVENT(6, thread, P(STATE) P(NUMBERED), F(tid, U) F(name, STR))
 /* A loaded object; offset = pc - base is the address in the file's own terms. With a
  * function: one of Python's, path is its source, and the offset of its frames the line. */
-VS_EVENT(7, module,
+VS_EVENT(7, module, P(HEAD),
          F(module, U) F(base, U) F(start, U) F(end, U) F(path, STR) F(build_id, STR) F(alive, U)
          F(function, STR))
 
@@ -37,76 +41,81 @@ VS_EVENT(7, module,
  * freed, the change of reserved, and how far above their values before it the family's live
  * bytes and the account's allocated, requested and reserved bytes rose meanwhile. enum
  * vs_level, enum vs_why (event.h) */
-VS_EVENT(8, unrecorded,
+VS_EVENT(8, unrecorded, P(KEPT),
          F(level, U) F(why, U) F(device, U) F(family, U) F(allocs, U) F(requested, U) F(size, U)
          F(frees, U) F(freed_requested, U) F(freed_size, U) F(reserved, S) F(family_peak, U)
          F(peak_allocated, U) F(peak_requested, U) F(peak_reserved, U) F(peak_ns, T))
 /* what is recorded from here on: enum vs_recording (event.h) */
-VS_EVENT(9, recording_changed,
+VS_EVENT(9, recording_changed, P(HEAD) P(KEPT),
          F(what, U) F(min_size, U) F(sample, U) F(seed, U) F(limit_bytes, U) F(file_bytes, U))
 
 /* --- memory --- */
 /* requested = bytes the program asked for, size = bytes set aside for it */
-VS_EVENT(16, alloc,
+VS_EVENT(16, alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(requested, U) F(size, U) F(family, U) F(device, U) F(context, U) F(stream, U)
          F(api, STR) F(stack, STK))
-VS_EVENT(17, free, F(addr, A) F(device, U) F(stream, U) F(api, STR) F(stack, STK))
-VS_EVENT(18, alloc_failed,
+VS_EVENT(17, free, P(FREES) P(KEPT), F(addr, A) F(device, U) F(stream, U) F(api, STR) F(stack, STK))
+VS_EVENT(18, alloc_failed, P(SUMS_FIRST) P(KEPT_IF_ROOM),
          F(requested, U) F(family, U) F(device, U) F(context, U) F(stream, U) F(api, STR) F(stack, STK)
          F(error, U) F(device_free_bytes, U) F(device_total_bytes, U))
 /* device memory held by the caching allocator; its blocks are `alloc` events */
-VS_EVENT(19, segment_alloc, F(addr, A) F(size, U) F(device, U) F(context, U) F(stream, U) F(pool, U) F(stack, STK))
-VS_EVENT(20, segment_free, F(addr, A) F(size, U) F(device, U))
+VS_EVENT(19, segment_alloc, P(ALLOCATES) P(KEPT),
+         F(addr, A) F(size, U) F(device, U) F(context, U) F(stream, U) F(pool, U) F(stack, STK))
+VS_EVENT(20, segment_free, P(FREES) P(KEPT), F(addr, A) F(size, U) F(device, U))
 /* a framework's own allocator above the device's (PyTorch): second level */
-VS_EVENT(21, framework_alloc,
+VS_EVENT(21, framework_alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
-VS_EVENT(22, framework_free, F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U))
-VS_EVENT(23, framework_oom,
+VS_EVENT(22, framework_free, P(FREES) P(KEPT),
+         F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U))
+VS_EVENT(23, framework_oom, P(SUMS_FIRST) P(KEPT_IF_ROOM),
          F(requested, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK))
-VS_EVENT(24, device_sample, F(device, U) F(free_bytes, U) F(total_bytes, U))
+VS_EVENT(24, device_sample, P(SUMS_FIRST), F(device, U) F(free_bytes, U) F(total_bytes, U))
 /* memory mapped into and out of address ranges of the caching allocator; reserved = bytes of
  * it that are new to it or given back: 0 where the same memory is mapped elsewhere as well */
-VS_EVENT(25, segment_map,
+VS_EVENT(25, segment_map, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(reserved, U) F(device, U) F(context, U) F(stream, U) F(pool, U)
          F(stack, STK))
-VS_EVENT(26, segment_unmap, F(addr, A) F(size, U) F(reserved, U) F(device, U))
+VS_EVENT(26, segment_unmap, P(FREES) P(KEPT), F(addr, A) F(size, U) F(reserved, U) F(device, U))
 /* address ranges that the program maps memory of cuMemCreate into and out of; memory = its
  * number, which is in the addr of its `alloc` event */
-VS_EVENT(27, vmm_map,
+VS_EVENT(27, vmm_map, P(NONE),
          F(addr, A) F(size, U) F(memory, U) F(offset, U) F(device, U) F(imported, U) F(stack, STK))
-VS_EVENT(28, vmm_unmap, F(addr, A) F(size, U) F(memory, U) F(device, U))
+VS_EVENT(28, vmm_unmap, P(NONE), F(addr, A) F(size, U) F(memory, U) F(device, U))
 /* what the driver holds for the memory of graphs: used by launches, reserved (kept until it
  * is trimmed), and their highest since the program reset them. `alloc` events of that family
  * lie in the reserved bytes */
-VS_EVENT(29, graph_memory, F(device, U) F(used, U) F(used_high, U) F(reserved, U) F(reserved_high, U))
+VS_EVENT(29, graph_memory, P(ALLOCATES) P(FREES) P(SUMS_FIRST) P(KEPT),
+         F(device, U) F(used, U) F(used_high, U) F(reserved, U) F(reserved_high, U))
 /* who uses the device: *what* and *how* are enum vs_usage_what and vs_usage_how (event.h) */
-VS_EVENT(30, device_usage,
+VS_EVENT(30, device_usage, P(SUMS_FIRST),
          F(device, U) F(what, U) F(bytes, U) F(count, U) F(pid, U) F(name, STR) F(how, U))
 /* device memory that came with a context, a module or a limit and has no allocation */
-VS_EVENT(31, overhead, F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U))
+VS_EVENT(31, overhead, P(NONE), F(device, U) F(context, U) F(what, U) F(bytes, S) F(how, U))
 
 /* --- activity on the device; start and end in the trace's clock --- */
-VS_EVENT(32, kernel,
+VS_EVENT(32, kernel, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(name, STR)
          F(correlation, U) F(grid_x, U) F(grid_y, U) F(grid_z, U) F(block_x, U) F(block_y, U)
          F(block_z, U) F(shared_bytes, U))
-VS_EVENT(33, memcpy,
+VS_EVENT(33, memcpy, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(copy_kind, U)
          F(async, U) F(correlation, U))
-VS_EVENT(34, memset,
+VS_EVENT(34, memset, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(value, U)
          F(correlation, U))
-VS_EVENT(35, sync, F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
+VS_EVENT(35, sync, P(ACTIVITY),
+         F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
 
 /* --- what the program says about itself --- */
-VS_EVENT(48, range_push, F(name, STR) F(domain, STR))
-VS_EVENT(49, range_pop, F(domain, STR))
-VS_EVENT(50, range_start, F(range, U) F(name, STR) F(domain, STR))
-VS_EVENT(51, range_end, F(range, U))
-VS_EVENT(52, mark, F(name, STR) F(domain, STR))
+VS_EVENT(48, range_push, P(RANGE) P(SUMS_FIRST) P(STATE), F(name, STR) F(domain, STR))
+VS_EVENT(49, range_pop, P(RANGE) P(SUMS_FIRST) P(STATE), F(domain, STR))
+VS_EVENT(50, range_start, P(RANGE) P(SUMS_FIRST) P(STATE) P(NUMBERED),
+         F(range, U) F(name, STR) F(domain, STR))
+VS_EVENT(51, range_end, P(RANGE) P(SUMS_FIRST) P(STATE), F(range, U))
+VS_EVENT(52, mark, P(SUMS_FIRST), F(name, STR) F(domain, STR))
 
 /* --- about the recording --- */
-VS_EVENT(60, note, F(severity, U) F(text, STR))
-VS_EVENT(61, dropped, F(what, STR) F(count, U))
+VS_EVENT(60, note, P(STATE) P(KEPT_IF_ROOM), F(severity, U) F(text, STR))
+VS_EVENT(61, dropped, P(STATE) P(KEPT), F(what, STR) F(count, U))
 /* reason: see enum vs_end_reason; status: exit status or signal */
-VS_EVENT(62, end, F(reason, U) F(status, U))
+VS_EVENT(62, end, P(SUMS_FIRST) P(KEPT), F(reason, U) F(status, U))

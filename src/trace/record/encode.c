@@ -73,7 +73,7 @@ static inline void put_STK(struct encoding *e, uint64_t value)
 
 /* encode_<kind>: the fields of one kind, in order. Only those called are compiled. */
 #define F(field, codec) put_##codec(e, fields->field);
-#define VS_EVENT(code, name, list)                                                        \
+#define VS_EVENT(code, name, properties, list)                                            \
     __attribute__((unused)) static inline void encode_##name(struct encoding *e,          \
                                                              const struct vs_event *event) \
     {                                                                                     \

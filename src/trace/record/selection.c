@@ -10,14 +10,6 @@
 
 bool vs_selection_on;
 
-#define KIND(name) (UINT64_C(1) << VS_EVENT_##name)
-
-/* What is said of memory at such an event has to be true at it. */
-#define RANGES (KIND(range_push) | KIND(range_pop) | KIND(range_start) | KIND(range_end))
-#define LOOKS_AT_MEMORY                                                                       \
-    (RANGES | KIND(alloc_failed) | KIND(framework_oom) | KIND(device_sample) |                \
-     KIND(device_usage) | KIND(graph_memory) | KIND(context) | KIND(mark) | KIND(end))
-
 void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *config)
 {
     struct vs_selection *s = &r->selection;
@@ -30,7 +22,7 @@ void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *c
     s->on = s->min_size || s->sample > 1 || s->limit_bytes;
     if (!s->on)
         return;
-    s->heed = LOOKS_AT_MEMORY;
+    s->heed = vs_event_kinds(VS_PROPERTY_SUMS_FIRST | VS_PROPERTY_RANGE);
     vs_selection_on = true;
 }
 
@@ -130,11 +122,11 @@ bool vs_selection_counts_locked(struct vs_recorder *r, const struct vs_recorded 
 bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *event)
 {
     struct vs_selection *s = &r->selection;
-    if ((s->dropped_kinds >> event->kind & 1) && vs_trace_limit_drop_locked(r, event->kind))
+    if ((s->dropped_kinds >> event->kind & 1) && vs_trace_limit_drop_locked(r, event))
         return false;
-    if (s->pending && (LOOKS_AT_MEMORY >> event->kind & 1))
+    if (s->pending && vs_event_has(event, VS_PROPERTY_SUMS_FIRST))
         vs_unrecorded_write_locked(r);
-    if (RANGES >> event->kind & 1)
+    if (vs_event_has(event, VS_PROPERTY_RANGE))
         vs_unrecorded_range_locked(r);
     if (event->kind == VS_EVENT_end)
         vs_trace_limit_finish_locked(r);

@@ -110,8 +110,8 @@ size_t vs_trace_limit_window(uint64_t limit_bytes, size_t wanted);
 bool vs_trace_limit_awaits_locked(const struct vs_recorder *r);
 /* vs_trace_limit_look_locked: a window was begun: stop what no longer fits. */
 void vs_trace_limit_look_locked(struct vs_recorder *r);
-/* vs_trace_limit_drop_locked: whether *kind* is left out; counts it then. */
-bool vs_trace_limit_drop_locked(struct vs_recorder *r, uint32_t kind);
+/* vs_trace_limit_drop_locked: whether *event* is left out; counts it then. */
+bool vs_trace_limit_drop_locked(struct vs_recorder *r, const struct vs_event *event);
 /* vs_trace_limit_finish_locked: before the end: what was left out, by kind. */
 void vs_trace_limit_finish_locked(struct vs_recorder *r);
 /* vs_trace_limit_totals_due_locked: in the last stage totals are written ever more rarely. */

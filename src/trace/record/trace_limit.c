@@ -12,17 +12,6 @@
 #include "base/vs_size.h"
 #include "trace/record/recorder_internal.h"
 
-#define KIND(name) (UINT64_C(1) << VS_EVENT_##name)
-#define ACTIVITY (KIND(kernel) | KIND(memcpy) | KIND(memset) | KIND(sync))
-#define ALWAYS (KIND(unrecorded) | KIND(recording_changed) | KIND(dropped) | KIND(end))
-/* Allocations, frees and segments: it was decided before that one has an event (selection.c), and
- * what it changes is not counted anywhere else. The stage may have begun since. */
-#define DECIDED                                                                               \
-    (KIND(alloc) | KIND(free) | KIND(framework_alloc) | KIND(framework_free) |                \
-     KIND(segment_alloc) | KIND(segment_free) | KIND(segment_map) | KIND(segment_unmap) |     \
-     KIND(graph_memory))
-#define WHILE_THERE_IS_ROOM (KIND(alloc_failed) | KIND(framework_oom) | KIND(note))
-
 /* Kept for the last stage; the second part of it for the end alone. */
 #define KEPT_BYTES ((uint64_t)96 << 10)
 #define KEPT_FOR_END_BYTES ((uint64_t)32 << 10)
@@ -100,7 +89,8 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
     bool totals = stage == VS_RECORDING_TOTALS;
     if (totals)
         define_names_locked(r);
-    s->dropped_kinds |= totals ? ~(ALWAYS | DECIDED) : ACTIVITY;
+    s->dropped_kinds |= totals ? ~vs_event_kinds(VS_PROPERTY_KEPT)
+                               : vs_event_kinds(VS_PROPERTY_ACTIVITY);
     s->heed |= s->dropped_kinds;
     s->totals_since_ns = r->last_ns;
     atomic_store_explicit(&s->stage, stage, memory_order_relaxed);
@@ -141,15 +131,15 @@ void vs_trace_limit_look_locked(struct vs_recorder *r)
     r->selection.looking = false;
 }
 
-bool vs_trace_limit_drop_locked(struct vs_recorder *r, uint32_t kind)
+bool vs_trace_limit_drop_locked(struct vs_recorder *r, const struct vs_event *event)
 {
     struct vs_selection *s = &r->selection;
     bool room = s->spent_bytes + EVENT_COST < KEPT_BYTES - KEPT_FOR_END_BYTES;
-    if ((WHILE_THERE_IS_ROOM >> kind & 1) && room) {
+    if (vs_event_has(event, VS_PROPERTY_KEPT_IF_ROOM) && room) {
         s->spent_bytes += EVENT_COST;
         return false;
     }
-    s->dropped[kind]++;
+    s->dropped[event->kind]++;
     return true;
 }
 

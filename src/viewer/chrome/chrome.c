@@ -186,27 +186,17 @@ static enum vs_err name_stream(struct chrome *c, uint64_t device, uint64_t strea
 static void write_slice(struct chrome *c, const struct vs_slice *slice)
 {
     const struct vs_event *event = &slice->event;
-    uint64_t device = event->kind == VS_EVENT_kernel   ? event->kernel.device
-                      : event->kind == VS_EVENT_memcpy ? event->memcpy.device
-                                                       : event->memset.device;
-    vs_emit_slice(&c->emit, slice, device_pid(c, device),
+    vs_emit_slice(&c->emit, slice, device_pid(c, event->activity.device),
                   event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL);
 }
 
 static enum vs_err add_slice(struct chrome *c, const struct vs_event *event)
 {
-    struct vs_slice slice = {.event = *event}, ready;
-    uint64_t device, stream;
-    if (event->kind == VS_EVENT_kernel) {
-        device = event->kernel.device, stream = event->kernel.stream;
-        slice.start_ns = event->kernel.start_ns, slice.end_ns = event->kernel.end_ns;
-    } else if (event->kind == VS_EVENT_memcpy) {
-        device = event->memcpy.device, stream = event->memcpy.stream;
-        slice.start_ns = event->memcpy.start_ns, slice.end_ns = event->memcpy.end_ns;
-    } else {
-        device = event->memset.device, stream = event->memset.stream;
-        slice.start_ns = event->memset.start_ns, slice.end_ns = event->memset.end_ns;
-    }
+    const struct vs_event_activity *activity = &event->activity;
+    struct vs_slice slice = {.event = *event, .start_ns = activity->start_ns,
+                             .end_ns = activity->end_ns};
+    struct vs_slice ready;
+    uint64_t device = activity->device, stream = activity->stream;
     enum vs_err err = name_stream(c, device, stream, "");
     struct track *track;
     if (!err)

@@ -85,16 +85,16 @@ void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
     FILE *out = emit->out;
     char name[64];
     const char *shown = name;
-    uint64_t device = event->kernel.device, stream = event->kernel.stream;
+    uint64_t device = event->activity.device, stream = event->activity.stream;
     const char *category = "kernel";
     if (event->kind == VS_EVENT_kernel) {
         shown = kernel;
     } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(name, sizeof name, "Memcpy %s", vs_copy_kind_name(event->memcpy.copy_kind));
-        device = event->memcpy.device, stream = event->memcpy.stream, category = "gpu_memcpy";
+        category = "gpu_memcpy";
     } else {
         snprintf(name, sizeof name, "Memset");
-        device = event->memset.device, stream = event->memset.stream, category = "gpu_memset";
+        category = "gpu_memset";
     }
     vs_emit_begin(emit, 'X', shown, pid, stream, slice->start_ns);
     fputs(",\"dur\":", out);
