@@ -107,22 +107,27 @@ static void put_families(FILE *out, const struct vs_account *a)
 {
     number(out, VS_FAMILY_COUNT);
     for (int i = 0; i < VS_FAMILY_COUNT; i++) {
-        const struct vs_family_account *f = &a->family[i];
-        NUMBERS(f->allocs, f->frees, f->failures, f->bytes, f->live_bytes, f->live_count,
-                f->peak_bytes);
+        const struct vs_ledger *sums = &a->sums;
+        NUMBERS(sums->family[i].allocs, sums->family[i].frees, a->family[i].failures,
+                a->family[i].bytes, sums->now.family[i], vs_ledger_live(sums, (unsigned)i),
+                sums->peak.family[i]);
     }
 }
 
 static void put_account(FILE *out, const struct vs_account *a, bool host)
 {
+    const struct vs_ledger *sums = &a->sums, *framework = &a->framework;
     fputs("accounts", out);
     NUMBERS(host, a->device, a->name, a->uuid, a->total_bytes, a->sm_count, a->cc_major,
-            a->cc_minor, a->simulated, a->driver_version, a->allocated, a->requested, a->reserved);
-    NUMBERS(a->segment_bytes, a->segment_count, a->segment_allocs, a->segment_frees,
-            a->block_bytes, a->graph_used_peak, a->graph_reserved, a->graph_reserved_peak,
-            a->graph_held, a->peak_reserved_first_ns, a->lost_bytes, a->lost_count);
-    NUMBERS(a->framework.allocs, a->framework.frees, a->framework.allocated,
-            a->framework.peak_allocated, a->framework.peak_reserved, a->framework.ooms);
+            a->cc_minor, a->simulated, a->driver_version, sums->now.allocated,
+            sums->now.requested, sums->now.reserved);
+    NUMBERS(sums->segment_bytes, a->segment_count, a->segment_allocs, a->segment_frees,
+            vs_ledger_block_bytes(sums), a->graph_used_peak, sums->graph_driver,
+            a->graph_reserved_peak, sums->graph_reserved, a->peak_reserved_first_ns,
+            a->lost_bytes, a->lost_count);
+    NUMBERS(framework->family[VS_FAMILY_DEVICE].allocs, framework->family[VS_FAMILY_DEVICE].frees,
+            framework->now.allocated, framework->peak.allocated, framework->peak.reserved,
+            a->framework_ooms);
     NUMBERS(a->sample_free, a->sample_total, a->step_peak, a->steps_peak, a->step_largest,
             a->steps_largest, a->freed_bytes, a->largest, a->described);
     put_families(out, a);

@@ -11,7 +11,7 @@
 
 /* A field added to one of these is added below as well, at the end of its record, and
  * VS_CHECKPOINT_VERSION is raised; then the size here is corrected. */
-_Static_assert(sizeof(struct vs_account) == 1912, "fields of an account");
+_Static_assert(sizeof(struct vs_account) == 2480, "fields of an account");
 _Static_assert(sizeof(struct vs_site) == 176, "fields of a call site");
 _Static_assert(sizeof(struct vs_live) == 64, "fields of a live allocation");
 _Static_assert(sizeof(struct vs_failure) == 136, "fields of a failure");
@@ -134,39 +134,60 @@ static void sample_io(struct vs_state_record *r, struct vs_sample_mark *mark,
     place_io(r, &mark->place, phases);
 }
 
-static void families_io(struct vs_state_record *r, struct vs_family_account *families)
+static void family_io(struct vs_state_record *r, struct vs_account *a, unsigned f)
+{
+    struct vs_family_counts *counts = &a->sums.family[f];
+    uint64_t live = vs_ledger_live(&a->sums, f);
+    uint64_t *const fields[] = {&counts->allocs, &counts->frees, &a->family[f].failures,
+                                &a->family[f].bytes, &a->sums.now.family[f], &live,
+                                &a->sums.peak.family[f]};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        vs_state_u64(r, fields[i]);
+    if (!r->writing)
+        counts->live_before = live - counts->allocs + counts->frees;
+}
+
+static void families_io(struct vs_state_record *r, struct vs_account *a)
 {
     uint64_t count = VS_FAMILY_COUNT;
     vs_state_u64(r, &count);
     if (count > VS_FAMILY_COUNT)
         r->bad = true;
-    for (uint64_t f = 0; !r->bad && f < count; f++) {
-        struct vs_family_account *family = &families[f];
-        uint64_t *const fields[] = {&family->allocs, &family->frees, &family->failures,
-                                    &family->bytes, &family->live_bytes, &family->live_count,
-                                    &family->peak_bytes};
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-            vs_state_u64(r, fields[i]);
-    }
+    for (unsigned f = 0; !r->bad && f < count; f++)
+        family_io(r, a, f);
+}
+
+/* The parts of the ledger that other records or fields say. */
+static void complete_sums(struct vs_account *a, uint64_t block_bytes)
+{
+    struct vs_ledger *sums = &a->sums, *framework = &a->framework;
+    sums->direct_bytes = sums->now.family[VS_FAMILY_DEVICE] - block_bytes;
+    sums->peak.allocated = a->peak_allocated.bytes;
+    sums->peak.requested = a->peak_requested.bytes;
+    sums->peak.reserved = a->peak_reserved.bytes;
+    framework->now.requested = framework->now.family[VS_FAMILY_DEVICE] = framework->now.allocated;
 }
 
 void vs_moment_io_account(struct vs_state_record *r, struct vs_account *a,
                           const struct vs_phases *phases)
 {
+    struct vs_ledger *sums = &a->sums, *framework = &a->framework;
+    uint64_t block_bytes = vs_ledger_block_bytes(sums);
     uint64_t *const fields[] = {
         &a->device, &a->name, &a->uuid, &a->total_bytes, &a->sm_count, &a->cc_major, &a->cc_minor,
-        &a->simulated, &a->driver_version, &a->allocated, &a->requested, &a->reserved,
-        &a->segment_bytes, &a->segment_count, &a->segment_allocs, &a->segment_frees,
-        &a->block_bytes, &a->graph_used_peak, &a->graph_reserved, &a->graph_reserved_peak,
-        &a->graph_held, &a->peak_reserved_first_ns, &a->lost_bytes, &a->lost_count,
-        &a->framework.allocs, &a->framework.frees, &a->framework.allocated,
-        &a->framework.peak_allocated, &a->framework.peak_reserved, &a->framework.ooms,
+        &a->simulated, &a->driver_version, &sums->now.allocated, &sums->now.requested,
+        &sums->now.reserved, &sums->segment_bytes, &a->segment_count, &a->segment_allocs,
+        &a->segment_frees, &block_bytes, &a->graph_used_peak, &sums->graph_driver,
+        &a->graph_reserved_peak, &sums->graph_reserved, &a->peak_reserved_first_ns,
+        &a->lost_bytes, &a->lost_count, &framework->family[VS_FAMILY_DEVICE].allocs,
+        &framework->family[VS_FAMILY_DEVICE].frees, &framework->now.allocated,
+        &framework->peak.allocated, &framework->peak.reserved, &a->framework_ooms,
         &a->sample_free, &a->sample_total, &a->step_peak, &a->steps_peak, &a->step_largest,
         &a->steps_largest, &a->freed_bytes, &a->largest};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         vs_state_u64(r, fields[i]);
     vs_state_bool(r, &a->described);
-    families_io(r, a->family);
+    families_io(r, a);
     peak_io(r, &a->peak_allocated, phases);
     peak_io(r, &a->peak_requested, phases);
     peak_io(r, &a->peak_reserved, phases);
@@ -175,6 +196,8 @@ void vs_moment_io_account(struct vs_state_record *r, struct vs_account *a,
     sample_io(r, &a->last_used, phases);
     growth_io(r, &a->growth);
     unrecorded_io(r, a->unrecorded);
+    if (!r->writing)
+        complete_sums(a, block_bytes);
 }
 
 void vs_moment_io_usage(struct vs_state_record *r, struct vs_device_usage *u)

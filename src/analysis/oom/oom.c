@@ -69,14 +69,14 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
 {
     const struct vs_account *account = replay->accounts[failure->account];
     oom->need = rounded_need(replay, failure);
-    oom->reserved = account->reserved;
-    oom->allocated = account->allocated;
+    oom->reserved = account->sums.now.reserved;
+    oom->allocated = account->sums.now.allocated;
     oom->steps_begun = replay->phases.steps.begun;
     oom->steps_done = replay->phases.steps.done;
     oom->steps_peak = account->steps_peak;
     oom->earlier_peak = account->peak_allocated.bytes;
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        oom->family[f] = account->family[f].live_bytes;
+        oom->family[f] = account->sums.now.family[f];
     oom->total = account->total_bytes;
     if (failure->device_total) {
         oom->total = failure->device_total;

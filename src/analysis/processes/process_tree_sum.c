@@ -137,15 +137,15 @@ static void account_for(struct summing *s, size_t m)
     for (unsigned i = 0; i < stream->replay->account_count; i++) {
         const struct vs_account *a = stream->replay->accounts[i];
         struct holding *held = &stream->held[i];
-        allocated += a->allocated;
-        reserved += a->reserved;
-        if (a->allocated == held->allocated && a->reserved == held->reserved)
+        allocated += a->sums.now.allocated;
+        reserved += a->sums.now.reserved;
+        if (a->sums.now.allocated == held->allocated && a->sums.now.reserved == held->reserved)
             continue;
         if (!held->known) {
             held->gpu = find_gpu(s, stream, a);
             held->known = true;
         }
-        set_held(s, m, held, a->allocated, a->reserved);
+        set_held(s, m, held, a->sums.now.allocated, a->sums.now.reserved);
     }
     if (allocated > member->peak_allocated)
         member->peak_allocated = allocated;
@@ -188,11 +188,11 @@ static enum vs_err apply(struct summing *s, size_t m)
     uint64_t allocated = 0, reserved = 0;
     bool rose = stream->event.kind == VS_EVENT_unrecorded && u->level < VS_LEVEL_COUNT &&
                 u->level != VS_LEVEL_FRAMEWORK && u->family < VS_FAMILY_COUNT &&
-                !vs_replay_family_is_host(u->family) && (u->peak_allocated || u->peak_reserved);
+                !vs_family_on_host(u->family) && (u->peak_allocated || u->peak_reserved);
     unsigned index = rose ? vs_replay_account(stream->replay, u->device) : VS_ACCOUNT_NONE;
     if (index != VS_ACCOUNT_NONE) {
-        allocated = stream->replay->accounts[index]->allocated;
-        reserved = stream->replay->accounts[index]->reserved;
+        allocated = stream->replay->accounts[index]->sums.now.allocated;
+        reserved = stream->replay->accounts[index]->sums.now.reserved;
     }
     enum vs_err err = vs_replay_event(stream->replay, &stream->event);
     if (!err && rose)

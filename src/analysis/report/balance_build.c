@@ -180,14 +180,14 @@ static enum vs_err gather_unrecorded(const struct vs_replay *replay, unsigned ac
     for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++)
         for (int why = 0; why < VS_WHY_COUNT; why++)
             count += a->unrecorded[level][why].allocs - a->unrecorded[level][why].frees;
-    if (a->allocated <= known)
+    if (a->sums.now.allocated <= known)
         return VS_OK;
     enum vs_err err =
         vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
     if (!err)
         set->items[set->count++] =
             (struct vs_balance_library){.name = "(not recorded one by one)",
-                                        .bytes = a->allocated - known,
+                                        .bytes = a->sums.now.allocated - known,
                                         .count = count <= INT64_MAX ? count : 0};
     return err;
 }
@@ -232,19 +232,20 @@ static void fill_allocations(const struct vs_account *account, struct vs_balance
 {
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         if (vs_family_on_device((uint64_t)f) && f != VS_FAMILY_MANAGED)
-            out->live[f] = account->family[f].live_bytes;
+            out->live[f] = account->sums.now.family[f];
     }
-    out->managed_live = account->family[VS_FAMILY_MANAGED].live_bytes;
-    out->imported = account->family[VS_FAMILY_IPC].live_bytes;
-    out->cached = account->segment_bytes > account->block_bytes
-                      ? account->segment_bytes - account->block_bytes
-                      : 0;
+    out->managed_live = account->sums.now.family[VS_FAMILY_MANAGED];
+    out->imported = account->sums.now.family[VS_FAMILY_IPC];
+    uint64_t in_blocks = vs_ledger_block_bytes(&account->sums);
+    uint64_t graphs = account->sums.graph_driver;
+    out->cached =
+        account->sums.segment_bytes > in_blocks ? account->sums.segment_bytes - in_blocks : 0;
     /* what launches share counts once */
-    if (account->graph_reserved && out->live[VS_FAMILY_GRAPH] > account->graph_reserved)
-        out->live[VS_FAMILY_GRAPH] = account->graph_reserved;
-    if (account->graph_held > out->live[VS_FAMILY_GRAPH] && account->graph_reserved)
-        out->graphs = account->graph_reserved - out->live[VS_FAMILY_GRAPH];
-    out->framework_allocated = account->framework.allocated;
+    if (graphs && out->live[VS_FAMILY_GRAPH] > graphs)
+        out->live[VS_FAMILY_GRAPH] = graphs;
+    if (account->sums.graph_reserved > out->live[VS_FAMILY_GRAPH] && graphs)
+        out->graphs = graphs - out->live[VS_FAMILY_GRAPH];
+    out->framework_allocated = account->framework.now.allocated;
 }
 
 static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)

@@ -84,11 +84,12 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
 static void fill_families(struct vs_report_family *out, const struct vs_account *account)
 {
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-        const struct vs_family_account *from = &account->family[f];
+        const struct vs_ledger *sums = &account->sums;
         out[f] = (struct vs_report_family){
-            .allocs = from->allocs, .frees = from->frees, .failures = from->failures,
-            .bytes = from->bytes, .peak_bytes = from->peak_bytes,
-            .live_bytes = from->live_bytes, .live_count = from->live_count};
+            .allocs = sums->family[f].allocs, .frees = sums->family[f].frees,
+            .failures = account->family[f].failures, .bytes = account->family[f].bytes,
+            .peak_bytes = sums->peak.family[f], .live_bytes = sums->now.family[f],
+            .live_count = vs_ledger_live(sums, (unsigned)f)};
     }
 }
 
@@ -166,21 +167,21 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         .peak_reserved_first_ns = since_start(replay, account->peak_reserved_first_ns),
         .peak_reserved_first_place =
             place_of(report, replay, account->peak_reserved_first_place),
-        .allocated = account->allocated, .requested = account->requested,
-        .reserved = account->reserved, .lost_bytes = account->lost_bytes,
+        .allocated = account->sums.now.allocated, .requested = account->sums.now.requested,
+        .reserved = account->sums.now.reserved, .lost_bytes = account->lost_bytes,
         .lost_count = account->lost_count, .segment_allocs = account->segment_allocs,
         .segment_frees = account->segment_frees,
-        .graph_reserved = account->graph_reserved, .graph_used_peak = account->graph_used_peak,
+        .graph_reserved = account->sums.graph_driver, .graph_used_peak = account->graph_used_peak,
         .graph_reserved_peak = account->graph_reserved_peak,
         .growth_steady = vs_growth_steady(&account->growth, replay->phases.steps.done),
         .growth_per_step = vs_growth_per_step(&account->growth),
-        .has_framework = account->framework.allocs || account->framework.ooms,
-        .framework_allocs = account->framework.allocs,
-        .framework_frees = account->framework.frees,
-        .framework_allocated = account->framework.allocated,
-        .framework_peak_allocated = account->framework.peak_allocated,
-        .framework_peak_reserved = account->framework.peak_reserved,
-        .framework_ooms = account->framework.ooms};
+        .has_framework = account->framework.family[VS_FAMILY_DEVICE].allocs || account->framework_ooms,
+        .framework_allocs = account->framework.family[VS_FAMILY_DEVICE].allocs,
+        .framework_frees = account->framework.family[VS_FAMILY_DEVICE].frees,
+        .framework_allocated = account->framework.now.allocated,
+        .framework_peak_allocated = account->framework.peak.allocated,
+        .framework_peak_reserved = account->framework.peak.reserved,
+        .framework_ooms = account->framework_ooms};
     if (!out->name || !out->uuid || !out->peak_reserved_first_place)
         return VS_ERR_NOMEM;
     memcpy(out->unrecorded, account->unrecorded, sizeof out->unrecorded);
@@ -235,7 +236,7 @@ static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *
     out->peak_bytes = account->peak_allocated.bytes;
     out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
     out->peak_place = place_of(report, replay, account->peak_allocated.place);
-    out->live_bytes = account->allocated;
+    out->live_bytes = account->sums.now.allocated;
     if (!out->peak_place)
         return VS_ERR_NOMEM;
     return vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
@@ -370,8 +371,8 @@ static enum vs_err fill_balance(const struct vs_summary *summary, unsigned accou
 static void fill_family_at_peak(struct vs_report_device *device, const struct vs_account *account)
 {
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        device->family_at_peak[f] = account->family[f].live_bytes;
-    uint64_t more = device->peak_allocated.bytes - account->allocated;
+        device->family_at_peak[f] = account->sums.now.family[f];
+    uint64_t more = device->peak_allocated.bytes - account->sums.now.allocated;
     uint64_t *main = &device->family_at_peak[VS_FAMILY_DEVICE];
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
         if (vs_family_on_device((uint64_t)f) && device->family_at_peak[f] > *main)

@@ -297,7 +297,7 @@ static void fill_unsited(const struct vs_replay *replay, unsigned account,
         return;
     int64_t exact = kind == VS_SITES_LEFT ? (int64_t)a->lost_bytes : 0;
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        exact += (int64_t)a->family[f].live_bytes;
+        exact += (int64_t)a->sums.now.family[f];
     for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++) {
         const struct vs_unrecorded *small = &a->unrecorded[level][VS_WHY_SMALL];
         out->small_bytes += (uint64_t)vs_unrecorded_live(small);

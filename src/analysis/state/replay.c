@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The state machine behind every view of a trace; see the header. The invariant
- * after each event: for every device, allocated, requested, block_bytes and the
- * families' live bytes are the sums over the live table, and reserved is
- * segment_bytes, what is live outside segments, and graph_held for graphs.
+ * after each event: the ledger of every device has the sums over the live table and
+ * the segments.
  * Allocations, segments and failures have files of their own (replay_internal.h). */
 #include <stdlib.h>
 
 #include "analysis/state/replay_internal.h"
-
-bool vs_replay_family_is_host(uint64_t family)
-{
-    return family == VS_FAMILY_PINNED || family == VS_FAMILY_REGISTERED;
-}
 
 enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out)
 {
@@ -88,67 +82,65 @@ enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, uns
     return VS_OK;
 }
 
-static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_peak *now,
-                              uint64_t bytes, struct vs_place place)
+static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_levels *now,
+                              uint64_t bytes, uint64_t time_ns, struct vs_place place)
 {
-    return (struct vs_peak){.bytes = bytes, .event = replay->events, .time_ns = now->time_ns,
+    return (struct vs_peak){.bytes = bytes, .event = replay->events, .time_ns = time_ns,
                             .place = place, .allocated = now->allocated,
                             .requested = now->requested, .reserved = now->reserved};
 }
 
-void vs_replay_raise_peaks(struct vs_replay *replay, struct vs_account *account,
-                           struct vs_place place, const struct vs_peak *now)
+void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
+                          struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
+                          unsigned rose)
 {
-    if (now->allocated > account->peak_allocated.bytes)
-        account->peak_allocated = peak_of(replay, now, now->allocated, place);
-    if (now->requested > account->peak_requested.bytes)
-        account->peak_requested = peak_of(replay, now, now->requested, place);
+    if (rose & VS_ROSE_ALLOCATED)
+        account->peak_allocated = peak_of(replay, now, now->allocated, time_ns, place);
+    if (rose & VS_ROSE_REQUESTED)
+        account->peak_requested = peak_of(replay, now, now->requested, time_ns, place);
     struct vs_peak *reserved = &account->peak_reserved;
-    if (now->reserved > reserved->bytes) {
-        account->peak_reserved_first_ns = now->time_ns;
+    if (rose & VS_ROSE_RESERVED) {
+        account->peak_reserved_first_ns = time_ns;
         account->peak_reserved_first_place = place;
-        *reserved = peak_of(replay, now, now->reserved, place);
+        *reserved = peak_of(replay, now, now->reserved, time_ns, place);
     } else if (now->reserved == reserved->bytes && now->allocated > reserved->allocated) {
-        *reserved = peak_of(replay, now, now->reserved, place);
+        *reserved = peak_of(replay, now, now->reserved, time_ns, place);
     }
     if (now->allocated > account->step_peak)
         account->step_peak = now->allocated;
 }
 
-void vs_replay_raise_peaks_at(struct vs_replay *replay, struct vs_account *account,
-                              struct vs_place place)
+void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_change *change,
+                      uint32_t tid)
 {
-    vs_replay_raise_peaks(replay, account, place,
-                          &(struct vs_peak){.allocated = account->allocated,
-                                            .requested = account->requested,
-                                            .reserved = account->reserved,
-                                            .time_ns = replay->now_ns});
+    struct vs_account *account = replay->accounts[index];
+    unsigned rose = vs_ledger_apply(&account->sums, change);
+    replay->changed = index;
+    if (!change->frees)
+        vs_replay_note_peaks(replay, account, vs_phases_place(&replay->phases, tid),
+                             &account->sums.now, replay->now_ns, rose);
 }
 
 static enum vs_err apply_framework(struct vs_replay *replay, const struct vs_event *event)
 {
     bool alloc = event->kind == VS_EVENT_framework_alloc;
     uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
+    uint64_t size = alloc ? event->framework_alloc.size : 0, old = 0;
     unsigned index;
     enum vs_err err = vs_replay_account_for(
         replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
     if (err || index == VS_ACCOUNT_NONE || addr == 0)
         return err;
-    struct vs_framework_account *level = &replay->accounts[index]->framework;
-    uint64_t old = 0;
-    if (vs_map_remove(&replay->framework_live, addr, &old))
-        level->allocated -= old < level->allocated ? old : level->allocated;
-    if (!alloc) {
-        level->frees++;
+    struct vs_ledger *level = &replay->accounts[index]->framework;
+    vs_map_remove(&replay->framework_live, addr, &old); /* of an `alloc`: its free is missing */
+    struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE,
+                               .allocs = alloc, .frees = !alloc, .requested = size, .size = size,
+                               .freed_requested = old, .freed_size = old};
+    vs_ledger_apply(level, &change);
+    if (!alloc)
         return VS_OK;
-    }
-    level->allocs++;
-    level->allocated += event->framework_alloc.size;
-    if (level->allocated > level->peak_allocated)
-        level->peak_allocated = level->allocated;
-    if (event->framework_alloc.total_reserved > level->peak_reserved)
-        level->peak_reserved = event->framework_alloc.total_reserved;
-    return vs_map_put(&replay->framework_live, addr, event->framework_alloc.size);
+    vs_sum_raise(&level->peak.reserved, event->framework_alloc.total_reserved);
+    return vs_map_put(&replay->framework_live, addr, size);
 }
 
 /* A context that goes away takes its memory with it; that of pools is the device's. */
@@ -235,14 +227,12 @@ static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
-    account->graph_reserved = event->graph_memory.reserved;
     if (event->graph_memory.reserved_high > account->graph_reserved_peak)
         account->graph_reserved_peak = event->graph_memory.reserved_high;
     if (event->graph_memory.used_high > account->graph_used_peak)
         account->graph_used_peak = event->graph_memory.used_high;
-    vs_replay_settle_graphs(account);
-    replay->changed = index;
-    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
+    struct vs_change change = vs_change_graphs(index, event->graph_memory.reserved);
+    vs_replay_change(replay, index, &change, event->tid);
     return VS_OK;
 }
 
@@ -253,13 +243,13 @@ static void end_step(struct vs_replay *replay)
     vs_sites_step_end(&replay->sites, steps->done, steps->number);
     for (unsigned i = 0; i < replay->account_count; i++) {
         struct vs_account *account = replay->accounts[i];
-        vs_growth_update(&account->growth, account->allocated, steps->done, steps->number,
+        vs_growth_update(&account->growth, account->sums.now.allocated, steps->done, steps->number,
                          steps->done == 1);
         if (account->step_peak > account->steps_peak)
             account->steps_peak = account->step_peak;
         if (account->step_largest > account->steps_largest)
             account->steps_largest = account->step_largest;
-        account->step_peak = account->allocated;
+        account->step_peak = account->sums.now.allocated;
         account->step_largest = 0;
     }
     vs_replay_step_served(replay);
@@ -276,7 +266,7 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
                              vs_reader_string(replay->reader, event->range_push.name),
                              event->range_push.domain, event->time_ns, &place);
         for (unsigned i = 0; !err && i < replay->account_count; i++)
-            err = vs_phases_level(phases, place.phase, i, replay->accounts[i]->allocated);
+            err = vs_phases_level(phases, place.phase, i, replay->accounts[i]->sums.now.allocated);
     } else if (event->kind == VS_EVENT_range_pop) {
         err = vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns, &ended);
     } else if (event->kind == VS_EVENT_range_start) {

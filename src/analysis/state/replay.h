@@ -6,10 +6,8 @@
  * The same replay serves the report (twice), the post-mortem and the timeline,
  * so that all of them show the same numbers. Not thread-safe.
  *
- * Bytes of a device: reserved = segments + live device-side allocations outside
- * every segment (those of graphs: what the driver holds for graphs, if that is more); allocated = sum of `size` of the live device-side allocations;
- * requested = sum of what the program asked for in them. Pinned and registered
- * memory is the host's; imported (ipc) memory is listed but never added. */
+ * The bytes of a device are counted by the rules of ledger/ledger.h; pinned and
+ * registered memory is the host's. */
 #ifndef VS_REPLAY_H
 #define VS_REPLAY_H
 
@@ -24,6 +22,7 @@
 #include "analysis/state/sites.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
+#include "ledger/ledger.h"
 #include "trace/format/event.h"
 #include "trace/read/reader.h"
 
@@ -43,11 +42,10 @@ struct vs_live {
     uint32_t next_free;
 };
 
+/* What the ledger does not count of a family. */
 struct vs_family_account {
-    uint64_t allocs, frees, failures;
+    uint64_t failures;
     uint64_t bytes; /* sum of requested */
-    uint64_t live_bytes, live_count;
-    uint64_t peak_bytes;
 };
 
 /* The highest value of one metric and what else was true then. */
@@ -67,31 +65,25 @@ struct vs_sample_mark {
     struct vs_place place;
 };
 
-/* The second level: what a framework's own allocator says. Never added to the
- * device's bytes. */
-struct vs_framework_account {
-    uint64_t allocs, frees, allocated, peak_allocated, peak_reserved, ooms;
-};
-
 struct vs_account {
     uint64_t device; /* the trace's number */
     bool described;  /* a `device` event was seen */
     uint64_t name, uuid; /* string ids */
     uint64_t total_bytes, sm_count, cc_major, cc_minor, simulated, driver_version;
+    struct vs_ledger sums; /* allocated, requested, reserved, families, and the highest of each */
+    /* The second level: what a framework's own allocator says; never added to the device's
+     * bytes. Its highest reserved is what it said. */
+    struct vs_ledger framework;
+    uint64_t framework_ooms;
     struct vs_family_account family[VS_FAMILY_COUNT];
-    uint64_t allocated, requested, reserved;
-    uint64_t segment_bytes, segment_count, segment_allocs, segment_frees;
-    uint64_t block_bytes; /* live size inside segments */
-    /* memory of graphs, as the driver says: used and reserved, and their highest */
-    uint64_t graph_used_peak, graph_reserved, graph_reserved_peak;
-    uint64_t graph_held; /* of reserved: the larger of graph_reserved and what is live */
-    struct vs_peak peak_allocated, peak_requested;
+    uint64_t segment_count, segment_allocs, segment_frees;
+    uint64_t graph_used_peak, graph_reserved_peak; /* as the driver says */
+    struct vs_peak peak_allocated, peak_requested; /* when sums.peak was reached */
     /* Of all moments at the highest reserved, the one with most allocated. */
     struct vs_peak peak_reserved;
     uint64_t peak_reserved_first_ns; /* when that height was first reached */
     struct vs_place peak_reserved_first_place;
     uint64_t lost_bytes, lost_count; /* still live when their context went away */
-    struct vs_framework_account framework;
     uint64_t sample_free, sample_total; /* latest device_sample */
     struct vs_sample_mark peak_used, last_used; /* the readings of highest use, and the last */
     struct vs_device_usage usage;

@@ -2,28 +2,32 @@
  *
  * The invariants of the replay, for tests: every sum worked out again from the
  * live table and the segments. */
+#include <string.h>
+
 #include "analysis/state/replay.h"
 
 struct sums {
-    uint64_t allocated, requested, blocks, outside, segments, segment_count;
-    uint64_t family[VS_FAMILY_COUNT], count[VS_FAMILY_COUNT];
+    struct vs_levels now;
+    uint64_t blocks, segments, segment_count, count[VS_FAMILY_COUNT];
 };
 
 static void add_up(const struct vs_replay *replay, unsigned account, struct sums *sums)
 {
-    *sums = (struct sums){0};
+    *sums = (struct sums){.blocks = 0};
     for (size_t i = 0; i < replay->live_slots; i++) {
         const struct vs_live *live = &replay->lives[i];
         if (!live->used || live->device != account)
             continue;
-        sums->family[live->family] += live->size;
+        sums->now.family[live->family] += live->size;
         sums->count[live->family]++;
         if (!live->counted)
             continue;
-        sums->allocated += live->size;
-        sums->requested += live->requested;
-        if (live->family != VS_FAMILY_GRAPH)
-            *(live->in_segment ? &sums->blocks : &sums->outside) += live->size;
+        sums->now.allocated += live->size;
+        sums->now.requested += live->requested;
+        if (live->in_segment)
+            sums->blocks += live->size;
+        else if (live->family != VS_FAMILY_GRAPH)
+            sums->now.reserved += live->size;
     }
     for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_replay_segment *segment = &replay->segments.items[i];
@@ -32,33 +36,33 @@ static void add_up(const struct vs_replay *replay, unsigned account, struct sums
             sums->segment_count++;
         }
     }
+    uint64_t graphs = replay->accounts[account]->sums.graph_driver;
+    if (graphs < sums->now.family[VS_FAMILY_GRAPH])
+        graphs = sums->now.family[VS_FAMILY_GRAPH];
+    sums->now.reserved += sums->segments + graphs;
 }
 
 static bool account_agrees(const struct vs_replay *replay, unsigned index)
 {
     const struct vs_account *a = replay->accounts[index];
+    const struct vs_levels *now = &a->sums.now;
     struct sums sums;
     add_up(replay, index, &sums);
     bool all_known = true; /* what has no events of its own is only in the sums */
     for (int level = 0; level < VS_LEVEL_COUNT; level++)
         for (int why = 0; why < VS_WHY_COUNT; why++)
             all_known &= !a->unrecorded[level][why].allocs && !a->unrecorded[level][why].frees;
+    bool below = a->peak_allocated.bytes >= now->allocated &&
+                 a->peak_reserved.bytes >= now->reserved &&
+                 a->peak_requested.bytes >= now->requested;
     if (!all_known)
-        return a->peak_allocated.bytes >= a->allocated && a->peak_reserved.bytes >= a->reserved &&
-               a->peak_requested.bytes >= a->requested;
+        return below;
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        if (a->family[f].live_bytes != sums.family[f] || a->family[f].live_count != sums.count[f] ||
-            a->family[f].peak_bytes < sums.family[f])
+        if (vs_ledger_live(&a->sums, (unsigned)f) != sums.count[f])
             return false;
-    uint64_t graphs = sums.family[VS_FAMILY_GRAPH];
-    if (graphs < a->graph_reserved)
-        graphs = a->graph_reserved;
-    return a->allocated == sums.allocated && a->requested == sums.requested &&
-           a->block_bytes == sums.blocks && a->segment_bytes == sums.segments &&
-           a->segment_count == sums.segment_count &&
-           a->reserved == sums.segments + sums.outside + graphs &&
-           a->peak_allocated.bytes >= a->allocated && a->peak_requested.bytes >= a->requested &&
-           a->peak_reserved.bytes >= a->reserved;
+    return below && !memcmp(now, &sums.now, sizeof *now) && vs_ledger_check(&a->sums, false) &&
+           vs_ledger_block_bytes(&a->sums) == sums.blocks &&
+           a->sums.segment_bytes == sums.segments && a->segment_count == sums.segment_count;
 }
 
 static bool sites_agree(const struct vs_replay *replay)

@@ -44,7 +44,7 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
     if (family >= VS_FAMILY_COUNT)
         family = VS_FAMILY_DEVICE;
     unsigned index = VS_HOST_INDEX;
-    if (!vs_replay_family_is_host(family)) {
+    if (!vs_family_on_host(family)) {
         uint64_t device = framework ? event->framework_oom.device : event->alloc_failed.device;
         enum vs_err err = vs_replay_account_for(replay, device, &index);
         if (err || index == VS_ACCOUNT_NONE)
@@ -54,13 +54,13 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
     struct vs_failure failure = {
         .event = replay->events, .time_ns = event->time_ns, .tid = event->tid,
         .framework = framework, .account = index, .family = (unsigned)family,
-        .allocated = account->allocated, .reserved = account->reserved,
+        .allocated = account->sums.now.allocated, .reserved = account->sums.now.reserved,
         .step_begun = replay->phases.steps.begun,
         .place = vs_phases_place(&replay->phases, event->tid)};
     if (framework) {
         failure.requested = event->framework_oom.requested;
         failure.stack = event->framework_oom.stack;
-        account->framework.ooms++;
+        account->framework_ooms++;
         /* the device's own refusal just before */
         for (size_t i = replay->failure_count; i-- > 0;) {
             const struct vs_failure *before = &replay->failures[i];

@@ -8,22 +8,20 @@
 
 #include "analysis/state/replay.h"
 
-/* vs_replay_family_is_host: its bytes are the host's. */
-bool vs_replay_family_is_host(uint64_t family);
-
 /* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the
  * bound. VS_ERR_NOMEM. */
 enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
     VS_MUST_CHECK;
 
-/* vs_replay_raise_peaks: *account* stood at *now* (its allocated, requested, reserved and
- * time_ns; the rest is not looked at). */
-void vs_replay_raise_peaks(struct vs_replay *replay, struct vs_account *account,
-                           struct vs_place place, const struct vs_peak *now);
+/* vs_replay_note_peaks: the sums of *account* stood at *now*, at *time_ns*, which for those in
+ * *rose* (enum vs_rise) is their highest: where and when. */
+void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
+                          struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
+                          unsigned rose);
 
-/* vs_replay_raise_peaks_at: the same with what *account* stands at now. */
-void vs_replay_raise_peaks_at(struct vs_replay *replay, struct vs_account *account,
-                              struct vs_place place);
+/* vs_replay_change: apply *change*, of segments or graphs, to the account *index*. */
+void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_change *change,
+                      uint32_t tid);
 
 /* vs_replay_alloc, …_free (replay_live.c): apply such an event. VS_ERR_NOMEM; VS_ERR_LIMIT
  * when more is live than can be numbered. */
@@ -34,10 +32,6 @@ enum vs_err vs_replay_free(struct vs_replay *replay, const struct vs_event *even
  * the memory of pools, which is the device's. VS_ERR_NOMEM. */
 enum vs_err vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device)
     VS_MUST_CHECK;
-
-/* vs_replay_settle_graphs: what graphs have allocated lies in what the driver holds for
- * them; called when either has changed. */
-void vs_replay_settle_graphs(struct vs_account *account);
 
 /* vs_replay_segment, …_map, …_unmap (replay_segment.c): apply such an event. VS_ERR_NOMEM. */
 enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;

@@ -5,14 +5,6 @@
 #include "analysis/state/replay_internal.h"
 #include "analysis/state/vec.h"
 
-void vs_replay_settle_graphs(struct vs_account *account)
-{
-    uint64_t live = account->family[VS_FAMILY_GRAPH].live_bytes;
-    uint64_t now = live > account->graph_reserved ? live : account->graph_reserved;
-    account->reserved += now - account->graph_held;
-    account->graph_held = now;
-}
-
 static struct vs_live *find_live(struct vs_replay *replay, uint64_t addr)
 {
     const uint64_t *slot = vs_map_get(&replay->by_addr, addr);
@@ -46,29 +38,24 @@ static enum vs_err take_live(struct vs_replay *replay, uint64_t addr, struct vs_
     return VS_OK;
 }
 
+static enum vs_level level_of(const struct vs_live *live)
+{
+    return live->in_segment ? VS_LEVEL_BLOCK : VS_LEVEL_DEVICE;
+}
+
 /* Take *live* out of every sum. *freed*: by the program; else it was lost with
  * its context. */
 static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, bool freed)
 {
     struct vs_account *account = replay->accounts[live->device];
-    struct vs_family_account *family = &account->family[live->family];
     struct vs_site *site = &replay->sites.items[live->site];
-    family->live_bytes -= live->size;
-    family->live_count--;
+    struct vs_change change =
+        vs_change_free(level_of(live), live->family, live->device, live->requested, live->size);
+    change.lost = !freed;
+    vs_ledger_apply(&account->sums, &change);
     site->live_bytes -= live->size;
     site->live_count--;
-    if (live->counted) {
-        account->allocated -= live->size;
-        account->requested -= live->requested;
-        if (live->in_segment)
-            account->block_bytes -= live->size;
-        else if (live->family == VS_FAMILY_GRAPH)
-            vs_replay_settle_graphs(account);
-        else
-            account->reserved -= live->size;
-    }
     if (freed) {
-        family->frees++;
         site->frees++;
         site->lifetime_ns += replay->now_ns - live->time_ns;
         account->freed_bytes += live->size;
@@ -108,17 +95,15 @@ static enum vs_err fill_live(struct vs_replay *replay, struct vs_live *live,
     return vs_sites_get(&replay->sites, event->alloc.stack, event->alloc.api, index, &live->site);
 }
 
+/* *rose*: which of the account's sums are higher than ever. */
 static enum vs_err count_live(struct vs_replay *replay, const struct vs_live *live,
-                              const struct vs_event *event)
+                              const struct vs_event *event, unsigned *rose)
 {
     struct vs_account *account = replay->accounts[live->device];
-    struct vs_family_account *family = &account->family[live->family];
-    family->allocs++;
-    family->bytes += live->requested;
-    family->live_bytes += live->size;
-    family->live_count++;
-    if (family->live_bytes > family->peak_bytes)
-        family->peak_bytes = family->live_bytes;
+    struct vs_change change =
+        vs_change_alloc(level_of(live), live->family, live->device, live->requested, live->size);
+    *rose = vs_ledger_apply(&account->sums, &change);
+    account->family[live->family].bytes += live->requested;
     struct vs_site *site = &replay->sites.items[live->site];
     site->api = event->alloc.api;
     site->family = live->family;
@@ -131,14 +116,6 @@ static enum vs_err count_live(struct vs_replay *replay, const struct vs_live *li
     if (live->size > site->largest_in_step)
         site->largest_in_step = live->size;
     if (live->counted) {
-        account->allocated += live->size;
-        account->requested += live->requested;
-        if (live->in_segment)
-            account->block_bytes += live->size;
-        else if (live->family == VS_FAMILY_GRAPH)
-            vs_replay_settle_graphs(account);
-        else
-            account->reserved += live->size;
         if (live->size > account->step_largest)
             account->step_largest = live->size;
         if (live->size > account->largest)
@@ -153,7 +130,7 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     enum vs_err err = VS_OK;
     if (event->alloc.family >= VS_FAMILY_COUNT || event->alloc.addr == 0)
         return VS_OK; /* a newer writer's family, or nothing that could be freed */
-    if (!vs_replay_family_is_host(event->alloc.family))
+    if (!vs_family_on_host(event->alloc.family))
         err = vs_replay_account_for(replay, event->alloc.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
@@ -170,7 +147,8 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     err = fill_live(replay, live, event, index);
     if (err)
         return err;
-    err = count_live(replay, live, event);
+    unsigned rose;
+    err = count_live(replay, live, event, &rose);
     if (err)
         return err;
     struct vs_thread *thread;
@@ -180,13 +158,13 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     thread->last_alloc = event->alloc.addr;
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
     struct vs_account *account = replay->accounts[index];
-    vs_replay_raise_peaks_at(replay, account, place);
+    vs_replay_note_peaks(replay, account, place, &account->sums.now, replay->now_ns, rose);
     replay->phases.items[place.phase].allocs++;
     replay->phases.items[place.phase].alloc_bytes += event->alloc.requested;
     replay->changed = index;
     if (replay->failures_open)
         vs_replay_served(replay, index, event->alloc.requested);
-    return vs_phases_level(&replay->phases, place.phase, index, account->allocated);
+    return vs_phases_level(&replay->phases, place.phase, index, account->sums.now.allocated);
 }
 
 enum vs_err vs_replay_free(struct vs_replay *replay, const struct vs_event *event)
@@ -213,7 +191,7 @@ enum vs_err vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsi
     for (size_t i = 0; i < replay->live_slots; i++) {
         struct vs_live *live = &replay->lives[i];
         if (!live->used || live->context != context || live->device != device ||
-            live->family == VS_FAMILY_ASYNC)
+            !vs_family_ends_with_context(live->family))
             continue;
         enum vs_err err = drop_live(replay, live, false);
         if (err)

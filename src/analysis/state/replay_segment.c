@@ -5,6 +5,25 @@
  * views, which show again what another segment holds. */
 #include "analysis/state/replay_internal.h"
 
+/* *segment*, which is no view, was made: *more* segments. */
+static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment *segment, uint64_t more,
+                       uint32_t tid)
+{
+    struct vs_change change = vs_change_segment(segment->device, true, segment->size);
+    replay->accounts[segment->device]->segment_count += more;
+    replay->accounts[segment->device]->segment_allocs++;
+    vs_replay_change(replay, segment->device, &change, tid);
+}
+
+/* *segment* is no more. */
+static void release_bytes(struct vs_replay *replay, const struct vs_replay_segment *segment,
+                          int64_t more)
+{
+    struct vs_change change = vs_change_segment(segment->device, false, segment->size);
+    replay->accounts[segment->device]->segment_count += (uint64_t)more;
+    vs_replay_change(replay, segment->device, &change, 0);
+}
+
 /* Take what is mapped in [addr, addr + size) out; *whose* is the device of some of it,
  * unchanged when nothing was. */
 static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size, unsigned *whose)
@@ -18,11 +37,7 @@ static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size,
         *whose = taken.device;
         if (taken.view)
             continue;
-        struct vs_account *account = replay->accounts[taken.device];
-        account->segment_bytes -= taken.size;
-        account->reserved -= taken.size;
-        account->segment_count += (uint64_t)(int64_t)change; /* may be one less */
-        replay->changed = taken.device;
+        release_bytes(replay, &taken, change); /* may be one less */
     }
 }
 
@@ -48,12 +63,8 @@ enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *e
         }
         if (old.view)
             return VS_OK;
-        struct vs_account *account = replay->accounts[old.device];
-        account->segment_bytes -= old.size;
-        account->reserved -= old.size;
-        account->segment_count--;
-        account->segment_frees++;
-        replay->changed = old.device;
+        replay->accounts[old.device]->segment_frees++;
+        release_bytes(replay, &old, -1);
         return VS_OK;
     }
     unsigned index;
@@ -76,18 +87,10 @@ enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *e
         return err;
     replay->unmatched_frees += whose != VS_ACCOUNT_NONE;
     if (old.size && !old.view) {
-        replay->accounts[old.device]->segment_bytes -= old.size;
-        replay->accounts[old.device]->reserved -= old.size;
-        replay->accounts[old.device]->segment_count--;
+        release_bytes(replay, &old, -1);
         replay->unmatched_frees++;
     }
-    struct vs_account *account = replay->accounts[index];
-    account->segment_bytes += segment.size;
-    account->reserved += segment.size;
-    account->segment_count++;
-    account->segment_allocs++;
-    replay->changed = index;
-    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
+    hold_bytes(replay, &segment, 1, event->tid);
     return VS_OK;
 }
 
@@ -112,13 +115,7 @@ enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event
     }
     if (err || segment.view)
         return err;
-    struct vs_account *account = replay->accounts[index];
-    account->segment_bytes += segment.size;
-    account->reserved += segment.size;
-    account->segment_count += UINT64_C(1) - joined; /* may be one less */
-    account->segment_allocs++;
-    replay->changed = index;
-    vs_replay_raise_peaks_at(replay, account, vs_phases_place(&replay->phases, event->tid));
+    hold_bytes(replay, &segment, UINT64_C(1) - joined, event->tid); /* may be one less */
     return VS_OK;
 }
 
@@ -131,10 +128,6 @@ void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigne
         vs_segments_remove(&replay->segments, segment.addr, &segment);
         if (segment.view)
             continue;
-        struct vs_account *account = replay->accounts[segment.device];
-        account->segment_bytes -= segment.size;
-        account->reserved -= segment.size;
-        account->segment_count--;
-        replay->changed = segment.device;
+        release_bytes(replay, &segment, -1);
     }
 }

@@ -43,58 +43,6 @@ bool vs_recording_left_out(const struct vs_recording_state *state, const char *k
     return known && state->stage > VS_RECORDING_SELECTS;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-static void apply_framework(struct vs_framework_account *level,
-                            const struct vs_event_unrecorded *u, bool whole)
-{
-    uint64_t peak = level->allocated + u->peak_allocated;
-    if (whole && u->peak_allocated && peak > level->peak_allocated)
-        level->peak_allocated = peak;
-    if (whole && u->peak_reserved > level->peak_reserved)
-        level->peak_reserved = u->peak_reserved;
-    level->allocs += u->allocs;
-    level->frees += u->frees;
-    level->allocated = less(level->allocated + u->size, u->freed_size);
-}
-
-static void apply_family(struct vs_account *account, const struct vs_event_unrecorded *u,
-                         bool whole)
-{
-    struct vs_family_account *family = &account->family[u->family];
-    if (whole && u->family_peak && family->live_bytes + u->family_peak > family->peak_bytes)
-        family->peak_bytes = family->live_bytes + u->family_peak;
-    family->allocs += u->allocs;
-    family->frees += u->frees;
-    family->bytes += u->requested;
-    family->live_bytes += u->size - u->freed_size;
-    family->live_count += u->allocs - u->frees;
-    account->freed_bytes += u->freed_size;
-    if (u->level == VS_LEVEL_BLOCK)
-        account->block_bytes += u->size - u->freed_size;
-    if (u->family != VS_FAMILY_IPC) {
-        account->allocated += u->size - u->freed_size;
-        account->requested += u->requested - u->freed_requested;
-    }
-}
-
-/* Segments, and what the driver holds for graphs beyond what is live of them. */
-static void apply_held(struct vs_account *account, const struct vs_event_unrecorded *u)
-{
-    account->reserved += u->reserved;
-    if (u->family == VS_FAMILY_GRAPH) {
-        account->graph_held += u->reserved;
-    } else if (u->level == VS_LEVEL_SEGMENT) {
-        account->segment_bytes += u->reserved;
-        account->segment_count += u->allocs - u->frees;
-        account->segment_allocs += u->allocs;
-        account->segment_frees += u->frees;
-    }
-}
-
 static void add_up(struct vs_unrecorded *sum, const struct vs_event_unrecorded *u)
 {
     sum->allocs += u->allocs;
@@ -103,6 +51,15 @@ static void add_up(struct vs_unrecorded *sum, const struct vs_event_unrecorded *
     sum->frees += u->frees;
     sum->freed_requested += u->freed_requested;
     sum->freed_size += u->freed_size;
+}
+
+static void count_segments(struct vs_account *account, const struct vs_event_unrecorded *u)
+{
+    if (u->family == VS_FAMILY_GRAPH)
+        return;
+    account->segment_count += u->allocs - u->frees;
+    account->segment_allocs += u->allocs;
+    account->segment_frees += u->frees;
 }
 
 /* Were the sums counted in the window alone? Else a peak may be of a time before it. */
@@ -118,18 +75,10 @@ static bool whole_in_window(struct vs_replay *replay, uint64_t time_ns)
 static void settle_account(struct vs_replay *replay, struct vs_account *account)
 {
     struct vs_place place = vs_phases_place(&replay->phases, replay->phases.main_tid);
-    vs_replay_raise_peaks(replay, account, place,
-                          &(struct vs_peak){.allocated = account->allocated,
-                                            .requested = account->requested,
-                                            .reserved = account->reserved,
-                                            .time_ns = replay->now_ns});
-    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-        struct vs_family_account *family = &account->family[f];
-        if (family->live_bytes > family->peak_bytes)
-            family->peak_bytes = family->live_bytes;
-    }
-    if (account->framework.allocated > account->framework.peak_allocated)
-        account->framework.peak_allocated = account->framework.allocated;
+    const struct vs_levels *now = &account->sums.now;
+    vs_replay_note_peaks(replay, account, place, now, replay->now_ns,
+                         vs_ledger_rise(&account->sums, now));
+    vs_ledger_rise(&account->framework, &account->framework.now);
 }
 
 void vs_replay_settle(struct vs_replay *replay)
@@ -148,39 +97,45 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
     unsigned index = VS_HOST_INDEX;
     if (u->level >= VS_LEVEL_COUNT || u->why >= VS_WHY_COUNT || u->family >= VS_FAMILY_COUNT)
         return VS_OK; /* a newer writer's */
-    if (!vs_replay_family_is_host(u->family)) {
+    if (!vs_family_on_host(u->family)) {
         enum vs_err err = vs_replay_account_for(replay, u->device, &index);
         if (err || index == VS_ACCOUNT_NONE)
             return err;
     }
     struct vs_account *account = replay->accounts[index];
+    struct vs_change change = vs_event_change(u);
     add_up(&account->unrecorded[u->level][u->why], u);
     bool whole = whole_in_window(replay, event->time_ns);
     replay->unsettled |= !whole;
     if (u->level == VS_LEVEL_FRAMEWORK) {
-        apply_framework(&account->framework, u, whole);
+        struct vs_levels height = vs_event_height(u, &account->framework.now);
+        if (whole)
+            vs_ledger_rise(&account->framework, &height);
+        vs_ledger_apply(&account->framework, &change);
         return VS_OK;
     }
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
-    uint64_t highest = account->allocated + u->peak_allocated;
+    struct vs_levels height = vs_event_height(u, &account->sums.now);
     bool rose = (u->peak_allocated || u->peak_requested || u->peak_reserved) &&
                 u->peak_ns >= replay->window_ns;
+    if (!whole)
+        height.family[u->family] = 0;
+    if (!rose)
+        height.allocated = height.requested = height.reserved = 0;
+    unsigned which = vs_ledger_rise(&account->sums, &height);
     if (rose)
-        vs_replay_raise_peaks(replay, account, place,
-                              &(struct vs_peak){
-                                  .allocated = highest,
-                                  .requested = account->requested + u->peak_requested,
-                                  .reserved = account->reserved + u->peak_reserved,
-                                  .time_ns = u->peak_ns});
-    if (u->level != VS_LEVEL_SEGMENT)
-        apply_family(account, u, whole);
-    apply_held(account, u);
+        vs_replay_note_peaks(replay, account, place, &height, u->peak_ns, which);
+    vs_ledger_apply(&account->sums, &change);
     replay->changed = index;
-    if (u->level == VS_LEVEL_SEGMENT)
+    if (u->level == VS_LEVEL_SEGMENT) {
+        count_segments(account, u);
         return VS_OK;
+    }
+    account->family[u->family].bytes += u->requested;
+    account->freed_bytes += u->freed_size;
     replay->phases.items[place.phase].allocs += u->allocs;
     replay->phases.items[place.phase].alloc_bytes += u->requested;
-    return rose ? vs_phases_level(&replay->phases, place.phase, index, highest) : VS_OK;
+    return rose ? vs_phases_level(&replay->phases, place.phase, index, height.allocated) : VS_OK;
 }
 
 bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account)

@@ -2,6 +2,8 @@
  *
  * A replay in the middle of a trace begins to count anew: what is live goes on living, what
  * was is no longer counted. Used for windows of a trace. */
+#include <string.h>
+
 #include "analysis/state/replay.h"
 
 static struct vs_peak level_now(const struct vs_replay *replay, const struct vs_account *account,
@@ -9,34 +11,31 @@ static struct vs_peak level_now(const struct vs_replay *replay, const struct vs_
 {
     return (struct vs_peak){.bytes = bytes, .event = bytes ? replay->events : 0,
                             .time_ns = replay->now_ns, .place = place,
-                            .allocated = account->allocated, .requested = account->requested,
-                            .reserved = account->reserved};
+                            .allocated = account->sums.now.allocated,
+                            .requested = account->sums.now.requested,
+                            .reserved = account->sums.now.reserved};
 }
 
 static void window_account(const struct vs_replay *replay, struct vs_account *a)
 {
     struct vs_place place = vs_phases_place(&replay->phases, replay->phases.main_tid);
-    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-        struct vs_family_account *family = &a->family[f];
-        *family = (struct vs_family_account){.live_bytes = family->live_bytes,
-                                             .live_count = family->live_count,
-                                             .peak_bytes = family->live_bytes};
-    }
+    memset(a->family, 0, sizeof a->family);
+    vs_ledger_restart(&a->sums);
+    vs_ledger_restart(&a->framework);
+    a->framework_ooms = 0;
     a->segment_allocs = a->segment_frees = 0;
     a->graph_used_peak = 0;
-    a->graph_reserved_peak = a->graph_reserved;
-    a->peak_allocated = level_now(replay, a, a->allocated, place);
-    a->peak_requested = level_now(replay, a, a->requested, place);
-    a->peak_reserved = level_now(replay, a, a->reserved, place);
+    a->graph_reserved_peak = a->sums.graph_driver;
+    a->peak_allocated = level_now(replay, a, a->sums.now.allocated, place);
+    a->peak_requested = level_now(replay, a, a->sums.now.requested, place);
+    a->peak_reserved = level_now(replay, a, a->sums.now.reserved, place);
     a->peak_reserved_first_ns = replay->now_ns;
     a->peak_reserved_first_place = place;
     a->lost_bytes = a->lost_count = 0;
-    a->framework = (struct vs_framework_account){.allocated = a->framework.allocated,
-                                                 .peak_allocated = a->framework.allocated};
     a->peak_used = a->last_used = (struct vs_sample_mark){0};
-    a->step_peak = a->allocated;
+    a->step_peak = a->sums.now.allocated;
     a->steps_peak = a->step_largest = a->steps_largest = a->freed_bytes = a->largest = 0;
-    a->growth = (struct vs_growth){.last = a->allocated};
+    a->growth = (struct vs_growth){.last = a->sums.now.allocated};
 }
 
 /* What is allocated now is allocated while the ranges that are open are open. */
@@ -44,7 +43,7 @@ static enum vs_err level_phases(struct vs_replay *replay)
 {
     struct vs_phases *phases = &replay->phases;
     for (unsigned i = 0; i < replay->account_count; i++) {
-        uint64_t allocated = replay->accounts[i]->allocated;
+        uint64_t allocated = replay->accounts[i]->sums.now.allocated;
         for (size_t t = 0; t < phases->thread_count; t++) {
             struct vs_place place = vs_phases_place(phases, phases->threads[t].tid);
             enum vs_err err = vs_phases_level(phases, place.phase, i, allocated);

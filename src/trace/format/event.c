@@ -64,6 +64,34 @@ const char *vs_family_name(uint64_t family)
     return family < VS_FAMILY_COUNT ? names[family] : "other";
 }
 
+struct vs_change vs_event_change(const struct vs_event_unrecorded *u)
+{
+    return (struct vs_change){.level = (enum vs_level)u->level,
+                              .family = (enum vs_family)u->family,
+                              .device = (uint32_t)u->device,
+                              .summed = true,
+                              .allocs = u->allocs,
+                              .requested = u->requested,
+                              .size = u->size,
+                              .frees = u->frees,
+                              .freed_requested = u->freed_requested,
+                              .freed_size = u->freed_size,
+                              .reserved = (int64_t)u->reserved};
+}
+
+struct vs_levels vs_event_height(const struct vs_event_unrecorded *u, const struct vs_levels *now)
+{
+    struct vs_levels height = {.allocated = 0};
+    if (u->family_peak)
+        height.family[u->family] = now->family[u->family] + u->family_peak;
+    if (u->peak_allocated || u->peak_requested || u->peak_reserved) {
+        height.allocated = now->allocated + u->peak_allocated;
+        height.requested = now->requested + u->peak_requested;
+        height.reserved = now->reserved + u->peak_reserved;
+    }
+    return height;
+}
+
 const char *vs_copy_kind_name(uint64_t kind)
 {
     static const char *const names[VS_COPY_KIND_COUNT] = {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ledger/change.h"
+#include "ledger/ledger.h"
 
 enum vs_event_kind {
 #define VS_EVENT(code, name, properties, fields) VS_EVENT_##name = code,
@@ -99,6 +99,14 @@ enum vs_overhead_how {
     VS_OVERHEAD_TOLD = 1,     /* what the driver says this process holds, less what it allocated */
     VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
 };
+
+/* vs_event_change: what an `unrecorded` event adds up, as one change. */
+struct vs_change vs_event_change(const struct vs_event_unrecorded *event);
+
+/* vs_event_height: how high the sums stood since the last such event, where it says so;
+ * zeros elsewhere. *now*: what they are before it. */
+struct vs_levels vs_event_height(const struct vs_event_unrecorded *event,
+                                 const struct vs_levels *now);
 
 /* Why an `unrecorded` event counts what has no events of its own (enum vs_level: whose). */
 enum vs_why {

@@ -343,7 +343,7 @@ static void large_allocation(struct chrome *c, const struct vs_event *event)
             "\",\"Bytes\":%" PRIu64 ",\"Requested\":%" PRIu64 ",\"Total Allocated\":%" PRIu64
             ",\"Total Reserved\":%" PRIu64 ",\"family\":\"%s\"",
             account == VS_HOST_INDEX ? 0 : 1, a->device, event->alloc.addr, event->alloc.size,
-            event->alloc.requested, a->allocated, a->reserved,
+            event->alloc.requested, a->sums.now.allocated, a->sums.now.reserved,
             vs_family_name(event->alloc.family));
     end_with_stack(c, &stack);
 }
@@ -378,8 +378,8 @@ static void counters(struct chrome *c, uint64_t time_ns)
         return;
     struct device_view *view = device_view(c, account);
     const struct vs_account *a = c->replay->accounts[account];
-    vs_counter_set(&view->allocated, &c->emit, a->allocated, time_ns, c->options.counter_ns);
-    vs_counter_set(&view->reserved, &c->emit, a->reserved, time_ns, c->options.counter_ns);
+    vs_counter_set(&view->allocated, &c->emit, a->sums.now.allocated, time_ns, c->options.counter_ns);
+    vs_counter_set(&view->reserved, &c->emit, a->sums.now.reserved, time_ns, c->options.counter_ns);
 }
 
 /* --- the pass --- */

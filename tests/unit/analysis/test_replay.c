@@ -101,7 +101,7 @@ static void sums_agree_with_what_is_live_whatever_comes(void **state)
                 fail_msg("round %d: the sums are wrong after event %d", (int)round, (int)i);
             if (i % 100 == 0 && replay->account_count) {
                 assert_int_equal(vs_replay_holes(replay, 0, &holes), VS_OK);
-                assert_true(holes.free_bytes <= replay->accounts[0]->segment_bytes);
+                assert_true(holes.free_bytes <= replay->accounts[0]->sums.segment_bytes);
                 assert_true(holes.largest <= holes.free_bytes);
                 assert_true(holes.empty_bytes <= holes.free_bytes);
             }
@@ -128,7 +128,7 @@ static void the_walker_sees_a_sum_that_is_off(void **state)
     struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = 1, .requested = 5, .size = 8}};
     assert_int_equal(vs_replay_event(replay, &event), VS_OK);
     assert_true(vs_replay_check(replay));
-    replay->accounts[0]->allocated++;
+    replay->accounts[0]->sums.now.allocated++;
     assert_false(vs_replay_check(replay));
     vs_replay_close(replay);
     vs_reader_close(reader);
@@ -169,10 +169,10 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         assert_int_equal(vs_replay_event(replay, &events[i]), VS_OK);
     const struct vs_account *account = replay->accounts[0];
-    assert_int_equal(account->reserved, 6 * MIB);
+    assert_int_equal(account->sums.now.reserved, 6 * MIB);
     assert_int_equal(account->segment_count, 1);
-    assert_int_equal(account->allocated, 3 * MIB);
-    assert_int_equal(account->block_bytes, 3 * MIB);
+    assert_int_equal(account->sums.now.allocated, 3 * MIB);
+    assert_int_equal(vs_ledger_block_bytes(&account->sums), 3 * MIB);
     struct vs_holes holes;
     assert_int_equal(vs_replay_holes(replay, 0, &holes), VS_OK);
     assert_int_equal(holes.free_bytes, 3 * MIB); /* what the view's block uses is not free */
@@ -184,12 +184,12 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
     unmap.segment_unmap.addr = base + 4 * MIB; /* the end of it */
     unmap.segment_unmap.size = MIB;
     assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
-    assert_int_equal(account->reserved, 5 * MIB);
+    assert_int_equal(account->sums.now.reserved, 5 * MIB);
     assert_int_equal(account->segment_count, 2);
     unmap.segment_unmap.addr = base;
     unmap.segment_unmap.size = 2000 * MIB;
     assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
-    assert_int_equal(account->reserved, 0);
+    assert_int_equal(account->sums.now.reserved, 0);
     assert_int_equal(account->segment_count, 0);
     assert_int_equal(replay->segments.count, 0);
     assert_int_equal(replay->unmatched_frees, 1);
@@ -230,8 +230,8 @@ static void memory_of_graphs_is_reserved_once(void **state)
         assert_int_equal(vs_replay_event(replay, &held), VS_OK);
         assert_int_equal(vs_replay_event(replay, &alloc), VS_OK);
         assert_int_equal(vs_replay_event(replay, &freed), VS_OK);
-        assert_int_equal(replay->accounts[0]->reserved, steps[i].reserved * MIB);
-        assert_int_equal(replay->accounts[0]->allocated, steps[i].allocated * MIB);
+        assert_int_equal(replay->accounts[0]->sums.now.reserved, steps[i].reserved * MIB);
+        assert_int_equal(replay->accounts[0]->sums.now.allocated, steps[i].allocated * MIB);
         assert_true(vs_replay_check(replay));
     }
     vs_replay_close(replay);
@@ -259,9 +259,9 @@ static void memory_of_pools_outlives_its_context(void **state)
     assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         assert_int_equal(vs_replay_event(replay, &events[i]), VS_OK);
-    assert_int_equal(replay->accounts[0]->allocated, 3);
+    assert_int_equal(replay->accounts[0]->sums.now.allocated, 3);
     assert_int_equal(vs_replay_event(replay, &freed), VS_OK);
-    assert_int_equal(replay->accounts[0]->allocated, 0);
+    assert_int_equal(replay->accounts[0]->sums.now.allocated, 0);
     assert_int_equal(replay->unmatched_frees, 0);
     assert_true(vs_replay_check(replay));
     vs_replay_close(replay);

@@ -198,29 +198,29 @@ static struct vs_replay *replay_of(const char *path, struct vs_reader **reader)
 static void same_account(const struct vs_account *a, const struct vs_account *b)
 {
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-        assert_int_equal(a->family[f].allocs, b->family[f].allocs);
-        assert_int_equal(a->family[f].frees, b->family[f].frees);
+        assert_int_equal(a->sums.family[f].allocs, b->sums.family[f].allocs);
+        assert_int_equal(a->sums.family[f].frees, b->sums.family[f].frees);
         assert_int_equal(a->family[f].failures, b->family[f].failures);
         assert_int_equal(a->family[f].bytes, b->family[f].bytes);
-        assert_int_equal(a->family[f].live_bytes, b->family[f].live_bytes);
-        assert_int_equal(a->family[f].live_count, b->family[f].live_count);
-        assert_int_equal(a->family[f].peak_bytes, b->family[f].peak_bytes);
+        assert_int_equal(a->sums.now.family[f], b->sums.now.family[f]);
+        assert_int_equal(vs_ledger_live(&a->sums, f), vs_ledger_live(&b->sums, f));
+        assert_int_equal(a->sums.peak.family[f], b->sums.peak.family[f]);
     }
-    assert_int_equal(a->allocated, b->allocated);
-    assert_int_equal(a->requested, b->requested);
-    assert_int_equal(a->reserved, b->reserved);
-    assert_int_equal(a->block_bytes, b->block_bytes);
-    assert_int_equal(a->segment_bytes, b->segment_bytes);
+    assert_int_equal(a->sums.now.allocated, b->sums.now.allocated);
+    assert_int_equal(a->sums.now.requested, b->sums.now.requested);
+    assert_int_equal(a->sums.now.reserved, b->sums.now.reserved);
+    assert_int_equal(vs_ledger_block_bytes(&a->sums), vs_ledger_block_bytes(&b->sums));
+    assert_int_equal(a->sums.segment_bytes, b->sums.segment_bytes);
     assert_int_equal(a->peak_allocated.bytes, b->peak_allocated.bytes);
     assert_int_equal(a->peak_requested.bytes, b->peak_requested.bytes);
     assert_int_equal(a->peak_reserved.bytes, b->peak_reserved.bytes);
     assert_int_equal(a->step_peak, b->step_peak);
     assert_int_equal(a->steps_peak, b->steps_peak);
     assert_int_equal(a->freed_bytes, b->freed_bytes);
-    assert_int_equal(a->framework.allocs, b->framework.allocs);
-    assert_int_equal(a->framework.frees, b->framework.frees);
-    assert_int_equal(a->framework.allocated, b->framework.allocated);
-    assert_int_equal(a->framework.peak_allocated, b->framework.peak_allocated);
+    assert_int_equal(a->framework.family[VS_FAMILY_DEVICE].allocs, b->framework.family[VS_FAMILY_DEVICE].allocs);
+    assert_int_equal(a->framework.family[VS_FAMILY_DEVICE].frees, b->framework.family[VS_FAMILY_DEVICE].frees);
+    assert_int_equal(a->framework.now.allocated, b->framework.now.allocated);
+    assert_int_equal(a->framework.peak.allocated, b->framework.peak.allocated);
 }
 
 static void same_phases(const struct vs_replay *a, const struct vs_replay *b)
@@ -331,7 +331,7 @@ static void estimates_of_sites_are_unbiased(void **state)
         vs_recorder_close(r, VS_END_EXIT, 0);
         struct vs_reader *reader;
         struct vs_replay *replay = replay_of(path, &reader);
-        assert_int_equal(replay->accounts[0]->allocated, truth[0] + truth[1]);
+        assert_int_equal(replay->accounts[0]->sums.now.allocated, truth[0] + truth[1]);
         for (int k = 0; k < 2; k++) {
             const struct vs_site *site = vs_sites_find(&replay->sites, 0, apis[k], 0);
             double estimate = site ? (double)(site->bytes * EVERY) : 0;
@@ -398,12 +398,12 @@ static void threads_end_with_nothing_live_recorded(struct vs_recorder_config con
     uint64_t allocs = 0;
     for (unsigned i = 0; i < replay->account_count; i++) {
         const struct vs_account *a = replay->accounts[i];
-        assert_int_equal(a->allocated, 0);
-        assert_int_equal(a->requested, 0);
-        assert_int_equal(a->framework.allocated, 0);
+        assert_int_equal(a->sums.now.allocated, 0);
+        assert_int_equal(a->sums.now.requested, 0);
+        assert_int_equal(a->framework.now.allocated, 0);
         for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-            assert_int_equal(a->family[f].live_count, 0);
-            allocs += a->family[f].allocs;
+            assert_int_equal(vs_ledger_live(&a->sums, f), 0);
+            allocs += a->sums.family[f].allocs;
         }
     }
     assert_true(allocs > 60000);
@@ -500,7 +500,7 @@ static void a_peak_before_the_window_is_not_the_windows(void **state)
     const struct vs_account *a = replay->accounts[0];
     assert_int_equal(a->peak_allocated.bytes, 130);
     assert_int_equal(a->peak_reserved.bytes, 130);
-    assert_int_equal(a->family[VS_FAMILY_DEVICE].peak_bytes, 130);
+    assert_int_equal(a->sums.peak.family[VS_FAMILY_DEVICE], 130);
     /* and this one is its own */
     apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 50, .frees = 1,
                                                      .freed_size = 50, .peak_allocated = 50,
@@ -508,7 +508,7 @@ static void a_peak_before_the_window_is_not_the_windows(void **state)
                                                      .peak_ns = 75}, 80);
     assert_int_equal(a->peak_allocated.bytes, 180);
     assert_int_equal(a->peak_reserved.bytes, 180);
-    assert_int_equal(a->family[VS_FAMILY_DEVICE].peak_bytes, 180);
+    assert_int_equal(a->sums.peak.family[VS_FAMILY_DEVICE], 180);
     vs_replay_close(replay);
 }
 
