@@ -247,17 +247,6 @@ static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
     return VS_OK;
 }
 
-static enum vs_err stream_wait(void *ctx, uint64_t stream, uint64_t event)
-{
-    struct fake_device *d = ctx;
-    (void)stream;
-    (void)event;
-    pthread_mutex_lock(&d->mu);
-    d->stream_waits++;
-    pthread_mutex_unlock(&d->mu);
-    return VS_OK;
-}
-
 const struct vs_device_ops fake_device_ops = {
     .segment_alloc = segment_alloc,
     .segment_free = segment_free,
@@ -274,5 +263,4 @@ const struct vs_device_ops fake_device_ops = {
     .memory_map = memory_map,
     .memory_unmap = memory_unmap,
     .stream_synchronize = stream_synchronize,
-    .stream_wait = stream_wait,
 };

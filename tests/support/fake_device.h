@@ -25,7 +25,7 @@ struct fake_device {
     uint64_t events_held;
     /* how often each operation was called */
     uint64_t allocs, frees, syncs, event_waits;
-    uint64_t creates, maps, unmaps, pages_mapped, stream_syncs, stream_waits;
+    uint64_t creates, maps, unmaps, pages_mapped, stream_syncs;
     /* what the operations shall return instead of working; VS_OK: work */
     enum vs_err fail_alloc, fail_free, fail_sync, fail_record, fail_query;
     enum vs_err fail_create, fail_map, fail_unmap;

@@ -15,8 +15,6 @@
 struct vs_allocator;
 struct vs_block;
 struct vs_request;
-struct vs_segment;
-struct vs_views;
 
 /* vs_compact_search_locked: a free block that is large enough, or a dormant view whose
  * memory is free: TAKEN; NULL when there is neither. No device call. */
@@ -29,11 +27,5 @@ struct vs_block *vs_compact_search_locked(struct vs_allocator *allocator,
  * VS_ERR_STATE when the allocator was abandoned meanwhile. */
 enum vs_err vs_compact_obtain_locked(struct vs_allocator *allocator,
                                      struct vs_request *request, struct vs_block **out);
-
-/* For vs_allocator_check: what is wrong, or NULL. Add to *lent* the LENT blocks of the
- * segment, to *lent_to_views* those that it owns. */
-const char *vs_compact_check_segment(const struct vs_segment *segment, uint64_t *lent,
-                                     uint64_t *lent_to_views);
-const char *vs_compact_check_views(const struct vs_views *views);
 
 #endif

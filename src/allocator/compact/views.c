@@ -100,49 +100,6 @@ static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *piec
     return first;
 }
 
-/* --- borrowing --- */
-
-/* Later work of *stream* waits for what *lender* has enqueued so far. */
-static enum vs_err wait_for(struct vs_allocator *a, uint64_t stream, uint64_t lender)
-{
-    uint64_t event;
-    enum vs_err err = a->ops.event_record(a->ops_ctx, lender, &event);
-    if (err)
-        return err;
-    err = a->ops.stream_wait ? a->ops.stream_wait(a->ops_ctx, stream, event)
-                             : a->ops.event_synchronize(a->ops_ctx, event);
-    a->ops.event_release(a->ops_ctx, event);
-    return err;
-}
-
-/* The same for all streams that pages are borrowed from; runs of one are one wait. */
-static enum vs_err wait_for_lenders(struct vs_allocator *a, const struct vs_pool *pool,
-                                    const struct vs_view *view)
-{
-    const struct vs_stream_pools *last = pool->owner;
-    for (uint32_t i = 0; i < view->extent_count; i++) {
-        const struct vs_stream_pools *owner = view->extents[i].range->pool->owner;
-        if (owner == pool->owner || owner == last)
-            continue;
-        enum vs_err err = wait_for(a, pool->owner->stream, owner->stream);
-        if (err)
-            return err;
-        last = owner;
-    }
-    return VS_OK;
-}
-
-void vs_view_settle_locked(struct vs_allocator *a, struct vs_block *block)
-{
-    uint64_t stream = block->segment->pool->owner->stream;
-    /* a capture that may be under way joins the streams that use a block, but not the
-     * lender with this one: here it is nobody's excuse for having no event */
-    if (!block->segment->view->borrowed || !vs_uses_add_locked(a, block, stream, false))
-        return;
-    enum vs_err ignored = a->ops.stream_synchronize(a->ops_ctx, stream);
-    (void)ignored; /* a device that has failed runs nothing any more */
-}
-
 /* --- dormant views --- */
 
 static void dormant_add(struct vs_views *views, struct vs_view *view)
@@ -153,7 +110,6 @@ static void dormant_add(struct vs_views *views, struct vs_view *view)
     *(views->newest ? &views->newest->newer : &views->oldest) = view;
     views->newest = view;
     views->count++;
-    views->captured += view->captured;
 }
 
 static void dormant_remove(struct vs_views *views, struct vs_view *view)
@@ -162,25 +118,6 @@ static void dormant_remove(struct vs_views *views, struct vs_view *view)
     *(view->older ? &view->older->newer : &views->oldest) = view->newer;
     *(view->newer ? &view->newer->older : &views->newest) = view->older;
     views->count--;
-    views->captured -= view->captured;
-}
-
-/* Does it stay although nobody uses it? */
-static bool kept_for_a_graph(const struct vs_view *view)
-{
-    const struct vs_private_pool *home = view->segment->pool->owner->home;
-    return view->captured && home && home->users;
-}
-
-bool vs_views_full(const struct vs_stream_pools *pools)
-{
-    return pools->home && pools->views.captured >= VS_CAPTURED_MAX;
-}
-
-/* All a view can hold: from the block's place in the first page to the last page's end. */
-static uint64_t capacity(const struct vs_view *view)
-{
-    return view->pages * VS_PAGE_BYTES - (view->segment->addr - view->addr);
 }
 
 static void set_size(const struct vs_view *view, uint64_t size, enum vs_block_state state)
@@ -190,10 +127,9 @@ static void set_size(const struct vs_view *view, uint64_t size, enum vs_block_st
 }
 
 /* The block becomes TAKEN and owns what is lent to it. */
-static struct vs_block *occupy(const struct vs_allocator *a, struct vs_view *view, uint64_t bytes,
-                               struct vs_block *lent, uint64_t safe_after)
+static struct vs_block *occupy(struct vs_view *view, uint64_t bytes, struct vs_block *lent,
+                               uint64_t safe_after)
 {
-    view->captured |= a->captures != 0;
     struct vs_block *block = view->segment->first;
     set_size(view, bytes, VS_BLOCK_TAKEN);
     view->lent = lent;
@@ -208,23 +144,22 @@ void vs_view_return_locked(struct vs_allocator *a, struct vs_block *block)
     struct vs_view *view = block->segment->view;
     uint64_t safe_after = block->idle.safe_after;
     give_home(a, view->lent, safe_after);
-    view->captured |= a->captures != 0;
     view->lent = NULL;
     view->safe_after = safe_after;
-    set_size(view, capacity(view), VS_BLOCK_DORMANT);
+    set_size(view, view->bytes, VS_BLOCK_DORMANT);
     dormant_add(&block->segment->pool->owner->views, view);
 }
 
 /* The pieces a view's first *bytes* bytes are; false when one of them is not free. */
 static bool pieces_free(const struct vs_view *view, uint64_t bytes, struct vs_piece *pieces)
 {
-    uint64_t skip = view->segment->addr - view->addr;
-    for (uint32_t i = 0; i < view->extent_count; i++, skip = 0) {
-        const struct vs_view_extent *e = &view->extents[i];
-        uint64_t size = e->pages * VS_PAGE_BYTES - skip;
-        pieces[i] = (struct vs_piece){e->range, e->addr + skip, size < bytes ? size : bytes};
+    for (uint32_t i = 0; i < view->extent_count; i++) {
+        pieces[i] = view->extents[i];
+        if (pieces[i].bytes > bytes)
+            pieces[i].bytes = bytes;
         bytes -= pieces[i].bytes;
-        const struct vs_block *block = vs_segment_block_at_locked(e->range, pieces[i].addr);
+        const struct vs_block *block =
+            vs_segment_block_at_locked(pieces[i].range, pieces[i].addr);
         if (block->state != VS_BLOCK_FREE ||
             pieces[i].addr + pieces[i].bytes > block->addr + block->size)
             return false;
@@ -242,18 +177,13 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
          tries++) {
         struct vs_view *view = block->segment->view;
         struct vs_piece pieces[VS_EXTENTS_MAX];
-        if (block->segment->pool == pool && !(view->borrowed && a->captures) &&
-            pieces_free(view, bytes, pieces)) {
+        if (block->segment->pool == pool && pieces_free(view, bytes, pieces)) {
             uint64_t safe_after;
             struct vs_block *lent = lend(a, pieces, view->extent_count, &safe_after);
             if (!lent)
                 return NULL;
-            if (view->borrowed && wait_for_lenders(a, pool, view)) {
-                give_home(a, lent, 0);
-                return NULL;
-            }
             dormant_remove(views, view);
-            return occupy(a, view, bytes, lent, safe_after);
+            return occupy(view, bytes, lent, safe_after);
         }
         block = vs_free_index_after(&views->index, block);
     }
@@ -263,68 +193,60 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
 /* --- making and dropping --- */
 
 /* The pages the pieces lie in, at home. */
-static void lay_out(struct vs_view *view, const struct vs_pool *pool,
-                    const struct vs_piece *pieces, size_t count)
+static void lay_out(struct vs_view *view, const struct vs_piece *pieces, size_t count)
 {
-    view->extent_count = (uint32_t)count;
-    view->borrowed = false;
-    view->pages = 0;
+    *view = (struct vs_view){.extent_count = (uint32_t)count};
     for (size_t i = 0; i < count; i++) {
-        uint64_t begin = pieces[i].addr - pieces[i].range->addr;
-        uint64_t end = begin + pieces[i].bytes + VS_PAGE_BYTES - 1;
-        uint64_t first = begin / VS_PAGE_BYTES, pages = end / VS_PAGE_BYTES - first;
-        view->extents[i] = (struct vs_view_extent){
-            pieces[i].range, pieces[i].range->addr + first * VS_PAGE_BYTES, pages};
-        view->pages += pages;
-        view->borrowed |= pieces[i].range->pool != pool;
+        view->extents[i] = pieces[i];
+        view->extents[i].bytes = (pieces[i].bytes + VS_PAGE_BYTES - 1) & ~(VS_PAGE_BYTES - 1);
+        view->bytes += view->extents[i].bytes;
     }
 }
 
 /* Map the pages of every extent, all or nothing. */
-static enum vs_err map(struct vs_allocator *a, const struct vs_view *view)
+static enum vs_err map(struct vs_allocator *a, const struct vs_view *view, uint64_t addr)
 {
-    uint64_t at = view->addr;
+    uint64_t at = addr;
     for (uint32_t i = 0; i < view->extent_count; i++) {
-        const struct vs_view_extent *e = &view->extents[i];
+        const struct vs_piece *e = &view->extents[i];
         const uint64_t *handles = &e->range->handles[(e->addr - e->range->addr) / VS_PAGE_BYTES];
         enum vs_err err =
-            a->ops.memory_map(a->ops_ctx, at, VS_PAGE_BYTES, handles, (size_t)e->pages);
+            a->ops.memory_map(a->ops_ctx, at, VS_PAGE_BYTES, handles, e->bytes / VS_PAGE_BYTES);
         if (err) {
             /* nothing has used these addresses yet; should it fail, they are lost */
             enum vs_err ignored =
-                at > view->addr ? a->ops.memory_unmap(a->ops_ctx, view->addr, at - view->addr)
+                at > addr ? a->ops.memory_unmap(a->ops_ctx, addr, at - addr)
                                 : VS_OK;
             (void)ignored;
             return err;
         }
-        at += e->pages * VS_PAGE_BYTES;
+        at += e->bytes;
     }
     return VS_OK;
 }
 
 /* Addresses for a view that is laid out, its pages mapped there, and its segment. */
-static enum vs_err establish(struct vs_allocator *a, struct vs_pool *pool, struct vs_view *view,
-                             uint64_t skip)
+static enum vs_err establish(struct vs_allocator *a, struct vs_pool *pool, struct vs_view *view)
 {
-    uint64_t bytes = view->pages * VS_PAGE_BYTES;
-    enum vs_err err = a->ops.range_reserve(a->ops_ctx, bytes, &view->addr);
+    uint64_t addr, bytes = view->bytes;
+    enum vs_err err = a->ops.range_reserve(a->ops_ctx, bytes, &addr);
     if (err)
         return err;
-    err = map(a, view);
+    err = map(a, view, addr);
     if (!err) {
-        err = vs_segment_enter_locked(a, pool, view->addr + skip, bytes - skip, &view->segment);
+        err = vs_segment_enter_locked(a, pool, addr, bytes, &view->segment);
         if (err) {
-            enum vs_err ignored = a->ops.memory_unmap(a->ops_ctx, view->addr, bytes);
+            enum vs_err ignored = a->ops.memory_unmap(a->ops_ctx, addr, bytes);
             (void)ignored;
         }
     }
     if (err) {
-        enum vs_err ignored = a->ops.range_release(a->ops_ctx, view->addr, bytes);
+        enum vs_err ignored = a->ops.range_release(a->ops_ctx, addr, bytes);
         (void)ignored;
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
     view->segment->view = view;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, view->addr, 0, bytes,
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, addr, 0, bytes,
                              pool->owner->stream);
     return VS_OK;
 }
@@ -333,9 +255,7 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
                                 const struct vs_piece *pieces, size_t count,
                                 struct vs_block **out)
 {
-    const struct vs_views *views = &pool->owner->views;
-    uint64_t kept = pool->owner->home ? views->captured : 0;
-    if (views->count - kept >= VS_DORMANT_MAX && !a->captures) { /* else nothing may be waited for */
+    if (pool->owner->views.count >= VS_DORMANT_MAX && !a->captures) { /* else nothing may be waited for */
         /* what cannot go now goes another time */
         enum vs_err ignored = vs_views_drop_locked(a, pool->owner, VS_DORMANT_MAX / 2);
         (void)ignored;
@@ -346,36 +266,36 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
     uint64_t bytes = 0, safe_after;
     for (size_t i = 0; i < count; i++)
         bytes += pieces[i].bytes;
-    *view = (struct vs_view){0};
-    lay_out(view, pool, pieces, count);
-    enum vs_err err = VS_ERR_NOMEM;
+    lay_out(view, pieces, count);
     struct vs_block *lent = lend(a, pieces, count, &safe_after);
-    if (lent)
-        err = view->borrowed ? wait_for_lenders(a, pool, view) : VS_OK;
-    if (!err)
-        err = establish(a, pool, view, (pieces[0].addr - pieces[0].range->addr) % VS_PAGE_BYTES);
+    enum vs_err err = lent ? establish(a, pool, view) : VS_ERR_NOMEM;
     if (err) {
         give_home(a, lent, 0);
         vs_node_give_locked(&a->free_views, view);
         return err;
     }
-    *out = occupy(a, view, bytes, lent, safe_after);
+    *out = occupy(view, bytes, lent, safe_after);
     return VS_OK;
+}
+
+/* Unmapped, and the addresses given back; those that cannot be cost nothing but themselves. */
+static enum vs_err unmap(struct vs_allocator *a, const struct vs_view *view)
+{
+    uint64_t addr = view->segment->addr, bytes = view->bytes;
+    enum vs_err err = a->ops.memory_unmap(a->ops_ctx, addr, bytes);
+    enum vs_err ignored = err ? err : a->ops.range_release(a->ops_ctx, addr, bytes);
+    (void)ignored;
+    return err;
 }
 
 static enum vs_err drop(struct vs_allocator *a, struct vs_views *views, struct vs_view *view)
 {
-    enum vs_err err =
-        a->ops.memory_unmap(a->ops_ctx, view->addr, view->pages * VS_PAGE_BYTES);
+    enum vs_err err = unmap(a, view);
     if (err)
         return err;
-    /* addresses that cannot be given back cost nothing but themselves */
-    enum vs_err ignored =
-        a->ops.range_release(a->ops_ctx, view->addr, view->pages * VS_PAGE_BYTES);
-    (void)ignored;
     const struct vs_pool *pool = view->segment->pool;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, view->addr, 0,
-                             view->pages * VS_PAGE_BYTES, pool->owner->stream);
+    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, view->segment->addr, 0,
+                             view->bytes, pool->owner->stream);
     dormant_remove(views, view);
     vs_segment_leave_locked(a, view->segment);
     vs_node_give_locked(&a->free_views, view);
@@ -389,23 +309,17 @@ enum vs_err vs_views_drop_locked(struct vs_allocator *a, struct vs_stream_pools 
     enum vs_err first_error = VS_OK;
     if (views->count <= keep)
         return VS_OK;
-    uint64_t left = views->count;
     bool after_sync = a->config.reuse == VS_REUSE_AFTER_SYNC;
     if (!after_sync)
         first_error = a->ops.stream_synchronize(a->ops_ctx, pools->stream);
     if (first_error)
         return first_error;
-    if (pools->home && pools->home->users)
-        left -= views->captured;
-    for (struct vs_view *view = views->oldest, *newer; view && left > keep; view = newer) {
+    for (struct vs_view *view = views->oldest, *newer; view && views->count > keep; view = newer) {
         newer = view->newer;
-        if (kept_for_a_graph(view))
-            continue;
         /* its bytes at home are no safer, so that its pages do not go back meanwhile */
         if (after_sync && view->safe_after > a->sync_completed)
             continue;
         enum vs_err err = drop(a, views, view);
-        left -= !err;
         if (err && !first_error)
             first_error = err;
     }
@@ -423,12 +337,9 @@ bool vs_views_unsettled_locked(const struct vs_allocator *a, const struct vs_vie
 
 void vs_view_destroy(struct vs_allocator *a, const struct vs_segment *segment)
 {
-    const struct vs_view *view = segment->view;
-    uint64_t bytes = view->pages * VS_PAGE_BYTES;
     enum vs_err ignored = a->ops.synchronize
         ? a->ops.synchronize(a->ops_ctx)
         : a->ops.stream_synchronize(a->ops_ctx, segment->pool->owner->stream);
-    ignored = a->ops.memory_unmap(a->ops_ctx, view->addr, bytes);
-    ignored = a->ops.range_release(a->ops_ctx, view->addr, bytes);
+    ignored = unmap(a, segment->view);
     (void)ignored;
 }

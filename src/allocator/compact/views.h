@@ -3,19 +3,13 @@
  * Views: how the compact policy makes one block out of free memory that lies apart.
  * Physical pages have a home, their place in a range; a view is another range of
  * addresses where the same pages are mapped a second time, one after another. Its
- * block owns exactly the bytes it covers: at home these are LENT, so that what is
- * left of a page that it covers in part stays free there. Only the first page may
- * be entered in its middle and only the last be left in its middle, so every page
- * between is covered whole.
+ * block owns exactly the bytes it covers: at home these are LENT, so that what it
+ * leaves of the last page stays free there. All other pages are covered whole.
  *
  * A view whose block is freed gives the bytes back to the home at once and stays
  * mapped, dormant: when the same bytes are free again it serves again, without a
  * call to the driver. That costs nothing but addresses. Work on one stream is
  * ordered whatever addresses it uses, so two mappings of a page need no wait.
- *
- * Pages may be another stream's, borrowed: then the view's stream waits for what the
- * other has enqueued so far before the block is handed out, and when it is freed
- * they go back with an event of the stream that used them (vs_uses_add_locked).
  *
  * A view is a segment of one block: LIVE, PENDING or TAKEN of the size asked for, or
  * DORMANT of all that is mapped. It counts neither as segment nor as reserved.
@@ -37,11 +31,8 @@ struct vs_pool;
 struct vs_stream_pools;
 
 #define VS_EXTENTS_MAX 64u
-/* Dormant views of a stream; the oldest half goes then. Those of a private pool with users
- * that were used while something was captured stay, for the graph goes on using their
- * addresses; where there are VS_CAPTURED_MAX of them no more views are made. */
+/* Dormant views of a stream; the oldest half goes then. */
 #define VS_DORMANT_MAX 256u
-#define VS_CAPTURED_MAX 1024u
 
 /* Free memory in one place: bytes of a range. */
 struct vs_piece {
@@ -49,38 +40,27 @@ struct vs_piece {
     uint64_t addr, bytes;
 };
 
-/* Pages of a range that follow each other. */
-struct vs_view_extent {
-    struct vs_segment *range;
-    uint64_t addr, pages;
-};
-
 struct vs_view {
-    uint64_t addr, pages;          /* where it is mapped; what its block leaves out included */
+    uint64_t bytes;                /* whole pages, mapped at the segment's address */
     uint64_t safe_after;           /* dormant: its ticket, as of a free block */
     struct vs_view *older, *newer; /* among the dormant ones, by when they became so */
     struct vs_segment *segment;
     struct vs_block *lent;         /* what its block owns at home: linked by idle.left, in order */
-    bool borrowed;                 /* some of its pages are another stream's */
-    bool captured;                 /* was used during a capture: a graph may know its addresses */
     uint32_t extent_count;
-    struct vs_view_extent extents[VS_EXTENTS_MAX];
+    struct vs_piece extents[VS_EXTENTS_MAX]; /* whole pages */
 };
 
 /* The dormant views of a stream. */
 struct vs_views {
     struct vs_free_index index; /* by what they can hold */
     struct vs_view *oldest, *newest;
-    uint64_t count;    /* of all */
-    uint64_t captured; /* of those that a graph may know */
+    uint64_t count;
 };
 
-/* vs_views_full: no more views are to be made for these pools. */
-bool vs_views_full(const struct vs_stream_pools *pools);
-
-/* vs_view_make_locked: a TAKEN block over *pieces*, free memory of *pool*'s ranges and of
- * those of other streams, together the bytes wanted; *count* in 1..VS_EXTENTS_MAX. The
- * device's error or VS_ERR_NOMEM: the pieces are free again. */
+/* vs_view_make_locked: a TAKEN block over *pieces*, free memory of *pool*'s ranges that
+ * begins with a page and, but for the last, ends with one; together the bytes wanted;
+ * *count* in 2..VS_EXTENTS_MAX. The device's error or VS_ERR_NOMEM: the pieces are free
+ * again. */
 enum vs_err vs_view_make_locked(struct vs_allocator *allocator, struct vs_pool *pool,
                                 const struct vs_piece *pieces, size_t count,
                                 struct vs_block **out);
@@ -94,12 +74,8 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *allocator, struct vs_p
  * any more; its view is dormant. */
 void vs_view_return_locked(struct vs_allocator *allocator, struct vs_block *block);
 
-/* vs_view_settle_locked: a block with borrowed pages is about to be freed: note that its
- * own stream used it, or without host memory wait for it. */
-void vs_view_settle_locked(struct vs_allocator *allocator, struct vs_block *block);
-
-/* vs_views_drop_locked: unmap all but *keep* of the dormant views of a stream that may go,
- * oldest first, after a wait for the stream; under VS_REUSE_AFTER_SYNC those that are safe. The first
+/* vs_views_drop_locked: unmap all but *keep* of the dormant views of a stream, oldest
+ * first, after a wait for the stream; under VS_REUSE_AFTER_SYNC those that are safe. The first
  * error of the device; those stay dormant. The pools are pinned. */
 enum vs_err vs_views_drop_locked(struct vs_allocator *allocator, struct vs_stream_pools *pools,
                                  uint64_t keep);
@@ -118,5 +94,11 @@ struct vs_block *vs_block_carve_locked(struct vs_allocator *allocator, struct vs
  * exactly that. NULL without host memory, and nothing changed. */
 struct vs_block *vs_piece_carve_locked(struct vs_allocator *allocator,
                                        const struct vs_piece *piece);
+
+/* For vs_allocator_check: what is wrong, or NULL. Add to *lent* the LENT blocks of the
+ * segment, to *lent_to_views* those that it owns. */
+const char *vs_view_check_segment(const struct vs_segment *segment, uint64_t *lent,
+                                  uint64_t *lent_to_views);
+const char *vs_views_check(const struct vs_views *views);
 
 #endif

@@ -409,8 +409,6 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
         vs_counter_decrease(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
     vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
                              block->size, pool->owner->stream);
-    if (block->segment->view)
-        vs_view_settle_locked(a, block);
     if (block->used.has_uses)
         vs_uses_to_events_locked(a, block);
     else

@@ -72,9 +72,6 @@ struct vs_device_ops {
     /* Wait on the host for all work of one stream. Needed beside virtual memory
      * under VS_REUSE_STREAM_ORDERED. */
     enum vs_err (*stream_synchronize)(void *ctx, uint64_t stream);
-    /* Make later work of *stream* wait for *event*, without the host waiting. May
-     * be NULL: then event_synchronize is used instead. */
-    enum vs_err (*stream_wait)(void *ctx, uint64_t stream, uint64_t event);
 };
 
 /* The granularity of virtual memory: that of every NVIDIA GPU so far. */

@@ -4,7 +4,6 @@
  * walk over every invariant that tests make after each step. */
 #include <string.h>
 
-#include "allocator/compact/compact.h"
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 #include "base/vs_log.h"
@@ -147,9 +146,9 @@ static const char *check_segment(struct vs_allocator *a, size_t i, struct recoun
     const struct vs_segment *s = a->segments[i];
     if (i && a->segments[i - 1]->addr + a->segments[i - 1]->size > s->addr)
         return "segments overlap or are out of order";
-    const char *compact = vs_compact_check_segment(s, &r->lent, &r->lent_to_views);
-    if (compact)
-        return compact;
+    const char *view = vs_view_check_segment(s, &r->lent, &r->lent_to_views);
+    if (view)
+        return view;
     if (!s->handle_bytes && !s->view) {
         add(r->stats.segment, s->pool->kind, 1);
         add(r->stats.reserved_bytes, s->pool->kind, s->size);
@@ -201,7 +200,7 @@ static const char *check_streams(const struct vs_allocator *a, const struct vs_s
                 return "an address index is out of order";
             c->unmapped += count;
         }
-        const char *views = vs_compact_check_views(&p->views);
+        const char *views = vs_views_check(&p->views);
         if (views)
             return views;
         c->segments += p->segments;

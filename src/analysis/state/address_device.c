@@ -107,14 +107,6 @@ static enum vs_err of_a_stream(void *ctx, uint64_t stream)
     return VS_OK;
 }
 
-static enum vs_err stream_wait(void *ctx, uint64_t stream, uint64_t event)
-{
-    (void)ctx;
-    (void)stream;
-    (void)event;
-    return VS_OK;
-}
-
 const struct vs_device_ops vs_address_device_ops = {
     .segment_alloc = segment_alloc,
     .segment_free = give_back,
@@ -131,5 +123,4 @@ const struct vs_device_ops vs_address_device_ops = {
     .memory_map = memory_map,
     .memory_unmap = give_back,
     .stream_synchronize = of_a_stream,
-    .stream_wait = stream_wait,
 };

@@ -40,7 +40,6 @@ struct event_ops_driver {
     CUresult (*query)(CUevent);
     CUresult (*synchronize)(CUevent);
     CUresult (*stream_synchronize)(CUstream);
-    CUresult (*stream_wait)(CUstream, CUevent, unsigned);
     CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
     /* may be absent */
     CUresult (*exchange)(CUstreamCaptureMode *);
@@ -70,7 +69,6 @@ static bool find_driver_locked(void)
                   {"cuEventQuery", &driver.query, true},
                   {"cuEventSynchronize", &driver.synchronize, true},
                   {"cuStreamSynchronize", &driver.stream_synchronize, true},
-                  {"cuStreamWaitEvent", &driver.stream_wait, true},
                   {"cuStreamIsCapturing", &driver.is_capturing, true},
                   {"cuThreadExchangeStreamCaptureMode", &driver.exchange, false},
                   {"cuStreamGetId", &driver.stream_id, false},
@@ -376,26 +374,6 @@ static enum vs_err stream_synchronize(void *arg, uint64_t key)
     return err;
 }
 
-static enum vs_err stream_wait(void *arg, uint64_t key, uint64_t value)
-{
-    struct vs_entered entered;
-    const struct event_ops_stream *stream = reachable(key);
-    if (value == EVENT_DONE)
-        return VS_OK;
-    if (!stream)
-        return event_synchronize(arg, value);
-    enum vs_err err = vs_context_enter(stream->context, &entered);
-    if (err)
-        return err;
-    if (vs_stream_capturing(stream->handle))
-        err = VS_ERR_STATE; /* an event from outside cannot be waited for in there */
-    else
-        err = vs_err_of_driver(
-            driver.stream_wait(stream->handle, ((struct event *)(uintptr_t)value)->handle, 0));
-    vs_context_leave(&entered);
-    return err;
-}
-
 void vs_event_ops_add(struct vs_device_ops *ops)
 {
     if (!find_driver())
@@ -405,7 +383,6 @@ void vs_event_ops_add(struct vs_device_ops *ops)
     ops->event_synchronize = event_synchronize;
     ops->event_release = event_release;
     ops->stream_synchronize = stream_synchronize;
-    ops->stream_wait = stream_wait;
 }
 
 void vs_event_ops_context_gone(const struct vs_context *context)

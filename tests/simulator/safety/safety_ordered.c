@@ -137,12 +137,6 @@ static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
     return from(cuStreamSynchronize(streams[stream]));
 }
 
-static enum vs_err stream_wait(void *ctx, uint64_t stream, uint64_t event)
-{
-    (void)ctx;
-    return from(cuStreamWaitEvent(streams[stream], (CUevent)(uintptr_t)event, 0));
-}
-
 static struct vs_device_ops device_ops(void)
 {
     struct vs_device_ops ops = {
@@ -161,10 +155,7 @@ static struct vs_device_ops device_ops(void)
         .memory_map = memory_map,
         .memory_unmap = memory_unmap,
         .stream_synchronize = stream_synchronize,
-        .stream_wait = stream_wait,
     };
-    if (draw(2))
-        ops.stream_wait = NULL; /* the host waits instead */
     return ops;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What must hold of the compact policy's structures, for vs_allocator_check: what a
- * view owns is exactly what is lent to it, at the places its pages are mapped from. */
-#include "allocator/compact/compact.h"
+ * What must hold of views, for vs_allocator_check: what a view owns is exactly what is lent to it, at the places its pages are mapped from. */
+#include "allocator/compact/views.h"
 
 #include "allocator/core/allocator_internal.h"
 
@@ -10,13 +9,11 @@
 static const char *check_lent(const struct vs_view *view)
 {
     const struct vs_block *block = view->segment->first, *lent = view->lent;
-    uint64_t left = block->size, skip = view->segment->addr - view->addr;
-    for (uint32_t i = 0; i < view->extent_count; i++, skip = 0) {
-        const struct vs_view_extent *e = &view->extents[i];
-        uint64_t size = e->pages * VS_PAGE_BYTES - skip;
-        if (size > left)
-            size = left;
-        if (!lent || lent->state != VS_BLOCK_LENT || lent->addr != e->addr + skip ||
+    uint64_t left = block->size;
+    for (uint32_t i = 0; i < view->extent_count; i++) {
+        const struct vs_piece *e = &view->extents[i];
+        uint64_t size = e->bytes < left ? e->bytes : left;
+        if (!lent || lent->state != VS_BLOCK_LENT || lent->addr != e->addr ||
             lent->size != size || !size || vs_block_of(lent->idle.right) != block ||
             lent->segment != e->range)
             return "a view does not own what is lent to it";
@@ -32,35 +29,33 @@ static const char *check_view(const struct vs_segment *s, uint64_t *lent_to)
 {
     const struct vs_view *view = s->view;
     const struct vs_block *block = s->first;
-    uint64_t capacity = view->pages * VS_PAGE_BYTES - (s->addr - view->addr);
-    uint64_t pages = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < view->extent_count; i++)
-        pages += view->extents[i].pages;
-    if (view->segment != s || block->next || s->addr - view->addr >= VS_PAGE_BYTES ||
-        view->extent_count < (view->borrowed ? 1 : 2) || pages != view->pages)
+        bytes += view->extents[i].bytes;
+    if (view->segment != s || block->next || view->extent_count < 2 || bytes != view->bytes)
         return "a view is not what its segment says";
     if (block->state == VS_BLOCK_DORMANT) {
-        if (view->lent || block->size != capacity ||
+        if (view->lent || block->size != bytes ||
             !vs_free_index_holds(&s->pool->owner->views.index, block))
             return "a dormant view is not idle, or not in its index";
         return NULL;
     }
-    if (block->size > capacity || capacity - block->size >= VS_PAGE_BYTES)
+    if (block->size > bytes || bytes - block->size >= VS_PAGE_BYTES)
         return "a view has a page that its block does not use";
     for (const struct vs_block *lent = view->lent; lent; lent = vs_block_of(lent->idle.left))
         ++*lent_to;
     return check_lent(view);
 }
 
-const char *vs_compact_check_segment(const struct vs_segment *segment, uint64_t *lent,
-                                     uint64_t *lent_to_views)
+const char *vs_view_check_segment(const struct vs_segment *segment, uint64_t *lent,
+                                  uint64_t *lent_to_views)
 {
     for (const struct vs_block *b = segment->first; b; b = b->next)
         *lent += b->state == VS_BLOCK_LENT;
     return segment->view ? check_view(segment, lent_to_views) : NULL;
 }
 
-const char *vs_compact_check_views(const struct vs_views *views)
+const char *vs_views_check(const struct vs_views *views)
 {
     uint64_t count = 0, indexed;
     const struct vs_view *last = NULL;
