@@ -92,8 +92,6 @@ static void put(struct lane *lane, const struct vs_plan_entry *e, uint64_t size,
         out->overlaps++;
         return;
     }
-    uint64_t below = at ? lane->live[at - 1].start / VS_PLAN_GRANULE : VS_PLAN_NONE;
-    out->below_right += below == e->below;
     memmove(&lane->live[at + 1], &lane->live[at], (lane->count++ - at) * sizeof r);
     lane->live[at] = r;
     where->start = r.start;

@@ -25,7 +25,6 @@ struct plan_log_check {
     uint64_t placed, unplaced; /* requests */
     uint64_t overlaps;         /* placements on top of a living block */
     uint64_t outside;          /* of them, not inside the stream's memory */
-    uint64_t below_right;      /* placed blocks whose neighbour below is as announced */
     uint64_t peak[VS_PLAN_STREAMS_MAX]; /* bytes, highest end by stream */
 };
 

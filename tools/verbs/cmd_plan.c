@@ -118,10 +118,7 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     printf("alive at the peak  %14s   no allocator needs less\n", size_text(text, s->live_bytes));
     printf("planned            %14s   %.2f %% more\n", size_text(text, s->planned_bytes),
            over(s->planned_bytes, s->live_bytes));
-    if (s->apart)
-        printf("                                    too much, for streams share nothing in a plan: "
-               "left to the policy\n");
-    else if (s->no_gain)
+    if (s->no_gain)
         printf("                                    no less than compact needs without a plan: "
                "left to the policy\n");
     puts("without a plan, reserved by the policy");

@@ -59,8 +59,7 @@ static enum vs_err check_entry(const struct vs_plan_entry *e, const struct vs_pl
         return refuse(why, VS_ERR_CORRUPT, "the plan has an entry without a size");
     if (e->offset == VS_PLAN_NONE)
         return VS_OK;
-    if (e->granules > s->granules || e->offset > s->granules - e->granules ||
-        (e->below != VS_PLAN_NONE && e->below >= e->offset))
+    if (e->granules > s->granules || e->offset > s->granules - e->granules)
         return refuse(why, VS_ERR_CORRUPT, "the plan places a block outside its memory");
     return VS_OK;
 }

@@ -47,7 +47,7 @@ _Static_assert(sizeof(struct vs_plan_stream) == 24, "on disk");
 struct vs_plan_entry {
     uint32_t granules; /* of the request, rounded up; at least 1 */
     uint32_t offset;   /* in granules; VS_PLAN_NONE: not placed */
-    uint32_t below;    /* offset of the block expected to end nearest below; VS_PLAN_NONE: none */
+    uint32_t reserved; /* VS_PLAN_NONE */
     uint32_t life;     /* requests of its stream until it is freed; 0: never */
 };
 _Static_assert(sizeof(struct vs_plan_entry) == 16, "on disk");

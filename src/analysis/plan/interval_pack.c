@@ -4,8 +4,7 @@
  * made. All others are placed one by one, each at the lowest gap among those placed
  * before that are alive with it. The order decides: those alive when memory is
  * fullest come first, and among them the largest, or those with most size times
- * lifetime, or those that die last. When no order reaches the bound, the blocks that
- * ended too high are moved to the front and all is placed again.
+ * lifetime, or those that die last.
  *
  * Who is alive with a block: those made during its life stand side by side; those
  * made before are in a list of the living kept for every CHECKPOINT-th block; those
@@ -20,9 +19,7 @@
 
 #define CHECKPOINT 64u
 #define BUCKETS 1024u   /* by offset, when gaps are looked for */
-#define REPAIRS 6       /* times offenders are moved to the front */
 #define CLOSE 4096      /* within 1/CLOSE of the bound is good enough */
-#define TOLERABLE 200   /* within 1/TOLERABLE of it nothing is repaired */
 #define UNPLACED VS_INTERVAL_UNPLACED
 
 struct interval_pack_span {
@@ -44,7 +41,7 @@ struct packer {
     uint64_t *floor;       /* by time: what the permanent blocks made before it take */
     uint64_t *fullest;     /* by block: most granules alive during its life */
     struct interval_pack_span *spans, *sorted;
-    struct rank *ranks, *spare;
+    struct rank *ranks;
     uint32_t *best;        /* offsets of the best order so far */
     uint64_t bound, best_peak, peak;
 };
@@ -150,10 +147,9 @@ static enum vs_err prepare(struct packer *p)
     p->spans = malloc(4 * count * sizeof *p->spans);
     p->sorted = malloc(4 * count * sizeof *p->sorted);
     p->ranks = malloc(count * sizeof *p->ranks);
-    p->spare = malloc(count * sizeof *p->spare);
     p->best = malloc(count * sizeof *p->best);
     if (!p->living_at || !p->floor || !p->fullest || !p->spans || !p->sorted || !p->ranks ||
-        !p->spare || !p->best)
+        !p->best)
         return VS_ERR_NOMEM;
     p->floor[0] = 0;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -178,7 +174,6 @@ static void release(struct packer *p)
     free(p->spans);
     free(p->sorted);
     free(p->ranks);
-    free(p->spare);
     free(p->best);
 }
 
@@ -274,7 +269,7 @@ static uint64_t place(struct packer *p, uint32_t block)
 
 /* --- orders --- */
 
-enum order { BY_SIZE, BY_AREA, BY_DEATH, BY_SIZE_COARSE, BY_CLASS_AND_LIFE, ORDERS };
+enum order { BY_SIZE, BY_AREA, BY_DEATH, ORDERS };
 
 static void rank_block(const struct packer *p, enum order order, struct rank *rank)
 {
@@ -285,12 +280,7 @@ static void rank_block(const struct packer *p, enum order order, struct rank *ra
     switch (order) {
     case BY_AREA: rank->second = b->size * life; break;
     case BY_DEATH: rank->second = death << 27 | (p->count - rank->block); break;
-    case BY_SIZE_COARSE: rank->first /= 4; /* fall through */
     case BY_SIZE: rank->second = b->size; break;
-    case BY_CLASS_AND_LIFE:
-        rank->first = b->size ? 32u - (unsigned)__builtin_clz(b->size) : 0;
-        rank->second = life;
-        break;
     case ORDERS: break;
     }
 }
@@ -305,14 +295,8 @@ static int by_rank(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static uint64_t good_enough(const struct packer *p)
-{
-    return p->bound + p->bound / CLOSE;
-}
-
-/* Place all in the order of the ranks; false when it cannot get better than the best
- * and *to_the_end* is not asked for. */
-static bool run_order(struct packer *p, bool to_the_end)
+/* Place all in the order of the ranks, as long as it may get better than the best. */
+static void run_order(struct packer *p)
 {
     p->peak = p->floor[p->count];
     for (uint32_t i = 0; i < p->count; i++)
@@ -323,34 +307,16 @@ static bool run_order(struct packer *p, bool to_the_end)
         if (!p->blocks[block].size || permanent(p, block))
             continue;
         uint64_t offset = place(p, block), end = offset + p->blocks[block].size;
-        if (end >= UNPLACED || (end >= p->best_peak && !to_the_end))
-            return false;
+        if (end >= UNPLACED || end >= p->best_peak)
+            return;
         p->blocks[block].offset = (uint32_t)offset;
         p->peak = end > p->peak ? end : p->peak;
     }
     if (p->peak >= p->best_peak)
-        return true;
+        return;
     p->best_peak = p->peak;
     for (uint32_t i = 0; i < p->count; i++)
         p->best[i] = p->blocks[i].offset;
-    return true;
-}
-
-/* Those that ended too high go first. */
-static void promote_offenders(struct packer *p)
-{
-    uint32_t at = 0;
-    for (int offends = 1; offends >= 0; offends--) {
-        for (uint32_t i = 0; i < p->count; i++) {
-            const struct vs_interval *b = &p->blocks[p->ranks[i].block];
-            uint64_t end = (uint64_t)b->offset + b->size;
-            if ((end > good_enough(p)) == (offends == 1))
-                p->spare[at++] = p->ranks[i];
-        }
-    }
-    struct rank *ranks = p->ranks;
-    p->ranks = p->spare;
-    p->spare = ranks;
 }
 
 static void set_order(struct packer *p, enum order order)
@@ -362,26 +328,13 @@ static void set_order(struct packer *p, enum order order)
     qsort(p->ranks, p->count, sizeof *p->ranks, by_rank);
 }
 
-static unsigned try_orders(struct packer *p)
+static void try_orders(struct packer *p)
 {
-    unsigned passes = 0, best = BY_SIZE;
-    for (unsigned order = 0; order < ORDERS && p->best_peak > good_enough(p); order++) {
-        uint64_t before = p->best_peak;
+    uint64_t good_enough = p->bound + p->bound / CLOSE;
+    for (unsigned order = 0; order < ORDERS && p->best_peak > good_enough; order++) {
         set_order(p, (enum order)order);
-        run_order(p, false);
-        passes++;
-        best = p->best_peak < before ? order : best;
+        run_order(p);
     }
-    if (p->best_peak <= p->bound + p->bound / TOLERABLE)
-        return passes;
-    set_order(p, (enum order)best);
-    for (int i = 0; i < REPAIRS && p->best_peak > good_enough(p); i++) {
-        if (!run_order(p, true))
-            break;
-        promote_offenders(p);
-        passes++;
-    }
-    return passes;
 }
 
 enum vs_err vs_interval_pack(struct vs_interval *blocks, size_t count, uint32_t bend,
@@ -398,7 +351,7 @@ enum vs_err vs_interval_pack(struct vs_interval *blocks, size_t count, uint32_t 
     if (!err && p.bound >= UNPLACED)
         err = VS_ERR_LIMIT;
     if (!err)
-        out->passes = try_orders(&p);
+        try_orders(&p);
     if (!err && p.best_peak == UINT64_MAX)
         err = VS_ERR_LIMIT;
     for (size_t i = 0; i < count && !err; i++)

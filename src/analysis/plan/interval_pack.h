@@ -26,12 +26,11 @@ struct vs_interval {
 struct vs_packing {
     uint64_t bound; /* most granules alive at once: none can do with less */
     uint64_t peak;  /* highest end of a placed block */
-    unsigned passes; /* orders tried */
 };
 
 /* vs_interval_pack: place *count* blocks; the *bend* is the number where the period
  * starts, or 0. Stops at the first order that comes within 1/4096 of the bound, and
- * otherwise keeps the best, tried a little harder when that is not within 1/200. The same blocks give the same offsets everywhere.
+ * otherwise keeps the best. The same blocks give the same offsets everywhere.
  * VS_ERR_NOMEM; VS_ERR_LIMIT when 2^32 - 2 granules do not suffice. *Cost*: about
  * the number of pairs alive together, per order. */
 enum vs_err vs_interval_pack(struct vs_interval *blocks, size_t count, uint32_t bend,

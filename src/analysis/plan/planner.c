@@ -261,96 +261,19 @@ static void set_period(const struct planner_lane *lane, const struct vs_period *
     }
 }
 
-struct beside { /* a placed block that is alive */
-    uint32_t offset, block;
-};
-
-/* The blocks alive at a moment, by offset. */
-struct planner_row {
-    struct beside *items;
-    size_t count;
-};
-
-static size_t row_find(const struct planner_row *row, uint32_t offset)
+static void fill_entries(const struct planner_lane *lane, const struct vs_interval *blocks,
+                         uint32_t count, uint32_t bend, struct vs_plan_entry *entries)
 {
-    size_t low = 0, high = row->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (row->items[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void row_insert(struct planner_row *row, uint32_t offset, uint32_t block)
-{
-    size_t at = row_find(row, offset);
-    memmove(&row->items[at + 1], &row->items[at], (row->count++ - at) * sizeof *row->items);
-    row->items[at] = (struct beside){offset, block};
-}
-
-static void row_remove(struct planner_row *row, uint32_t offset, uint32_t block)
-{
-    size_t at = row_find(row, offset);
-    if (at == row->count || row->items[at].block != block)
-        return; /* not alive there before: the first period's start */
-    memmove(&row->items[at], &row->items[at + 1], (--row->count - at) * sizeof *row->items);
-}
-
-struct death {
-    uint32_t time, block;
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct death *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->block > y->block) - (x->block < y->block);
-}
-
-/* Entries with the neighbour that each block has below when it is made. */
-static enum vs_err fill_entries(const struct vs_interval *blocks, uint32_t count, uint32_t bend,
-                                struct vs_plan_entry *entries)
-{
-    struct planner_row row = {malloc((count + 1) * sizeof *row.items), 0};
-    struct death *deaths = malloc((2 * (size_t)count + 1) * sizeof *deaths);
-    size_t death_count = 0, next = 0;
-    for (uint32_t i = 0; i < count && row.items && deaths; i++) {
-        if (blocks[i].offset == VS_INTERVAL_UNPLACED)
-            continue;
-        deaths[death_count++] = (struct death){blocks[i].death, i};
-        if (blocks[i].again)
-            deaths[death_count++] = (struct death){blocks[i].again, i};
-    }
-    if (row.items && deaths)
-        qsort(deaths, death_count, sizeof *deaths, by_time);
-    for (uint32_t i = 0; i < count && row.items && deaths; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct vs_interval *b = &blocks[i];
-        struct vs_plan_entry *e = &entries[i];
-        for (; next < death_count && deaths[next].time <= i; next++)
-            row_remove(&row, blocks[deaths[next].block].offset, deaths[next].block);
-        for (uint32_t k = i; i == bend && k < count; k++) {
-            if (blocks[k].again > bend && blocks[k].offset != VS_INTERVAL_UNPLACED)
-                row_insert(&row, blocks[k].offset, k);
-        }
         uint32_t life = b->again ? count - i + b->again - bend : b->death - i;
-        e->offset = b->offset;
-        e->below = VS_PLAN_NONE;
-        e->life = b->death == count && !b->again ? 0 : life;
-        if (b->offset == VS_INTERVAL_UNPLACED)
-            continue;
-        size_t at = row_find(&row, b->offset);
-        if (at)
-            e->below = row.items[at - 1].offset;
-        row_insert(&row, b->offset, i);
+        entries[i] = (struct vs_plan_entry){
+            .granules = lane->sizes[i],
+            .offset = b->offset,
+            .reserved = VS_PLAN_NONE,
+            .life = b->death == count && !b->again ? 0 : life,
+        };
     }
-    enum vs_err err = row.items && deaths ? VS_OK : VS_ERR_NOMEM;
-    free(row.items);
-    free(deaths);
-    return err;
 }
 
 /* Most granules alive at once in all the lane did. */
@@ -383,10 +306,8 @@ static enum vs_err pack_lane(const struct planner_lane *lane, const struct vs_pe
     set_prologue(lane, period, blocks, count);
     set_period(lane, period, blocks, count);
     enum vs_err err = vs_interval_pack(blocks, count, bend, packing);
-    for (uint32_t i = 0; i < count; i++)
-        entries[i].granules = lane->sizes[i];
     if (!err)
-        err = fill_entries(blocks, count, bend, entries);
+        fill_entries(lane, blocks, count, bend, entries);
     free(blocks);
     return err;
 }
@@ -420,7 +341,7 @@ static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, struct
                                    (uint32_t)packing.peak, 0};
     *summary = (struct vs_plan_summary_stream){
         lane->stream, lane->count, 0, period.prologue, period.length, period.repeats,
-        peak * VS_PLAN_GRANULE, packing.peak * VS_PLAN_GRANULE, packing.passes};
+        peak * VS_PLAN_GRANULE, packing.peak * VS_PLAN_GRANULE};
     for (uint32_t i = 0; i < period.prologue + period.length; i++)
         summary->placed += entries[i].offset != VS_PLAN_NONE;
     return VS_OK;
@@ -428,20 +349,12 @@ static enum vs_err plan_lane(const struct planner_lane *lane, bool whole, struct
 
 /* --- the file --- */
 
-/* Several streams whose memory, kept apart, is a twentieth more than what is alive: the
- * policy without a plan, which lends pages from stream to stream, does better. */
-static bool costs_too_much(const struct vs_planner *p, const struct vs_plan_summary *summary,
-                           uint32_t lanes)
-{
-    return lanes > 1 && summary->planned_bytes > p->peak_bytes + p->peak_bytes / 20 + lanes * PAGE;
-}
-
 static void place_nothing(struct vs_plan_header *h, struct vs_plan_stream *streams,
                           struct vs_plan_entry *entries, uint32_t lanes,
                           struct vs_plan_summary *summary)
 {
     for (uint32_t i = 0; i < h->entry_count; i++)
-        entries[i].offset = entries[i].below = VS_PLAN_NONE;
+        entries[i].offset = VS_PLAN_NONE;
     for (uint32_t i = 0; i < lanes; i++) {
         streams[i].granules = 0;
         summary->streams[i].placed = 0;
@@ -494,9 +407,8 @@ enum vs_err vs_planner_build(struct vs_planner *p, const struct vs_plan_identity
         free(h);
         return err;
     }
-    summary->apart = costs_too_much(p, summary, lanes);
     summary->no_gain = p->unplanned_bytes && summary->planned_bytes >= p->unplanned_bytes;
-    if (summary->apart || summary->no_gain)
+    if (summary->no_gain)
         place_nothing(h, streams, entries, lanes, summary);
     summary->requests = p->requests;
     summary->live_bytes = p->peak_bytes;

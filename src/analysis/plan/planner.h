@@ -54,14 +54,12 @@ struct vs_plan_summary_stream {
     uint64_t stream, requests, placed;
     uint32_t prologue, period, repeats;
     uint64_t bound_bytes, peak_bytes; /* of this stream */
-    unsigned passes;
 };
 
 struct vs_plan_summary {
     uint64_t requests, live_bytes; /* peak of the bytes alive at once, as asked for */
     uint64_t planned_bytes;        /* sum over streams, in whole pages */
     uint64_t unplanned_streams;    /* beyond VS_PLAN_STREAMS_MAX */
-    bool apart;                    /* streams apart need too much: nothing is placed */
     bool no_gain; /* the policy needs no more without a plan: nothing is placed */
     uint32_t stream_count;
     struct vs_plan_summary_stream streams[VS_PLAN_STREAMS_MAX];

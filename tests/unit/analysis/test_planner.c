@@ -28,7 +28,7 @@ static void check_plan(const struct request_log *log, const struct plan_log *pla
     assert_int_equal(plan->summary.live_bytes, request_log_peak(log));
     for (uint32_t i = 0; i < plan->summary.stream_count; i++) {
         assert_true(check.peak[i] <= plan->summary.streams[i].peak_bytes);
-        if (!plan->plan.streams[i].period && !plan->summary.apart)
+        if (!plan->plan.streams[i].period)
             assert_int_equal(check.peak[i], plan->summary.streams[i].peak_bytes);
     }
 }
@@ -233,7 +233,7 @@ static void generated_programs_are_planned_close_to_the_bound(void **state)
     }
 }
 
-static void streams_that_need_too_much_apart_are_left_to_the_policy(void **state)
+static void each_stream_is_planned_close_to_its_own_bound(void **state)
 {
     struct request_log log;
     struct plan_log plan;
@@ -242,8 +242,6 @@ static void streams_that_need_too_much_apart_are_left_to_the_policy(void **state
     assert_int_equal(plan_log_make(&log, false, &plan), VS_OK);
     assert_int_equal(plan.summary.stream_count, 2);
     check_plan(&log, &plan);
-    assert_true(plan.summary.apart); /* 16 % more than what is alive */
-    assert_int_equal(plan.summary.streams[0].placed + plan.summary.streams[1].placed, 0);
     for (int i = 0; i < 2; i++)
         assert_true(plan.summary.streams[i].peak_bytes * 1000 <=
                     plan.summary.streams[i].bound_bytes * 1005);
@@ -261,7 +259,6 @@ static void streams_have_memory_of_their_own(void **state)
     for (uint64_t i = 0; i < 2; i++)
         request_log_alloc(&log, 4 * MIB, i * 9);
     assert_int_equal(plan_log_make(&log, false, &plan), VS_OK);
-    assert_false(plan.summary.apart);
     assert_int_equal(plan.summary.planned_bytes, 8 * MIB);
     check_plan(&log, &plan);
     plan_log_free(&plan);
@@ -326,7 +323,7 @@ int main(void)
         cmocka_unit_test(what_does_not_repeat_has_no_period),
         cmocka_unit_test(a_loop_is_planned_once_and_serves_any_number_of_steps),
         cmocka_unit_test(generated_programs_are_planned_close_to_the_bound),
-        cmocka_unit_test(streams_that_need_too_much_apart_are_left_to_the_policy),
+        cmocka_unit_test(each_stream_is_planned_close_to_its_own_bound),
         cmocka_unit_test(streams_have_memory_of_their_own),
         cmocka_unit_test(the_same_requests_give_the_same_plan),
         cmocka_unit_test(memory_shared_with_another_stream_is_kept_until_its_work_is_done),
