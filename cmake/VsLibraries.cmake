@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Third-party libraries, by pkg-config. The preload library loads zstd and
+# Third-party libraries, by pkg-config where they have it. The preload library loads zstd and
 # libunwind at run time, privately (never into the program's symbol scope); only
 # their headers are needed for it.
 find_package(PkgConfig REQUIRED)
@@ -9,6 +9,16 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(UNWIND REQUIRED IMPORTED_TARGET libunwind)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw libelf)
 pkg_check_modules(JSONC REQUIRED IMPORTED_TARGET json-c)
+# libiberty's demanglers (LGPL with a permission to link), for the command alone
+find_path(IBERTY_INCLUDE_DIR demangle.h PATH_SUFFIXES libiberty)
+find_library(IBERTY_LIBRARY NAMES iberty_pic iberty)
+if(NOT IBERTY_INCLUDE_DIR OR NOT IBERTY_LIBRARY)
+  message(FATAL_ERROR "libiberty (demangle.h, libiberty.a) was not found: install libiberty-dev "
+    "(Debian) or binutils-devel (Fedora), or set IBERTY_INCLUDE_DIR and IBERTY_LIBRARY")
+endif()
+add_library(vs_iberty INTERFACE)
+target_include_directories(vs_iberty SYSTEM INTERFACE ${IBERTY_INCLUDE_DIR})
+target_link_libraries(vs_iberty INTERFACE ${IBERTY_LIBRARY})
 if(VRAMSCOPE_TESTS)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()

@@ -46,6 +46,9 @@ vs_missing() {
         libdw:libdw-dev libelf:libelf-dev json-c:libjson-c-dev cmocka:libcmocka-dev; do
         pkg-config --exists "${module%%:*}" 2>/dev/null || echo "${module##*:}"
     done
+    # libiberty has no pkg-config file, and no shared library
+    if ! printf 'int rust_demangle(); int main() { return rust_demangle(); }' |
+        "$cc" -o /dev/null -x c - -liberty 2>/dev/null; then echo libiberty-dev; fi
     # nvcc compiles its host half as C++
     if command -v nvcc >/dev/null && ! command -v "${CXX:-c++}" >/dev/null; then echo g++; fi
     if ! vs_have_cuda_headers && ! vs_have_fetched_headers; then

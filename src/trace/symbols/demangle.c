@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * __cxa_demangle by dlopen, once per process; the library stays loaded. Rust's names are
- * known by their form. */
-#define _GNU_SOURCE
+ * C++'s and Rust's names by libiberty, whose demangler GCC and binutils use. A short name
+ * can stand for a text of gigabytes, by parts that repeat parts that repeat parts: after
+ * VS_DEMANGLED_MAX bytes libiberty is left by longjmp, which it holds no memory during. */
 #include "trace/symbols/demangle.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stddef.h>
+#include <demangle.h>
+#include <setjmp.h>
 #include <string.h>
 
-#include "trace/symbols/demangle_rust.h"
+struct text {
+    size_t used;
+    jmp_buf full;
+    char bytes[VS_DEMANGLED_MAX];
+};
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char *(*demangler)(const char *, char *, size_t *, int *); /* set by once */
-
-static void find(void)
+static void append(const char *part, size_t bytes, void *arg)
 {
-    void *runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-    if (runtime)
-        *(void **)&demangler = dlsym(runtime, "__cxa_demangle");
+    struct text *text = arg;
+    size_t room = sizeof text->bytes - 1 - text->used;
+    memcpy(text->bytes + text->used, part, bytes < room ? bytes : room);
+    text->used += bytes < room ? bytes : room;
+    if (bytes > room)
+        longjmp(text->full, 1);
 }
 
 char *vs_demangle(const char *name)
 {
-    char rust[VS_RUST_NAME_MAX];
-    int status = 0;
-    if (vs_demangle_rust(name, rust))
-        return strdup(rust);
-    if (strncmp(name, "_Z", 2) != 0)
-        return NULL;
-    pthread_once(&once, find);
-    char *plain = demangler ? demangler(name, NULL, NULL, &status) : NULL;
-    if (plain && vs_demangle_rust_is_legacy(name))
-        vs_demangle_rust_tidy(plain);
-    return plain;
+    struct text text;
+    text.used = 0;
+    if (setjmp(text.full) == 0 && !rust_demangle_callback(name, 0, append, &text)) {
+        text.used = 0;
+        if (strncmp(name, "_Z", 2) != 0 ||
+            !cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_TYPES, append, &text))
+            return NULL;
+    }
+    return strndup(text.bytes, text.used);
 }

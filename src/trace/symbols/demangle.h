@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * C++ names as people write them, by the C++ runtime's own demangler, which is
- * loaded when first needed: nothing here depends on it. */
+ * C++'s and Rust's names as people write them. */
 #ifndef VS_DEMANGLE_H
 #define VS_DEMANGLE_H
 
-/* vs_demangle: the readable form of a mangled name, to be freed by the caller;
- * NULL when *name* is not mangled, no C++ runtime is there, or memory ran out: show
- * *name* itself. Any thread. */
+#define VS_DEMANGLED_MAX 65536u
+
+/* vs_demangle: the readable form of a mangled name, to be freed by the caller, cut after
+ * VS_DEMANGLED_MAX bytes; NULL when *name* is not mangled or memory ran out: show *name*
+ * itself. Any thread. */
 char *vs_demangle(const char *name);
 
 #endif
