@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# What the scripts beside this file share: set-up of a machine (Debian packages,
-# NVIDIA's headers), configuring and building a preset. Sourced, never run.
+# Functions of the other scripts: installing dependencies (Debian packages, NVIDIA's
+# headers), configuring and building a preset. Sourced, not executed.
 #
-# Set-up asks for what it needs by using it (does the tool run, does pkg-config
-# know the library?), not by package name, so a second run finds nothing missing
-# and does nothing, and a machine that has the libraries from elsewhere needs no
-# apt-get at all. Everything else it writes lies under build/.
+# Dependencies are tested by use (does the tool run, does pkg-config find the library?),
+# not by package name. A second run therefore installs nothing, and libraries from other
+# sources are accepted. All other output is written under build/.
 
 VS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VS_JOBS=${VS_JOBS:-$(nproc 2>/dev/null || echo 2)}
-VS_INSTALL=${VS_INSTALL:-yes} # "no": report what is missing instead of installing it
-VS_CMAKE_ARGS=()              # set by vs_setup: where the CUDA headers are
-VS_TARGETS=()                 # what vs_build builds; empty: everything
+VS_INSTALL=${VS_INSTALL:-yes} # "no": list missing packages instead of installing them
+VS_CMAKE_ARGS=()              # set by vs_setup: location of the CUDA headers
+VS_TARGETS=()                 # targets of vs_build; empty: all
 
-# NVIDIA's header packages, used only where no CUDA headers are installed. They
-# belong to one release of CUDA; change them together.
+# NVIDIA's header packages, used only if no CUDA headers are installed. All must be of one
+# release of CUDA.
 VS_CUDA_WHEELS=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88
                 nvidia-cuda-cupti==13.0.85 nvidia-nvtx==13.0.85
                 nvidia-cuda-profiler-api==13.0.85)
@@ -33,7 +32,7 @@ vs_die() {
 
 # --- Debian packages ---------------------------------------------------------
 
-# vs_missing TESTS_TOO: prints the Debian packages that would fill each gap.
+# vs_missing: prints the Debian packages of missing dependencies.
 vs_missing() {
     local cc=${CC:-cc} module
     command -v "$cc" >/dev/null || echo gcc
@@ -49,7 +48,7 @@ vs_missing() {
     # libiberty has no pkg-config file, and no shared library
     if ! printf 'int rust_demangle(); int main() { return rust_demangle(); }' |
         "$cc" -o /dev/null -x c - -liberty 2>/dev/null; then echo libiberty-dev; fi
-    # nvcc compiles its host half as C++
+    # nvcc compiles host code as C++
     if command -v nvcc >/dev/null && ! command -v "${CXX:-c++}" >/dev/null; then echo g++; fi
     if ! vs_have_cuda_headers && ! vs_have_fetched_headers; then
         python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
@@ -57,56 +56,56 @@ vs_missing() {
     fi
 }
 
-# vs_apt_install PACKAGE...: through root or sudo, saying so first.
+# vs_apt_install PACKAGE...: installs as root or through sudo, after a message.
 vs_apt_install() {
     local as_root=()
     command -v apt-get >/dev/null ||
-        vs_die "these are missing, and there is no apt-get here to install them with:" "$*" \
-            "The names are Debian's; install their counterparts and run this again."
+        vs_die "these packages are missing, and there is no apt-get to install them:" "$*" \
+            "The names are Debian's; install the equivalent packages and run the script again."
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null ||
-            vs_die "these packages are missing, and installing them takes root or sudo:" "$*" \
+            vs_die "these packages are missing, and installing them needs root or sudo:" "$*" \
                 "As root: apt-get install --no-install-recommends $*"
         as_root=(sudo)
     fi
     vs_say "installing with ${as_root[*]:+sudo }apt-get: $*"
     as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-    # a failing repository among several need not stop us; a missing package will
-    "${as_root[@]}" update || vs_say "apt-get update had errors; going on"
+    # one failing repository may not matter; a missing package is an error below
+    "${as_root[@]}" update || vs_say "apt-get update had errors; continuing"
     "${as_root[@]}" install --yes --no-install-recommends "$@" >/dev/null ||
-        vs_die "apt-get could not install: $*" "Its own message stands above."
+        vs_die "apt-get could not install: $*" "See the message of apt-get above."
 }
 
-# vs_packages: installs what is missing, in as many passes as gaps hide gaps (no
-# library can be looked for before pkg-config is there).
+# vs_packages: installs missing packages, in two passes, because libraries can be tested
+# only after pkg-config is installed.
 vs_packages() {
     local missing
     mapfile -t missing < <(vs_missing | sort -u)
     [ ${#missing[@]} -gt 0 ] || return 0
     [ "$VS_INSTALL" = yes ] ||
-        vs_die "these packages are missing (and --no-install was given):" "${missing[*]}"
+        vs_die "these packages are missing, and --no-install was given:" "${missing[*]}"
     vs_apt_install "${missing[@]}"
     mapfile -t missing < <(vs_missing | sort -u)
     [ ${#missing[@]} -eq 0 ] ||
         vs_die "still missing after apt-get: ${missing[*]}" \
-            "Perhaps CC, PKG_CONFIG_PATH or PATH points past what was installed."
+            "CC, PKG_CONFIG_PATH or PATH may refer to another installation."
 }
 
-# vs_mimalloc: the floor of the allocator's benchmark, which does without it too.
+# vs_mimalloc: installs the lower bound of the allocator's benchmark, which is optional.
 vs_mimalloc() {
     local name
     for name in libmimalloc.so.3 libmimalloc.so.2 libmimalloc.so; do
         if python3 -c "import ctypes; ctypes.CDLL('$name')" 2>/dev/null; then return 0; fi
     done
     if [ "$VS_INSTALL" = yes ] && command -v apt-get >/dev/null; then
-        (vs_apt_install libmimalloc2.0) || vs_say "going on without mimalloc"
+        (vs_apt_install libmimalloc2.0) || vs_say "continuing without mimalloc"
     fi
 }
 
 # --- CUDA headers ------------------------------------------------------------
 
-# vs_headers_in DIR...: true when the directories together hold all that the build
-# looks for.
+# vs_headers_in DIR...: true if the directories together contain all headers that the
+# build needs.
 vs_headers_in() {
     local header dir found
     for header in cuda_runtime_api.h cupti.h nvtx3/nvToolsExt.h crt/host_defines.h cudaProfiler.h; do
@@ -118,8 +117,8 @@ vs_headers_in() {
     done
 }
 
-# vs_have_cuda_headers: a toolkit, or NVIDIA's wheels in Python's path; the places
-# cmake/VsCuda.cmake looks in.
+# vs_have_cuda_headers: true if there is a toolkit, or NVIDIA's wheels in Python's path;
+# the same places as in cmake/VsCuda.cmake.
 vs_have_cuda_headers() {
     local root nvcc dirs=()
     nvcc=$(command -v nvcc 2>/dev/null) && nvcc=$(readlink -f "$nvcc")
@@ -138,11 +137,11 @@ for p in sys.path:
 
 vs_have_fetched_headers() { vs_headers_in "$VS_CUDA_HEADERS_DIR/nvidia/cu13/include"; }
 
-# vs_fetch_cuda_headers: the header files alone, and their licence, out of
-# NVIDIA's wheels. Complete or absent, never half.
+# vs_fetch_cuda_headers: extracts the header files and their licence from NVIDIA's wheels.
+# The result is complete or absent.
 vs_fetch_cuda_headers() {
     local work=$VS_CUDA_HEADERS_DIR.part
-    vs_say "no CUDA headers found; fetching NVIDIA's (13 MB) with pip into build/cuda-headers:"
+    vs_say "no CUDA headers found; downloading NVIDIA's (13 MB) with pip to build/cuda-headers:"
     vs_say "    ${VS_CUDA_WHEELS[*]}"
     rm -rf "$work" "$VS_CUDA_HEADERS_DIR"
     mkdir -p "$work"
@@ -164,38 +163,38 @@ PYTHON
     return 1
 }
 
-# vs_cuda: leaves in VS_CMAKE_ARGS what cmake needs to find the headers.
+# vs_cuda: sets VS_CMAKE_ARGS so that cmake finds the headers.
 vs_cuda() {
     VS_CMAKE_ARGS=()
     if vs_have_cuda_headers; then return 0; fi
     if ! vs_have_fetched_headers; then
         if [ "$VS_INSTALL" != yes ] || ! vs_fetch_cuda_headers; then
-            vs_say "going on without CUDA headers: the command and its reading verbs are built;" \
+            vs_say "continuing without CUDA headers: only the verbs that read traces are built;" \
                 "recording (run), the simulated GPU and the examples are not"
             return 0
         fi
     fi
-    # An nvcc without all its headers must not meet another release's.
+    # An nvcc with incomplete headers must not be combined with another release's headers.
     VS_CMAKE_ARGS=("-DCUDA_PATH=$VS_CUDA_HEADERS_DIR/nvidia/cu13" -DVRAMSCOPE_NVCC=OFF)
 }
 
 # --- entry points ------------------------------------------------------------
 
-# vs_setup: everything a build needs. Silent when nothing is missing.
+# vs_setup: installs everything that a build needs. Silent if nothing is missing.
 vs_setup() {
     vs_packages
     vs_cuda
 }
 
-# vs_build PRESET [CMAKE-ARG...]: configures and builds into build/PRESET. cmake
-# says much when it configures; it is shown only when it fails.
+# vs_build PRESET [CMAKE-ARG...]: configures and builds build/PRESET. The output of the
+# configuration is shown only if it fails.
 vs_build() {
     local preset=$1 log cache
     shift
     log=$VS_ROOT/build/configure-$preset.log
     cache=$VS_ROOT/build/$preset/CMakeCache.txt
     mkdir -p "$VS_ROOT/build"
-    # a toolkit has been installed since: forget the headers fetched in its place
+    # a toolkit has been installed since: do not use the downloaded headers
     if [ ${#VS_CMAKE_ARGS[@]} -eq 0 ] && grep -qs "=$VS_CUDA_HEADERS_DIR" "$cache"; then
         rm -f "$cache"
     fi
@@ -205,11 +204,11 @@ vs_build() {
     grep '^-- CUDA headers' "$log" || true
     cmake --build "$VS_ROOT/build/$preset" --parallel "$VS_JOBS" \
         ${VS_TARGETS[@]:+--target "${VS_TARGETS[@]}"} ||
-        vs_die "the build in build/$preset failed; the compiler's message stands above"
+        vs_die "the build in build/$preset failed; see the compiler's message above"
 }
 
-# vs_gpu_usable: true when the CUDA driver is here and finds a device, asked of the
-# driver itself (a device node alone says nothing inside a container).
+# vs_gpu_usable: true if the CUDA driver is installed and finds a device. The driver itself
+# is queried, because in a container a device node may exist without a usable device.
 vs_gpu_usable() {
     python3 - 2>/dev/null <<'PYTHON'
 import ctypes, sys
