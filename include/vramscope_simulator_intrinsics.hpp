@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of device code, for vramscope_simulator_kernels.hpp, which
- * includes this file. Not for inclusion by itself. Barriers, votes and shuffles
- * are those of the CUDA C++ Programming Guide, "C++ Language Extensions"; atomics
- * are relaxed ones, as there. Fast-math functions are as exact as the host's. */
+ * The functions of device code. Included by vramscope_simulator_kernels.hpp; do not
+ * include it directly. Barriers, votes, shuffles and relaxed atomics follow the CUDA C++
+ * Programming Guide, "C++ Language Extensions". Fast-math functions have the precision of
+ * the host's functions. */
 #ifndef VRAMSCOPE_SIMULATOR_INTRINSICS_HPP
 #define VRAMSCOPE_SIMULATOR_INTRINSICS_HPP
 
@@ -81,7 +81,7 @@ inline int __all_sync(unsigned mask, int predicate)
 {
     return vramscope_sim::warp_vote(mask, !predicate) == 0;
 }
-/* Which threads run together is the device's business; here each runs alone. */
+/* A device may choose which threads run together; here each runs alone. */
 inline unsigned __activemask() { return 1u << vramscope_sim::runner::mine().lane(); }
 
 template <typename T> T __shfl_sync(unsigned mask, T value, int from, int width = 32)
@@ -127,11 +127,11 @@ template <typename T> T __reduce_max_sync(unsigned mask, T value)
     return vramscope_sim::warp_reduce(mask, value, [](T a, T b) { return a > b ? a : b; });
 }
 
-/* ---- atomics: for the checker changes, which do not conflict with each other ---- */
+/* ---- atomics; for the checker they do not conflict with each other ---- */
 
 namespace vramscope_sim {
 
-/* *p* = change(*p*), and what was there before. */
+/* *p* = change(*p*); returns the old value. */
 template <typename T, typename F> VRAMSCOPE_SIM_UNSEEN T atomic_change(T *p, F change)
 {
     T old, now;

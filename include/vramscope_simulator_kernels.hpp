@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA kernels on vramscope's simulated GPU. Device code is never looked at there,
- * so the kernels' source is compiled a second time, for the host: this header
- * gives __global__, threadIdx, __shared__, __syncthreads, atomicAdd, shuffles and
- * so on a meaning to an ordinary C++ compiler. A file of the program's own, which
- * nvcc does not see, includes this header, then the kernels, and names them:
+ * Runs CUDA kernels on vramscope's simulated GPU, which does not execute device code.
+ * The kernels' source is compiled a second time, for the host: this header defines
+ * __global__, threadIdx, __shared__, __syncthreads, atomicAdd, shuffles and so on for an
+ * ordinary C++ compiler. An additional source file, which is not compiled by nvcc, includes
+ * this header and the kernels, and names them:
  *
  *     #include <vramscope_simulator_kernels.hpp>
  *     #include "kernels.cuh"
@@ -12,15 +12,15 @@
  *     VRAMSCOPE_SIM_KERNEL(scale<float>);
  *
  * Compile it with -std=c++17 and the CUDA headers, and link it with the program or
- * make it a shared library to preload. On a real GPU it finds no simulator and
- * does nothing. docs/simulator.md, "Running your own kernels", has the whole story.
+ * build a shared library to preload. On a real GPU it finds no simulator and does nothing.
+ * See docs/simulator.md, "Running your own kernels".
  *
- * With -DVRAMSCOPE_SIM_INSTRUMENTED and the options that docs/simulator.md gives,
- * the simulator's checker knows every access of the kernels.
+ * With -DVRAMSCOPE_SIM_INSTRUMENTED and the options in docs/simulator.md, every access of
+ * the kernels is reported to the simulator's checker.
  *
- * A thread block runs on one host thread; its threads are run one after another,
- * each up to its end or to the next barrier or warp operation. A thread that has
- * to wait keeps a stack of its own, so any code may wait anywhere. */
+ * A thread block runs on one host thread. Its threads run one after another, each up to
+ * its end or to the next barrier or warp operation. A waiting thread has a stack of its
+ * own, so any code may wait anywhere. */
 #ifndef VRAMSCOPE_SIMULATOR_KERNELS_HPP
 #define VRAMSCOPE_SIMULATOR_KERNELS_HPP
 
@@ -31,7 +31,7 @@
 #error "vramscope_simulator_kernels.hpp needs C++17"
 #endif
 
-/* Before the CUDA headers, whose __noinline__ the standard library does not expect. */
+/* Before the CUDA headers, because their __noinline__ breaks the standard library. */
 #include <algorithm>
 #include <cassert>
 #include <cctype>
@@ -60,9 +60,9 @@
 
 #include "vramscope_simulator.h"
 
-#ifndef VRAMSCOPE_SIM_STACK_BYTES /* of a thread that waits; multiple of the page size */
+#ifndef VRAMSCOPE_SIM_STACK_BYTES /* of a waiting thread; multiple of the page size */
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
-#define VRAMSCOPE_SIM_STACK_BYTES 1048576 /* the checker reports on it */
+#define VRAMSCOPE_SIM_STACK_BYTES 1048576 /* the checker's reports need it */
 #else
 #define VRAMSCOPE_SIM_STACK_BYTES 65536
 #endif
@@ -71,7 +71,7 @@
 #define VRAMSCOPE_SIM_SHARED_BYTES 65536 /* most dynamic shared memory of a launch */
 #endif
 
-/* ---- what the words of CUDA mean here ---- */
+/* ---- CUDA's keywords ---- */
 
 #undef __global__
 #undef __device__
@@ -84,9 +84,9 @@
 #undef __maxnreg__
 #undef __forceinline__
 
-/* nvcc makes functions and variables of these names for another file of the program.
- * Kernels are inlined into what calls them here, so that it does not matter which
- * of two the linker keeps; the tag gives everything else a name of its own. */
+/* nvcc's object files define functions and variables of the same names. Kernels are inlined
+ * into their callers here, so that it does not matter which of two definitions the linker
+ * keeps; the tag gives everything else a different name. */
 #define __global__ inline __attribute__((always_inline, visibility("hidden")))
 #define __device__ __attribute__((abi_tag("vramscope")))
 #define __constant__ __attribute__((abi_tag("vramscope")))
@@ -104,8 +104,7 @@
 #define gridDim (vramscope_sim::here.grid_dim)
 #define warpSize 32
 
-/* Code whose own accesses are nobody's business; and atomics, which say themselves
- * what they are. */
+/* For code whose accesses are not reported. Atomics report theirs themselves. */
 #define VRAMSCOPE_SIM_UNSEEN __attribute__((no_sanitize("kernel-address")))
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
 #define VRAMSCOPE_SIM_CHANGES(p) vramscope_sim::announce(p, sizeof *(p), 2)
@@ -119,11 +118,11 @@ struct position {
     uint3 thread, block, block_dim, grid_dim;
 };
 inline thread_local position here;
-inline thread_local char *running_stack; /* of the thread that runs, lowest address */
+inline thread_local char *running_stack; /* of the running thread, lowest address */
 
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
-/* This thread's part of the thread-local things of this program or library, among
- * which is what kernels call __shared__. */
+/* This thread's block of thread-local variables of this program or library, which contains
+ * the __shared__ variables of kernels. */
 struct thread_locals {
     const char *begin;
     std::size_t bytes;
@@ -144,9 +143,9 @@ VRAMSCOPE_SIM_UNSEEN inline int find_thread_locals(dl_phdr_info *info, std::size
     return 0;
 }
 
-/* What the threads of a block have touched. They run one after another, so it is
- * sorted and told together: neighbours have become one. Writes come first, since what
- * a thread reads may be what it has written. */
+/* The accesses of a block's threads. They run one after another, so their accesses are
+ * sorted, merged and reported together. Writes come first, because a thread may read data
+ * that it wrote itself. */
 struct span {
     const char *begin, *end;
     int how; /* 0: read, 1: written, 2: atomically changed */
@@ -169,7 +168,7 @@ VRAMSCOPE_SIM_UNSEEN inline int compare_spans(const void *a, const void *b)
 VRAMSCOPE_SIM_UNSEEN inline void tell_accesses()
 {
     char *stack = running_stack;
-    running_stack = nullptr; /* what follows may be instrumented, too */
+    running_stack = nullptr; /* later code may be instrumented, too */
     std::qsort(seen.items, seen.count, sizeof(span), compare_spans);
     for (std::size_t i = 0; i < seen.count;) {
         span s = seen.items[i++];
@@ -192,7 +191,7 @@ VRAMSCOPE_SIM_UNSEEN inline void tell_accesses()
 /* ---- stacks ---- */
 
 #if defined(__x86_64__) && !defined(VRAMSCOPE_SIM_UCONTEXT)
-using context = void *; /* a stack pointer, above it what a call preserves */
+using context = void *; /* a stack pointer; the preserved registers are above it */
 
 extern "C" void vramscope_sim_switch(void **from, void *to);
 asm(R"(
@@ -246,8 +245,8 @@ inline void make_context(context *made, char *stack, std::size_t bytes, void (*e
 }
 #endif
 
-/* A stack that runs one thread of a block after another, and is kept by a thread
- * that waits. */
+/* A stack that runs the threads of a block one after another. A waiting thread keeps its
+ * stack. */
 struct fiber {
     static constexpr std::uint64_t canary = 0x76735374616b2121u;
     context at;
@@ -277,10 +276,10 @@ struct fiber {
 
 /* ---- one block ---- */
 
-struct exchange { /* what a lane shows to its warp, or is given */
+struct exchange { /* the value that a lane offers to its warp, or receives */
     alignas(16) unsigned char value[16];
-    unsigned from; /* the lane it wants the value of */
-    unsigned vote; /* given: the lanes that voted */
+    unsigned from; /* the lane whose value it requests */
+    unsigned vote; /* received: the lanes that voted */
 };
 
 struct warp {
@@ -332,7 +331,7 @@ public:
         running_stack = nullptr;
     }
 
-    /* All threads of the block that have not ended; true for how many of them. */
+    /* Waits for all threads of the block that have not ended; counts their votes. */
     struct votes {
         unsigned yes, no;
     };
@@ -348,7 +347,7 @@ public:
         return counted_;
     }
 
-    /* Waits for all lanes in *mask*, giving each the value of the lane it asked for. */
+    /* Waits for all lanes in *mask*; each receives the value of the requested lane. */
     VRAMSCOPE_SIM_UNSEEN const exchange &warp_barrier(unsigned mask, const exchange &mine)
     {
         unsigned thread = current_->thread, lane = thread % 32;
@@ -465,7 +464,7 @@ private:
         waiting_.clear();
     }
 
-    /* True: all lanes of *mask* were there, and go on; *self* is not made ready. */
+    /* True if all lanes of *mask* had arrived; they continue. *self* is not made ready. */
     VRAMSCOPE_SIM_UNSEEN bool release_warp(unsigned index, unsigned mask, unsigned self)
     {
         warp &w = warps_[index];
@@ -493,7 +492,7 @@ private:
 };
 
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
-/* ---- accesses, as the compiler announces them ---- */
+/* ---- accesses reported by the compiler's instrumentation ---- */
 
 VRAMSCOPE_SIM_UNSEEN inline void announce(const void *address, std::size_t bytes, int how)
 {
@@ -548,7 +547,7 @@ __attribute__((weak)) void __asan_after_dynamic_init() {}
 
 /* ---- names and registration ---- */
 
-/* The name the compiler gave *thing*, a kernel. */
+/* The symbol name of a kernel. */
 template <auto kernel> const char *symbol_of()
 {
     const char *name;
@@ -568,8 +567,7 @@ template <auto kernel> const char *symbol_of()
     return name;
 }
 
-/* That name as nvcc has it: without the L that marks a static function, which the
- * device's does not bear. */
+/* The same name in device code, which has no L for static functions. */
 inline std::string device_name(std::string name)
 {
     if (name.compare(0, 2, "_Z") != 0)
@@ -587,7 +585,7 @@ inline std::string device_name(std::string name)
     return name;
 }
 
-/* Makes sure that the driver is there to register with; programs open it later. */
+/* Loads the driver for the registration; programs open it later. */
 inline void open_driver()
 {
     static void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
@@ -619,7 +617,7 @@ template <typename... A, void (*kernel)(A...)> struct host_kernel<kernel> {
     }
 };
 
-/* "a::b" as the device's names have it. */
+/* The name of "a::b" in device code. */
 inline std::string variable_name(const char *source)
 {
     std::string name, mangled;
@@ -655,29 +653,29 @@ struct host_variable {
 #define VRAMSCOPE_SIM_JOIN_(a, b) a##b
 #define VRAMSCOPE_SIM_JOIN(a, b) VRAMSCOPE_SIM_JOIN_(a, b)
 
-/* VRAMSCOPE_SIM_KERNEL(k): at each launch of the kernel *k* (in a namespace,
- * a template's instance: as C++ would call it) run its code here. */
+/* VRAMSCOPE_SIM_KERNEL(k): run this code at each launch of the kernel *k*. Kernels in a
+ * namespace and instances of templates are named as in a C++ call. */
 #define VRAMSCOPE_SIM_KERNEL(...)                                                                  \
     static const vramscope_sim::host_kernel<&__VA_ARGS__> VRAMSCOPE_SIM_JOIN(                      \
         vramscope_sim_kernel_, __COUNTER__)
 
-/* VRAMSCOPE_SIM_KERNEL_NAMED("name", k): likewise, for a kernel that device code
- * calls *name*. */
+/* VRAMSCOPE_SIM_KERNEL_NAMED("name", k): the same for a kernel whose name in device code is
+ * *name*. */
 #define VRAMSCOPE_SIM_KERNEL_NAMED(name, ...)                                                      \
     static const vramscope_sim::host_kernel<&__VA_ARGS__> VRAMSCOPE_SIM_JOIN(                      \
         vramscope_sim_kernel_, __COUNTER__)(name)
 
-/* VRAMSCOPE_SIM_VARIABLE(v): the __device__, __constant__ or __managed__ variable
- * *v* is that of the device on which a kernel runs, and begins with the value given
- * to it here. In a namespace: as C++ would call it. */
+/* VRAMSCOPE_SIM_VARIABLE(v): in kernels, the __device__, __constant__ or __managed__
+ * variable *v* has the value of the device on which the kernel runs. Its initial value is
+ * the one given here. Variables in a namespace are named as in C++. */
 #define VRAMSCOPE_SIM_VARIABLE(...)                                                                \
     static const vramscope_sim::host_variable VRAMSCOPE_SIM_JOIN(vramscope_sim_variable_,          \
                                                                  __COUNTER__)(                     \
         vramscope_sim::variable_name(#__VA_ARGS__), __VA_ARGS__)
 
-/* VRAMSCOPE_SIM_DYNAMIC_SHARED(float, s): where a kernel says
- * `extern __shared__ float s[];`. After the include, once per name. The function is
- * the one that C++ has called before the first use of such a variable: nothing. */
+/* VRAMSCOPE_SIM_DYNAMIC_SHARED(float, s): for kernels with `extern __shared__ float s[];`.
+ * After the include, once per name. The function is the initialiser that C++ calls before
+ * the first use of such a variable; it does nothing. */
 #define VRAMSCOPE_SIM_DYNAMIC_SHARED(type, name)                                                   \
     __attribute__((used, noinline, noclone)) static void VRAMSCOPE_SIM_JOIN(vramscope_sim_init_, name)()              \
     {                                                                                              \
@@ -692,7 +690,7 @@ struct host_variable {
 #include "vramscope_simulator_intrinsics.hpp"
 
 #if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wattributes" /* what __global__ adds means nothing to a static one */
+#pragma GCC diagnostic ignored "-Wattributes" /* __global__ on static functions */
 #endif
 
 #endif

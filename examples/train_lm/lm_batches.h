@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Brings batches of text to the device beside the kernels: two slots, each a
- * pinned host buffer and a device buffer. While the compute stream works on one
- * slot, the copy stream fills the other; events keep either from overtaking. */
+ * Copies batches of text to the device in parallel with the kernels. There are two slots,
+ * each with a pinned host buffer and a device buffer. While the compute stream uses one
+ * slot, the copy stream fills the other; events order the two streams. */
 #ifndef LM_BATCHES_H
 #define LM_BATCHES_H
 
@@ -35,7 +35,7 @@ void alloc_batches(struct lm_batches *b, const struct lm_text *text, size_t batc
                    uint64_t seed);
 void free_batches(struct lm_batches *b);
 
-/* The next batch: work queued on the compute stream from now on sees it. Starts
+/* Returns the next batch, for work queued on the compute stream from now on, and starts
  * copying the one after it. */
 struct lm_batch next_batch(struct lm_batches *b);
 

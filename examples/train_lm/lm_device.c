@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See lm_device.h. The tally is a table of live buffers, searched from its end:
- * what was allocated last is usually freed first, and there are few. */
+ * See lm_device.h. The live buffers are in a table that is searched from its end: there
+ * are few, and the latest one is usually freed first. */
 #include "lm_device.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -54,7 +54,7 @@ void lm_device_open(void)
         exit(1);
     }
     LM_CUDA(cudaSetDevice(0));
-    LM_CUDA(cudaFree(NULL)); /* creates the context, so that the driver is there to register with */
+    LM_CUDA(cudaFree(NULL)); /* creates the context, because registration needs the driver */
     if (!lm_kernels_register_host() && !lm_kernels_have_device_code) {
         fprintf(stderr, "train_lm: built without nvcc: it has no code for a real GPU and runs on "
                         "the simulated one only\n");

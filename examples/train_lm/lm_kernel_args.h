@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program and its kernels agree on: the list of kernels and the one
- * struct that each of them takes by value. Every struct begins with `count`,
+ * The interface between the program and its kernels: the list of kernels and the
+ * argument struct of each, passed by value. Every struct begins with `count`,
  * the number of independent pieces of work (rows, elements, columns, tiles), so
  * that a launch can size its grid without knowing the kernel. Included by C and
  * by CUDA C++ sources; pointers are device pointers. */

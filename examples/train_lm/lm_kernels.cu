@@ -2,8 +2,8 @@
  *
  * The kernels as device code: one __global__ wrapper per entry of LM_KERNELS
  * around the shared bodies, and the tiled matrix product. Compiled by nvcc
- * alone; lm_kernels_plain.c stands in its place where there is no nvcc, and
- * lm_kernels_host.c holds what the simulated GPU runs. */
+ * only; lm_kernels_plain.c replaces it if there is no nvcc, and lm_kernels_host.c
+ * contains the host functions for the simulated GPU. */
 #include "lm_kernel_args.h"
 #include "lm_kernel_bodies.h"
 #include "lm_kernels.h"
@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(LM_GEMM_EDGE * LM_GEMM_EDGE)
     }
 }
 
-/* --- what the launches need to know --------------------------------------- */
+/* --- functions for launches ------------------------------------------------ */
 
 extern "C" const int lm_kernels_have_device_code = 1;
 

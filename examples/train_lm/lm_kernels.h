@@ -14,13 +14,13 @@
 extern "C" {
 #endif
 
-/* 1 where the program carries device code, 0 in a build without nvcc. */
+/* 1 if the program has device code, 0 in a build without nvcc. */
 extern const int lm_kernels_have_device_code;
 
-/* The handle that cudaLaunchKernel takes for kernel *id*. Any thread. */
+/* The handle of kernel *id* for cudaLaunchKernel. Any thread. */
 const void *lm_kernel_symbol(enum lm_kernel_id id);
 
-/* Gives the simulated GPU the host function of every kernel. To be called once,
+/* Registers the host function of every kernel with the simulated GPU. Must be called once,
  * after the first CUDA call. Returns 1 on the simulated GPU, 0 on a real one. */
 int lm_kernels_register_host(void);
 

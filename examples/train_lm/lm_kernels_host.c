@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels as the simulated GPU runs them: the shared bodies in plain loops
+ * The host functions of the kernels for the simulated GPU: the shared bodies in plain loops
  * over a range of thread blocks, and a matrix product whose inner loop is one
  * vector register wide. Compiled by the C compiler in every build, so that all
  * builds of the program compute the same bits. Called from the simulator's

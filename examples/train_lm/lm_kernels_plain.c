@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in for lm_kernels.cu where there is no nvcc: tells the CUDA runtime the
- * kernels' names exactly as nvcc's generated code would, with an empty fat
- * binary. A real GPU has nothing to run then; the simulated one runs the host
+ * Replaces lm_kernels.cu if there is no nvcc: registers the kernels' names with the
+ * CUDA runtime exactly like the code that nvcc generates, but with an empty fat
+ * binary. A real GPU cannot run these kernels; the simulated one runs the host
  * functions of lm_kernels_host.c. The runtime's registration entry points are
  * declared here because the public headers declare them for C++ only. */
 #include "lm_kernels.h"

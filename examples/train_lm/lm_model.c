@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See lm_model.h. The allocation functions have one job each, so that their
- * names say in a profile what the memory is for. */
+ * See lm_model.h. Each allocation function has one purpose, so that its name in a profile
+ * identifies the memory. */
 #include "lm_model.h"
 
 #include "lm_kernel_bodies.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The model's parameters and everything kept per parameter: gradient, optimizer
- * state and, with bf16, the working copy that the matrix products read. Each
- * tensor is a buffer of its own, allocated once. */
+ * The model's parameters with their gradients, optimizer state and, with bf16, the working
+ * copy for the matrix products. Each tensor has its own buffer, allocated once. */
 #ifndef LM_MODEL_H
 #define LM_MODEL_H
 
@@ -66,7 +65,7 @@ struct lm_tensor *lm_model_top(const struct lm_model *model, enum lm_top_tensor 
 struct lm_tensor *lm_model_block(const struct lm_model *model, size_t layer,
                                  enum lm_block_tensor which);
 
-/* How many numbers the model learns. */
+/* The number of parameters. */
 size_t lm_model_parameters(const struct lm_model *model);
 
 /* Sets all gradients to zero. */

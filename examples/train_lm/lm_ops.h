@@ -12,7 +12,7 @@
 /* Bytes of one element of *type*. */
 size_t lm_type_bytes(int type);
 
-/* The sizes that the embedding and attention need to know. rows = batch * context,
+/* The sizes for embedding and attention. rows = batch * context,
  * width = heads * (width of a head). */
 struct lm_shape {
     size_t batch, context, width, heads, vocabulary;

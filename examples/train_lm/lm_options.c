@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See lm_options.h. Every number is checked against a range here, and what only
- * makes sense together is checked at the end, so that the rest of the program
- * can rely on both. */
+ * See lm_options.h. Each number is checked against its range here, and combinations of
+ * options at the end, so that the rest of the program can rely on them. */
 #include "lm_options.h"
 
 #include "lm_kernel_args.h"
@@ -75,21 +74,21 @@ static const char help_text[] =
     "  --precision P       fp32, or bf16: activations and working weights in bf16, master\n"
     "                      weights in fp32 (fp32)\n"
     "  --optimizer O       adam or sgd (adam)\n"
-    "  --learning-rate X   (0.005 for adam, 0.5 for sgd)\n"
-    "  --seed N            start of the random numbers (1)\n"
+    "  --learning-rate X   learning rate (0.005 for adam, 0.5 for sgd)\n"
+    "  --seed N            seed of the random numbers (1)\n"
     "  --data FILE         text to learn (the bundled book of Genesis)\n"
     "  --sample N          write N characters with the trained model\n"
     "\n"
     "Memory\n"
-    "  --checkpoint        keep only the input of each block, compute the rest again in\n"
+    "  --checkpoint        keep only the input of each block; compute the rest again in\n"
     "                      the backward pass\n"
-    "  --accumulate N      do each step's batch in N parts, adding up the gradients\n"
-    "  --leak SIZE         lose one buffer of SIZE bytes in every step (4MiB, 512KiB, …)\n"
-    "  --spike[=SIZE]      allocate one huge temporary in the middle step (the logits of\n"
-    "                      the whole text)\n"
-    "  --selfcheck         print the program's own tally of its device memory\n"
+    "  --accumulate N      process each batch in N parts and accumulate the gradients\n"
+    "  --leak SIZE         leak one buffer of SIZE bytes in every step (4MiB, 512KiB, …)\n"
+    "  --spike[=SIZE]      allocate one huge temporary buffer in the middle step (default:\n"
+    "                      the logits of the whole text)\n"
+    "  --selfcheck         print the program's own count of its device memory\n"
     "\n"
-    "  --help              this text\n";
+    "  --help              print this text\n";
 
 __attribute__((noreturn, format(printf, 1, 2))) static void usage_error(const char *format, ...)
 {
@@ -172,7 +171,7 @@ static void check_together(struct lm_options *o)
     if (o->width % o->heads != 0)
         usage_error("--width %ld is not a multiple of --heads %ld", o->width, o->heads);
     if (o->batch % o->accumulate != 0)
-        usage_error("--batch %ld cannot be done in %ld equal parts (--accumulate)", o->batch,
+        usage_error("--batch %ld cannot be divided into %ld equal parts (--accumulate)", o->batch,
                     o->accumulate);
     if (o->gradcheck && o->type != LM_FP32)
         usage_error("--gradcheck needs --precision fp32");
@@ -267,7 +266,7 @@ void lm_options_parse(struct lm_options *options, int argc, char **argv)
         if (option == ':')
             usage_error("%s needs a value", argv[optind - 1]);
         if (option == '?')
-            usage_error("unknown or unusable option '%s'", argv[optind - 1]);
+            usage_error("unknown or invalid option '%s'", argv[optind - 1]);
         parse_one(options, option, optarg);
     }
     if (optind < argc)

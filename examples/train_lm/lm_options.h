@@ -24,7 +24,7 @@ struct lm_options {
 };
 
 /* Fills *options* from the command line. Prints the help and exits with 0 for
- * --help; prints one line on stderr and exits with 2 for anything unusable. */
+ * --help; prints one line on stderr and exits with 2 for invalid options. */
 void lm_options_parse(struct lm_options *options, int argc, char **argv);
 
 #endif

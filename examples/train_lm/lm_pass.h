@@ -9,7 +9,7 @@
 #include "lm_batches.h"
 #include "lm_model.h"
 
-/* What one block keeps for its backward pass; NULL where it is not held. */
+/* Activations that one block keeps for its backward pass; NULL if not kept. */
 struct lm_block_saved {
     void *input;
     float *mean1, *rstd1;
@@ -28,8 +28,8 @@ struct lm_activations {
     void *logits; /* [rows][vocabulary] */
 };
 
-/* Runs the model over *batch* and leaves in *kept* what backward_pass needs,
- * the logits among it. */
+/* Runs the model on *batch* and stores the activations for backward_pass in *kept*,
+ * including the logits. */
 void forward_pass(const struct lm_model *model, const struct lm_batch *batch,
                   struct lm_activations *kept);
 
@@ -42,12 +42,12 @@ void loss_forward(const struct lm_model *model, const struct lm_batch *batch,
 void backward_pass(const struct lm_model *model, const struct lm_batch *batch,
                    struct lm_activations *kept, float scale);
 
-/* Frees what a forward pass kept, where no backward pass follows. */
+/* Frees the activations of a forward pass without a backward pass. */
 void discard_activations(const struct lm_model *model, struct lm_activations *kept);
 
 /* For lm_forward.c and lm_backward.c. block_forward: computes one block from
  * saved->input, fills in the rest of *saved* and returns the block's output, or
- * NULL where *want_output* is 0. */
+ * NULL if *want_output* is 0. */
 void *block_forward(const struct lm_model *model, size_t layer, struct lm_block_saved *saved,
                     int want_output);
 void free_block_internals(struct lm_block_saved *saved);

@@ -20,8 +20,8 @@ __attribute__((noreturn)) static void text_error(const char *path, const char *p
     exit(2);
 }
 
-/* Installed: LM_DATA_RELATIVE leads from the program's folder to the data. In
- * the build tree it leads nowhere, and the source tree has the file. */
+/* In an installation LM_DATA_RELATIVE is the path from the program's folder to the data. In
+ * the build tree it does not exist, and the file in the source tree is used. */
 static const char *bundled_path(char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);

@@ -13,10 +13,9 @@ struct lm_text {
     unsigned char characters[256]; /* id to byte */
 };
 
-/* Reads *path*, or the bundled text where it is NULL: beside the program when
- * installed, else in the source tree. The vocabulary is the bytes that occur, in
- * their order. A text that cannot be read or has fewer than *min_length* bytes
- * ends the program with one line on stderr and status 2. */
+/* Reads *path*, or the bundled text if it is NULL (from the installation or the source
+ * tree). The vocabulary is the bytes that occur, in ascending order. If the text cannot be
+ * read or has fewer than *min_length* bytes, prints one line on stderr and exits with 2. */
 void lm_text_load(struct lm_text *text, const char *path, size_t min_length);
 void lm_text_free(struct lm_text *text);
 

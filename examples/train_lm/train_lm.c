@@ -2,8 +2,8 @@
  *
  * train_lm: trains a small character-level transformer on one GPU. The loop is
  * that of any training program: fetch a batch, forward, backward, optimizer.
- * What goes to stdout is the same in every run with the same options; times go
- * to stderr. */
+ * Output on stdout is the same in every run with the same options; times are printed on
+ * stderr. */
 #include "lm_extras.h"
 
 #include <math.h>
