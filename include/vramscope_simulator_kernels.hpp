@@ -165,7 +165,7 @@ VRAMSCOPE_SIM_UNSEEN inline int compare_spans(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-VRAMSCOPE_SIM_UNSEEN inline void tell_accesses()
+VRAMSCOPE_SIM_UNSEEN inline void report_accesses()
 {
     char *stack = running_stack;
     running_stack = nullptr; /* later code may be instrumented, too */
@@ -326,7 +326,7 @@ public:
         }
 #ifdef VRAMSCOPE_SIM_INSTRUMENTED
         if (seen.count)
-            tell_accesses();
+            report_accesses();
 #endif
         running_stack = nullptr;
     }
@@ -507,7 +507,7 @@ VRAMSCOPE_SIM_UNSEEN inline void announce(const void *address, std::size_t bytes
         return;
     }
     if (to.count == accesses::most)
-        tell_accesses();
+        report_accesses();
     if (!to.items && !(to.items = static_cast<span *>(std::malloc(accesses::most * sizeof(span)))))
         return;
     to.items[to.count++] = {p, p + bytes, how};

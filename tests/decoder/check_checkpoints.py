@@ -55,8 +55,8 @@ class Comparison(both_readers.Comparison):
             ours = decoded(path)
             self.checkpoints += sum(line.startswith("checkpoint ") for line in ours)
             refused = [line for line in ours if line.endswith(" refused")]
-            fate = refused[0] if refused else "whole" if ours[:1] not in ([], ["!!"]) else "none"
-            self.compare(f"{name} {os.path.basename(path)}", fate, texts[path], ours)
+            outcome = refused[0] if refused else "whole" if ours[:1] not in ([], ["!!"]) else "none"
+            self.compare(f"{name} {os.path.basename(path)}", outcome, texts[path], ours)
 
     def _states(self, found, name, sensible):
         states = {}
@@ -132,7 +132,7 @@ def totals_cut(payload):
 
 
 def variants(data):
-    """(name, file, fate of the first checkpoint)."""
+    """(name, file, outcome of the first checkpoint)."""
     with_kinds = struct.unpack_from("<Q", table_of(data), 8)[0]
     fewer = with_kinds & ~(1 << 52)
     yield "as it is", data, "whole"
@@ -212,9 +212,9 @@ def check_variants(comparison, folder, data):
         comparison.check([path], "changed:")
         lines = decoded(path)
         refused = [line for line in lines if line.endswith(" refused")]
-        fate = refused[0] if refused else "whole" if lines else "none"
-        if fate != wanted:
-            comparison.wrong.append(f"{name}: {fate}, not {wanted}")
+        outcome = refused[0] if refused else "whole" if lines else "none"
+        if outcome != wanted:
+            comparison.wrong.append(f"{name}: {outcome}, not {wanted}")
 
 
 def check_random(comparison, folder, generator, rng):

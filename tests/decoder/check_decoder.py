@@ -130,14 +130,14 @@ def check_statuses(folder, golden, comparison):
     os.close(writer)
 
 
-def with_fates(folder, path, rng):
+def with_outcomes(folder, path, rng):
     """FILE.live says what became of the process, or something that cannot be."""
     file, live = contents(path), contents(path + ".live")
-    for fate, status in [(1, 0), (1, 137), (2, 11), (2, 29), (2, 34), (2, 64), (3, 9),
+    for outcome, status in [(1, 0), (1, 137), (2, 11), (2, 29), (2, 34), (2, 64), (3, 9),
                          (2, rng.randrange(1 << 32))]:
-        told = os.path.join(folder, f"fate.{fate}.{status}.vst")
+        told = os.path.join(folder, f"outcome.{outcome}.{status}.vst")
         for name, data in ((told, file), (told + ".live", live[:56] + struct.pack(
-                "<II", fate, status) + live[64:])):
+                "<II", outcome, status) + live[64:])):
             with open(name, "wb") as out:
                 out.write(data)
         yield told
@@ -160,7 +160,7 @@ class CountVariants:
         bare = self.write("bare", self.live[:1088] + bytes(8) + self.live[1096:])
         self.events = events_of(bare)
         self.cells = events_of(path) - self.events - 1
-        self.brought = self.brought_at_telling = 0
+        self.brought = self.brought_while_recording = 0
 
     def write(self, name, live):
         path = os.path.join(self.folder, f"counts.{name}.vst")
@@ -196,7 +196,7 @@ class CountVariants:
             path = self.write(i, live)
             brought = events_of(path) > self.events + 1
             self.brought += brought
-            self.brought_at_telling += brought and telling != 0
+            self.brought_while_recording += brought and telling != 0
             yield path
 
 
@@ -206,9 +206,9 @@ def check_counts(folder, path, rng, rounds, comparison):
         comparison.wrong.append(f"{path}: {variants.cells} cells are left")
     paths = list(variants.all(rng, rounds))
     comparison.check(paths, [f"{os.path.basename(path)} {os.path.basename(p)}" for p in paths])
-    if variants.brought < 5 or variants.brought_at_telling < 3:
+    if variants.brought < 5 or variants.brought_while_recording < 3:
         comparison.wrong.append(f"{path}: {variants.brought} variants brought counts, "
-                                f"{variants.brought_at_telling} in the midst of telling")
+                                f"{variants.brought_while_recording} in the midst of telling")
 
 
 def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
@@ -233,7 +233,7 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
         if events > 400:
             continue
         if how == ["leave"]:
-            comparison.check(with_fates(folder, path, rng))
+            comparison.check(with_outcomes(folder, path, rng))
         if how == ["count"]:
             check_counts(folder, path, rng, int(rounds) // 4, comparison)
         variants = list(damaged(folder, contents(path), contents(path + ".live"), rng, int(rounds) // 4,

@@ -34,7 +34,7 @@ def flat(value):
         yield value or 0
 
 
-class Carried:
+class Retained:
     """The events of the past that still matter (tag 14)."""
 
     def __init__(self):
@@ -134,10 +134,10 @@ def normal(state):
                    for x in sorted(state["live"], key=lambda x: x["addr"])]
     out["activities"] = [dict(a, copies=_filled(a["copies"], "sum", COUNTS["copies"]))
                          for a in state["activities"]]
-    carried = Carried()
+    retained = Retained()
     for event in state["events"]:
-        carried.take(known_fields(event))
-    out["events"] = carried.events()
+        retained.take(known_fields(event))
+    out["events"] = retained.events()
     return out
 
 

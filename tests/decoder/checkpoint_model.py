@@ -6,7 +6,7 @@ copies, and the events that still matter.
 
     model.take(event) for each event, then model.differences(state): lines of text, none when
     the state is right."""
-from checkpoint_lines import Carried, known_fields
+from checkpoint_lines import Retained, known_fields
 from checkpoint_parts import DESCRIBED, FAMILIES, GRAPH, MASK, PEAKS, Account, Segments, raw
 from phase_model import OUTSIDE, Phases
 from vramscope.records import KINDS
@@ -32,7 +32,7 @@ class Model:
         self.sites, self.order = {}, []
         self.failures, self.kernels, self.activities = [], {}, {}
         self.phases, self.latest = Phases(), {}
-        self.carried = Carried()
+        self.retained = Retained()
         self.all_recorded = True
         self.sensible = True  # segments do not overlap
 
@@ -47,7 +47,7 @@ class Model:
         self.now_ns = event.time_ns
         plain = dict(kind=event.code, tid=event.tid, time=event.time_ns, fields=[
             v & MASK for v in f.values()])
-        self.carried.take(plain)
+        self.retained.take(plain)
         handler = getattr(self, "_" + event.kind, None)
         if handler:
             handler(f, event)
@@ -428,8 +428,8 @@ class Model:
                 f"{'host' if h else 'device'} {who} {what}", a, b), account, said)
         self._lists(same, state, indexes)
         self.phases.compare(same, state, self.all_recorded, self.latest)
-        carried = [known_fields(e) for e in state["events"]]
-        same("events that matter", self.carried.events(), carried)
+        retained = [known_fields(e) for e in state["events"]]
+        same("events that matter", self.retained.events(), retained)
         return found
 
     def _totals(self, same, said):

@@ -310,11 +310,11 @@ static enum vs_err put_moment(FILE *out, const struct vs_moment *m)
         err = put_map(out, &replay->framework_live, "framework_live");
     put_failures(out, replay);
     put_activity(out, &m->activity);
-    for (size_t i = 0; i < m->carried.count; i++) {
-        if (!m->carried.items[i].kind)
+    for (size_t i = 0; i < m->retained.count; i++) {
+        if (!m->retained.items[i].kind)
             continue;
         fputs("events", out);
-        put_event(out, &m->carried.items[i]);
+        put_event(out, &m->retained.items[i]);
         putc('\n', out);
     }
     return err;

@@ -73,8 +73,8 @@ static void mode_statistics(void)
 {
     struct vramscope_device_stats stats;
     size_t free_bytes, total_bytes;
-    uint64_t free_told = 0, total_told = 0;
-    CHECK(vramscope_get_memory_info(0, &free_told, &total_told) == -1); /* not used yet */
+    uint64_t free_reported = 0, total_reported = 0;
+    CHECK(vramscope_get_memory_info(0, &free_reported, &total_reported) == -1); /* not used yet */
     void *p = device_alloc(1000), *q = device_alloc(3 * MIB);
     CHECK(figure("allocation.all.current") == 2);
     CHECK(figure("allocation.small_pool.current") == 1);
@@ -95,12 +95,12 @@ static void mode_statistics(void)
     CHECK(vramscope_visit_statistics(0, compare, &visited) == 0 && visited >= 123);
     bad_keys();
     CHECK(cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess);
-    CHECK(vramscope_get_memory_info(0, &free_told, &total_told) == 0);
-    CHECK(free_told == free_bytes && total_told == total_bytes);
-    CHECK(vramscope_get_memory_info(1, &free_told, NULL) == -1);
-    uint64_t before = free_told;
+    CHECK(vramscope_get_memory_info(0, &free_reported, &total_reported) == 0);
+    CHECK(free_reported == free_bytes && total_reported == total_bytes);
+    CHECK(vramscope_get_memory_info(1, &free_reported, NULL) == -1);
+    uint64_t before = free_reported;
     CHECK(vramscope_trim(0) == 20 * MIB && vramscope_trim(0) == 0);
-    CHECK(vramscope_get_memory_info(0, &free_told, NULL) == 0 && free_told == before);
+    CHECK(vramscope_get_memory_info(0, &free_reported, NULL) == 0 && free_reported == before);
     CHECK(cudaFree(p) == cudaSuccess);
 }
 

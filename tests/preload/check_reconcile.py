@@ -54,7 +54,7 @@ def sizes(peak, last, caching):
     assert peak["parts"]["other_processes"] == 2 * GIB, peak
     assert peak["processes"]["how"] == "by_pid" and peak["processes"]["others"] == 1, peak
     assert peak["processes"]["largest"] == [{"pid": 4194305, "bytes": 2 * GIB}], peak
-    assert peak["contexts_known"] == "told_by_nvml", peak
+    assert peak["contexts_known"] == "reported_by_nvml", peak
     assert last["parts"]["unexplained"] == 0, last
 
 

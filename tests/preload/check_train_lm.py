@@ -176,7 +176,7 @@ def verdict(trace):
     return json.loads(run([tool("vramscope"), "oom", "--json", trace]))
 
 
-def running_out_of_memory_is_told_apart():
+def running_out_of_memory_is_distinguished():
     cases = (("capacity", "alloc_activation", ("--context", "512", "--batch", "64")),
              ("growth", "keep_for_debugging", ("--leak", "16MiB", "--steps", "60")),
              ("spike", "evaluate_full_context", ("--spike=2GiB", "--steps", "20")))

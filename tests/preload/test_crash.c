@@ -27,7 +27,7 @@
 
 #define KILLS 12
 #define POLL_US 1000
-#define PATIENCE_S 60
+#define TIMEOUT_S 60
 
 static char folder[256], trace[512], tally_path[512], said_path[512];
 static struct crash_tally *tally;
@@ -80,7 +80,7 @@ static pid_t start(unsigned round)
 
 static bool wait_until_busy(void)
 {
-    for (unsigned i = 0; i < PATIENCE_S * 1000000u / POLL_US; i++) {
+    for (unsigned i = 0; i < TIMEOUT_S * 1000000u / POLL_US; i++) {
         unsigned busy = 0;
         for (int t = 0; t < CRASH_THREADS; t++)
             busy += atomic_load(&tally->threads[t].returned) > 0;
@@ -94,7 +94,7 @@ static bool wait_until_busy(void)
 /* A process that is not our child ends, too, with all its threads, before its trace is read. */
 static void wait_for_end(void)
 {
-    for (unsigned i = 0; i < PATIENCE_S * 1000000u / POLL_US && vs_reader_recorded_by(trace); i++)
+    for (unsigned i = 0; i < TIMEOUT_S * 1000000u / POLL_US && vs_reader_recorded_by(trace); i++)
         usleep(POLL_US);
 }
 

@@ -185,7 +185,7 @@ static void memory_of_expandable_segments_goes_back_with_its_context(void **stat
     assert_int_equal(c.reserved, 0);
 }
 
-static void what_the_cache_is_told_wrongly_costs_a_line(void **state)
+static void wrong_calls_to_the_cache_cost_a_line(void **state)
 {
     (void)state;
     struct outcome o;
@@ -368,7 +368,7 @@ int main(void)
         cmocka_unit_test(expandable_segments_look_the_same_to_programs),
         cmocka_unit_test(compact_placement_looks_the_same_to_programs),
         cmocka_unit_test(memory_of_expandable_segments_goes_back_with_its_context),
-        cmocka_unit_test(what_the_cache_is_told_wrongly_costs_a_line),
+        cmocka_unit_test(wrong_calls_to_the_cache_cost_a_line),
         cmocka_unit_test(cached_memory_may_be_freed_in_stream_order),
         cmocka_unit_test(with_ipc_always_every_block_is_shared_as_it_is),
         cmocka_unit_test(without_it_programs_under_us_share_blocks_inside_segments),

@@ -35,7 +35,7 @@ static void only_ordinals_of_devices_that_exist_are_taken(void **state)
     assert_string_equal(o.err, "");
 }
 
-static void a_forked_child_is_told_of_no_memory(void **state)
+static void a_forked_child_is_sent_no_memory(void **state)
 {
     (void)state;
     struct outcome o;
@@ -93,7 +93,7 @@ int main(void)
         cmocka_unit_test(the_public_interface_serves_programs_linked_with_it),
         cmocka_unit_test(the_public_interface_is_usable_from_cpp),
         cmocka_unit_test(only_ordinals_of_devices_that_exist_are_taken),
-        cmocka_unit_test(a_forked_child_is_told_of_no_memory),
+        cmocka_unit_test(a_forked_child_is_sent_no_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -86,7 +86,7 @@ static void ordinary_programs_and_scripts_are_reached(void **state)
     expect(file_of("torn", "\177ELF", 4), VS_REACH_YES, NULL);
 }
 
-static void what_has_no_loader_or_another_one_is_told(void **state)
+static void what_has_no_loader_or_another_one_is_reported(void **state)
 {
     (void)state;
     expect(program_of("static", ELFCLASS64, OWN, NULL), VS_REACH_NO, "fully static");
@@ -110,7 +110,7 @@ static void scripts_are_followed_to_their_interpreter(void **state)
     expect(file_of("loop", line, strlen(line)), VS_REACH_YES, NULL);
 }
 
-static void raised_rights_are_told(void **state)
+static void raised_rights_are_reported(void **state)
 {
     (void)state;
     const char *program = program_of("raised", ELFCLASS64, OWN, GLIBC);
@@ -127,7 +127,7 @@ static void raised_rights_are_told(void **state)
     expect(program, VS_REACH_YES, NULL);
 }
 
-static void a_library_is_told_from_what_only_has_its_name(void **state)
+static void a_library_is_distinguished_from_what_only_has_its_name(void **state)
 {
     (void)state;
     assert_true(vs_reach_is_library(program_of("own.so", ELFCLASS64, OWN, NULL)));
@@ -156,10 +156,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordinary_programs_and_scripts_are_reached),
-        cmocka_unit_test(what_has_no_loader_or_another_one_is_told),
+        cmocka_unit_test(what_has_no_loader_or_another_one_is_reported),
         cmocka_unit_test(scripts_are_followed_to_their_interpreter),
-        cmocka_unit_test(raised_rights_are_told),
-        cmocka_unit_test(a_library_is_told_from_what_only_has_its_name),
+        cmocka_unit_test(raised_rights_are_reported),
+        cmocka_unit_test(a_library_is_distinguished_from_what_only_has_its_name),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

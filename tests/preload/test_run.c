@@ -107,7 +107,7 @@ static void nobody_need_read_the_summary(void **state)
     assert_string_equal(out, "status 6\n");
 }
 
-static void several_processes_are_told_apart_in_a_table(void **state)
+static void several_processes_are_listed_in_a_table(void **state)
 {
     (void)state;
     assert_int_equal(vramscope(SIMULATED "-o '%n.%p.vst' -- sh -c '" VS_VICTIM " device; " VS_VICTIM
@@ -135,7 +135,7 @@ static void a_program_out_of_reach_is_named(void **state)
     assert_null(strstr(err, "LD_PRELOAD"));
 }
 
-static void a_run_below_a_run_tells_of_its_own_traces(void **state)
+static void a_run_below_a_run_lists_its_own_traces(void **state)
 {
     (void)state;
     assert_int_equal(vramscope(SIMULATED "-- '" VS_COMMAND "' " SIMULATED "-q -o below.vst -- "
@@ -169,7 +169,7 @@ static void a_program_that_cannot_be_run_says_so_as_a_shell_would(void **state)
     assert_int_equal(vramscope("run -- /etc/passwd"), 126);
 }
 
-static void a_program_without_cuda_is_told_apart(void **state)
+static void a_program_without_cuda_is_distinguished(void **state)
 {
     (void)state;
     assert_int_equal(vramscope("run -- " VS_VICTIM " nothing"), 7);
@@ -402,14 +402,14 @@ static void thunks_do_not_split_call_sites(void **state)
 }
 
 #ifdef VS_STATIC_PROGRAM
-static void a_program_out_of_reach_is_told_before_it_runs(void **state)
+static void a_program_out_of_reach_is_reported_before_it_runs(void **state)
 {
     (void)state;
     assert_int_equal(vramscope("run -- " VS_STATIC_PROGRAM), 3);
     assert_string_equal(out, "no loader\n");
-    const char *told = strstr(err, "is fully static");
-    assert_non_null(told);
-    assert_null(strstr(told + 1, "vramscope")); /* and no word of CUDA being unused */
+    const char *message = strstr(err, "is fully static");
+    assert_non_null(message);
+    assert_null(strstr(message + 1, "vramscope")); /* and no word of CUDA being unused */
     char script[PATH_MAX + 16];
     snprintf(script, sizeof script, "%s/reach.sh", folder);
     FILE *f = fopen(script, "w");
@@ -444,13 +444,13 @@ int main(void)
         cmocka_unit_test(a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued),
         cmocka_unit_test(what_was_ignored_stays_ignored),
         cmocka_unit_test(nobody_need_read_the_summary),
-        cmocka_unit_test(several_processes_are_told_apart_in_a_table),
+        cmocka_unit_test(several_processes_are_listed_in_a_table),
         cmocka_unit_test(a_program_out_of_reach_is_named),
         cmocka_unit_test(a_library_is_called_absent_only_when_it_is),
-        cmocka_unit_test(a_run_below_a_run_tells_of_its_own_traces),
+        cmocka_unit_test(a_run_below_a_run_lists_its_own_traces),
         cmocka_unit_test(quiet_prints_nothing_of_ours),
         cmocka_unit_test(a_program_that_cannot_be_run_says_so_as_a_shell_would),
-        cmocka_unit_test(a_program_without_cuda_is_told_apart),
+        cmocka_unit_test(a_program_without_cuda_is_distinguished),
         cmocka_unit_test(a_program_whose_trace_cannot_be_written_is_not_called_one_without_cuda),
         cmocka_unit_test(a_file_that_is_no_trace_is_never_overwritten),
         cmocka_unit_test(an_older_trace_is_replaced),
@@ -465,7 +465,7 @@ int main(void)
 #endif
         cmocka_unit_test(programs_of_cuda_11_and_12_are_recorded_kernels_and_all),
 #ifdef VS_STATIC_PROGRAM
-        cmocka_unit_test(a_program_out_of_reach_is_told_before_it_runs),
+        cmocka_unit_test(a_program_out_of_reach_is_reported_before_it_runs),
 #endif
         cmocka_unit_test(cuda_that_passes_us_by_is_not_called_unused),
     };

@@ -14,16 +14,16 @@ static void a_limit_that_cannot_be_read_is_refused_before_the_program_starts(voi
     (void)state;
     static const char *const bad[] = {"much", "0", "0%", "150%", "8GiB,", "64:1GiB", "1:1GiB,1:2GiB"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char args[256], told[64];
+        char args[256], message[64];
         snprintf(args, sizeof args, "run --limit '%s' -- touch started", bad[i]);
-        snprintf(told, sizeof told, "'%s' is not a value for --limit", bad[i]);
+        snprintf(message, sizeof message, "'%s' is not a value for --limit", bad[i]);
         assert_int_equal(vramscope(args), 125);
-        assert_non_null(strstr(err, told));
-        snprintf(told, sizeof told, "VRAMSCOPE_LIMIT: '%s' is not a value for limit", bad[i]);
+        assert_non_null(strstr(err, message));
+        snprintf(message, sizeof message, "VRAMSCOPE_LIMIT: '%s' is not a value for limit", bad[i]);
         assert_false(exists("started"));
         setenv("VRAMSCOPE_LIMIT", bad[i], 1);
         assert_int_equal(vramscope("run -- touch started"), 125);
-        assert_non_null(strstr(err, told));
+        assert_non_null(strstr(err, message));
         assert_non_null(strstr(err, "VRAMSCOPE_LIMIT"));
         assert_null(strstr(err, "no limit"));
         assert_false(exists("started"));
@@ -68,10 +68,10 @@ static void a_limit_holds_where_no_trace_can_be_written(void **state)
     (void)state;
     /* the program checks its limit itself, and ends with 99 where that is not held */
     assert_int_equal(vramscope(SIMULATED "--limit 256MiB --allocator observe -- "
-                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_told"), 0);
+                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_reported"), 0);
     assert_non_null(strstr(err, "cannot write the trace /nowhere/x.vst"));
     assert_int_equal(vramscope(SIMULATED "--limit 255MiB --allocator caching -- "
-                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_told"), 99);
+                                         "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_reported"), 99);
 }
 
 static void record_off_serves_memory_and_leaves_no_trace(void **state)

@@ -106,20 +106,20 @@ def load(folder):
     """What each process wrote down: by its number."""
     processes = {}
     for name in os.listdir(folder):
-        if name.startswith("told."):
-            told = processes[name[len("told."):]] = {}
+        if name.startswith("reported."):
+            reported = processes[name[len("reported."):]] = {}
             with open(os.path.join(folder, name), encoding="utf-8") as lines:
                 for line in lines:
                     one = json.loads(line)
-                    told[one["size"]] = one
-    return {process: told for process, told in processes.items() if told}
+                    reported[one["size"]] = one
+    return {process: reported for process, reported in processes.items() if reported}
 
 
-def check(trace_path, told, stacks):
+def check(trace_path, reported, stacks):
     found, wrong = collections.Counter(), 0
     trace = vst.open(trace_path)
     for event in trace:
-        one = told.get(event["requested"]) if event.kind == "alloc" else None
+        one = reported.get(event["requested"]) if event.kind == "alloc" else None
         if not one:
             continue
         found[one["size"]] += 1
@@ -144,9 +144,9 @@ def check(trace_path, told, stacks):
         elif stacks == "both" and not has_shape(shape(stack), NATIVE.get(one["case"], shape(stack))):
             wrong += 1
             say("case %r: %s, not %s" % (one["case"], shape(stack), NATIVE[one["case"]]))
-    lost = [one["case"] for size, one in told.items() if found[size] != 1]
+    lost = [one["case"] for size, one in reported.items() if found[size] != 1]
     say("%d stacks of %d cases: %d wrong, %d lost %s" % (
-        len(told), len({one["case"] for one in told.values()}), wrong, len(lost), lost[:5]))
+        len(reported), len({one["case"] for one in reported.values()}), wrong, len(lost), lost[:5]))
     say("the trace: %s, %s" % (trace.condition, trace.text))
     return not wrong and not lost and trace.condition == "complete"
 
@@ -154,14 +154,14 @@ def check(trace_path, told, stacks):
 def check_all(folder, options):
     processes = load(folder)
     good = sum(map(len, processes.values())) >= options.least
-    for process, told in sorted(processes.items()):
+    for process, reported in sorted(processes.items()):
         trace = os.path.join(folder, "t.%s.vst" % process)
         if os.path.exists(trace):
-            good &= check(trace, told, options.stacks)
+            good &= check(trace, reported, options.stacks)
         else:
             good = False
             say("process %s has no trace, but %d stacks of %s" % (
-                process, len(told), sorted({one["case"] for one in told.values()})))
+                process, len(reported), sorted({one["case"] for one in reported.values()})))
     return good
 
 
@@ -203,7 +203,7 @@ def main():
         before, environment = command(options, folder)
         done = subprocess.run(
             before + [python, os.path.join(HERE, options.victim), options.runtime,
-                      os.path.join(folder, "told"), options.extension], timeout=240, env=environment)
+                      os.path.join(folder, "reported"), options.extension], timeout=240, env=environment)
         if done.returncode:
             say("the program ended with %d" % done.returncode)
             sys.exit(1)

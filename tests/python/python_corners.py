@@ -3,7 +3,7 @@
 # Allocations from the rarer places of Python code: code objects that say odd things of
 # themselves, other interpreters in the process, other ways into the eval loop, collections
 # in between, threads that C began. Runs under Python 3.9 and later.
-# Arguments: see python_told.py, and the extension's path.
+# Arguments: see python_report.py, and the extension's path.
 import asyncio
 import contextlib
 import contextvars
@@ -17,7 +17,7 @@ import threading
 import types
 import weakref
 
-from python_told import plain, take_size, told_path
+from python_report import plain, take_size, report_path
 
 
 def recurse(depth, then):
@@ -290,8 +290,8 @@ def frames_from(frame):
 def %s(size):
     pointer = ctypes.c_void_p()
     runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)); chain = frames_from(sys._getframe())
-    with open(%r, "a", encoding="utf-8") as told:
-        told.write(json.dumps({"size": size, "case": "interpreter %s", "frames": chain}) + "\\n")
+    with open(%r, "a", encoding="utf-8") as reported:
+        reported.write(json.dumps({"size": size, "case": "interpreter %s", "frames": chain}) + "\\n")
 %s(%d)
 """
 
@@ -309,7 +309,7 @@ def run_in_interpreter(module, name, isolated=False):
     except (TypeError, ValueError):
         which = module.create(isolated=isolated)
     run = getattr(module, "exec", None) or module.run_string
-    run(which, SCRIPT % (sys.argv[1], name, told_path(), name, name, take_size()))
+    run(which, SCRIPT % (sys.argv[1], name, report_path(), name, name, take_size()))
     plain("beside an interpreter")
     module.destroy(which)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Allocations from greenlets: each has frames of its own, in C as in Python, and those of all
-# of them take turns on one stack. Arguments: see python_told.py.
+# of them take turns on one stack. Arguments: see python_report.py.
 import ctypes
 import gc
 import sys
@@ -13,7 +13,7 @@ import gevent.queue
 import greenlet
 from greenlet import getcurrent
 
-from python_told import plain
+from python_report import plain
 
 
 def recurse(depth, then):

@@ -2,7 +2,7 @@
 #
 # Allocations in the children of a Python program, however they begin: each has a trace and a
 # file of its own. CUDA does not work in a child that was forked after its parent had used it,
-# so those come first. Arguments: see python_told.py.
+# so those come first. Arguments: see python_report.py.
 import concurrent.futures
 import multiprocessing
 import os
@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 
-from python_told import plain
+from python_report import plain
 
 
 def recurse(depth, case):

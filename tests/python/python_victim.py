@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program that allocates from everywhere Python code can be, see python_told.py. Runs under
+# A program that allocates from everywhere Python code can be, see python_report.py. Runs under
 # Python 3.9 and later. Arguments: the CUDA runtime, the file for the lines, and the
 # extension's path if there is one.
 import atexit
@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 
-from python_told import plain, runtime_locked, take_size, tell, told_path
+from python_report import plain, runtime_locked, take_size, report, report_path
 
 
 def simple_cases():
@@ -307,7 +307,7 @@ def extension(path):
 
     def call(function, case):
         size = take_size()
-        function(size), tell(size, case)
+        function(size), report(size, case)
 
     call(ext.alloc, "extension")
     call(ext.alloc_released, "extension, GIL released")
@@ -336,8 +336,8 @@ def inside(size, case):
         chain.append([name, code.co_filename, frame.f_lineno])
         frame = frame.f_back
     chain[0][2] = line
-    with open(%r, "a", encoding="utf-8") as told:
-        told.write(json.dumps({"size": size, "case": case, "frames": chain,
+    with open(%r, "a", encoding="utf-8") as reported:
+        reported.write(json.dumps({"size": size, "case": case, "frames": chain,
                                "interpreter": True}) + "\\n")
 def deeper(depth, size):
     deeper(depth - 1, size) if depth else inside(size, "sub-interpreter")
@@ -349,7 +349,7 @@ deeper(3, %d)
             which = module.create()
         run = getattr(module, "run_string", None) or module.exec
         size = take_size()
-        run(which, source % (sys.argv[1], told_path(), size))
+        run(which, source % (sys.argv[1], report_path(), size))
         plain("beside a sub-interpreter")
         module.destroy(which)
         plain("after a sub-interpreter")

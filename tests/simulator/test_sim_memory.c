@@ -186,7 +186,7 @@ static unsigned memory_type(CUdeviceptr p)
     return type;
 }
 
-static void pointer_attributes_tell_kinds_of_memory_apart(void **state)
+static void pointer_attributes_distinguish_kinds_of_memory(void **state)
 {
     CUdeviceptr device, managed, start;
     void *pinned, *host_pointer, *mine = malloc(8192);
@@ -628,7 +628,7 @@ int main(void)
         cmocka_unit_test(an_address_range_is_found_from_any_address_in_it),
         cmocka_unit_test(a_descriptor_of_a_range_reads_and_writes_its_bytes),
         cmocka_unit_test(pitched_memory_has_aligned_rows),
-        cmocka_unit_test(pointer_attributes_tell_kinds_of_memory_apart),
+        cmocka_unit_test(pointer_attributes_distinguish_kinds_of_memory),
         cmocka_unit_test(the_plural_form_answers_for_memory_cuda_does_not_know),
         cmocka_unit_test(buffer_ids_are_never_used_again),
         cmocka_unit_test(pinned_and_registered_memory_do_not_count_against_the_device),

@@ -240,7 +240,7 @@ static void graphs_name_kernels_by_stub_and_variables_by_shadow(void **state)
     OK(cudaGraphDestroy(graph));
 }
 
-static void memory_of_every_kind_is_told_apart(void **state)
+static void memory_of_every_kind_is_distinguished(void **state)
 {
     struct cudaPointerAttributes a;
     void *device, *host, *managed;
@@ -529,7 +529,7 @@ int main(void)
         cmocka_unit_test(launch_configurations_are_pushed_and_popped),
         cmocka_unit_test(device_variables_are_copied_to_and_from),
         cmocka_unit_test(graphs_name_kernels_by_stub_and_variables_by_shadow),
-        cmocka_unit_test(memory_of_every_kind_is_told_apart),
+        cmocka_unit_test(memory_of_every_kind_is_distinguished),
         cmocka_unit_test(copies_go_where_their_kind_says),
         cmocka_unit_test(events_and_streams_are_asynchronous),
         cmocka_unit_test(pools_and_async_allocation),

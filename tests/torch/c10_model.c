@@ -89,7 +89,7 @@ static void private_pools_beside_captures(void **state)
 {
     (void)state;
     static const struct diff_config c = {
-        .allocator = {.captures_told = true}, .capacity = 500 * DIFF_MIB, .largest = 26,
+        .allocator = {.captures_reported = true}, .capacity = 500 * DIFF_MIB, .largest = 26,
         .pools = true,
         .reach = REACH(MODEL_pool_request, MODEL_pool_release, MODEL_open_pool_event,
                        MODEL_open_pool_retry, MODEL_capture_deferred, MODEL_capture_no_retry)};

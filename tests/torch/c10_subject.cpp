@@ -48,7 +48,7 @@ struct vs_allocator {
     void *sink_ctx;
     std::map<uint64_t, vs_allocation> live;
     std::map<c10::MempoolId_t, Pool> pools;
-    bool captures_told;
+    bool captures_reported;
     int captures;
 };
 
@@ -381,7 +381,7 @@ extern "C" enum vs_err vs_allocator_create(const struct vs_allocator_config *con
     if (made == DEVICES)
         return VS_ERR_LIMIT; // run another process for more seeds
     auto *a = new vs_allocator{made, ops, static_cast<fake_device *>(ops_ctx), *sink, sink_ctx,
-                                {}, {}, config->captures_told, 0};
+                                {}, {}, config->captures_reported, 0};
     allocators[made++] = a;
     current = a->index;
     c10::cuda::_internal::setHasPrimaryContext([](c10::DeviceIndex) { return true; });
@@ -603,7 +603,7 @@ extern "C" enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs
     caching::beginAllocateToPool(a->index, id_of(id), [filter, ctx](cudaStream_t stream) {
         return !filter || filter(ctx, number(stream));
     });
-    if (!a->captures_told)
+    if (!a->captures_reported)
         vs_allocator_capture_begin(a);
     if (!there)
         pool.on_oom = false;
@@ -619,7 +619,7 @@ extern "C" enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_p
         return VS_ERR_STATE;
     pool.begun = false;
     caching::endAllocateToPool(a->index, id_of(id));
-    if (!a->captures_told)
+    if (!a->captures_reported)
         (void)vs_allocator_capture_end(a);
     caching::setUseOnOOM(a->index, id_of(id), pool.on_oom);
     return VS_OK;

@@ -241,7 +241,7 @@ static int run_main(int argc, char **argv)
         result = execute(run, &status);
     if (!result) {
         result = exit_code(status);
-        vs_run_manifest_tell_end(run->manifest, (uint64_t)run->pid, status);
+        vs_run_manifest_record_end(run->manifest, (uint64_t)run->pid, status);
         summarise(run, status);
         vs_run_signals_end();
     }

@@ -78,15 +78,15 @@ bool vs_run_manifest_line(FILE *manifest, char *line, size_t max)
     return c != EOF || n;
 }
 
-void vs_run_manifest_tell_end(const char *path, uint64_t pid, int status)
+void vs_run_manifest_record_end(const char *path, uint64_t pid, int status)
 {
     char line[PATH_MAX + 2];
     FILE *manifest = fopen(path, "r");
-    enum vs_fate fate = WIFSIGNALED(status) ? VS_FATE_KILLED : VS_FATE_EXITED;
+    enum vs_outcome outcome = WIFSIGNALED(status) ? VS_OUTCOME_KILLED : VS_OUTCOME_EXITED;
     int value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     while (manifest && vs_run_manifest_line(manifest, line, sizeof line)) {
         if (*line == '/')
-            vs_reader_tell_fate(line, pid, fate, (uint32_t)value);
+            vs_reader_record_outcome(line, pid, outcome, (uint32_t)value);
     }
     if (manifest)
         fclose(manifest);

@@ -19,8 +19,8 @@ void vs_run_manifest_remove(const char *path);
  * back in it. false at the end. */
 bool vs_run_manifest_line(FILE *manifest, char *line, size_t max);
 
-/* vs_run_manifest_tell_end: the program, process *pid*, ended with *status* (of waitpid): note
+/* vs_run_manifest_record_end: the program, process *pid*, ended with *status* (of waitpid): note
  * it for readers of its trace, if that one has no end. */
-void vs_run_manifest_tell_end(const char *path, uint64_t pid, int status);
+void vs_run_manifest_record_end(const char *path, uint64_t pid, int status);
 
 #endif

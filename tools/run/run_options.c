@@ -60,14 +60,14 @@ static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
  * library would ignore, counts as one given here. */
 static int check_limit(const struct vs_run *run)
 {
-    char name[VS_OPTION_ENV_MAX], why[VS_OPTION_TEXT_MAX], told[2 * VS_OPTION_TEXT_MAX];
+    char name[VS_OPTION_ENV_MAX], why[VS_OPTION_TEXT_MAX], message[2 * VS_OPTION_TEXT_MAX];
     const char *text = vs_environment(vs_option_env_name(VS_OPT_limit, name));
     struct vs_options unused;
     if (!text || run->options.source[VS_OPT_limit] == VS_FROM_COMMAND ||
         vs_options_set(&unused, VS_OPT_limit, text, VS_FROM_ENVIRONMENT, why) == VS_OK)
         return 0;
-    snprintf(told, sizeof told, "%s: %s", name, why);
-    return vs_run_fail("%s", told);
+    snprintf(message, sizeof message, "%s: %s", name, why);
+    return vs_run_fail("%s", message);
 }
 
 int vs_run_parse(struct vs_run *run, int argc, char **argv)

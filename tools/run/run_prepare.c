@@ -191,7 +191,7 @@ int vs_run_prepare_plan(struct vs_run *run)
 }
 
 /* The run that this one is part of would take its program for one without CUDA. */
-static void tell_outer_run(const char *manifest)
+static void notify_outer_run(const char *manifest)
 {
     int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     ssize_t n = fd >= 0 ? write(fd, "+\n", 2) : 0;
@@ -202,7 +202,7 @@ static void tell_outer_run(const char *manifest)
 
 int vs_run_prepare_manifest(struct vs_run *run)
 {
-    tell_outer_run(run->options.text[VS_OPT_manifest]);
+    notify_outer_run(run->options.text[VS_OPT_manifest]);
     if (!vs_run_manifest_create(run->manifest))
         return fail_temporary(run->manifest);
     char why[VS_OPTION_TEXT_MAX];

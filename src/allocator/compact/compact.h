@@ -4,7 +4,7 @@
  * every size; ranges of single pages (expandable.c); best fit to the byte. When no
  * free block is large enough, free pages from several places are mapped side by
  * side (views.h), and the device is asked only for those that are missing. The
- * caller holds the world. */
+ * caller holds the full lock. */
 #ifndef VS_COMPACT_H
 #define VS_COMPACT_H
 

@@ -246,7 +246,7 @@ static enum vs_err establish(struct vs_allocator *a, struct vs_pool *pool, struc
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
     view->segment->view = view;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, addr, 0, bytes,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, addr, 0, bytes,
                              pool->owner->stream);
     return VS_OK;
 }
@@ -294,7 +294,7 @@ static enum vs_err drop(struct vs_allocator *a, struct vs_views *views, struct v
     if (err)
         return err;
     const struct vs_pool *pool = view->segment->pool;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, view->segment->addr, 0,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, view->segment->addr, 0,
                              view->bytes, pool->owner->stream);
     dormant_remove(views, view);
     vs_segment_leave_locked(a, view->segment);

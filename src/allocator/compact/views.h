@@ -13,7 +13,7 @@
  *
  * A view is a segment of one block: LIVE, PENDING or TAKEN of the size asked for, or
  * DORMANT of all that is mapped. It counts neither as segment nor as reserved.
- * The caller holds the world. */
+ * The caller holds the full lock. */
 #ifndef VS_VIEWS_H
 #define VS_VIEWS_H
 

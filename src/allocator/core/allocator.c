@@ -137,7 +137,7 @@ void vs_block_complete_free_locked(struct vs_allocator *a, struct vs_block *bloc
     struct vs_live_index *live = &vs_block_shard(block)->live;
     vs_live_unlink(live, vs_live_link(live, block->addr));
     vs_block_mark_start(block, false);
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, pool->kind, block->addr, requested,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_FREE_COMPLETED, pool->kind, block->addr, requested,
                              size, pool->owner->stream);
     /* a synchronisation that has already begun may not cover this free */
     block->idle.safe_after =
@@ -191,9 +191,9 @@ struct vs_block *vs_block_search_locked(struct vs_allocator *a, const struct vs_
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *a)
 {
     uint64_t ticket = ++a->sync_started;
-    vs_world_release(a);
+    vs_full_lock_release(a);
     enum vs_err err = a->ops.synchronize(a->ops_ctx);
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     if (err)
         return err;
     vs_sync_completed_locked(a, ticket);
@@ -261,7 +261,7 @@ enum vs_err vs_block_hand_out_locked(struct vs_allocator *a, const struct vs_req
     }
     vs_block_occupy(block, request->requested, vs_serial_next(a, vs_block_shard(block)), out);
     vs_live_insert(live, block);
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_ALLOC, request->kind, block->addr, request->requested,
                              block->size, request->stream);
     vs_allocator_count_alloc_locked(a, request->kind, block->size, request->requested);
     return VS_OK;
@@ -345,13 +345,13 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
 }
 
 /* Apart, for the fast ways are short and these make room for many variables. */
-__attribute__((noinline)) static enum vs_err malloc_in_world(struct vs_allocator *a, size_t bytes,
+__attribute__((noinline)) static enum vs_err malloc_exclusive(struct vs_allocator *a, size_t bytes,
                                                              uint64_t stream, bool whole,
                                                              struct vs_allocation *out)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = malloc_locked(a, bytes, stream, whole, out);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -369,7 +369,7 @@ static enum vs_err serve_any(struct vs_allocator *a, size_t bytes, uint64_t stre
     enum vs_err err;
     if (!whole && vs_fast_malloc(a, bytes, stream, out, &err))
         return err;
-    return malloc_in_world(a, bytes, stream, whole, out);
+    return malloc_exclusive(a, bytes, stream, whole, out);
 }
 
 enum vs_err vs_allocator_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream,
@@ -407,7 +407,7 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
     vs_counter_decrease(&a->counters.allocated_bytes, pool->kind, block->size);
     if (block->size >= a->max_split)
         vs_counter_decrease(&a->counters.oversize_allocations, VS_POOL_LARGE, 1);
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_FREE, pool->kind, addr, block->used.requested,
                              block->size, pool->owner->stream);
     if (block->used.has_uses)
         vs_uses_to_events_locked(a, block);
@@ -421,11 +421,11 @@ static enum vs_err free_locked(struct vs_allocator *a, uint64_t addr)
     return VS_OK;
 }
 
-__attribute__((noinline)) static enum vs_err free_in_world(struct vs_allocator *a, uint64_t addr)
+__attribute__((noinline)) static enum vs_err free_exclusive(struct vs_allocator *a, uint64_t addr)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = free_locked(a, addr);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -433,7 +433,7 @@ enum vs_err vs_allocator_free(struct vs_allocator *a, uint64_t addr)
 {
     if (!addr || vs_fast_free(a, addr, VS_NO_STREAM))
         return VS_OK;
-    return free_in_world(a, addr);
+    return free_exclusive(a, addr);
 }
 
 static enum vs_err record_locked(struct vs_allocator *a, uint64_t addr, uint64_t stream)
@@ -451,9 +451,9 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
 {
     if (!addr || vs_fast_owns(a, addr, stream))
         return VS_OK;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = record_locked(a, addr, stream);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -463,11 +463,11 @@ enum vs_err vs_allocator_free_on(struct vs_allocator *a, uint64_t addr, uint64_t
         return VS_OK;
     if (vs_fast_free(a, addr, stream))
         return VS_OK;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = record_locked(a, addr, stream);
     if (!err)
         err = free_locked(a, addr);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -476,7 +476,7 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
 {
     if (vs_fast_find(a, addr, out, live))
         return VS_OK;
-    vs_world_enter(a);
+    vs_full_lock_enter(a);
     enum vs_err err = VS_ERR_FOREIGN;
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);
     const struct vs_block *block = segment ? vs_segment_block_at_locked(segment, addr) : NULL;
@@ -484,16 +484,16 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
         vs_block_describe(a, block, out, live);
         err = VS_OK;
     }
-    vs_world_leave(a);
+    vs_full_lock_leave(a);
     return err;
 }
 
 enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_bytes)
 {
     uint64_t released = 0;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = vs_segment_release_cached_locked(a, &released);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     if (released_bytes)
         *released_bytes = released;
     return err;
@@ -503,51 +503,51 @@ enum vs_err vs_allocator_empty_cache(struct vs_allocator *a, uint64_t *released_
 
 uint64_t vs_allocator_sync_begin(struct vs_allocator *a)
 {
-    vs_world_enter(a);
+    vs_full_lock_enter(a);
     uint64_t ticket = ++a->sync_started;
-    vs_world_leave(a);
+    vs_full_lock_leave(a);
     return ticket;
 }
 
 void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
 {
-    vs_world_enter(a);
+    vs_full_lock_enter(a);
     if (ticket > a->sync_completed && ticket <= a->sync_started)
         a->sync_completed = ticket;
-    vs_world_leave(a);
+    vs_full_lock_leave(a);
 }
 
 /* --- statistics --- */
 
 void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     vs_statistics_export(&a->counters, a->max_split, out);
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }
 
 void vs_allocator_reset_peaks(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     vs_statistics_reset_peaks(&a->counters);
     for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
         vs_counter_reset_peak(&pool->reserved_bytes);
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }
 
 void vs_allocator_reset_accumulated(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     vs_statistics_reset_accumulated(&a->counters);
     for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
         vs_counter_reset_accumulated(&pool->reserved_bytes);
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }
 
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     uint64_t bytes = a->reserved_bytes - vs_counter_level(&a->counters.active_bytes);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return bytes;
 }

@@ -145,7 +145,7 @@ struct vs_allocator_config {
     enum vs_tie tie; /* VS_POLICY_PYTORCH */
     /* vs_allocator_capture_begin and _end tell of every capture, as PyTorch 2.15 does;
      * otherwise a private pool that is being allocated to counts as one, as before. */
-    bool captures_told;
+    bool captures_reported;
     /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory,
      * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;
@@ -282,7 +282,7 @@ enum vs_err vs_allocator_empty_cache(struct vs_allocator *allocator, uint64_t *r
  * A private pool has memory of its own, small and large, for every stream. It exists
  * from its first retain or begin and is kept while it has users; without users its
  * free memory goes back whenever cached memory is released, and the pool with the last
- * of it. While a graph is under capture (config.captures_told) events are neither
+ * of it. While a graph is under capture (config.captures_reported) events are neither
  * recorded nor asked about, blocks that other streams used stay pending, and
  * no cached memory is released for a request, nor by vs_allocator_empty_cache other
  * than that of pools without users. */

@@ -2,7 +2,7 @@
  *
  * The allocator's own structures, shared by its files; and what trace replay and
  * what-if use beyond the public header (vs_allocator_adopt_segment). Everything
- * in struct vs_allocator that is not immutable changes under the world (all shards'
+ * in struct vs_allocator that is not immutable changes under the full lock (all shards'
  * locks, see shard.h) and may be read under any one shard's lock. Pools, segments
  * and blocks change under the lock of the shard they belong to.
  *
@@ -100,7 +100,7 @@ struct vs_pool {
 };
 
 /* The two pools of a stream, among all or in one private pool. Recycled when it has
- * no segment and no request under the world. */
+ * no segment and no request under the full lock. */
 struct vs_stream_pools {
     uint64_t stream;
     struct vs_private_pool *home; /* NULL: the default pool */
@@ -195,7 +195,7 @@ struct vs_allocator {
     struct vs_private_pool *private_pools;
     struct vs_scope *scopes; /* the one begun last first */
     uint64_t captures; /* under way, as far as we know: nothing may be waited for or asked */
-    uint64_t captures_told; /* of these, by vs_allocator_capture_begin */
+    uint64_t captures_reported; /* of these, by vs_allocator_capture_begin */
 
     struct vs_event_queue *queues;
     struct vs_map uses;          /* address of a live block to its list of struct vs_note */
@@ -219,14 +219,14 @@ struct vs_allocator {
     struct vs_node_list free_segments, free_streams, free_notes, free_queues;
     struct vs_node_list free_private_pools, free_scopes;
     struct vs_node_list free_views;
-    struct vs_counters counters; /* complete under the world only */
+    struct vs_counters counters; /* complete under the full lock only */
     struct vs_shards shards;
 };
 
-/* The world: the locks of all shards, by rising address. Whoever holds it may touch
+/* The full lock: the locks of all shards, by rising address. Whoever holds it may touch
  * everything; functions named _locked expect it. As long as all streams have been
  * in one shard it is that one lock. */
-static inline void vs_world_acquire(struct vs_allocator *allocator)
+static inline void vs_full_lock_acquire(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
     vs_quick_acquire(&shards->shard[0].lock);
@@ -242,7 +242,7 @@ static inline bool vs_sharded(const struct vs_allocator *allocator)
 
 /* The same for what neither needs the counters nor changes them: they stay as they are,
  * without what the shards have counted. */
-static inline void vs_world_enter(struct vs_allocator *allocator)
+static inline void vs_full_lock_enter(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
     vs_quick_acquire(&shards->shard[0].lock);
@@ -250,13 +250,13 @@ static inline void vs_world_enter(struct vs_allocator *allocator)
         vs_quick_acquire_sibling(&shards->shard[i].lock);
 }
 
-static inline void vs_world_leave(struct vs_allocator *allocator)
+static inline void vs_full_lock_leave(struct vs_allocator *allocator)
 {
     for (uint32_t i = allocator->shards.count; i-- > 0;)
         vs_quick_release(&allocator->shards.shard[i].lock);
 }
 
-/* Can a request be served without the world at all? */
+/* Can a request be served without the full lock at all? */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
     return vs_sharded(allocator) && !allocator->pending_notes && !allocator->scopes &&
@@ -264,18 +264,18 @@ static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 }
 
 /* Shares the room below the peaks out again where shards can use it. */
-static inline void vs_world_release(struct vs_allocator *allocator)
+static inline void vs_full_lock_release(struct vs_allocator *allocator)
 {
     struct vs_shards *shards = &allocator->shards;
     if (vs_fast_possible_locked(allocator))
         vs_shards_share_locked(shards, &allocator->counters);
-    vs_world_leave(allocator);
+    vs_full_lock_leave(allocator);
 }
 
 /* --- fast_path.c: under the lock of one shard --- */
 
 /* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and
- * the caller takes the world. Arguments are valid; the caller holds no lock. A request
+ * the caller takes the full lock. Arguments are valid; the caller holds no lock. A request
  * that had to synchronise may be done with an error: that of the device, or VS_ERR_STATE
  * for another generation. */
 bool vs_fast_malloc(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
@@ -287,11 +287,11 @@ bool vs_fast_owns(struct vs_allocator *allocator, uint64_t addr, uint64_t stream
 /* vs_fast_find: true when *addr* is in a block of the shard it is looked for in. */
 bool vs_fast_find(struct vs_allocator *allocator, uint64_t addr, struct vs_allocation *out,
                   bool *live);
-/* vs_fast_prepare_locked: before the world is released after a request or a free
+/* vs_fast_prepare_locked: before the full lock is released after a request or a free
  * that *shard* could not do: see to it that the next one finds what it needs. */
 void vs_fast_prepare_locked(struct vs_allocator *allocator, struct vs_shard *shard);
 
-/* --- allocator.c: blocks; the caller holds the world --- */
+/* --- allocator.c: blocks; the caller holds the full lock --- */
 
 /* A node for a block of *pool*, or NULL: of its shard where that has or gets one, for two
  * in one cache line would go to and fro between the shards' threads. Given back to the
@@ -309,7 +309,7 @@ void vs_block_complete_free_locked(struct vs_allocator *allocator, struct vs_blo
 void vs_block_cache_locked(struct vs_allocator *allocator, struct vs_block *block);
 
 /* vs_allocator_wait_locked: synchronise the device, for VS_REUSE_AFTER_SYNC, with the
- * world released meanwhile: on return everything may have changed, even the
+ * full lock released meanwhile: on return everything may have changed, even the
  * generation. The error of the device. */
 enum vs_err vs_allocator_wait_locked(struct vs_allocator *allocator);
 
@@ -472,7 +472,7 @@ static inline uint64_t vs_block_reach(const struct vs_block *block)
     return block->size + (next && next->state == VS_BLOCK_UNMAPPED ? next->size : 0);
 }
 
-static inline void vs_allocator_tell_locked(struct vs_allocator *allocator,
+static inline void vs_allocator_emit_locked(struct vs_allocator *allocator,
                                             enum vs_allocator_event_kind kind,
                                             enum vs_pool_kind pool, uint64_t addr,
                                             uint64_t requested, uint64_t size, uint64_t stream)
@@ -497,7 +497,7 @@ static inline bool vs_request_splits(const struct vs_allocator *allocator,
     return vs_should_split(request->kind, size, request->rounded, allocator->max_split);
 }
 
-/* --- the pointer tables; the caller holds the world --- */
+/* --- the pointer tables; the caller holds the full lock --- */
 
 static inline struct vs_shard *vs_block_shard(const struct vs_block *block)
 {
@@ -551,7 +551,7 @@ enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
                                            uint64_t *released);
 /* vs_segment_settle_locked: under VS_REUSE_AFTER_SYNC, synchronise before memory of a
  * private pool is unmapped (NULL: of the default and all freeable ones), where that is
- * needed. The world is released meanwhile. */
+ * needed. The full lock is released meanwhile. */
 enum vs_err vs_segment_settle_locked(struct vs_allocator *allocator,
                                      const struct vs_private_pool *pool);
 /* vs_segment_enter_locked: a segment of one TAKEN block in the tables, without page tables and
@@ -591,7 +591,7 @@ static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
         vs_counter_decrease(&pool->owner->home->reserved_bytes, pool->kind, bytes);
 }
 
-/* --- expandable.c: ranges; the caller holds the world --- */
+/* --- expandable.c: ranges; the caller holds the full lock --- */
 
 /* vs_range_new_locked: reserve *bytes* (a multiple of *handle_bytes*) as one UNMAPPED
  * block. The device's error or VS_ERR_NOMEM: nothing changed. */
@@ -609,7 +609,7 @@ enum vs_err vs_range_map_locked(struct vs_allocator *allocator, struct vs_block 
  * block is not safe yet; the device's error or VS_ERR_NOMEM: nothing changed. */
 enum vs_err vs_range_unmap_locked(struct vs_allocator *allocator, struct vs_block *block,
                                   uint64_t *released);
-/* At the end of the allocator, without the world: wait for the device, then everything
+/* At the end of the allocator, without the full lock: wait for the device, then everything
  * goes back to it; the tables stay as they are. */
 void vs_range_destroy(struct vs_allocator *allocator, const struct vs_segment *range);
 /* Drop the ranges of a private pool that have no memory at all. */
@@ -650,7 +650,7 @@ enum vs_err vs_events_wait_locked(struct vs_allocator *allocator,
 /* Hand every event back to the device without waiting. */
 void vs_events_drop_locked(struct vs_allocator *allocator);
 
-/* --- kept.c: blocks that others know of; the caller holds the world --- */
+/* --- kept.c: blocks that others know of; the caller holds the full lock --- */
 
 /* The marks of a LIVE block; 0 for any other. The lock of its shard suffices. */
 unsigned vs_kept_marks(const struct vs_allocator *allocator, const struct vs_block *block);
@@ -660,7 +660,7 @@ void vs_kept_retire_locked(struct vs_allocator *allocator, struct vs_note *note)
  * Segments and pools may be gone afterwards. What the device refuses stays away. */
 void vs_kept_release_locked(struct vs_allocator *allocator, uint64_t *released);
 
-/* --- private_pools.c; the caller holds the world --- */
+/* --- private_pools.c; the caller holds the full lock --- */
 
 /* The private pool that gets requests of *stream* now, or NULL. */
 struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *allocator,
@@ -672,9 +672,9 @@ bool vs_private_pool_fallback_locked(struct vs_allocator *allocator, struct vs_r
 /* Give back what freeable pools have free; pools without memory go. */
 enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint64_t *released);
 
-/* --- out_of_memory.c; the caller holds the world --- */
+/* --- out_of_memory.c; the caller holds the full lock --- */
 
-/* Call everyone who may free memory, with the world released; did anyone? */
+/* Call everyone who may free memory, with the full lock released; did anyone? */
 bool vs_free_callbacks_run_locked(struct vs_allocator *allocator);
 /* Count, note and tell a request that failed. *request*->pool may be NULL. */
 void vs_oom_note_locked(struct vs_allocator *allocator, const struct vs_request *request);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is done to blocks on every path, whether under the world or under one
+ * What is done to blocks on every path, whether under the full lock or under one
  * shard's lock: marking, cutting and merging. Nothing is counted or told here. The
  * caller holds the lock of the block's shard, or more. */
 #ifndef VS_BLOCK_OPS_H

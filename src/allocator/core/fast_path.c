@@ -4,7 +4,7 @@
  * cached block of its own stream serves at once, and the free of a block that no
  * other stream used. Each function looks first whether everything it needs is
  * there (a block, a node, room in the statistics) and changes nothing otherwise;
- * the same step is then made under the world by allocator.c, which has the rules
+ * the same step is then made under the full lock by allocator.c, which has the rules
  * in full. Placement, statistics and events are the same on both ways. */
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
@@ -98,7 +98,7 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     }
     vs_block_occupy(block, request->requested, vs_serial_next(a, shard), out);
     vs_live_insert(&shard->live, block);
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_ALLOC, kind, block->addr, request->requested, size,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_ALLOC, kind, block->addr, request->requested, size,
                              request->stream);
     vs_tally_raise(tally, kind, VS_TALLY_BLOCKS, 1);
     vs_tally_raise(tally, kind, VS_TALLY_BYTES, size);
@@ -109,7 +109,7 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
 }
 
 /* Back to one lock: *shard* is the first. */
-static void leave_world_but(struct vs_allocator *a, const struct vs_shard *shard)
+static void unlock_others(struct vs_allocator *a, const struct vs_shard *shard)
 {
     if (vs_fast_possible_locked(a))
         vs_shards_share_locked(&a->shards, &a->counters);
@@ -118,7 +118,7 @@ static void leave_world_but(struct vs_allocator *a, const struct vs_shard *shard
 }
 
 /* The block fits but is not safe yet: the lock is released while the device is waited
- * for. With one shard in use that lock is the world's, so tickets may be given under
+ * for. With one shard in use that lock is the full lock, so tickets may be given under
  * it; nothing needs to be added up or shared out unless something went wrong. */
 __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocator *a,
                                                                struct vs_shard *shard,
@@ -148,7 +148,7 @@ __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocat
     else
         err = vs_block_hand_out_locked(a, request, block, out);
     vs_fast_prepare_locked(a, shard);
-    leave_world_but(a, shard);
+    unlock_others(a, shard);
     return err;
 }
 
@@ -237,9 +237,9 @@ free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uin
         return false;
     vs_live_unlink(&shard->live, link);
     vs_block_mark_start(block, false);
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE, kind, addr, requested, size,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_FREE, kind, addr, requested, size,
                              pool->owner->stream);
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_FREE_COMPLETED, kind, addr, requested, size,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_FREE_COMPLETED, kind, addr, requested, size,
                              pool->owner->stream);
     block->idle.safe_after = a->config.reuse == VS_REUSE_AFTER_SYNC ? a->sync_started + 1 : 0;
     vs_block_merge(shard, block, block->prev);
@@ -284,7 +284,7 @@ bool vs_fast_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *o
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
     vs_quick_acquire(&shard->lock);
     const struct vs_block *block = vs_live_find(&shard->live, addr);
-    if (!block) { /* inside a block, perhaps; the segments change under the world only */
+    if (!block) { /* inside a block, perhaps; the segments change under the full lock only */
         const struct vs_segment *segment = vs_segment_find_locked(a, addr);
         if (segment && segment->pool->owner->shard == shard)
             block = vs_segment_block_at_locked(segment, addr);
@@ -296,12 +296,12 @@ bool vs_fast_find(struct vs_allocator *a, uint64_t addr, struct vs_allocation *o
     return found;
 }
 
-/* --- after a step that needed the world --- */
+/* --- after a step that needed the full lock --- */
 
 void vs_fast_prepare_locked(struct vs_allocator *a, struct vs_shard *shard)
 {
     if (!vs_fast_possible_locked(a))
         return;
-    (void)vs_block_reserve_locked(a, &shard->free_blocks); /* the world helps out without */
+    (void)vs_block_reserve_locked(a, &shard->free_blocks); /* else the locked path does */
     a->shards.favoured = (uint32_t)(shard - a->shards.shard);
 }

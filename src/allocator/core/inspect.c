@@ -47,10 +47,10 @@ void vs_allocator_snapshot(struct vs_allocator *a,
                                          const struct vs_block_info *block),
                            void *ctx)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     for (size_t i = 0; i < a->segment_count; i++)
         visit_runs(a->segments[i], visit, ctx);
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }
 
 /* What a recount of segments and blocks gives. */
@@ -220,9 +220,9 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
     if (c.indexed != r->free || r->lent != r->lent_to_views || c.unmapped != r->unmapped || c.segments != a->segment_count ||
         c.streams != a->stream_table.count)
         return "pools and segments count differently";
-    uint64_t captures = a->captures_told;
+    uint64_t captures = a->captures_reported;
     for (const struct vs_scope *scope = a->scopes; scope; scope = scope->next) {
-        captures += !a->config.captures_told;
+        captures += !a->config.captures_reported;
         if (!scope->pool->users)
             return "requests go to a pool that nobody uses";
     }
@@ -282,7 +282,7 @@ static const char *check_statistics(const struct vs_allocator *a, const struct r
     return NULL;
 }
 
-/* Under the world: nothing is counted apart, and every node is somewhere. */
+/* Under the full lock: nothing is counted apart, and every node is somewhere. */
 static const char *check_shards(const struct vs_allocator *a, const struct recount *r)
 {
     static const struct vs_tally zero;
@@ -290,7 +290,7 @@ static const char *check_shards(const struct vs_allocator *a, const struct recou
     for (uint32_t i = 0; i < a->shards.count; i++) {
         const struct vs_shard *shard = &a->shards.shard[i];
         if (shard->open || memcmp(&shard->tally, &zero, sizeof zero) != 0)
-            return "a shard counts apart under the world";
+            return "a shard counts apart under the full lock";
         for (const void *node = shard->free_blocks.head; node; node = *(void *const *)node)
             nodes++;
         live += shard->live.count;
@@ -321,9 +321,9 @@ static const char *check_locked(struct vs_allocator *a)
 
 enum vs_err vs_allocator_check(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     const char *broken = check_locked(a);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     if (!broken)
         return VS_OK;
     vs_log(VS_LOG_ERROR, "allocator check: %s", broken);

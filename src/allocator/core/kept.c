@@ -5,7 +5,7 @@
  * serves anyone again: freed, it is PENDING, waiting for an event that is not of any
  * stream (a note without a queue), until all of its segment is free or waits likewise.
  * Then the segment goes back to the device, which knows who else holds it. Memory of
- * ranges and views stays away until the allocator's end. The caller holds the world. */
+ * ranges and views stays away until the allocator's end. The caller holds the full lock. */
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
 
@@ -50,9 +50,9 @@ static enum vs_err keep_locked(struct vs_allocator *a, uint64_t addr, unsigned s
 
 enum vs_err vs_allocator_keep(struct vs_allocator *a, uint64_t addr, unsigned set, unsigned clear)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = keep_locked(a, addr, set, clear);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 

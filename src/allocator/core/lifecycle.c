@@ -90,7 +90,7 @@ static void reset_tables(struct vs_allocator *a)
     a->retired = NULL;
     a->private_pools = NULL;
     a->scopes = NULL;
-    a->captures = a->captures_told = 0;
+    a->captures = a->captures_reported = 0;
     a->arena = (struct vs_arena){0};
     memset(a->free_tables, 0, sizeof a->free_tables);
     a->free_segments = (struct vs_node_list){0};
@@ -168,9 +168,9 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
 
 enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *a, double fraction)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = set_fraction(a, fraction);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -187,7 +187,7 @@ void vs_allocator_destroy(struct vs_allocator *a)
         }
         /* a device that cannot take it back has lost it already */
         if (vs_segment_give_back(a, s) == VS_OK)
-            vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, s->pool->kind, s->addr, s->size,
+            vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_FREE, s->pool->kind, s->addr, s->size,
                                      s->size, s->pool->owner->stream);
     }
     unmap_tables(a);
@@ -197,12 +197,12 @@ void vs_allocator_destroy(struct vs_allocator *a)
 
 void vs_allocator_abandon(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     a->generation++;
     unmap_tables(a);
     reset_tables(a);
     vs_statistics_forget(&a->counters);
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }
 
 void vs_allocator_fork_child(struct vs_allocator *a)

@@ -2,7 +2,7 @@
  *
  * When memory runs short: the callbacks that may free some before the device is
  * asked, and what is noted about a request that failed. Callbacks run with the
- * world released, because they free through the allocator like anybody else; a
+ * full lock released, because they free through the allocator like anybody else; a
  * failed request is described under it, so that its figures belong together. */
 #include "allocator/core/allocator_internal.h"
 
@@ -11,14 +11,14 @@ enum vs_err vs_allocator_add_free_callback(struct vs_allocator *a, vs_free_callb
 {
     if (!callback)
         return VS_ERR_ARG;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = VS_ERR_LIMIT;
     if (a->callback_count < VS_FREE_CALLBACKS_MAX) {
         a->callbacks[a->callback_count].call = callback;
         a->callbacks[a->callback_count++].ctx = ctx;
         err = VS_OK;
     }
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -27,10 +27,10 @@ bool vs_free_callbacks_run_locked(struct vs_allocator *a)
     bool freed = false;
     /* registered ones stay for good: the array may be read after the release */
     size_t count = a->callback_count;
-    vs_world_release(a);
+    vs_full_lock_release(a);
     for (size_t i = 0; i < count; i++)
         freed |= a->callbacks[i].call(a->callbacks[i].ctx);
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     return freed;
 }
 
@@ -78,16 +78,16 @@ void vs_oom_note_locked(struct vs_allocator *a, const struct vs_request *request
         r->device_total = a->config.total_memory;
     r->count = ++a->counters.num_ooms;
     a->oom_noted = true;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_OOM, request->kind, r->device_free,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_OOM, request->kind, r->device_free,
                              request->requested, request->rounded, request->stream);
 }
 
 enum vs_err vs_allocator_last_oom(struct vs_allocator *a, struct vs_oom_report *out)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     bool noted = a->oom_noted;
     if (noted)
         *out = a->oom;
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return noted ? VS_OK : VS_ERR_NOT_FOUND;
 }

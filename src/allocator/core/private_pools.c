@@ -10,7 +10,7 @@
  *
  * While a graph is under capture nothing may wait for the device or ask it about
  * events, which the other files look up in `captures`. Unless the client tells us of
- * captures (config.captures_told), every pool being allocated to counts as one. */
+ * captures (config.captures_reported), every pool being allocated to counts as one. */
 #include "allocator/core/allocator_internal.h"
 
 static bool is_default(struct vs_pool_id id)
@@ -59,10 +59,10 @@ enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id i
 {
     if (is_default(id) || (source && (!source->segment_alloc || !source->segment_free)))
         return VS_ERR_ARG;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     struct vs_private_pool *pool;
     enum vs_err err = retain(a, id, source, &pool);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -92,7 +92,7 @@ static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_f
     *scope = (struct vs_scope){.pool = pool, .filter = filter, .ctx = ctx};
     scope->next = a->scopes; /* scopes nest: the innermost is asked first */
     a->scopes = scope;
-    a->captures += !a->config.captures_told;
+    a->captures += !a->config.captures_reported;
     return VS_OK;
 }
 
@@ -101,28 +101,28 @@ enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id
 {
     if (is_default(id))
         return VS_ERR_ARG;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = begin(a, id, filter, ctx);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
 enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_pool_id id)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     struct vs_scope **link = scope_of(a, id), *scope = *link;
     if (scope) {
         *link = scope->next;
-        a->captures -= !a->config.captures_told;
+        a->captures -= !a->config.captures_reported;
         vs_node_give_locked(&a->free_scopes, scope);
     }
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return scope ? VS_OK : VS_ERR_STATE;
 }
 
 enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id id)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     struct vs_private_pool *pool = find(a, id);
     enum vs_err err = !pool ? VS_ERR_NOT_FOUND : !pool->users ? VS_ERR_STATE : VS_OK;
     /* the last user cannot go while requests still come to the pool */
@@ -130,28 +130,28 @@ enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id 
         err = VS_ERR_STATE;
     if (!err)
         pool->users--;
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
 enum vs_err vs_allocator_pool_users(struct vs_allocator *a, struct vs_pool_id id, uint64_t *users)
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     const struct vs_private_pool *pool = find(a, id);
     if (pool)
         *users = pool->users;
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
 enum vs_err vs_allocator_pool_reserved(struct vs_allocator *a, struct vs_pool_id id,
                                        struct vs_stat out[VS_STAT_POOLS])
 {
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     const struct vs_private_pool *pool = find(a, id);
     if (pool)
         vs_counter_export(&pool->reserved_bytes, out);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
@@ -159,31 +159,31 @@ enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, 
 {
     if (flags & ~(unsigned)(VS_POOL_USE_ON_OOM | VS_POOL_NO_SPLIT))
         return VS_ERR_ARG;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     struct vs_private_pool *pool = find(a, id);
     if (pool)
         pool->flags = flags;
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
 void vs_allocator_capture_begin(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
-    a->captures_told++;
+    vs_full_lock_acquire(a);
+    a->captures_reported++;
     a->captures++;
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }
 
 enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
 {
-    vs_world_acquire(a);
-    enum vs_err err = a->captures_told ? VS_OK : VS_ERR_STATE;
+    vs_full_lock_acquire(a);
+    enum vs_err err = a->captures_reported ? VS_OK : VS_ERR_STATE;
     if (!err) {
-        a->captures_told--;
+        a->captures_reported--;
         a->captures--;
     }
-    vs_world_release(a);
+    vs_full_lock_release(a);
     return err;
 }
 
@@ -274,7 +274,7 @@ static enum vs_err empty_pool(struct vs_allocator *a, struct vs_pool_id id, uint
     enum vs_err settled = vs_segment_settle_locked(a, pool);
     if (a->generation != generation)
         return VS_ERR_STATE;
-    /* the world was released meanwhile: others may have taken the pool down */
+    /* the full lock was released meanwhile: others may have taken the pool down */
     pool = find(a, id);
     if (!pool || pool->users)
         return VS_OK;
@@ -286,9 +286,9 @@ enum vs_err vs_allocator_pool_empty(struct vs_allocator *a, struct vs_pool_id id
                                     uint64_t *released_bytes)
 {
     uint64_t released = 0;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     enum vs_err err = empty_pool(a, id, &released);
-    vs_world_release(a);
+    vs_full_lock_release(a);
     if (released_bytes)
         *released_bytes = released;
     return err;

@@ -12,7 +12,7 @@
 
 #define SHARDS_LEAST 4u
 
-/* More shards than threads that can run make the world dearer and win nothing. */
+/* More shards than threads that can run make the full lock dearer and win nothing. */
 static uint32_t shard_limit(void)
 {
     cpu_set_t cpus;

@@ -3,15 +3,15 @@
  * Shards: how several threads are inside one allocator at once. Each stream
  * belongs to one shard for good, and so do its pools, segments and blocks. A
  * shard's lock suffices to serve a request from the cache and to take a plain free
- * (fast_path.c); everything else holds the world: the locks of all shards. What is
- * changed only under the world may be read under any one shard's lock.
+ * (fast_path.c); everything else holds the full lock: the locks of all shards. What is
+ * changed only under the full lock may be read under any one shard's lock.
  *
- * Statistics stay exact although shards count on their own: under the world the
+ * Statistics stay exact although shards count on their own: under the full lock the
  * difference between each peak and its level is dealt out to the shards as room.
  * A shard that stays within its room cannot have raised a peak, whatever the
- * others did; one that would not stay within it takes the world instead. Taking
- * the world adds what the shards counted to the allocator's counters and takes
- * the room back, so that code under the world finds the one set of counters it
+ * others did; one that would not stay within it takes the full lock instead. Taking
+ * the full lock adds what the shards counted to the allocator's counters and takes
+ * the room back, so that code under the full lock finds the one set of counters it
  * would find without shards. */
 #ifndef VS_SHARD_H
 #define VS_SHARD_H
@@ -102,7 +102,7 @@ void vs_tally_fold(struct vs_tally *tally, struct vs_counters *counters);
 
 struct vs_shards {
     struct vs_shard shard[VS_SHARDS_MAX];
-    uint32_t count, limit; /* in use, at least 1; at most. Changed under the world */
+    uint32_t count, limit; /* in use, at least 1; at most. Changed under the full lock */
     uint32_t favoured;     /* the shard that gets what room does not divide */
     uint32_t next;         /* the shard for the next new stream once all are in use */
     /* atomic; by hash of a stream: its shard's number + 1; 0: none yet. Set once. */
@@ -139,7 +139,7 @@ void vs_shards_gather_locked(struct vs_shards *shards, struct vs_counters *count
  * tallies are zero, or what this gave them before with nothing counted since. */
 void vs_shards_share_locked(struct vs_shards *shards, const struct vs_counters *counters);
 /* vs_shards_assign_locked: the shard of *stream*, chosen now when it has none. A
- * shard that comes into use is taken, for it is part of the world from then on. */
+ * shard that comes into use is taken, for it is part of the full lock from then on. */
 struct vs_shard *vs_shards_assign_locked(struct vs_shards *shards, uint64_t stream);
 /* vs_shards_hint_locked: *addr* to *addr* + *size* belong to *shard* now. */
 void vs_shards_hint_locked(struct vs_shards *shards, uint64_t addr, uint64_t size,

@@ -7,7 +7,7 @@
  * last requests equal as many anywhere in the plan, the nearest place ahead first.
  * It cannot be wrong in a harmful way: what an entry says is advice (plan.h).
  *
- * Not thread-safe: the allocator's world guards it. Host memory: from mmap, made
+ * Not thread-safe: the full lock guards it. Host memory: from mmap, made
  * once. Cost of a request that follows: one comparison. */
 #ifndef VS_PLAN_FOLLOW_H
 #define VS_PLAN_FOLLOW_H

@@ -161,14 +161,14 @@ enum vs_err vs_allocator_use_plan(struct vs_allocator *a, const struct vs_plan *
     enum vs_err err = new_use(plan, &use);
     if (err)
         return err;
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     if (a->plan) {
         err = VS_ERR_STATE;
     } else {
         a->plan = use;
         __atomic_store_n(&a->sharded, false, __ATOMIC_RELAXED); /* every request has to be seen */
     }
-    vs_world_release(a);
+    vs_full_lock_release(a);
     if (err)
         vs_plan_use_free(use);
     return err;
@@ -177,7 +177,7 @@ enum vs_err vs_allocator_use_plan(struct vs_allocator *a, const struct vs_plan *
 void vs_allocator_plan_stats(struct vs_allocator *a, struct vs_plan_stats *out)
 {
     *out = (struct vs_plan_stats){0};
-    vs_world_acquire(a);
+    vs_full_lock_acquire(a);
     for (uint32_t i = 0; a->plan && i < a->plan->bound; i++) {
         const struct vs_follow *f = &a->plan->lanes[i].follow;
         out->followed += f->followed;
@@ -189,5 +189,5 @@ void vs_allocator_plan_stats(struct vs_allocator *a, struct vs_plan_stats *out)
         out->occupied = a->plan->occupied;
         out->refused = a->plan->refused;
     }
-    vs_world_release(a);
+    vs_full_lock_release(a);
 }

@@ -4,7 +4,7 @@
  * that follows gets its planned place, if that is really free at the moment. All else
  * about the range is as of any other: what is free in it serves other requests, is
  * lent to views, and goes back to the device under pressure. So a wrong plan costs
- * nothing but what it was meant to save. The caller holds the world. */
+ * nothing but what it was meant to save. The caller holds the full lock. */
 #ifndef VS_PLAN_PLACE_H
 #define VS_PLAN_PLACE_H
 

@@ -14,7 +14,7 @@
  * a free block merged with its neighbours; vs_range_unmap_locked takes the whole
  * handles out of a free block. They keep statistics, events and indexes; which
  * block to map and when to unmap is the caller's decision. The caller holds the
- * world. */
+ * full lock. */
 #include "allocator/core/allocator_internal.h"
 
 /* --- ranges --- */
@@ -157,7 +157,7 @@ static void count_mapped(struct vs_allocator *a, const struct vs_segment *range,
     vs_shards_hint_locked(&a->shards, addr, bytes, pool->owner->shard);
     vs_reserved_raise_locked(a, pool, bytes);
     a->counters.num_device_alloc++;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, addr, bytes, bytes,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_MAP, pool->kind, addr, bytes, bytes,
                              pool->owner->stream);
 }
 
@@ -167,7 +167,7 @@ static void count_unmapped(struct vs_allocator *a, const struct vs_segment *rang
     const struct vs_pool *pool = range->pool;
     vs_reserved_lower_locked(a, pool, bytes);
     a->counters.num_device_free++;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, addr, bytes, bytes,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_UNMAP, pool->kind, addr, bytes, bytes,
                              pool->owner->stream);
 }
 

@@ -271,7 +271,7 @@ static enum vs_err grow(struct vs_allocator *a, const struct vs_request *request
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
     a->counters.num_device_alloc++;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_ALLOC, request->kind, addr, size, size,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_ALLOC, request->kind, addr, size, size,
                              request->stream);
     *out = segment->first;
     return VS_OK;
@@ -293,7 +293,7 @@ void vs_segment_taken_back_locked(struct vs_allocator *a, struct vs_block *block
     struct vs_pool *pool = segment->pool;
     vs_free_remove(&pool->index, block);
     a->counters.num_device_free++;
-    vs_allocator_tell_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_SEGMENT_FREE, pool->kind, segment->addr, segment->size,
                              segment->size, pool->owner->stream);
     vs_reserved_lower_locked(a, pool, segment->size);
     vs_counter_decrease(&a->counters.segment, pool->kind, 1);

@@ -29,7 +29,7 @@ void vs_moment_close(struct vs_moment *moment)
         return;
     vs_replay_close(moment->replay);
     vs_activity_free(&moment->activity);
-    vs_carried_free(&moment->carried);
+    vs_retained_free(&moment->retained);
     free(moment);
 }
 
@@ -38,7 +38,7 @@ enum vs_err vs_moment_event(struct vs_moment *moment, const struct vs_event *eve
     enum vs_err err = vs_replay_event(moment->replay, event);
     if (!err)
         err = vs_activity_event(&moment->activity, event);
-    return err ? err : vs_carried_event(&moment->carried, event);
+    return err ? err : vs_retained_event(&moment->retained, event);
 }
 
 /* The state at checkpoint *index*, and the reader there. VS_ERR_CORRUPT: not to be had. */

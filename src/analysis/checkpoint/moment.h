@@ -7,7 +7,7 @@
 #ifndef VS_MOMENT_H
 #define VS_MOMENT_H
 
-#include "analysis/checkpoint/carried.h"
+#include "analysis/checkpoint/retained_events.h"
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
 #include "trace/read/checkpoint.h"
@@ -16,7 +16,7 @@ struct vs_moment {
     struct vs_reader *reader; /* not owned */
     struct vs_replay *replay;
     struct vs_activity activity;
-    struct vs_carried carried;
+    struct vs_retained retained;
 };
 
 /* vs_moment_open: before the first event. *reader* must outlive it. VS_ERR_NOMEM. */

@@ -204,13 +204,13 @@ static enum vs_err load_activity(struct vs_state_record *r, struct vs_activity *
     return err;
 }
 
-static enum vs_err load_events(struct vs_state_record *r, struct vs_carried *carried)
+static enum vs_err load_events(struct vs_state_record *r, struct vs_retained *retained)
 {
     enum vs_err err = VS_OK;
     while (!err && !r->bad && r->next < r->end) {
         struct vs_event event;
         vs_moment_io_event(r, &event);
-        err = r->bad ? VS_ERR_CORRUPT : vs_carried_event(carried, &event);
+        err = r->bad ? VS_ERR_CORRUPT : vs_retained_event(retained, &event);
     }
     return err;
 }
@@ -231,7 +231,7 @@ static enum vs_err load_record(struct vs_state_record *r, struct vs_moment *m, u
     case VS_MOMENT_FAILURE: return load_failure(r, m->replay);
     case VS_MOMENT_KERNELS:
     case VS_MOMENT_ACTIVITY: return load_activity(r, &m->activity, (enum vs_moment_tag)tag);
-    case VS_MOMENT_EVENTS: return load_events(r, &m->carried);
+    case VS_MOMENT_EVENTS: return load_events(r, &m->retained);
     }
     return VS_OK; /* of a newer writer */
 }

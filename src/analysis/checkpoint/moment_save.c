@@ -145,10 +145,10 @@ static void save_lists(struct vs_state_record *r, struct vs_moment *m)
     SAVE(m->activity.device_count, VS_MOMENT_ACTIVITY,
          vs_moment_io_device_activity(r, &m->activity.devices[i]));
     size_t n = 0;
-    for (size_t i = 0; i < m->carried.count; i++) {
-        if (!m->carried.items[i].kind)
+    for (size_t i = 0; i < m->retained.count; i++) {
+        if (!m->retained.items[i].kind)
             continue;
-        vs_moment_io_event(r, &m->carried.items[i]);
+        vs_moment_io_event(r, &m->retained.items[i]);
         if (++n % BATCH == 0)
             vs_state_end(r, VS_MOMENT_EVENTS);
     }

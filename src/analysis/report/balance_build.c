@@ -266,7 +266,7 @@ static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *o
     out->own_known = usage->own_known;
     out->own = usage->own;
     out->others_how = usage->others_how;
-    out->others_known = usage->others_seen && usage->others_how != VS_USAGE_UNTOLD &&
+    out->others_known = usage->others_seen && usage->others_how != VS_USAGE_UNATTRIBUTED &&
                         usage->others_how != VS_USAGE_NO_BYTES;
     if (!usage->others_seen)
         return;

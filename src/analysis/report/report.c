@@ -81,10 +81,10 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
 /* What was said before the part that is read; of a window only what is in force. */
 static enum vs_err note_past(struct pass *pass)
 {
-    const struct vs_carried *carried = &pass->moment->carried;
+    const struct vs_retained *retained = &pass->moment->retained;
     enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < carried->count; i++) {
-        const struct vs_event *event = &carried->items[i];
+    for (size_t i = 0; !err && i < retained->count; i++) {
+        const struct vs_event *event = &retained->items[i];
         bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
         if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
             err = note_event(pass, event);
@@ -286,7 +286,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     report->condition = VS_TRACE_COMPLETE;
     if (pass->ended)
         report->condition = vs_reader_condition(pass->reader, why);
-    report->fate = vs_reader_fate(pass->reader);
+    report->outcome = vs_reader_outcome(pass->reader);
     report->condition_text = vs_summary_copy(&report->memory, why);
     report->path = vs_summary_copy(&report->memory, path);
     report->trace_bytes = vs_reader_bytes(pass->reader);

@@ -208,7 +208,7 @@ struct vs_report {
     const char *path;
     uint64_t trace_bytes, events;
     enum vs_condition condition;
-    struct vs_reader_fate fate; /* of a program whose trace has no end */
+    struct vs_reader_outcome outcome; /* of a program whose trace has no end */
     const char *condition_text;
     uint64_t kernels_until_ns; /* the end of the last kernel or copy known, where the program was
                                 * killed: what ran after it was not delivered; 0: nothing lacks */

@@ -218,7 +218,7 @@ bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block)
 }
 
 /* Code that a signal interrupted for good may hold our locks: then nothing can be asked. */
-bool vs_caching_keeps(CUdeviceptr ptr)
+bool vs_caching_owns_ordered(CUdeviceptr ptr)
 {
     struct vs_cached_block block;
     if (!ptr || vs_thread.inside || !vs_process_entered() || vs_process_forked() || vs_lock_held())

@@ -21,10 +21,10 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
  * block's. */
 bool vs_caching_free(CUdeviceptr ptr, const char *api, CUresult *result);
 
-/* vs_caching_keeps: does *ptr* lie in memory of the stream-ordered entry points? Only they
+/* vs_caching_owns_ordered: does *ptr* lie in memory of the stream-ordered entry points? Only they
  * free it: the driver would take the segment under the other blocks. Any state of the
  * process, without a recording too. */
-bool vs_caching_keeps(CUdeviceptr ptr);
+bool vs_caching_owns_ordered(CUdeviceptr ptr);
 
 /* What the cache knows of an address. */
 struct vs_cached_block {

@@ -129,7 +129,7 @@ static CUresult node_freed(CUresult r)
 
 CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 {
-    if (vs_caching_keeps(ptr))
+    if (vs_caching_owns_ordered(ptr))
         return CUDA_ERROR_INVALID_VALUE;
     if (!vs_hook_active())
         return VS_REAL(cuMemFreeAsync, ptr, stream);
@@ -140,7 +140,7 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
 {
-    if (vs_caching_keeps(ptr))
+    if (vs_caching_owns_ordered(ptr))
         return CUDA_ERROR_INVALID_VALUE;
     if (!vs_hook_active())
         return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);

@@ -146,7 +146,7 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
     if (!vs_hook_active() || !ptr)
-        return vs_caching_keeps(ptr) ? CUDA_ERROR_INVALID_VALUE : VS_REAL(cuMemFree_v2, ptr);
+        return vs_caching_owns_ordered(ptr) ? CUDA_ERROR_INVALID_VALUE : VS_REAL(cuMemFree_v2, ptr);
     vs_thread.inside++;
     const char *api = vs_api("cuMemFree");
     CUresult r;
@@ -155,5 +155,5 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
     vs_thread.inside--;
     if (decided)
         return r;
-    return vs_caching_keeps(ptr) ? CUDA_ERROR_INVALID_VALUE : free_in_driver(ptr, api);
+    return vs_caching_owns_ordered(ptr) ? CUDA_ERROR_INVALID_VALUE : free_in_driver(ptr, api);
 }

@@ -12,7 +12,7 @@
 #include "intercept/track/sharing.h"
 
 /* What vramscope_torch_base_alloc tells of is a segment, whose first block may be free. */
-static bool is_told_segment(const struct vs_cached_block *block, CUdeviceptr ptr)
+static bool is_torch_base(const struct vs_cached_block *block, CUdeviceptr ptr)
 {
     return block->ordered && !block->mapped && ptr == block->segment;
 }
@@ -22,7 +22,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
     struct vs_cached_block block;
     if (!handle || !vs_known_cached(ptr, &block))
         return VS_REAL(cuIpcGetMemHandle, handle, ptr);
-    return block.live || is_told_segment(&block, ptr) ? vs_sharing_export(&block, ptr, handle)
+    return block.live || is_torch_base(&block, ptr) ? vs_sharing_export(&block, ptr, handle)
                                                       : VS_REAL(cuIpcGetMemHandle, handle, 0);
 }
 

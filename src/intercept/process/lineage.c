@@ -110,7 +110,7 @@ static void read_boot(char *boot)
     boot[strcspn(boot, "\n")] = '\0';
 }
 
-void vs_lineage_tell(struct vs_lineage *out)
+void vs_lineage_read(struct vs_lineage *out)
 {
     pid_t parent = 0, next;
     size_t at = 0;

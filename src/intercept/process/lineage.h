@@ -21,8 +21,8 @@ struct vs_lineage {
     char text[VS_LINEAGE_TEXT_MAX];
 };
 
-/* vs_lineage_tell: of the calling process, now. Reads /proc; no malloc. Any thread. */
-void vs_lineage_tell(struct vs_lineage *out);
+/* vs_lineage_read: of the calling process, now. Reads /proc; no malloc. Any thread. */
+void vs_lineage_read(struct vs_lineage *out);
 
 /* vs_lineage_forked: was this memory another process's, up to a fork by the C library? */
 bool vs_lineage_forked(void);

@@ -153,7 +153,7 @@ static enum vs_err open_recorder(char *path)
         .compression = (unsigned)options.number[VS_OPT_compression],
         .python = vs_option_is(&options, VS_OPT_stacks, "both") ||
                   vs_option_is(&options, VS_OPT_stacks, "python"),
-        .unloads_told = in_front(),
+        .unloads_reported = in_front(),
         .no_native = !with_native,
         .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
         .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],
@@ -194,7 +194,7 @@ static void record_process(void)
             command[i] = ' ';
     }
     gethostname(host, sizeof host - 1);
-    vs_lineage_tell(&scratch.lineage);
+    vs_lineage_read(&scratch.lineage);
     struct vs_event event = {
         .kind = VS_EVENT_process,
         .process = {.pid = (uint64_t)getpid(),

@@ -83,7 +83,7 @@ static bool initial_variable(const char *name, char *value, size_t max)
     return kept > 0;
 }
 
-static void tell_run(const char *path)
+static void notify_run(const char *path)
 {
     char manifest[PATH_MAX];
     if (!initial_variable("VRAMSCOPE_MANIFEST=", manifest, sizeof manifest))
@@ -91,7 +91,7 @@ static void tell_run(const char *path)
     vs_manifest_append(manifest, '?', path);
 }
 
-static void tell_user(const char *path)
+static void warn_user(const char *path)
 {
     char text[512];
     snprintf(text, sizeof text,
@@ -125,11 +125,11 @@ static struct attempt before(const char *path, char *const *environment)
         vs_process_await_begin();
     bool ours = recording_here(), quiet = ours && vs_process_quiet_moment();
     if (leaves_us)
-        tell_run(path);
+        notify_run(path);
     if (quiet && likely) {
         vs_thread.inside++;
         if (leaves_us && preloads_us(environ))
-            tell_user(path);
+            warn_user(path);
         if (vs_process_state() == VS_PROCESS_ACTIVE)
             vs_collector_flush(true);
         vs_thread.inside--;

@@ -135,7 +135,7 @@ static int look_at(const struct vs_loaded *object, void *arg)
 }
 
 /* `vramscope run` is not to take it for a program without CUDA. */
-static void tell_run(void)
+static void notify_run(void)
 {
     vs_manifest_append(vs_environment("VRAMSCOPE_MANIFEST"), '!', "");
 }
@@ -146,7 +146,7 @@ static void say(const char *line)
     if (vs_process_recorder())
         vs_process_note(VS_LOG_WARN, line);
     else if (vs_process_state() == VS_PROCESS_IDLE)
-        tell_run();
+        notify_run();
 }
 
 static void report_deepbound(void)

@@ -20,7 +20,7 @@ static void keep(const char *path)
     errno = saved_errno;
 }
 
-static void tell(void)
+static void report_unload(void)
 {
     enum vs_process_state state = vs_process_state();
     if (state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING)
@@ -37,6 +37,6 @@ VS_EXPORT int dlclose(void *handle)
         keep(to_keep);
     int r = vs_real_dlclose(handle);
     vs_recorder_unloading_done();
-    tell();
+    report_unload();
     return r;
 }

@@ -54,7 +54,7 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
     struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_STREAM_ORDERED);
     if (!allocator)
         return VS_ERR_DEVICE;
-    if (vs_stream_capturing(stream) && !vs_torch_pool_takes(context, stream)) {
+    if (vs_stream_capturing(stream) && !vs_torch_pool_accepts(context, stream)) {
         vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc has no memory for a stream that is "
                                  "captured into a graph, unless it has a private pool");
         return VS_ERR_STATE;

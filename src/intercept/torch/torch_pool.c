@@ -5,7 +5,7 @@
  * ends to be allocated to, and by a std::function which streams it is for; that is
  * called here as the GNU C++ library lays it out, the one that PyTorch is built with.
  * It does not say whether a pool is for a graph: each counts as one under capture while
- * it is begun (config.captures_told stays false), which at worst holds memory back. */
+ * it is begun (config.captures_reported stays false), which at worst holds memory back. */
 #include "intercept/torch/torch_pool.h"
 
 #include <stdatomic.h>
@@ -62,16 +62,16 @@ static bool filter(void *ctx, uint64_t key)
     return accepts(ctx, (CUstream)(uintptr_t)vs_stream_key_handle(key));
 }
 
-bool vs_torch_pool_takes(const struct vs_context *context, CUstream stream)
+bool vs_torch_pool_accepts(const struct vs_context *context, CUstream stream)
 {
-    bool takes = false;
+    bool accepted = false;
     if (!atomic_load(&begun_count))
         return false;
     vs_lock_acquire(&lock);
-    for (int i = 0; i < BEGUN_MAX && !takes; i++)
-        takes = begun[i].context == context && accepts(&begun[i], stream);
+    for (int i = 0; i < BEGUN_MAX && !accepted; i++)
+        accepted = begun[i].context == context && accepts(&begun[i], stream);
     vs_lock_release(&lock);
-    return takes;
+    return accepted;
 }
 
 static struct begun *find_locked(const struct vs_context *context, struct vs_pool_id id)

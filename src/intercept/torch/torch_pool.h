@@ -9,8 +9,8 @@
 
 #include "intercept/track/context.h"
 
-/* vs_torch_pool_takes: does a request of *stream* in *context* go to a private pool? */
-bool vs_torch_pool_takes(const struct vs_context *context, CUstream stream);
+/* vs_torch_pool_accepts: does a request of *stream* in *context* go to a private pool? */
+bool vs_torch_pool_accepts(const struct vs_context *context, CUstream stream);
 
 /* vs_torch_pool_context_gone: nobody ends the pools that were begun in *context*. */
 void vs_torch_pool_context_gone(const struct vs_context *context);

@@ -280,7 +280,8 @@ static void show(struct vs_nvml_usage *out, struct vs_nvml_process process)
         out->other[i] = process;
 }
 
-static void tell(struct device *device, const struct nvml_list *list, struct vs_nvml_usage *out)
+static void attribute(struct device *device, const struct nvml_list *list,
+                      struct vs_nvml_usage *out)
 {
     *out = (struct vs_nvml_usage){0};
     uint32_t own = find_own(device, list, &out->how);
@@ -298,7 +299,7 @@ static void tell(struct device *device, const struct nvml_list *list, struct vs_
     if (list->no_bytes)
         out->how = VS_USAGE_NO_BYTES;
     else if (!found)
-        out->how = VS_USAGE_UNTOLD;
+        out->how = VS_USAGE_UNATTRIBUTED;
 }
 
 bool vs_nvml_query(uint32_t ordinal, struct vs_nvml_usage *out)
@@ -307,9 +308,9 @@ bool vs_nvml_query(uint32_t ordinal, struct vs_nvml_usage *out)
     struct device *device = device_of(ordinal);
     if (!device || atomic_flag_test_and_set(&asking))
         return false;
-    bool told = read_list(device, &list);
-    if (told)
-        tell(device, &list, out);
+    bool listed = read_list(device, &list);
+    if (listed)
+        attribute(device, &list, out);
     atomic_flag_clear(&asking);
-    return told;
+    return listed;
 }

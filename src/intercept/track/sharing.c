@@ -85,7 +85,7 @@ static bool inherited(void)
     return preload && strstr(preload, "libvramscope");
 }
 
-static void tell_of_token(void)
+static void warn_about_token(void)
 {
     vs_log_once(inherited() ? VS_LOG_INFO : VS_LOG_WARN,
                 "cudaIpcGetMemHandle of memory inside a cached segment: only programs under "
@@ -124,7 +124,7 @@ CUresult vs_sharing_export(const struct vs_cached_block *block, CUdeviceptr ptr,
     if (!token.offset)
         *handle = token.handle;
     else if (vs_ipc_token_make(&token, handle))
-        tell_of_token();
+        warn_about_token();
     else
         return refuse(block);
     return CUDA_SUCCESS;

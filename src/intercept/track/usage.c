@@ -31,7 +31,8 @@ static struct device_usage {
     _Atomic uint64_t last_reserved; /* at the last reading */
     _Atomic uint64_t answer_ns;     /* until then an answer with as much reserved is no news */
     _Atomic uint64_t nvml_last_ns, nvml_cost_ns;
-    _Atomic uint64_t pools_told, own_told, others_told; /* last rows; they are not repeated */
+    /* values of the last rows, which are not repeated */
+    _Atomic uint64_t pools_recorded, own_recorded, others_recorded;
     _Atomic bool pools;             /* stream-ordered memory was used */
     _Atomic uint64_t pools_used;    /* bytes of it live now */
 } usage[VS_DEVICES_MAX];
@@ -88,12 +89,12 @@ static void record_overhead(const struct vs_context *context, enum vs_overhead_w
 static void record_nvml(uint32_t device, const struct vs_nvml_usage *who)
 {
     struct device_usage *u = &usage[device];
-    bool told = who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE;
+    bool attributed = who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE;
     uint64_t others =
         (who->other_bytes ^ (uint64_t)who->others << 48 ^ (uint64_t)who->how << 56) + 1;
-    if (told && atomic_exchange(&u->own_told, who->own_bytes + 1) != who->own_bytes + 1)
+    if (attributed && atomic_exchange(&u->own_recorded, who->own_bytes + 1) != who->own_bytes + 1)
         record_usage(device, VS_USAGE_OWN, who->own_bytes, 1, 0, who->how);
-    if (atomic_exchange(&u->others_told, others) == others)
+    if (atomic_exchange(&u->others_recorded, others) == others)
         return;
     record_usage(device, VS_USAGE_OTHERS, who->other_bytes, who->others, 0, who->how);
     for (unsigned i = 0; i < who->shown; i++)
@@ -148,7 +149,7 @@ static void ask_pools(uint32_t device)
         count++;
     }
     vs_lock_release(&pools_lock);
-    if (atomic_exchange(&usage[device].pools_told, bytes + 1) != bytes + 1)
+    if (atomic_exchange(&usage[device].pools_recorded, bytes + 1) != bytes + 1)
         record_usage(device, VS_USAGE_POOLS, bytes, count, 0, 0);
 }
 
@@ -164,9 +165,9 @@ void vs_usage_pool_used(uint32_t device, int64_t bytes)
  * lies in whole pages of the driver; in pools, live or not, as much as these reserved. */
 static uint64_t known_bytes(uint32_t device, uint64_t reserved)
 {
-    uint64_t told = atomic_load(&usage[device].pools_told);
+    uint64_t attributed = atomic_load(&usage[device].pools_recorded);
     uint64_t used = atomic_load_explicit(&usage[device].pools_used, memory_order_relaxed);
-    uint64_t pooled = told && used <= reserved && told - 1 >= used ? told - 1 : 0;
+    uint64_t pooled = attributed && used <= reserved && attributed - 1 >= used ? attributed - 1 : 0;
     uint64_t paged = pooled ? reserved - used : reserved;
     return (paged + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES + pooled;
 }
@@ -237,12 +238,12 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
     uint64_t known = known_bytes(context->device, now.reserved) + overheads(context->device);
     uint64_t bytes = 0;
     enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
-    bool told = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
+    bool attributed = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
     if (mark && mark->free_known && mark->reserved == now.reserved) {
         how = VS_OVERHEAD_MEASURED;
         bytes = mark->free_bytes > free_bytes ? mark->free_bytes - free_bytes : 0;
-    } else if (told) {
-        how = VS_OVERHEAD_TOLD;
+    } else if (attributed) {
+        how = VS_OVERHEAD_REPORTED;
         bytes = who->own_bytes > known ? who->own_bytes - known : 0;
     } else {
         bytes = total_bytes - free_bytes > known ? total_bytes - free_bytes - known : 0;
@@ -262,12 +263,12 @@ static void read_device(struct vs_context *context, const struct vs_usage_mark *
         return;
     if (fresh && vs_process_options()->number[VS_OPT_nvml])
         vs_nvml_load(context->device); /* where it was made before our eyes, that was done */
-    bool told = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
+    bool attributed = ask_nvml(context->device, fresh ? 0 : NVML_PART, &who);
     ask_pools(context->device);
     if (VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
         return;
     if (fresh)
-        measure(context, mark, told ? &who : NULL, free_bytes, total_bytes);
+        measure(context, mark, attributed ? &who : NULL, free_bytes, total_bytes);
     record_reading(context->device, free_bytes, total_bytes);
     note_reading(context->device, now.reserved);
 }

@@ -399,7 +399,7 @@ static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
 }
 
 /* A value in memory of the host, which may look at it. */
-static bool tells_host(const struct vs_sim_values *values)
+static bool writes_host(const struct vs_sim_values *values)
 {
     for (unsigned i = 0; i < values->count; i++)
         if (values->list[i].write && values->list[i].at.memory == VS_SIM_MEMORY_PINNED)
@@ -435,7 +435,7 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
         join_op(&host_clock, s, op->seq); /* the function knows, and may tell */
     if (op->kind == VS_SIM_OP_RECORD && op->u.record.shared)
         join_op(&shared_clock, s, op->seq);
-    if (op->kind == VS_SIM_OP_VALUES && tells_host(&op->u.values))
+    if (op->kind == VS_SIM_OP_VALUES && writes_host(&op->u.values))
         join_op(&host_clock, s, op->seq);
     vs_sim_check_unlock();
     if (vs_sim_check_failed())

@@ -83,7 +83,7 @@ enum vs_usage_what {
 enum vs_usage_how {
     VS_USAGE_BY_PID = 0,  /* this process was found by its number */
     VS_USAGE_BY_RULE = 1, /* by elimination: the numbers are not those of this namespace */
-    VS_USAGE_UNTOLD = 2,  /* not found: bytes of *others* are of all processes, this one too */
+    VS_USAGE_UNATTRIBUTED = 2, /* not found: *others* is bytes of all processes with this one */
     VS_USAGE_NO_BYTES = 3 /* processes are listed without their bytes */
 };
 
@@ -96,7 +96,7 @@ enum vs_overhead_what {
 };
 enum vs_overhead_how {
     VS_OVERHEAD_MEASURED = 0, /* the device's free memory before and after */
-    VS_OVERHEAD_TOLD = 1,     /* what the driver says this process holds, less what it allocated */
+    VS_OVERHEAD_REPORTED = 1, /* held by the process as the driver reports, less allocations */
     VS_OVERHEAD_AT_MOST = 2   /* all that was in use: other processes are in it */
 };
 

@@ -130,7 +130,7 @@ struct vs_live_header {
     uint32_t header_bytes, windows;
     uint64_t window_bytes;
     uint64_t pid;
-    uint32_t fate, fate_status; /* enum vs_fate; told by who waited for the process */
+    uint32_t end_kind, end_status; /* enum vs_outcome; written by the waiting parent */
     struct vs_live_window window[VS_LIVE_WINDOWS_MAX];
 };
 _Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");
@@ -140,8 +140,8 @@ _Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");
 struct vs_live_counts {
     uint32_t offset, cells;    /* struct vs_live_cell[cells] begin at offset; 0: none */
     _Atomic uint64_t version;  /* of the latest change that counts */
-    _Atomic uint64_t told;     /* changes up to this one are in events */
-    _Atomic uint64_t telling;  /* 1 + the events before those that are telling now; 0: none are */
+    _Atomic uint64_t written; /* changes up to this one are in events */
+    _Atomic uint64_t writing;  /* 1 + the number of events before those; 0: none now */
     uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct vs_live_counts) == 64, "on-disk size");

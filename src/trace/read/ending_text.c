@@ -13,18 +13,18 @@
 #include "base/vs_size.h"
 #include "trace/read/reader_internal.h"
 
-struct vs_reader_fate vs_reader_fate(const struct vs_reader *r)
+struct vs_reader_outcome vs_reader_outcome(const struct vs_reader *r)
 {
-    return r->fate;
+    return r->outcome;
 }
 
-void vs_reader_learn_fate(struct vs_reader *r)
+void vs_reader_find_outcome(struct vs_reader *r)
 {
     struct statfs fs;
     uint64_t recorder = vs_reader_recorded_by(r->path);
-    r->fate = r->recovery.fate;
+    r->outcome = r->recovery.outcome;
     if (recorder)
-        r->fate = (struct vs_reader_fate){VS_FATE_RECORDING, recorder};
+        r->outcome = (struct vs_reader_outcome){VS_OUTCOME_RECORDING, recorder};
     r->alone = r->file.fd >= 0 && !fstatfs(r->file.fd, &fs) && fs.f_type != NFS_SUPER_MAGIC;
 }
 
@@ -48,21 +48,22 @@ const char *vs_reader_recorder_text(char *out, uint64_t recorder)
 
 const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
 {
-    struct vs_reader_fate fate = r->fate;
+    struct vs_reader_outcome outcome = r->outcome;
     char who[VS_RECORDER_TEXT_MAX];
     const char *error = r->stopped_error == ETIMEDOUT ? "no answer where the trace is written"
                                                       : vs_errno_text(r->stopped_error);
     if (r->stopped)
         snprintf(out, VS_ENDING_TEXT_MAX, "recording stopped early (%s)",
                  error ? error : "the trace could not be written");
-    else if (fate.fate == VS_FATE_RECORDING)
+    else if (outcome.kind == VS_OUTCOME_RECORDING)
         snprintf(out, VS_ENDING_TEXT_MAX, "the trace is still being recorded, by %s",
-                 vs_reader_recorder_text(who, fate.status));
-    else if (fate.fate == VS_FATE_KILLED)
-        killed_text(out, fate.status);
-    else if (fate.fate == VS_FATE_EXITED)
+                 vs_reader_recorder_text(who, outcome.status));
+    else if (outcome.kind == VS_OUTCOME_KILLED)
+        killed_text(out, outcome.status);
+    else if (outcome.kind == VS_OUTCOME_EXITED)
         snprintf(out, VS_ENDING_TEXT_MAX,
-                 "the program ended with status %" PRIu64 " without ending its trace", fate.status);
+                 "the program ended with status %" PRIu64 " without ending its trace",
+                 outcome.status);
     else
         snprintf(out, VS_ENDING_TEXT_MAX, "the trace has no end (the program was killed%s)",
                  r->alone ? "" : " or is still running");

@@ -195,7 +195,7 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
                          "%s: %s events, %s%s of them recovered from %s.live",
                          vs_reader_ending_text(r, ending), events, all ? "" : "the last ",
                          all ? "all" : recovered, r->path);
-    else if (r->fate.fate == VS_FATE_RECORDING && !gap && whole)
+    else if (r->outcome.kind == VS_OUTCOME_RECORDING && !gap && whole)
         vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far are in the file",
                          vs_reader_ending_text(r, ending), events);
     else if (gap && whole)
@@ -242,7 +242,7 @@ static bool load_counts(struct vs_reader *r, bool whole)
         records = vs_recovered_counts_records(r, &bytes);
     if (!records)
         return false;
-    r->counts_told = true;
+    r->counts_delivered = true;
     begin_recovered(r, records, bytes, r->events, r->time_ns);
     return true;
 }

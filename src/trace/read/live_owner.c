@@ -78,11 +78,12 @@ uint64_t vs_reader_recorded_by(const char *path)
     return runs && maps_file(pid, st.st_ino) ? header.pid : 0;
 }
 
-bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint32_t status)
+bool vs_reader_record_outcome(const char *path, uint64_t pid, enum vs_outcome outcome,
+                              uint32_t status)
 {
     struct vs_live_header header;
     struct stat st;
-    uint32_t told[2] = {fate, status};
+    uint32_t words[2] = {outcome, status};
     if (!read_live(path, &header, &st) || header.pid != pid)
         return false;
     char *live = vs_reader_live_path(path);
@@ -90,8 +91,8 @@ bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint
     free(live);
     if (fd < 0)
         return false;
-    bool done = pwrite(fd, told, sizeof told, offsetof(struct vs_live_header, fate)) ==
-                (ssize_t)sizeof told;
+    bool done = pwrite(fd, words, sizeof words, offsetof(struct vs_live_header, end_kind)) ==
+                (ssize_t)sizeof words;
     close(fd);
     return done;
 }

@@ -299,7 +299,7 @@ enum vs_err vs_reader_rewind(struct vs_reader *r)
     r->next = r->end = NULL;
     r->strings_seen = r->nodes_seen = 0;
     r->events = r->events_recovered = r->events_unknown = 0;
-    r->ended = r->stopped = r->held = r->end_seen = r->counts_told = false;
+    r->ended = r->stopped = r->held = r->end_seen = r->counts_delivered = false;
     r->checkpoints_defined = 0;
     memset(r->kinds, 0, sizeof r->kinds);
     return VS_OK;

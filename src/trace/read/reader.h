@@ -112,18 +112,24 @@ uint64_t vs_reader_recorded_by(const char *path);
 #define VS_RECORDER_TEXT_MAX 64
 const char *vs_reader_recorder_text(char *out, uint64_t recorder);
 
-/* What became of the recording process, as of when the trace was opened. Known only of traces
- * without an end. */
-enum vs_fate { VS_FATE_UNKNOWN = 0, VS_FATE_EXITED = 1, VS_FATE_KILLED = 2, VS_FATE_RECORDING = 3 };
-struct vs_reader_fate {
-    enum vs_fate fate;
+/* The outcome of the recording process, read when the trace was opened; set only for traces
+ * without an `end` event. */
+enum vs_outcome {
+    VS_OUTCOME_UNKNOWN = 0,
+    VS_OUTCOME_EXITED = 1,
+    VS_OUTCOME_KILLED = 2,
+    VS_OUTCOME_RECORDING = 3
+};
+struct vs_reader_outcome {
+    enum vs_outcome kind;
     uint64_t status; /* exit status, signal, or the process that records (as above) */
 };
-struct vs_reader_fate vs_reader_fate(const struct vs_reader *reader);
+struct vs_reader_outcome vs_reader_outcome(const struct vs_reader *reader);
 
-/* vs_reader_tell_fate: note in FILE.live what became of process *pid* whose trace, at *path*,
- * has no end: *fate* EXITED or KILLED. false when there is no such FILE.live. */
-bool vs_reader_tell_fate(const char *path, uint64_t pid, enum vs_fate fate, uint32_t status);
+/* vs_reader_record_outcome: writes the outcome (EXITED or KILLED) of process *pid*, whose trace
+ * at *path* has no end, to its FILE.live. Returns false when there is no such FILE.live. */
+bool vs_reader_record_outcome(const char *path, uint64_t pid, enum vs_outcome outcome,
+                              uint32_t status);
 
 /* vs_reader_owns_live: is the file at *live* a FILE.live of the trace at *path*, or one without
  * events? What is of another trace may be all there is of its end. */

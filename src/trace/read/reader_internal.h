@@ -42,7 +42,7 @@ struct vs_recovered_counts {
 struct vs_recovery {
     bool found; /* FILE.live belongs to this trace */
     struct vs_recovered_counts counts;
-    struct vs_reader_fate fate;
+    struct vs_reader_outcome outcome;
     unsigned count;
     struct vs_recovered_window windows[VS_LIVE_WINDOWS_MAX];
 };
@@ -149,10 +149,10 @@ struct vs_reader {
     uint64_t strings_seen, nodes_seen; /* since the start or the last rewind */
     uint64_t events, events_recovered, events_unknown;
 
-    struct vs_reader_fate fate;
-    bool alone;   /* without fate: nobody on another machine records it */
+    struct vs_reader_outcome outcome;
+    bool alone;   /* without outcome: nobody on another machine records it */
     bool end_seen;    /* the latest event was an `end` */
-    bool counts_told; /* those of FILE.live are events */
+    bool counts_delivered; /* those of FILE.live are events */
     bool stopped; /* an `end` event said that recording stopped, for this errno or 0 */
     uint64_t stopped_error;
 
@@ -190,8 +190,8 @@ enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
  * that it is a link to. malloc'ed; NULL when out of memory. */
 char *vs_reader_live_path(const char *path);
 
-/* vs_reader_learn_fate: see vs_reader_fate. The trace is a file. */
-void vs_reader_learn_fate(struct vs_reader *reader);
+/* vs_reader_find_outcome: see vs_reader_outcome. The trace is a file. */
+void vs_reader_find_outcome(struct vs_reader *reader);
 /* vs_reader_ending_text: why there is no end, or not the one the program made; *out*. */
 #define VS_ENDING_TEXT_MAX 160
 const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening a trace, with FILE.live where it is needed, and telling people what is wrong with
+ * Opening a trace, with FILE.live where it is needed, and reporting what is wrong with
  * what is not one. */
 #define _GNU_SOURCE
 #include "trace/read/reader.h"
@@ -256,7 +256,7 @@ static enum vs_err open_once(const char *path, bool last, struct vs_reader **out
     if (!err)
         err = open_source(r, open_live(r, &live) ? &live : NULL, why);
     if (!err && !vs_frame_has_trailer(&r->file)) {
-        vs_reader_learn_fate(r);
+        vs_reader_find_outcome(r);
         *outdated = !last && !r->recovery.found && is_outdated(r);
     }
     if (live.fd >= 0)

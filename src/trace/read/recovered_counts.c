@@ -55,8 +55,8 @@ void vs_recovered_counts_confirm(struct vs_recovered_counts *counts,
     const struct vs_live_counts *then = &counts->header;
     if (!counts->cells || (read_header(source, &now) &&
                            value(&now.version) == value(&then->version) &&
-                           value(&now.told) == value(&then->told) &&
-                           value(&now.telling) == value(&then->telling)))
+                           value(&now.written) == value(&then->written) &&
+                           value(&now.writing) == value(&then->writing)))
         return;
     vs_recovered_counts_free(counts);
 }
@@ -106,28 +106,28 @@ static const struct vs_live_count *in_force(const struct vs_recovered_counts *co
     for (unsigned k = 0; k < 2; k++) {
         const struct vs_live_count *c = &counts->cells[i].copy[k];
         uint64_t version = value(&c->version);
-        if (version > value(&counts->header.told) && version <= value(&counts->header.version) &&
-            c->events <= events && c->tid <= UINT32_MAX &&
-            (!best || version > value(&best->version)))
+        if (version > value(&counts->header.written) &&
+            version <= value(&counts->header.version) && c->events <= events &&
+            c->tid <= UINT32_MAX && (!best || version > value(&best->version)))
             best = c;
     }
     return best;
 }
 
-/* The latest change that cell *i* knows of since the last telling; 0: it is not in use. */
+/* The latest change that cell *i* knows of since the cells were last recorded; 0: not in use. */
 static uint64_t newest_of(const struct vs_recovered_counts *counts, unsigned i)
 {
     uint64_t newest = 0;
     for (unsigned k = 0; k < 2; k++) {
         uint64_t version = value(&counts->cells[i].copy[k].version);
-        if (version > value(&counts->header.told) && version <= value(&counts->header.version) &&
-            version > newest)
+        if (version > value(&counts->header.written) &&
+            version <= value(&counts->header.version) && version > newest)
             newest = version;
     }
     return newest;
 }
 
-/* The cells that are to be told: from *first* to before *end*, as they were after *events*. */
+/* The cells to deliver as events: from *first* to before *end*, as they were after *events*. */
 struct recovered_counts_chosen {
     unsigned first, end;
     uint64_t events;
@@ -137,18 +137,19 @@ struct recovered_counts_chosen {
 static bool choose(const struct vs_reader *r, struct recovered_counts_chosen *out)
 {
     const struct vs_recovered_counts *counts = &r->recovery.counts;
-    uint64_t telling = value(&counts->header.telling), newest = value(&counts->header.told), of, told;
+    uint64_t recording = value(&counts->header.writing);
+    uint64_t newest = value(&counts->header.written), of, recorded;
     *out = (struct recovered_counts_chosen){.events = r->events};
     for (; out->end < counts->header.cells && (of = newest_of(counts, out->end)); out->end++)
         newest = of > newest ? of : newest;
     if (newest != value(&counts->header.version))
         return false;
-    if (telling && out->end) { /* it was at it: so many of the latest events are these */
-        if (telling - 1 > r->events)
+    if (recording && out->end) { /* it was at it: so many of the latest events are these */
+        if (recording - 1 > r->events)
             return false;
-        out->events = telling - 1;
-        told = r->events - out->events;
-        out->first = told < out->end ? (unsigned)told : out->end;
+        out->events = recording - 1;
+        recorded = r->events - out->events;
+        out->first = recorded < out->end ? (unsigned)recorded : out->end;
     }
     for (unsigned i = out->first; i < out->end; i++) {
         if (!in_force(counts, i, out->events))
@@ -179,7 +180,7 @@ const unsigned char *vs_recovered_counts_records(struct vs_reader *r, size_t *by
     const struct vs_reader_kind *unrecorded = &r->kinds[VS_EVENT_unrecorded];
     const struct vs_reader_kind *changed = &r->kinds[VS_EVENT_recording_changed];
     struct recovered_counts_chosen chosen;
-    if (!counts->cells || r->counts_told || r->end_seen || !is_known(unrecorded) ||
+    if (!counts->cells || r->counts_delivered || r->end_seen || !is_known(unrecorded) ||
         !is_known(changed) || !choose(r, &chosen))
         return NULL;
     if (!counts->records)

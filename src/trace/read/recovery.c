@@ -88,8 +88,8 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
         !header_fits(&header, uuid))
         return VS_ERR_NOT_FOUND;
     recovery->found = true;
-    if (header.fate == VS_FATE_EXITED || header.fate == VS_FATE_KILLED)
-        recovery->fate = (struct vs_reader_fate){header.fate, header.fate_status};
+    if (header.end_kind == VS_OUTCOME_EXITED || header.end_kind == VS_OUTCOME_KILLED)
+        recovery->outcome = (struct vs_reader_outcome){header.end_kind, header.end_status};
     enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
     /* anew: how much is used must not be older than the counts */
     if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||

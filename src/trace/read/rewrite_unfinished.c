@@ -96,9 +96,9 @@ static enum vs_err put_end_event(struct vs_rewrite *w)
     const struct vs_reader_kind *kind = &r->kinds[VS_EVENT_end];
     unsigned char record[2 + VS_KIND_FIELDS_MAX] = {VS_EVENT_end | VS_RECORD_SAME_TIME,
                                                     VS_END_KILLED};
-    if (r->fate.fate == VS_FATE_KILLED && r->fate.status < 0x80 && kind->field_count > 1) {
+    if (r->outcome.kind == VS_OUTCOME_KILLED && r->outcome.status < 0x80 && kind->field_count > 1) {
         record[1] = VS_END_SIGNAL;
-        record[2] = (unsigned char)r->fate.status;
+        record[2] = (unsigned char)r->outcome.status;
     }
     if (!kind->defined || !kind->field_count)
         return w->err;

@@ -30,7 +30,7 @@ static void enter_frame(struct vs_reader *r, size_t index)
     r->events = place->first_event;
     r->time_ns = index ? place[-1].last_ns : 0;
     r->frame_recovered = r->ended = r->stopped = r->held = false;
-    r->end_seen = r->counts_told = false;
+    r->end_seen = r->counts_delivered = false;
     r->next = r->end = NULL;
     r->frame_events = r->frame.events; /* nothing of the frame left is missing */
 }

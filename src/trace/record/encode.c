@@ -145,7 +145,7 @@ void vs_recorder_event_locked(struct vs_recorder *r, struct vs_event *event)
 {
     if (!r || !vs_event_describe(event->kind))
         return;
-    if (__builtin_expect(r->selection.heed >> event->kind & 1, 0) &&
+    if (__builtin_expect(r->selection.watched_kinds >> event->kind & 1, 0) &&
         !vs_selection_before_locked(r, event))
         return;
     if (!vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX))

@@ -70,7 +70,7 @@ static bool settle_locked(struct vs_recorder *r)
     vs_window_seal_locked(r);
     let_compress_locked(r);
     bool idle = vs_window_wait_idle_locked(r);
-    if (idle || has_room_locked(r)) { /* patience was spent on the disk */
+    if (idle || has_room_locked(r)) { /* the wait for the disk timed out */
         vs_unrecorded_write_locked(r); /* not into the frame of the end */
         vs_trace_limit_finish_locked(r);
     }

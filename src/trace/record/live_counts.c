@@ -24,21 +24,21 @@ void vs_live_counts_open(struct vs_recorder *r)
     s->live_cells = (struct vs_live_cell *)(map + CELLS_OFFSET);
     /* relaxed: the magic, which says that any of this is there, comes later */
     atomic_store_explicit(&s->live_counts->version, s->counts_version, memory_order_relaxed);
-    atomic_store_explicit(&s->live_counts->told, s->counts_version, memory_order_relaxed);
+    atomic_store_explicit(&s->live_counts->written, s->counts_version, memory_order_relaxed);
     s->live_counts->offset = CELLS_OFFSET;
     s->live_counts->cells = VS_UNRECORDED_CELLS;
 }
 
-void vs_live_counts_tell_locked(struct vs_recorder *r)
+void vs_live_counts_record_begin_locked(struct vs_recorder *r)
 {
-    atomic_store_explicit(&r->selection.live_counts->telling, vs_window_events_locked(r) + 1,
+    atomic_store_explicit(&r->selection.live_counts->writing, vs_window_events_locked(r) + 1,
                           memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-void vs_live_counts_told_locked(struct vs_recorder *r)
+void vs_live_counts_record_end_locked(struct vs_recorder *r)
 {
     struct vs_live_counts *c = r->selection.live_counts;
-    atomic_store_explicit(&c->told, r->selection.counts_version, memory_order_release);
-    atomic_store_explicit(&c->telling, 0, memory_order_release);
+    atomic_store_explicit(&c->written, r->selection.counts_version, memory_order_release);
+    atomic_store_explicit(&c->writing, 0, memory_order_release);
 }

@@ -43,10 +43,10 @@ static inline void vs_live_counts_commit_locked(struct vs_recorder *r)
                           memory_order_release);
 }
 
-/* vs_live_counts_tell_locked, vs_live_counts_told_locked: before and after all cells are
- * recorded as events, in their order and with nothing in between. */
-void vs_live_counts_tell_locked(struct vs_recorder *r);
-void vs_live_counts_told_locked(struct vs_recorder *r);
+/* vs_live_counts_record_begin_locked, _end_locked: called before and after all cells are recorded
+ * as events, in their order and with no other event in between. */
+void vs_live_counts_record_begin_locked(struct vs_recorder *r);
+void vs_live_counts_record_end_locked(struct vs_recorder *r);
 
 /* vs_live_counts_bytes: room in FILE.live between its header page and its windows. */
 size_t vs_live_counts_bytes(const struct vs_recorder *r);

@@ -321,7 +321,7 @@ void vs_module_list_look_for_python(struct vs_recorder *r)
     const char *note;
     if (!r->python)
         return;
-    vs_python_look(r->unloads_told, &note);
+    vs_python_look(r->unloads_reported, &note);
     if (!note)
         return;
     vs_lock_acquire(&r->lock);

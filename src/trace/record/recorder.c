@@ -94,7 +94,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     vs_ticks_init(&r->ticks);
     r->writer.fd = -1;
     r->pid = getpid();
-    r->patience_looks = VS_PATIENCE_LOOKS;
+    r->wait_polls = VS_WAIT_POLLS;
     r->depth_max = config->stack_depth_max < VS_STACK_FRAMES_MAX ? config->stack_depth_max
                                                                  : VS_STACK_FRAMES_MAX;
     r->flush_ms = config->flush_ms ? config->flush_ms : 1;
@@ -116,7 +116,7 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     r->python = config->python && r->depth_max;
     r->python_places_max = VS_PYTHON_PLACES_MAX;
     r->python_functions_max = VS_PYTHON_FUNCTIONS_MAX;
-    r->unloads_told = config->unloads_told;
+    r->unloads_reported = config->unloads_reported;
     r->native = !config->no_native && r->depth_max && vs_unwind_load();
     if (!r->python && !r->native)
         r->depth_max = 0;

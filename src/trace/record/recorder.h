@@ -32,7 +32,7 @@ struct vs_recorder_config {
     unsigned stack_depth_max;  /* frames kept, 1..128; 0 = no stacks */
     bool no_native;            /* of threads that run Python its frames alone; others none */
     bool python;               /* Python's frames in the stacks of those threads */
-    bool unloads_told;         /* vs_recorder_unloading is called before every dlclose */
+    bool unloads_reported;         /* vs_recorder_unloading is called before every dlclose */
     unsigned flush_ms;         /* a window older than this is written though not full */
     size_t window_bytes;       /* 0 = default (256 KiB) */
     uint64_t min_size;         /* smaller allocations get no events of their own; 0: all do */

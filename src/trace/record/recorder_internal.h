@@ -90,7 +90,7 @@ struct vs_ending {
 };
 
 /* Tenths of a second that the program waits for a disk or a pipe before it goes on unrecorded. */
-#define VS_PATIENCE_LOOKS 300u
+#define VS_WAIT_POLLS 300u
 
 struct vs_recorder {
     struct vs_lock lock;
@@ -111,7 +111,7 @@ struct vs_recorder {
     bool failed;      /* the file could not be written; FILE.live is kept */
     bool closed;      /* vs_recorder_close has begun */
     bool stalled;     /* writing takes for ever: the recording has failed, nobody waits */
-    bool leaving;     /* the process ends or becomes another program: patience has an end */
+    bool leaving;     /* the process ends or becomes another program: waits are limited */
     bool quit;        /* the background thread ends when nothing is left */
     bool thread_done; /* it has ended, or never began */
     bool finished;    /* index and trailer are in the file */
@@ -141,10 +141,10 @@ struct vs_recorder {
     /* immutable after open */
     uint32_t number; /* unique in the process */
     unsigned depth_max, flush_ms;
-    unsigned patience_looks; /* VS_PATIENCE_LOOKS; lower in tests */
+    unsigned wait_polls; /* VS_WAIT_POLLS; lower in tests */
     bool native, python; /* which frames stacks have */
     uint32_t python_places_max, python_functions_max; /* lower in tests */
-    bool unloads_told;
+    bool unloads_reported;
     size_t window_bytes;
     size_t frame_bytes; /* records after which a window is full; one longer record may be there */
     bool tight;         /* room is short: each frame leaves room for the end */

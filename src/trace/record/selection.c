@@ -22,7 +22,7 @@ void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *c
     s->on = s->min_size || s->sample > 1 || s->limit_bytes;
     if (!s->on)
         return;
-    s->heed = vs_event_kinds(VS_PROPERTY_SUMS_FIRST | VS_PROPERTY_RANGE);
+    s->watched_kinds = vs_event_kinds(VS_PROPERTY_SUMS_FIRST | VS_PROPERTY_RANGE);
     vs_selection_on = true;
 }
 

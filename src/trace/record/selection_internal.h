@@ -50,7 +50,7 @@ struct vs_live_cell;
 struct vs_selection {
     /* bit per kind: events that something has to be done for before they are recorded;
      * of those, the ones that are no longer recorded. Guarded by the recorder's lock */
-    uint64_t heed, dropped_kinds;
+    uint64_t watched_kinds, dropped_kinds;
     bool on;            /* immutable after open, like the next four */
     uint64_t min_size, sample, seed, limit_bytes;
     _Atomic uint64_t seen[VS_LEVEL_COUNT]; /* allocations that could have been a sample */
@@ -79,7 +79,7 @@ void vs_selection_open(struct vs_recorder *r, const struct vs_recorder_config *c
 /* vs_selection_begin_locked: say in the trace what is in force. */
 void vs_selection_begin_locked(struct vs_recorder *r);
 void vs_selection_close(struct vs_recorder *r);
-/* vs_selection_before_locked: *event* is about to be recorded and its kind is heeded:
+/* vs_selection_before_locked: *event* is about to be recorded and its kind is watched:
  * false when it is left out. */
 bool vs_selection_before_locked(struct vs_recorder *r, const struct vs_event *event);
 

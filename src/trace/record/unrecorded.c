@@ -362,7 +362,7 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
     } while (s->cell_count != cells);
     uint64_t now = vs_ticks_now(&r->ticks);
     s->pending = s->must = false;
-    vs_live_counts_tell_locked(r);
+    vs_live_counts_record_begin_locked(r);
     for (unsigned i = 0; i < s->cell_count; i++) {
         const struct vs_unrecorded_cell *cell = &s->cells[i];
         struct vs_event event = {.kind = VS_EVENT_unrecorded,
@@ -374,5 +374,5 @@ void vs_unrecorded_write_locked(struct vs_recorder *r)
         vs_recorder_event_locked(r, &event);
     }
     s->cell_count = 0;
-    vs_live_counts_told_locked(r);
+    vs_live_counts_record_end_locked(r);
 }

@@ -337,13 +337,13 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
     if (r->ending.on && !vs_ending_reopen_locked(r))
         return false; /* the process ends */
     int cancel = vs_cancel_hold(); /* the lock must not go with its thread */
-    bool ready = false, waited = true, patient = true;
+    bool ready = false, waited = true, in_time = true;
     while (!ready && waited && bytes <= r->window_bytes - VS_WINDOW_TAIL &&
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
         struct vs_window *w = r->active ? r->active : find_free_locked(r);
-        if (w && !r->active && patient && vs_trace_limit_awaits_locked(r)) {
-            patient = write_waiting_locked(r);
+        if (w && !r->active && in_time && vs_trace_limit_awaits_locked(r)) {
+            in_time = write_waiting_locked(r);
         } else if (w) {
             begin_locked(r, w, bytes);
         } else if (r->thread_done) {

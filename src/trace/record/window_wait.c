@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How long anybody waits for the background thread, that is for a disk or the reader of a pipe:
- * as long as windows are written, then with patience that has an end. Whether the thread still
+ * as long as windows are written, then for a limited time. Whether the thread still
  * exists is looked at meanwhile, as programs may end it without our knowledge. */
 #include "base/vs_clock.h"
 #include "trace/record/recorder_internal.h"
@@ -15,14 +15,14 @@
 
 unsigned vs_window_end_looks(const struct vs_recorder *r)
 {
-    return r->patience_looks < END_LOOKS ? r->patience_looks : END_LOOKS;
+    return r->wait_polls < END_LOOKS ? r->wait_polls : END_LOOKS;
 }
 
-static unsigned patience_locked(const struct vs_recorder *r)
+static unsigned polls_allowed_locked(const struct vs_recorder *r)
 {
     if (r->stalled)
         return 1;
-    return r->closed || r->leaving ? vs_window_end_looks(r) : r->patience_looks;
+    return r->closed || r->leaving ? vs_window_end_looks(r) : r->wait_polls;
 }
 
 bool vs_window_wait_locked(struct vs_recorder *r)
@@ -38,7 +38,7 @@ bool vs_window_wait_locked(struct vs_recorder *r)
             vs_writer_take_over_locked(r);
             return true;
         }
-        if (++looks >= patience_locked(r)) {
+        if (++looks >= polls_allowed_locked(r)) {
             vs_shortage_stall_locked(r, looks);
             return false;
         }

@@ -51,11 +51,11 @@ struct vs_python_step {
 
 /* vs_python_look: look for an interpreter among the loaded objects, when there was none.
  * true when one is there that was not before. *note* (NULL: nothing to say) gets what the
- * trace should say about one whose frames cannot be read; once. *unloads_told*: every
+ * trace should say about one whose frames cannot be read; once. *unloads_reported*: every
  * unloading is told by the calls below; where it is not, one that the program loaded by
  * itself could vanish under us and is left alone. Takes the loader's list lock: none of
  * ours may be held. */
-bool vs_python_look(bool unloads_told, const char **note);
+bool vs_python_look(bool unloads_reported, const char **note);
 /* vs_python_awaited: the last look saw one that has not begun, and it may have by now. */
 bool vs_python_awaited(void);
 /* vs_python_unloading: something is going to be unloaded, until vs_python_unloaded: nothing

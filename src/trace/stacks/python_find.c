@@ -164,11 +164,11 @@ _Atomic(const struct vs_python *) vs_python_found;
 static char refusal[192];                  /* by who is looking; said once */
 
 /* Fill in what the symbols lead to. NULL, or why its frames cannot be read. */
-static const char *accept(struct python_find_candidate *c, bool unloads_told)
+static const char *accept(struct python_find_candidate *c, bool unloads_reported)
 {
     struct vs_python *python = &c->python;
     const char *why = "of a build that keeps its symbols to itself";
-    if (!python->at_start && !unloads_told)
+    if (!python->at_start && !unloads_reported)
         return "loaded by the program, which may unload it unseen (preload vramscope to have them)";
     if (!python->this_thread || !python->initialized || !python->code_type || !python->text_type)
         return why;
@@ -197,7 +197,7 @@ static bool has_begun(uint64_t word)
 }
 
 /* With `looking` set, and nothing being unloaded. */
-static bool look(bool unloads_told, const char **note)
+static bool look(bool unloads_reported, const char **note)
 {
     static struct python_find_candidate c; /* by who is looking */
     c = (struct python_find_candidate){0};
@@ -209,9 +209,9 @@ static bool look(bool unloads_told, const char **note)
         return false;
     }
     atomic_store(&awaited, 0);
-    if (!c.version && (c.python.at_start || unloads_told))
+    if (!c.version && (c.python.at_start || unloads_reported))
         c.minor = minor_by_call(&c);
-    const char *why = accept(&c, unloads_told);
+    const char *why = accept(&c, unloads_reported);
     if (!why) {
         the_python = c.python;
         strcpy(the_name, c.name);
@@ -227,12 +227,12 @@ static bool look(bool unloads_told, const char **note)
     return false;
 }
 
-bool vs_python_look(bool unloads_told, const char **note)
+bool vs_python_look(bool unloads_reported, const char **note)
 {
     *note = NULL;
     if (vs_python_get() || atomic_load(&given_up) || atomic_exchange(&looking, true))
         return false;
-    bool new = !atomic_load(&unloading) && !vs_python_get() && look(unloads_told, note);
+    bool new = !atomic_load(&unloading) && !vs_python_get() && look(unloads_reported, note);
     atomic_store(&looking, false);
     return new;
 }

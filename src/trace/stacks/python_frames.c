@@ -366,7 +366,8 @@ const char *vs_python_thread(const struct vs_python *python)
         word(runtime, newest) != word(runtime, newest + sizeof(uint64_t)))
         state = search_threads(python, state);
     /* a build laid out in another way says something else here */
-    if (l->minor <= VS_PYTHON_UNTOLD_MAX && word(state, l->thread_id) != (uint64_t)pthread_self())
+    if (l->minor <= VS_PYTHON_NO_DEBUG_OFFSETS_MAX &&
+        word(state, l->thread_id) != (uint64_t)pthread_self())
         return NULL;
     return (const char *)(uintptr_t)state;
 }

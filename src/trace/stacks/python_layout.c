@@ -35,14 +35,14 @@ static const struct vs_python_layout layouts[] = {
 };
 
 /* Words of the interpreter's own table. */
-#define TOLD_FREE_THREADED 2u
-#define TOLD_OFFSET_MAX 65536u
-static const struct told {
+#define DEBUG_FREE_THREADED 2u
+#define DEBUG_OFFSET_MAX 65536u
+static const struct debug_offsets {
     unsigned minor;
     uint16_t finalizing, interpreters, thread_top, thread_id, previous, code, instr, owner;
     uint16_t file, name, lines, first_line, instructions, text_ascii;
     uint16_t id, thread_interpreter, frame_copy, code_copies; /* copies: 0 without such */
-} told[] = {
+} debug_offsets[] = {
     {13, 4, 5, 23, 24, 29, 30, 31, 33, 35, 37, 38, 39, 43, 70, 7, 22, 0, 0},
     {14, 4, 5, 26, 27, 32, 33, 34, 36, 40, 42, 43, 44, 48, 80, 7, 25, 38, 49},
     {15, 4, 5, 26, 30, 40, 41, 42, 44, 48, 50, 51, 52, 56, 92, 7, 25, 46, 57},
@@ -63,41 +63,45 @@ static void lay_out_objects(bool free_threaded, struct vs_python_layout *l)
     l->text_shift = free_threaded && l->minor >= FREE_TEXT_MINOR ? FREE_TEXT_SHIFT : 0;
 }
 
-static bool take(const uint64_t *words, unsigned at, uint32_t *field)
+static bool read_offset(const uint64_t *words, unsigned at, uint32_t *field)
 {
-    if (words[at] > TOLD_OFFSET_MAX)
+    if (words[at] > DEBUG_OFFSET_MAX)
         return false;
     *field = (uint32_t)words[at];
     return true;
 }
 
-static bool take_told(const struct told *t, const uint64_t *words, struct vs_python_layout *l)
+static bool read_debug_offsets(const struct debug_offsets *t, const uint64_t *words,
+                               struct vs_python_layout *l)
 {
     uint32_t code_end = l->code_code - l->code_traceable;
-    bool free_threaded = words[TOLD_FREE_THREADED] != 0;
-    bool good = take(words, t->finalizing, &l->runtime_finalizing) &&
-                take(words, t->interpreters, &l->runtime_interpreters) &&
-                take(words, t->thread_top, &l->thread_top) &&
-                take(words, t->thread_id, &l->thread_id) &&
-                take(words, t->previous, &l->frame_previous) &&
-                take(words, t->code, &l->frame_code) && take(words, t->instr, &l->frame_instr) &&
-                take(words, t->owner, &l->frame_owner) && take(words, t->file, &l->code_file) &&
-                take(words, t->name, &l->code_name) && take(words, t->lines, &l->code_lines) &&
-                take(words, t->first_line, &l->code_first_line) &&
-                take(words, t->instructions, &l->code_code) &&
-                take(words, t->text_ascii, &l->text_ascii) &&
-                take(words, t->id, &l->interpreter_id) &&
-                take(words, t->thread_interpreter, &l->thread_interpreter);
+    bool free_threaded = words[DEBUG_FREE_THREADED] != 0;
+    bool good = read_offset(words, t->finalizing, &l->runtime_finalizing) &&
+                read_offset(words, t->interpreters, &l->runtime_interpreters) &&
+                read_offset(words, t->thread_top, &l->thread_top) &&
+                read_offset(words, t->thread_id, &l->thread_id) &&
+                read_offset(words, t->previous, &l->frame_previous) &&
+                read_offset(words, t->code, &l->frame_code) &&
+                read_offset(words, t->instr, &l->frame_instr) &&
+                read_offset(words, t->owner, &l->frame_owner) &&
+                read_offset(words, t->file, &l->code_file) &&
+                read_offset(words, t->name, &l->code_name) &&
+                read_offset(words, t->lines, &l->code_lines) &&
+                read_offset(words, t->first_line, &l->code_first_line) &&
+                read_offset(words, t->instructions, &l->code_code) &&
+                read_offset(words, t->text_ascii, &l->text_ascii) &&
+                read_offset(words, t->id, &l->interpreter_id) &&
+                read_offset(words, t->thread_interpreter, &l->thread_interpreter);
     if (free_threaded) {
         lay_out_objects(true, l);
         l->code_version += FREE_HEAD;
     }
     if (free_threaded && t->frame_copy) {
-        good = good && take(words, t->frame_copy, &l->frame_copy) &&
-               take(words, t->code_copies, &l->code_copies);
+        good = good && read_offset(words, t->frame_copy, &l->frame_copy) &&
+               read_offset(words, t->code_copies, &l->code_copies);
         code_end += sizeof(uint64_t); /* the array's address stands between the two */
     }
-    l->code_traceable = l->code_code - code_end; /* not told; it stands before the code */
+    l->code_traceable = l->code_code - code_end; /* not published; it stands before the code */
     l->text_compact = l->text_ascii + 16;
     return good;
 }
@@ -113,11 +117,11 @@ bool vs_python_layout(unsigned minor, const void *runtime, struct vs_python_layo
         return false;
     *out = layouts[minor - first];
     lay_out_objects(false, out);
-    if (minor < told[0].minor)
+    if (minor < debug_offsets[0].minor)
         return true;
     *why = "of a build that does not describe itself";
     if (memcmp(words, "xdebugpy", 8) != 0 || (words[1] >> 16 & 0xff) != minor)
         return false;
     *why = "of a build that describes itself in another way";
-    return take_told(&told[minor - told[0].minor], words, out);
+    return read_debug_offsets(&debug_offsets[minor - debug_offsets[0].minor], words, out);
 }

@@ -24,7 +24,7 @@ enum vs_python_lines {
 };
 
 #define VS_PYTHON_OLD_INTERPRETERS 32u /* up to 3.10: runtime_interpreters of them all */
-#define VS_PYTHON_UNTOLD_MAX 12u       /* the last minor version that tells no offsets itself */
+#define VS_PYTHON_NO_DEBUG_OFFSETS_MAX 12u /* the last minor version without _Py_DebugOffsets */
 #define VS_PYTHON_NONE UINT32_MAX /* this version has no such field */
 
 struct vs_python_layout {

@@ -427,11 +427,11 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
 /* What was before a window and is still to be seen in it. */
 static enum vs_err draw_past(struct chrome *c)
 {
-    const struct vs_carried *carried = &c->moment->carried;
+    const struct vs_retained *retained = &c->moment->retained;
     enum vs_err err = VS_OK;
     c->emit.start_ns = vs_replay_start_ns(c->replay);
-    for (size_t i = 0; !err && i < carried->count; i++) {
-        struct vs_event event = carried->items[i];
+    for (size_t i = 0; !err && i < retained->count; i++) {
+        struct vs_event event = retained->items[i];
         event.time_ns = c->replay->now_ns;
         if (event.kind)
             err = draw(c, &event);

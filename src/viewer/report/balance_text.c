@@ -31,7 +31,7 @@ static const char *context_source(const struct vs_balance *b)
         return ", not all measured";
     switch (b->contexts_how) {
     case VS_OVERHEAD_MEASURED: return "";
-    case VS_OVERHEAD_TOLD: return ", as NVML tells";
+    case VS_OVERHEAD_REPORTED: return ", as NVML tells";
     default: return ", other processes may be in it";
     }
 }
@@ -263,7 +263,7 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
 
 static void parts_json(struct vs_json *json, const struct vs_balance *b)
 {
-    static const char *const how[] = {"measured", "told_by_nvml", "at_most"};
+    static const char *const how[] = {"measured", "reported_by_nvml", "at_most"};
     vs_json_begin_object(json, "parts");
     vs_json_begin_object(json, "live");
     for (int f = 0; f < VS_FAMILY_COUNT; f++)

@@ -144,7 +144,7 @@ void vs_recording_cut_line(const struct vs_report *report, const struct vs_style
 void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
 {
     char time[VS_SIZE_TEXT_MAX];
-    bool runs = !report->has_end && report->fate.fate == VS_FATE_RECORDING;
+    bool runs = !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
     if (report->kernels_until_ns)
         fprintf(style->out, "  kernels  known up to %s: what the GPU did after that %s\n",
                 vs_time_format(time, report->kernels_until_ns),

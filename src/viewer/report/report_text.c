@@ -35,13 +35,13 @@ static void stopped_text(char *out, uint64_t error)
 }
 
 /* A trace without an end. */
-static char *fate_text(char *out, const struct vs_report *report)
+static char *outcome_text(char *out, const struct vs_report *report)
 {
-    unsigned long long status = report->fate.status;
-    switch (report->fate.fate) {
-    case VS_FATE_KILLED: killed_text(out, status); break;
-    case VS_FATE_EXITED: snprintf(out, ENDING_MAX, "exit %llu, without an end", status); break;
-    case VS_FATE_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
+    unsigned long long status = report->outcome.status;
+    switch (report->outcome.kind) {
+    case VS_OUTCOME_KILLED: killed_text(out, status); break;
+    case VS_OUTCOME_EXITED: snprintf(out, ENDING_MAX, "exit %llu, without an end", status); break;
+    case VS_OUTCOME_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
     default:
         if (report->condition == VS_TRACE_LIVE || report->condition == VS_TRACE_COMPLETE)
             snprintf(out, ENDING_MAX, "no end recorded (killed)");
@@ -54,7 +54,7 @@ static char *fate_text(char *out, const struct vs_report *report)
 char *vs_report_ending(char *out, const struct vs_report *report)
 {
     if (!report->has_end)
-        return fate_text(out, report);
+        return outcome_text(out, report);
     unsigned long long status = report->end_status;
     switch (report->end_reason) {
     case VS_END_EXIT: snprintf(out, ENDING_MAX, "exit %llu", status); break;

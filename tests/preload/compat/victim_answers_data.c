@@ -100,7 +100,7 @@ static void give(int i, cudaStream_t stream)
 }
 
 /* Others are told of a block: its memory is nobody else's from then on. */
-static void tell_others(int i)
+static void notify_others(int i)
 {
     cudaIpcMemHandle_t handle;
     unsigned on = 1;
@@ -111,7 +111,7 @@ static void tell_others(int i)
         (void)cudaGetLastError();
 }
 
-static void schedule(uint64_t seed, int telling, int devices)
+static void schedule(uint64_t seed, int exchanging, int devices)
 {
     cudaStream_t streams[2][2];
     random_state = seed;
@@ -133,8 +133,8 @@ static void schedule(uint64_t seed, int telling, int devices)
         }
         OK(cudaStreamSynchronize(stream));
         check(i);
-        if (telling && blocks[i].family == VT_DEVICE && next_random(3) == 0)
-            tell_others(i);
+        if (exchanging && blocks[i].family == VT_DEVICE && next_random(3) == 0)
+            notify_others(i);
         if (next_random(3))
             give(i, stream);
         else
@@ -163,8 +163,8 @@ static void schedule(uint64_t seed, int telling, int devices)
 
 static int mixed(void) { schedule(1, 0, 1); return 0; }
 static int mixed_compact(void) { schedule(2, 0, 1); return 0; }
-static int told(void) { schedule(3, 1, 1); return 0; }
-static int told_compact(void) { schedule(4, 1, 1); return 0; }
+static int exchanged(void) { schedule(3, 1, 1); return 0; }
+static int exchange_compact(void) { schedule(4, 1, 1); return 0; }
 static int two_devices(void) { schedule(5, 1, 2); return 0; }
 static int two_devices_compact(void) { schedule(6, 1, 2); return 0; }
 
@@ -301,11 +301,11 @@ VICTIM("answers")
 CASE(mixed, "no data is overwritten: all kinds of memory, freed by either family's function", 0)
 CASE(mixed_compact, "no data is overwritten: all kinds of memory, policy compact", VF_CACHING_ONLY)
 ENV(mixed_compact, "VRAMSCOPE_POLICY=compact")
-CASE(told, "no data is overwritten: registered and exported blocks", 0)
-CASE(told_compact,
+CASE(exchanged, "no data is overwritten: registered and exported blocks", 0)
+CASE(exchange_compact,
      "no data is overwritten: registered and exported blocks, policy compact", VF_CACHING_ONLY)
-ENV(told_compact, "VRAMSCOPE_POLICY=compact")
-STDERR_HAS(told_compact, "--ipc=always")
+ENV(exchange_compact, "VRAMSCOPE_POLICY=compact")
+STDERR_HAS(exchange_compact, "--ipc=always")
 CASE(two_devices, "no data is overwritten: two devices with peer access", 0)
 SIMULATE(two_devices, "t4-16g,devices=2")
 CASE(two_devices_compact,

@@ -39,7 +39,7 @@ static void put(CUdeviceptr p)
 static const size_t sizes[] = {1, 1000, 5000, MIB - 24, 3 * MIB + 8, 12 * MIB + 100, 25 * MIB};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static void tell_range(CUdeviceptr start_of, CUdeviceptr p)
+static void print_range(CUdeviceptr start_of, CUdeviceptr p)
 {
     CUdeviceptr base = 7, only = 7;
     size_t bytes = 7, alone = 7;
@@ -61,26 +61,26 @@ static int ranges(void)
         p[i] = get(sizes[i]);
     for (int i = 0; i < SIZES; i++) {
         printf("%zu:", sizes[i]);
-        tell_range(p[i], p[i]);
-        tell_range(p[i], p[i] + sizes[i] / 2);
-        tell_range(p[i], p[i] + sizes[i] - 1);
+        print_range(p[i], p[i]);
+        print_range(p[i], p[i] + sizes[i] / 2);
+        print_range(p[i], p[i] + sizes[i] - 1);
         if (sizes[i] % 512) /* behind the end: nobody's, whatever it was rounded up to */
-            tell_range(p[i], p[i] + sizes[i]);
+            print_range(p[i], p[i] + sizes[i]);
         puts("");
     }
     for (int i = 0; i < SIZES; i++)
         put(p[i]);
     printf("freed:");
-    tell_range(p[2], p[2]);
-    tell_range(p[5], p[5] + 4096);
-    tell_range(0, 0x1000);
+    print_range(p[2], p[2]);
+    print_range(p[5], p[5] + 4096);
+    print_range(0, 0x1000);
     puts("");
     return 0;
 }
 
 /* --- attributes --- */
 
-static void tell_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
+static void print_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
 {
     CUcontext owner = NULL;
     CUmemoryPool pool = (CUmemoryPool)&pool;
@@ -119,7 +119,7 @@ static void tell_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
 }
 
 /* The same asked at once: memory that is not known gives nothings, and no error. */
-static void tell_at_once(const char *what, CUdeviceptr p)
+static void print_at_once(const char *what, CUdeviceptr p)
 {
     CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                    CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -142,18 +142,18 @@ static int attributes(void)
 {
     start();
     CUdeviceptr p = get(5000), q = get(7000), large = get(25 * MIB);
-    tell_attributes("start", p, p);
-    tell_attributes("inside", q + 300, q);
-    tell_attributes("large", large + MIB, large);
-    tell_attributes("behind", q + 7000, q);
-    tell_at_once("inside", q + 300);
-    tell_at_once("behind", q + 7000);
-    tell_at_once("nobody's", 0x1000);
+    print_attributes("start", p, p);
+    print_attributes("inside", q + 300, q);
+    print_attributes("large", large + MIB, large);
+    print_attributes("behind", q + 7000, q);
+    print_at_once("inside", q + 300);
+    print_at_once("behind", q + 7000);
+    print_at_once("nobody's", 0x1000);
     put(q);
     put(large);
-    tell_attributes("freed", q, q);
-    tell_at_once("freed", q);
-    tell_at_once("freed large", large + MIB);
+    print_attributes("freed", q, q);
+    print_at_once("freed", q);
+    print_at_once("freed large", large + MIB);
     put(p);
     return 0;
 }
@@ -275,7 +275,7 @@ static int free_memory(void)
 
 /* Plain memory is not unmapped, mapped over or given other access, and its addresses are
  * not given back: not as it is, nor as what may lie behind it. */
-static void tell_mapping(CUdeviceptr at)
+static void print_mapping(CUdeviceptr at)
 {
     static const size_t lengths[] = {4 * MIB, 2 * MIB, 20 * MIB, 64 * MIB};
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
@@ -325,7 +325,7 @@ static int errors_of_others_calls(void)
         printf(" access %d", (int)cuMemGetAccess(&access, &here, at));
         printf(" retain %d", (int)cuMemRetainAllocationHandle(&handle, as_host));
         printf(" close %d\n", (int)cuIpcCloseMemHandle(at));
-        tell_mapping(at);
+        print_mapping(at);
     }
     unsigned char byte = 0;
     OK(cudaMemcpy(&byte, (void *)(uintptr_t)(p + MIB), 1, cudaMemcpyDeviceToHost));

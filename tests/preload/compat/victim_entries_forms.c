@@ -282,12 +282,12 @@ static char large[128 << 20];
 static int code_under_pressure(void)
 {
     /* the simulated driver reads no code: it has to be told of the variable */
-    int (*tell)(const char *, void *, size_t, int);
+    int (*report)(const char *, void *, size_t, int);
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);
-    *(void **)&tell = dlsym(driver, "vramscopeSimRegisterVariable");
-    if (tell)
-        tell("large", large, sizeof large, 0);
+    *(void **)&report = dlsym(driver, "vramscopeSimRegisterVariable");
+    if (report)
+        report("large", large, sizeof large, 0);
     dlclose(driver);
     CUdeviceptr blocks[12], d;
     size_t bytes;

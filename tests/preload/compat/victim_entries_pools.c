@@ -26,7 +26,7 @@ static void start(void)
     OK(cudaFree(NULL));
 }
 
-static void tell_pool(const char *when, CUmemoryPool pool)
+static void print_pool(const char *when, CUmemoryPool pool)
 {
     static const CUmemPool_attribute asked[] = {
         CU_MEMPOOL_ATTR_USED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_HIGH,
@@ -52,16 +52,16 @@ static int own_pool(void)
         OK(cuMemAllocFromPoolAsync(&p[i], (i + 1) * MIB, pool, NULL));
         tally_alloc(VT_ASYNC, (int64_t)((i + 1) * MIB));
     }
-    tell_pool("four", pool);
+    print_pool("four", pool);
     for (int i = 0; i < 4; i++) {
         OK(cuMemFreeAsync(p[i], NULL));
         tally_free(VT_ASYNC);
     }
     OK(cuStreamSynchronize(NULL));
-    tell_pool("none", pool);
+    print_pool("none", pool);
     OK(cuMemPoolTrimTo(pool, 0));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
-    tell_pool("trimmed", pool);
+    print_pool("trimmed", pool);
     OK(cuMemPoolDestroy(pool));
     printf("destroyed: %d\n", (int)cuMemAllocFromPoolAsync(&p[0], MIB, NULL, NULL));
     tally_failed(VT_ASYNC);

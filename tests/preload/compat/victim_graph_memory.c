@@ -21,7 +21,7 @@ static void start(void)
     OK(cuCtxSetCurrent(context));
 }
 
-static void tell_held(void)
+static void print_held(void)
 {
     uint64_t used = 0, reserved = 0;
     OK(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
@@ -68,7 +68,7 @@ static void finish(CUgraphExec exec, CUgraph graph)
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
     OK(cuDeviceGraphMemTrim(device));
-    tell_held();
+    print_held();
 }
 
 static int freed_inside(void)
@@ -92,7 +92,7 @@ static int freed_inside(void)
         tally_free(VT_GRAPH);
     }
     OK(cuStreamSynchronize(stream));
-    tell_held();
+    print_held();
     finish(exec, graph);
     OK(cuStreamDestroy(stream));
     return 0;
@@ -194,7 +194,7 @@ static int outlives_its_graph(void)
     OK(cuMemFree(ptr));
     tally_free(VT_GRAPH);
     OK(cuDeviceGraphMemTrim(device));
-    tell_held();
+    print_held();
     return 0;
 }
 
@@ -248,7 +248,7 @@ static int captured(void)
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
     OK(cudaDeviceGraphMemTrim(0));
-    tell_held();
+    print_held();
     OK(cudaStreamDestroy(stream));
     return 0;
 }
@@ -265,7 +265,7 @@ static int never_launched(void)
     OK(cudaMallocAsync(&p, 3 * MIB, stream));
     OK(cudaStreamEndCapture(stream, &graph));
     OK(cudaGraphInstantiate(&exec, graph, 0));
-    tell_held();
+    print_held();
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
     OK(cudaStreamDestroy(stream));
@@ -349,7 +349,7 @@ static int made_and_destroyed_often(void)
     OK(cuGraphDestroy(plain));
     OK(cuGraphDestroy(graph));
     OK(cuDeviceGraphMemTrim(device));
-    tell_held();
+    print_held();
     return 0;
 }
 
@@ -370,7 +370,7 @@ static int context_ends_first(void)
     OK(cuCtxDestroy(context));
     tally_free(VT_GRAPH);
     OK(cuDeviceGraphMemTrim(0));
-    tell_held();
+    print_held();
     return 0;
 }
 

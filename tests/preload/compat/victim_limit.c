@@ -35,7 +35,7 @@ static void refused(size_t bytes)
     tally_failed(VT_DEVICE);
 }
 
-static int sizes_told(void)
+static int sizes_reported(void)
 {
     struct cudaDeviceProp properties;
     size_t total, by_driver, free_bytes;
@@ -380,8 +380,8 @@ static int absent_device(void)
 }
 
 VICTIM("limit")
-CASE(sizes_told, "the device's size, by every query", 0)
-ENV(sizes_told, "VRAMSCOPE_LIMIT=256MiB")
+CASE(sizes_reported, "the device's size, by every query", 0)
+ENV(sizes_reported, "VRAMSCOPE_LIMIT=256MiB")
 CASE(free_and_used, "free and used memory always add up to the limit", 0)
 ENV(free_and_used, "VRAMSCOPE_LIMIT=256MiB")
 CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0)

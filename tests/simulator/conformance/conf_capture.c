@@ -196,7 +196,7 @@ static void a_captured_source_is_read_at_the_launch(void **state)
     DO(cuGraphDestroy(graph));
 }
 
-static void info_tells_id_graph_and_dependencies(void **state)
+static void info_returns_id_graph_and_dependencies(void **state)
 {
     CUstreamCaptureStatus status;
     cuuint64_t first = 0, id = 0;
@@ -610,7 +610,7 @@ int conf_capture(void)
         CASE(captured_work_is_not_done),
         CASE(work_of_a_stream_becomes_a_chain_of_nodes),
         CASE(a_captured_source_is_read_at_the_launch),
-        CASE(info_tells_id_graph_and_dependencies),
+        CASE(info_returns_id_graph_and_dependencies),
         CASE(an_empty_capture_is_an_empty_graph),
         CASE(captures_begin_where_they_may),
         CASE(the_per_thread_stream_can_capture),

@@ -524,7 +524,7 @@ static void an_executable_graph_takes_over_parameters_of_an_equal_graph(void **s
     DO(cuGraphDestroy(other));
 }
 
-static void instantiation_tells_how_it_went(void **state)
+static void instantiation_reports_its_result(void **state)
 {
     CUDA_GRAPH_INSTANTIATE_PARAMS params = {
         .flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
@@ -724,7 +724,7 @@ int conf_graphs(void)
         CASE(a_child_graph_runs_in_its_place),
         CASE(nodes_of_executable_graphs_can_be_changed),
         CASE(an_executable_graph_takes_over_parameters_of_an_equal_graph),
-        CASE(instantiation_tells_how_it_went),
+        CASE(instantiation_reports_its_result),
         CASE(any_node_can_be_added_by_one_function),
         CASE(copies_of_boxes_are_done),
         CASE(graphs_keep_user_objects),

@@ -30,7 +30,7 @@ static struct peer start(const char *role)
     return peer;
 }
 
-static void told(struct peer *peer, const void *data, size_t bytes, int fd)
+static void receive(struct peer *peer, const void *data, size_t bytes, int fd)
 {
     FACT(!peer_send(peer->socket, data, bytes, fd), "the second process listens");
 }
@@ -197,7 +197,7 @@ static void the_consumer_sees_and_changes_the_producers_bytes(void **state)
         DO(cuMemAlloc(&at[i], sizes[i]));
         write_pattern(at[i], sizes[i], 1);
         DO(cuIpcGetMemHandle(&message.handle, at[i]));
-        told(&peer, &message, sizeof message, -1);
+        receive(&peer, &message, sizeof message, -1);
         hears(&peer, &done, 1);
         unsigned char first = 0, last = 0;
         DO(cuMemcpyDtoH(&first, at[i], 1));
@@ -266,7 +266,7 @@ static void processes_order_their_work_by_events(void **state)
     DO(cuMemsetD8Async(at, 0x55, BYTES, stream));
     DO(cuEventRecord(ready, stream));
     DO(cuStreamWaitEvent(own, ready, 0));
-    told(&peer, &message, sizeof message, -1);
+    receive(&peer, &message, sizeof message, -1);
     hears(&peer, &done, 1);
     FACT_EQ(cuEventQuery(ready), CUDA_ERROR_NOT_READY, "cuda.h, cuEventQuery: work not completed");
     FACT_EQ(cuEventQuery(consumed), CUDA_ERROR_NOT_READY,
@@ -331,7 +331,7 @@ static void a_descriptor_outlives_its_exporter(void **state)
     DO(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     DO(cuMemCreate(&handle, bytes, &prop, 0));
     DO(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    told(&peer, &bytes, sizeof bytes, fd);
+    receive(&peer, &bytes, sizeof bytes, fd);
     close(fd);
     DO(cuMemAddressReserve(&at, bytes, 0, 0, 0));
     DO(cuMemMap(at, bytes, 0, handle, 0));
@@ -341,7 +341,7 @@ static void a_descriptor_outlives_its_exporter(void **state)
     DO(cuMemUnmap(at, bytes));
     DO(cuMemAddressFree(at, bytes));
     DO(cuMemRelease(handle));
-    told(&peer, &done, 1, -1);
+    receive(&peer, &done, 1, -1);
     FACT_EQ(peer_end(&peer), 0, "cuda.h, cuMemRelease: freed when all references to the handle, "
                                 "its shareable counterparts too, are released");
 }

@@ -178,7 +178,7 @@ static void more_shared_memory_can_be_opted_in_to(void **state)
     DO(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 49152));
 }
 
-static void functions_tell_what_they_are(void **state)
+static void functions_report_their_attributes(void **state)
 {
     int value = -1;
     const char *name = NULL;
@@ -303,7 +303,7 @@ int conf_launch(void)
         cmocka_unit_test(an_event_orders_kernels_of_two_streams),
         cmocka_unit_test(shapes_beyond_the_device_are_refused),
         cmocka_unit_test(more_shared_memory_can_be_opted_in_to),
-        cmocka_unit_test(functions_tell_what_they_are),
+        cmocka_unit_test(functions_report_their_attributes),
         cmocka_unit_test(occupancy_stays_within_the_device),
         cmocka_unit_test(a_library_is_of_no_context),
         cmocka_unit_test(names_that_are_not_there_are_not_found),

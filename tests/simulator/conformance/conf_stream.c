@@ -291,7 +291,7 @@ static void host_functions_run_in_order(void **state)
         FACT_EQ(seen.order[i], i, "cuda.h, cuLaunchHostFunc: after work before it in the stream");
 }
 
-static void callbacks_are_told_their_stream(void **state)
+static void callbacks_receive_their_stream(void **state)
 {
     (void)state;
     memset(&seen, 0, sizeof seen);
@@ -416,7 +416,7 @@ int conf_stream(void)
         cmocka_unit_test(a_wait_means_the_record_before_it),
         cmocka_unit_test(a_wait_outlives_its_event),
         cmocka_unit_test(host_functions_run_in_order),
-        cmocka_unit_test(callbacks_are_told_their_stream),
+        cmocka_unit_test(callbacks_receive_their_stream),
         cmocka_unit_test(a_host_function_sees_what_was_copied_before),
         cmocka_unit_test(streams_know_how_they_were_made),
         cmocka_unit_test(ids_of_streams_differ),

@@ -18,7 +18,7 @@ static struct {
 } seen;
 
 /* In the child: the UUIDs to the pipe. */
-static int tell(int fd)
+static int report(int fd)
 {
     int count = 0;
     if (cuDeviceGetCount(&count) != CUDA_SUCCESS)
@@ -132,6 +132,6 @@ int conf_visible(void)
     };
     const char *child = getenv(CHILD);
     if (child)
-        return tell(atoi(child));
+        return report(atoi(child));
     return cmocka_run_group_tests_name("visible", tests, NULL, NULL);
 }

@@ -377,7 +377,7 @@ static void access_is_what_was_set(void **state)
     DO(cuMemRelease(handle));
 }
 
-static void attributes_tell_mapping_and_reservation_apart(void **state)
+static void attributes_distinguish_mapping_and_reservation(void **state)
 {
     CUdeviceptr base = 0, start = 0;
     size_t bytes = 0;
@@ -505,7 +505,7 @@ int conf_vmm(void)
         cmocka_unit_test(copies_and_sets_run_across_mappings),
         cmocka_unit_test(a_vector_grows_in_place),
         cmocka_unit_test(access_is_what_was_set),
-        cmocka_unit_test(attributes_tell_mapping_and_reservation_apart),
+        cmocka_unit_test(attributes_distinguish_mapping_and_reservation),
         cmocka_unit_test(host_memory_is_seen_by_host_and_device),
         cmocka_unit_test(a_descriptor_carries_the_memory),
         cmocka_unit_test(only_memory_made_for_it_is_exported),

@@ -102,7 +102,7 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
         c->garbage_collection_threshold = 0.1 + (double)diff_draw(&random, 850) / 1000;
     if (diff_draw(&random, 4) == 0)
         c->reuse = VS_REUSE_AFTER_SYNC;
-    c->captures_told = diff_draw(&random, 2);
+    c->captures_reported = diff_draw(&random, 2);
     config->falling = diff_draw(&random, 2);
     if (diff_draw(&random, 2))
         c->expandable_reserve_bytes = (40 + diff_draw(&random, 300)) * DIFF_MIB;
@@ -170,7 +170,7 @@ static struct diff_step pool_step(struct diff_run *r)
 {
     struct diff_step s = {STEP_POOL_RELEASE, -1, draw_pool(r, false), 0, FAIL_NONE, VS_OK, 0};
     uint64_t what = draw(r, 20);
-    if (r->config->allocator.captures_told && one_in(r, 4)) {
+    if (r->config->allocator.captures_reported && one_in(r, 4)) {
         bool begin = r->captures < 2 && one_in(r, 1 + 3 * (uint64_t)r->captures);
         return (struct diff_step){begin ? STEP_CAPTURE_BEGIN : STEP_CAPTURE_END, -1, 0, 0,
                                   FAIL_NONE, VS_OK, 0};

@@ -313,7 +313,7 @@ static bool step_pool_empty(struct diff_run *r, const struct diff_step *s)
 
 bool diff_capturing(const struct diff_run *r)
 {
-    return r->captures || (r->begun_pools && !r->config->allocator.captures_told);
+    return r->captures || (r->begun_pools && !r->config->allocator.captures_reported);
 }
 
 static bool step_capture_begin(struct diff_run *r)

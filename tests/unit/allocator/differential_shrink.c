@@ -116,7 +116,7 @@ static void print_config(const struct diff_config *config)
     printf("  capacity %" PRIu64 ", reuse %d, tie %d, captures told %d, expandable %d, max_split %" PRIu64
            ", non_split_rounding %" PRIu64 ", large_segment %" PRIu64
            ", range %" PRIu64 " (falling %d), gc %g, fraction %g, callbacks %d, divisions",
-           config->capacity, c->reuse, c->tie, c->captures_told, c->expandable_segments, c->max_split_size,
+           config->capacity, c->reuse, c->tie, c->captures_reported, c->expandable_segments, c->max_split_size,
            c->max_non_split_rounding, c->large_segment_size,
            c->expandable_reserve_bytes, config->falling, c->garbage_collection_threshold,
            c->memory_fraction, config->callbacks);

@@ -46,8 +46,8 @@ growing ignores the free block before     | expandable.c     | s/available(block
 address space given back stays in pieces   | expandable.c     | s/merge_unmapped(block, block->prev);//
 a request maps more than it misses         | expandable.c     | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
 inactive splits miss one neighbour        | fast_path.c      | s/if (prev || next)/if (prev)/
-a pool is a capture, whatever is told     | private_pools.c  | s/^    a->captures += !a->config.captures_told;/    a->captures++;/
-a capture told is none                    | private_pools.c  | s/^    a->captures++;//
+a pool is a capture, whatever is reported | private_pools.c  | s/^    a->captures += !a->config.captures_reported;/    a->captures++;/
+a reported capture is none                | private_pools.c  | s/^    a->captures++;//
 any stream uses the pool                  | private_pools.c  | s/if (!scope->filter || scope->filter(scope->ctx, stream))/if (true)/
 a pool without users serves others        | private_pools.c  | s/if (!(pool->flags \& VS_POOL_USE_ON_OOM) || !pool->users)/if (!(pool->flags \& VS_POOL_USE_ON_OOM))/
 the fallback takes expandable blocks      | private_pools.c  | s/other.expandable = false;/other.expandable = request->expandable;/

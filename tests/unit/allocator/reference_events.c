@@ -152,7 +152,7 @@ enum vs_err model_free(struct model *m, uint64_t addr)
     b->busy = false;
     b->waiting = true;
     model_recount(m);
-    model_tell(m, VS_ALLOCATOR_FREE, b, addr, b->requested, b->size);
+    model_emit(m, VS_ALLOCATOR_FREE, b, addr, b->requested, b->size);
     if (!b->uses) {
         model_now_free(m, addr);
         return VS_OK;

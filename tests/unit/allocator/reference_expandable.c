@@ -108,7 +108,7 @@ static enum vs_err map_block(struct model *m, int i, uint64_t size, int *at)
     if (err)
         return err;
     RAN(m, map);
-    model_tell(m, VS_ALLOCATOR_SEGMENT_MAP, &b, b.addr, bytes, bytes);
+    model_emit(m, VS_ALLOCATOR_SEGMENT_MAP, &b, b.addr, bytes, bytes);
     m->blocks[i].unmapped = false;
     m->blocks[i].size = bytes;
     m->blocks[i].unsafe_until = 0;
@@ -227,7 +227,7 @@ uint64_t model_unmap(struct model *m, int i, enum vs_err *err)
         return 0;
     }
     RAN(m, unmap);
-    model_tell(m, VS_ALLOCATOR_SEGMENT_UNMAP, &b, from, to - from, to - from);
+    model_emit(m, VS_ALLOCATOR_SEGMENT_UNMAP, &b, from, to - from, to - from);
     m->counts[MODEL_pool_release] += b.pool != 0;
     m->counts[MODEL_unmap_edge] += from > b.addr || to < b.addr + b.size;
     model_erase(m, i);

@@ -66,7 +66,7 @@ struct model {
     uint64_t pools_made, segments_made;
     bool as_pytorch;
     struct scope scopes[MODEL_POOLS_MAX]; /* pools being allocated to */
-    int scope_count, captures_told;
+    int scope_count, captures_reported;
     uint64_t syncs_begun, syncs_done, searches;
     struct vs_allocator_stats stats;
     vs_free_callback *callback;
@@ -85,7 +85,7 @@ struct request {
 
 /* --- reference_model.c --- */
 /* Of memory: block *b*'s kind and stream; *requested* and *size* as the event has them. */
-void model_tell(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
+void model_emit(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
                 uint64_t addr, uint64_t requested, uint64_t size);
 int model_index_of(const struct model *m, uint64_t addr);
 void model_insert(struct model *m, struct block block);

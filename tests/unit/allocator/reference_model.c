@@ -39,7 +39,7 @@ const uint64_t *model_counts(const struct model *m)
     return m->counts;
 }
 
-void model_tell(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
+void model_emit(const struct model *m, enum vs_allocator_event_kind kind, const struct block *b,
                 uint64_t addr, uint64_t requested, uint64_t size)
 {
     const struct vs_allocator_event event = {
@@ -114,7 +114,7 @@ void model_now_free(struct model *m, uint64_t addr)
 {
     int i = model_index_of(m, addr);
     struct block *b = &m->blocks[i];
-    model_tell(m, VS_ALLOCATOR_FREE_COMPLETED, b, b->addr, b->requested, b->size);
+    model_emit(m, VS_ALLOCATOR_FREE_COMPLETED, b, b->addr, b->requested, b->size);
     b->busy = b->waiting = false;
     b->requested = 0;
     b->uses = b->capture_uses = 0;
@@ -147,7 +147,7 @@ enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out
 void model_abandon(struct model *m)
 {
     m->count = m->pending_count = m->deferred_count = 0;
-    m->pool_count = m->scope_count = m->captures_told = 0;
+    m->pool_count = m->scope_count = m->captures_reported = 0;
     model_recount(m);
 }
 
@@ -307,7 +307,7 @@ static enum vs_err new_segment(struct model *m, const struct request *q, int *ou
                                    .large = q->large, .age = model_age(m)});
     model_recount(m);
     *out = model_index_of(m, addr);
-    model_tell(m, VS_ALLOCATOR_SEGMENT_ALLOC, &m->blocks[*out], addr, bytes, bytes);
+    model_emit(m, VS_ALLOCATOR_SEGMENT_ALLOC, &m->blocks[*out], addr, bytes, bytes);
     return VS_OK;
 }
 
@@ -356,7 +356,7 @@ static void count_oom(struct model *m, const struct request *q)
             r->cached_private += m->blocks[i].size;
     }
     const struct block kind = {.large = q->large, .stream = q->stream};
-    model_tell(m, VS_ALLOCATOR_OOM, &kind, r->device_free, q->bytes, q->size);
+    model_emit(m, VS_ALLOCATOR_OOM, &kind, r->device_free, q->bytes, q->size);
     r->unallocated = m->stats.reserved_bytes[0].current - r->allocated - r->cached_private;
 }
 
@@ -456,7 +456,7 @@ static void take(struct model *m, int i, const struct request *q, struct vs_allo
     }
     model_recount(m);
     m->counts[MODEL_pool_request] += q->pool != 0;
-    model_tell(m, VS_ALLOCATOR_ALLOC, b, b->addr, q->bytes, b->size);
+    model_emit(m, VS_ALLOCATOR_ALLOC, b, b->addr, q->bytes, b->size);
     *out = (struct vs_allocation){.addr = b->addr, .requested = q->bytes, .size = b->size};
 }
 

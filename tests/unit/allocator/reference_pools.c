@@ -131,19 +131,19 @@ enum vs_err model_pool_set(struct model *m, struct vs_pool_id id, unsigned flags
 
 bool model_capturing(const struct model *m)
 {
-    return m->captures_told || (m->scope_count && !m->config.captures_told);
+    return m->captures_reported || (m->scope_count && !m->config.captures_reported);
 }
 
 void model_capture_begin(struct model *m)
 {
-    m->captures_told++;
+    m->captures_reported++;
 }
 
 enum vs_err model_capture_end(struct model *m)
 {
-    if (!m->captures_told)
+    if (!m->captures_reported)
         return VS_ERR_STATE;
-    m->captures_told--;
+    m->captures_reported--;
     return VS_OK;
 }
 

@@ -20,7 +20,7 @@ static enum vs_err release(struct model *m, int i)
         return err;
     }
     RAN(m, release);
-    model_tell(m, VS_ALLOCATOR_SEGMENT_FREE, &b, b.addr, b.size, b.size);
+    model_emit(m, VS_ALLOCATOR_SEGMENT_FREE, &b, b.addr, b.size, b.size);
     m->counts[MODEL_pool_release] += b.pool != 0;
     m->stats.num_device_free++;
     model_erase(m, i);

@@ -334,7 +334,7 @@ static void resets_touch_peaks_or_sums_and_not_levels(void **state)
     fixture_stop(&f);
 }
 
-static void events_tell_every_step_in_order(void **state)
+static void events_report_every_step_in_order(void **state)
 {
     (void)state;
     struct fixture f;
@@ -356,7 +356,7 @@ static void events_tell_every_step_in_order(void **state)
     fixture_stop(&f);
 }
 
-static void kinds_that_a_sink_ignores_are_not_told(void **state)
+static void kinds_that_a_sink_ignores_are_not_delivered(void **state)
 {
     (void)state;
     struct fixture f = {0};
@@ -405,7 +405,7 @@ static void the_child_of_a_fork_starts_empty_even_with_the_lock_held(void **stat
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
-    vs_world_acquire(f.allocator); /* as if another thread were inside */
+    vs_full_lock_acquire(f.allocator); /* as if another thread were inside */
     pid_t child = fork();
     if (child == 0) {
         vs_allocator_fork_child(f.allocator);
@@ -416,7 +416,7 @@ static void the_child_of_a_fork_starts_empty_even_with_the_lock_held(void **stat
                   vs_allocator_check(f.allocator) == VS_OK;
         _exit(ok ? 0 : 1);
     }
-    vs_world_release(f.allocator);
+    vs_full_lock_release(f.allocator);
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -529,8 +529,8 @@ int main(void)
         cmocka_unit_test(empty_cache_gives_wholly_free_segments_back_and_no_other),
         cmocka_unit_test(statistics_of_a_split_and_a_merge_are_pytorchs),
         cmocka_unit_test(resets_touch_peaks_or_sums_and_not_levels),
-        cmocka_unit_test(events_tell_every_step_in_order),
-        cmocka_unit_test(kinds_that_a_sink_ignores_are_not_told),
+        cmocka_unit_test(events_report_every_step_in_order),
+        cmocka_unit_test(kinds_that_a_sink_ignores_are_not_delivered),
         cmocka_unit_test(abandon_forgets_everything_without_touching_the_device),
         cmocka_unit_test(the_child_of_a_fork_starts_empty_even_with_the_lock_held),
         cmocka_unit_test(the_snapshot_shows_every_byte_once),

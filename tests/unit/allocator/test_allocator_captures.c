@@ -125,13 +125,13 @@ static void no_cached_memory_is_released_during_a_capture(void **state)
     fixture_stop(&f);
 }
 
-static const struct vs_allocator_config told_config = {.captures_told = true};
+static const struct vs_allocator_config reported_config = {.captures_reported = true};
 
-static void an_open_pool_is_no_capture_where_captures_are_told(void **state)
+static void an_open_pool_is_not_a_capture_where_captures_are_reported(void **state)
 {
     (void)state;
     struct fixture f;
-    fixture_start(&f, &told_config, 100 * MIB);
+    fixture_start(&f, &reported_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     uint64_t a = take_on(&f, 2 * MIB, 1).addr;
     ok(vs_allocator_record_stream(f.allocator, a, 2));
@@ -149,11 +149,11 @@ static void an_open_pool_is_no_capture_where_captures_are_told(void **state)
     fixture_stop(&f);
 }
 
-static void a_capture_that_is_told_holds_back_without_any_pool(void **state)
+static void a_capture_that_is_reported_holds_back_without_any_pool(void **state)
 {
     (void)state;
     struct fixture f;
-    fixture_start(&f, &told_config, 100 * MIB);
+    fixture_start(&f, &reported_config, 100 * MIB);
     fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
     ok(vs_allocator_record_stream(f.allocator, a, 2));
@@ -223,8 +223,8 @@ int main(void)
         cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
         cmocka_unit_test(a_stream_without_events_holds_up_no_other),
         cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
-        cmocka_unit_test(an_open_pool_is_no_capture_where_captures_are_told),
-        cmocka_unit_test(a_capture_that_is_told_holds_back_without_any_pool),
+        cmocka_unit_test(an_open_pool_is_not_a_capture_where_captures_are_reported),
+        cmocka_unit_test(a_capture_that_is_reported_holds_back_without_any_pool),
         cmocka_unit_test(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise),
         cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
     };

@@ -240,11 +240,12 @@ static void private_pools_of_expandable_segments_agree_with_the_model(void **sta
     diff_suite(__func__, &c);
 }
 
-static void pools_beside_captures_that_are_told_agree_with_the_model(void **state)
+static void pools_beside_captures_that_are_reported_agree_with_the_model(void **state)
 {
     (void)state;
     static const struct diff_config c = {
-        .allocator = {.captures_told = true, .tie = VS_TIE_OLDEST_SEGMENT}, .capacity = 500 * DIFF_MIB,
+        .allocator = {.captures_reported = true, .tie = VS_TIE_OLDEST_SEGMENT},
+        .capacity = 500 * DIFF_MIB,
         .largest = 26, .pools = true, .abandons = true,
         .reach = REACH(MODEL_pool_request, MODEL_pool_emptied, MODEL_open_pool_event,
                        MODEL_open_pool_retry, MODEL_capture_deferred, MODEL_capture_dropped,
@@ -304,7 +305,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_lowest_range_of_ties_agrees_with_the_model),
         cmocka_unit_test(private_pools_agree_with_the_model),
         cmocka_unit_test(private_pools_of_expandable_segments_agree_with_the_model),
-        cmocka_unit_test(pools_beside_captures_that_are_told_agree_with_the_model),
+        cmocka_unit_test(pools_beside_captures_that_are_reported_agree_with_the_model),
         cmocka_unit_test(private_pools_and_options_agree_with_the_model),
         cmocka_unit_test(callbacks_that_free_agree_with_the_model),
         cmocka_unit_test(drawn_options_agree_with_the_model),

@@ -465,7 +465,7 @@ static uint64_t counted_in_the_first_shard(const struct fixture *f)
     return f->allocator->shards.shard[0].tally.up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
 }
 
-static void a_synchronisation_before_reuse_does_not_take_the_world(void **state)
+static void a_synchronisation_before_reuse_does_not_lock_all_shards(void **state)
 {
     (void)state;
     struct fixture f;
@@ -551,7 +551,7 @@ int main(void)
         cmocka_unit_test(a_refused_synchronisation_fails_the_request_and_keeps_the_block),
         cmocka_unit_test(streams_are_ignored_when_reuse_waits_for_synchronisation),
         cmocka_unit_test(other_threads_go_on_while_a_request_synchronises),
-        cmocka_unit_test(a_synchronisation_before_reuse_does_not_take_the_world),
+        cmocka_unit_test(a_synchronisation_before_reuse_does_not_lock_all_shards),
         cmocka_unit_test(a_peak_reset_during_a_synchronisation_is_raised_again),
         cmocka_unit_test(abandoning_during_a_synchronisation_fails_the_request),
     };

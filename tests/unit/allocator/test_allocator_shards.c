@@ -42,7 +42,7 @@ static void a_request_the_cache_serves_takes_one_shard(void **state)
     fixture_stop(&f);
 }
 
-static void a_request_that_would_raise_a_peak_takes_the_world(void **state)
+static void a_request_that_would_raise_a_peak_locks_all_shards(void **state)
 {
     (void)state;
     struct fixture f;
@@ -342,7 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_the_cache_serves_takes_one_shard),
-        cmocka_unit_test(a_request_that_would_raise_a_peak_takes_the_world),
+        cmocka_unit_test(a_request_that_would_raise_a_peak_locks_all_shards),
         cmocka_unit_test(streams_share_shards_when_there_are_many),
         cmocka_unit_test(blocks_of_two_shards_share_no_cache_line),
         cmocka_unit_test(nodes_go_back_where_they_came_from),

@@ -96,7 +96,7 @@ static void every_kind_of_memory_is_a_part_of_its_own(void **state)
     (void)state;
     struct vs_builder b;
     start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_TOLD);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
     overhead(&b, 1, VS_OVERHEAD_MODULE, 6 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
     overhead(&b, 1, VS_OVERHEAD_LIMIT, 8 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
     vs_builder_segment(&b, 0, A(0), 20 * MIB);
@@ -122,7 +122,7 @@ static void every_kind_of_memory_is_a_part_of_its_own(void **state)
     assert_int_equal(balance->pools, 22 * MIB);
     assert_int_equal(balance->rounding, 2 * MIB);
     assert_int_equal(balance->contexts, CONTEXT);
-    assert_int_equal(balance->contexts_how, VS_OVERHEAD_TOLD);
+    assert_int_equal(balance->contexts_how, VS_OVERHEAD_REPORTED);
     assert_int_equal(balance->modules, 6 * MIB);
     assert_int_equal(balance->limits, 8 * MIB);
     assert_int_equal(balance->others, GIB);
@@ -237,7 +237,7 @@ static void a_context_takes_what_came_with_it_along(void **state)
     (void)state;
     struct vs_builder b;
     start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_TOLD);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
     context(&b, 2, CONTEXT + MIB, VS_OVERHEAD_MEASURED);
     overhead(&b, 2, VS_OVERHEAD_MODULE, 3 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
     overhead(&b, 1, VS_OVERHEAD_MODULE, 5 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
@@ -260,13 +260,13 @@ static void a_context_takes_what_came_with_it_along(void **state)
     done(&b);
 }
 
-static void others_that_cannot_be_told_are_no_part(void **state)
+static void others_that_cannot_be_measured_are_not_a_part(void **state)
 {
     (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
-    usage(&b, VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNTOLD); /* this process is in it */
+    usage(&b, VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNATTRIBUTED); /* this process is in it */
     read_used(&b, CONTEXT + GIB);
     const struct vs_balance *balance = last_of(&b);
     assert_false(balance->others_known);
@@ -281,7 +281,7 @@ static void the_latest_row_counts_and_brings_its_own_processes(void **state)
     (void)state;
     struct vs_builder b;
     start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_TOLD);
+    context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
     usage(&b, VS_USAGE_OTHERS, GIB, 1, 0, VS_USAGE_BY_PID);
     usage(&b, VS_USAGE_PROCESS, GIB, 1, 77, VS_USAGE_BY_PID);
     usage(&b, VS_USAGE_OTHERS, 0, 0, 0, VS_USAGE_BY_PID); /* it has ended */
@@ -324,7 +324,7 @@ static void without_a_reading_nothing_is_said(void **state)
     done(&b);
 }
 
-static void the_highest_use_is_told_apart_from_the_last_reading(void **state)
+static void the_highest_use_is_distinguished_from_the_last_reading(void **state)
 {
     (void)state;
     struct vs_builder b;
@@ -456,11 +456,11 @@ int main(void)
         cmocka_unit_test(managed_memory_explains_no_more_than_what_is_left),
         cmocka_unit_test(what_is_counted_twice_leaves_less_than_nothing),
         cmocka_unit_test(a_context_takes_what_came_with_it_along),
-        cmocka_unit_test(others_that_cannot_be_told_are_no_part),
+        cmocka_unit_test(others_that_cannot_be_measured_are_not_a_part),
         cmocka_unit_test(the_latest_row_counts_and_brings_its_own_processes),
         cmocka_unit_test(a_trace_without_rows_leaves_the_context_unexplained),
         cmocka_unit_test(without_a_reading_nothing_is_said),
-        cmocka_unit_test(the_highest_use_is_told_apart_from_the_last_reading),
+        cmocka_unit_test(the_highest_use_is_distinguished_from_the_last_reading),
         cmocka_unit_test(graphs_count_once_whatever_their_launches_share),
         cmocka_unit_test(libraries_go_by_the_names_people_know),
         cmocka_unit_test(a_stack_gives_the_object_that_called_and_none_is_unknown),

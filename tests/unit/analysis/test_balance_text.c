@@ -24,7 +24,7 @@ static struct vs_balance full(void)
 {
     struct vs_balance b = {.known = true, .event = 9, .time_ns = 1500000000, .place = "step 3",
                            .total = 16 * GIB, .context_count = 1, .contexts = 400 * MIB,
-                           .contexts_how = VS_OVERHEAD_TOLD, .others_known = true,
+                           .contexts_how = VS_OVERHEAD_REPORTED, .others_known = true,
                            .others_count = 2, .others = 2 * GIB, .process_count = 2,
                            .process = {{77, GIB + GIB / 2}, {4194305, GIB / 2}},
                            .live = {[VS_FAMILY_DEVICE] = 7 * GIB, [VS_FAMILY_ARRAY] = 3 * MIB},

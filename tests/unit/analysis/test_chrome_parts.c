@@ -96,7 +96,7 @@ static void compare(struct vs_reader *reader, const struct vs_time_window *windo
     vs_report_free(report);
 }
 
-static void a_window_has_what_ran_in_it_whenever_it_was_told(void **state)
+static void a_window_has_what_ran_in_it_whenever_it_was_recorded(void **state)
 {
     (void)state;
     struct vs_builder b;
@@ -217,7 +217,7 @@ static void allocations_and_failures_have_their_stacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_window_has_what_ran_in_it_whenever_it_was_told),
+        cmocka_unit_test(a_window_has_what_ran_in_it_whenever_it_was_recorded),
         cmocka_unit_test(only_the_end_of_the_trace_is_its_end),
         cmocka_unit_test(allocations_and_failures_have_their_stacks),
     };

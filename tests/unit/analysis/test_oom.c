@@ -575,11 +575,11 @@ static void a_neighbour_whose_end_would_not_do_is_not_to_blame(void **state)
     done(&b, oom);
 }
 
-static void processes_that_cannot_be_told_apart_are_outside_memory(void **state)
+static void processes_that_cannot_be_distinguished_are_outside_memory(void **state)
 {
     (void)state;
     struct vs_builder b;
-    struct vs_oom *oom = fail_beside(&b, 74 * GIB, VS_USAGE_UNTOLD, 2 * GIB, GIB);
+    struct vs_oom *oom = fail_beside(&b, 74 * GIB, VS_USAGE_UNATTRIBUTED, 2 * GIB, GIB);
     assert_int_equal(oom->verdict, VS_VERDICT_OUTSIDE);
     assert_int_equal(oom->balance.others, 0);
     done(&b, oom);
@@ -661,7 +661,7 @@ int main(void)
         cmocka_unit_test(another_process_in_the_way_is_named),
         cmocka_unit_test(a_small_neighbour_is_a_remedy_but_no_verdict),
         cmocka_unit_test(a_neighbour_whose_end_would_not_do_is_not_to_blame),
-        cmocka_unit_test(processes_that_cannot_be_told_apart_are_outside_memory),
+        cmocka_unit_test(processes_that_cannot_be_distinguished_are_outside_memory),
         cmocka_unit_test(a_device_full_of_others_is_outside_memory),
         cmocka_unit_test(page_locked_memory_is_the_hosts_matter),
         cmocka_unit_test(the_failure_that_ended_the_run_is_chosen_and_nth_overrides),

@@ -76,7 +76,7 @@ static void another_boot_or_an_unknown_birth_links_nothing(void **state)
         expect(&m[i], VS_TREE_NONE, VS_TREE_ROOT);
 }
 
-static void processes_in_between_that_left_no_trace_are_told(void **state)
+static void processes_in_between_that_left_no_trace_are_reported(void **state)
 {
     (void)state;
     struct vs_tree_member m[] = {member(7, 5, 6, ""), member(9, 9, 11, "8:8000000000 7:5000000000"),
@@ -86,7 +86,7 @@ static void processes_in_between_that_left_no_trace_are_told(void **state)
     expect(&m[2], 0, VS_TREE_BELOW);
 }
 
-static void older_traces_are_linked_by_number_and_that_is_told(void **state)
+static void older_traces_are_linked_by_number_and_that_is_reported(void **state)
 {
     (void)state;
     struct vs_tree_member m[] = {member(7, 0, 6, ""), member(8, 0, 9, ""), member(9, 0, 5, "")};
@@ -273,8 +273,8 @@ int main(void)
         cmocka_unit_test(a_number_used_again_links_to_the_process_that_was_alive),
         cmocka_unit_test(programs_of_one_process_follow_each_other),
         cmocka_unit_test(another_boot_or_an_unknown_birth_links_nothing),
-        cmocka_unit_test(processes_in_between_that_left_no_trace_are_told),
-        cmocka_unit_test(older_traces_are_linked_by_number_and_that_is_told),
+        cmocka_unit_test(processes_in_between_that_left_no_trace_are_reported),
+        cmocka_unit_test(older_traces_are_linked_by_number_and_that_is_reported),
         cmocka_unit_test(births_in_one_tick_link_in_any_order_of_recording),
         cmocka_unit_test(links_never_go_round_whatever_members_say),
         cmocka_unit_test(sums_are_those_of_all_events_in_the_order_of_time),

@@ -512,7 +512,7 @@ static void budgets_hold_at_the_limit_and_not_above(void **state)
     done(&b, r);
 }
 
-static void plumbing_is_told_from_user_code(void **state)
+static void plumbing_is_distinguished_from_user_code(void **state)
 {
     (void)state;
     assert_true(vs_naming_is_plumbing("anything", "libcudart.so.13", NULL));
@@ -583,7 +583,7 @@ int main(void)
         cmocka_unit_test(kernels_of_cpp_programs_are_named_as_people_write_them),
         cmocka_unit_test(nonsense_in_a_trace_is_counted_not_fatal),
         cmocka_unit_test(budgets_hold_at_the_limit_and_not_above),
-        cmocka_unit_test(plumbing_is_told_from_user_code),
+        cmocka_unit_test(plumbing_is_distinguished_from_user_code),
         cmocka_unit_test(a_million_events_take_about_a_second_a_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

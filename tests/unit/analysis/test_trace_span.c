@@ -211,7 +211,7 @@ static void windows_are_what_counting_by_hand_says(void **state)
 #define MS UINT64_C(1000000)
 #define LATE_KERNELS 2000
 
-static void kernels_told_of_late(struct vs_builder *b, uint64_t until)
+static void late_kernels(struct vs_builder *b, uint64_t until)
 {
     vs_builder_open(b, "observe");
     vs_builder_device(b, 0, "Demo GPU", UINT64_C(1) << 34);
@@ -250,7 +250,7 @@ static void kernels_of_a_part_are_those_that_ran_in_it(void **state)
     (void)state;
     struct vs_builder b;
     char why[VS_READER_WHY_MAX];
-    kernels_told_of_late(&b, LATE_KERNELS);
+    late_kernels(&b, LATE_KERNELS);
     vs_builder_close(&b, VS_END_EXIT, 0);
     struct vs_checkpoint_options often = {.interval = 100, .share = 100000};
     assert_int_equal(vs_checkpoint_into_trace(b.path, &often, NULL, why), VS_OK);
@@ -300,7 +300,7 @@ static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
 {
     (void)state;
     struct vs_builder b;
-    kernels_told_of_late(&b, 1500);
+    late_kernels(&b, 1500);
     vs_builder_close(&b, VS_END_KILLED, 0);
     struct vs_reader *reader = open_trace(b.path);
     struct vs_report *report = report_of(reader, NULL);

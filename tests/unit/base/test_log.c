@@ -158,7 +158,7 @@ static void start_without_stderr_and_say(void)
     vs_log(VS_LOG_WARN, "lost");
 }
 
-static void a_program_that_begins_without_stderr_is_told_nothing(void **state)
+static void a_program_that_begins_without_stderr_gets_no_messages(void **state)
 {
     (void)state;
     said_by(start_without_stderr_and_say);
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test(once_means_once_for_each_place),
         cmocka_unit_test(errno_is_kept),
         cmocka_unit_test(what_takes_the_place_of_stderr_gets_no_lines),
-        cmocka_unit_test(a_program_that_begins_without_stderr_is_told_nothing),
+        cmocka_unit_test(a_program_that_begins_without_stderr_gets_no_messages),
         cmocka_unit_test(no_descriptor_is_kept),
         cmocka_unit_test(a_pipe_that_nobody_reads_raises_no_signal),
     };

@@ -583,7 +583,7 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     vs_builder_remove(&b);
 }
 
-static void plan_tells_what_the_policies_need(void **state)
+static void plan_prints_what_the_policies_need(void **state)
 {
     (void)state;
     struct vs_builder b;
@@ -611,7 +611,7 @@ static void plan_tells_what_the_policies_need(void **state)
     vs_builder_remove(&b);
 }
 
-static void options_tell_value_source_and_variable(void **state)
+static void options_print_value_source_and_variable(void **state)
 {
     (void)state;
     struct outcome o;
@@ -827,8 +827,8 @@ int main(void)
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
         cmocka_unit_test(man_pages_know_every_option_of_the_help),
         cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
-        cmocka_unit_test(plan_tells_what_the_policies_need),
-        cmocka_unit_test(options_tell_value_source_and_variable),
+        cmocka_unit_test(plan_prints_what_the_policies_need),
+        cmocka_unit_test(options_print_value_source_and_variable),
     };
     if (!mkdtemp(scratch))
         return 1;

@@ -152,7 +152,7 @@ static void mini_debug_information_names_hidden_functions(void **state)
     let_go(&names);
 }
 
-static void another_build_gives_no_names_and_is_told_of(void **state)
+static void another_build_gives_no_names_and_is_reported(void **state)
 {
     (void)state;
     make_files("other");
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(below_another_root),
         cmocka_unit_test(split_debugging_information),
         cmocka_unit_test(mini_debug_information_names_hidden_functions),
-        cmocka_unit_test(another_build_gives_no_names_and_is_told_of),
+        cmocka_unit_test(another_build_gives_no_names_and_is_reported),
         cmocka_unit_test(broken_libraries_do_no_harm),
         cmocka_unit_test(plt_stubs_are_called_by_what_they_lead_to),
         cmocka_unit_test(the_frame_of_a_signal_is_named_with_and_without_symbols),

@@ -190,7 +190,7 @@ static void cells_that_were_lost_are_not_nothing(void **state)
 }
 
 /* Of two cells the first is told; what the second is told as is its state before the telling. */
-static void cells_hold_as_of_the_event_before_they_are_told(void **state)
+static void cells_hold_as_of_the_event_before_they_are_recorded(void **state)
 {
     (void)state;
     struct recording t = begin_locked(0);
@@ -208,7 +208,7 @@ static void cells_hold_as_of_the_event_before_they_are_told(void **state)
     cell.copy[newer].fields[ALLOCS] = 22;
     cell.copy[newer].time_ns = UINT64_MAX / 2;
     write_cell(&c, 1, &cell);
-    atomic_store(&c.header.telling, events);
+    atomic_store(&c.header.writing, events);
     write_header(&c);
     struct left left = read_copy(&c);
     assert_true(left.summed_up);
@@ -270,7 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_that_were_lost_are_not_nothing),
-        cmocka_unit_test(cells_hold_as_of_the_event_before_they_are_told),
+        cmocka_unit_test(cells_hold_as_of_the_event_before_they_are_recorded),
         cmocka_unit_test(counts_behind_an_end_and_another_event_are_brought),
         cmocka_unit_test(an_event_has_its_room_before_counts_wait_for_it),
     };

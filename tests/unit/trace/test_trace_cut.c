@@ -279,7 +279,7 @@ static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
 {
     (void)state;
     struct vs_live_header header;
-    unsigned missing_told = 0;
+    unsigned missing_reported = 0;
     memcpy(&header, trace.live, sizeof header);
     assert_true(header.window[0].sequence == 5 && header.window[3].sequence == 4);
     size_t begin = header.header_bytes + 3 * header.window_bytes;
@@ -287,9 +287,9 @@ static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
         enum vs_condition condition;
         uint64_t events = read_image(trace.file, trace.frames[2], trace.live, begin + n, &condition);
         assert_in_range(events, 3 * PART, 4 * PART - 1);
-        missing_told += condition == VS_TRACE_TRUNCATED;
+        missing_reported += condition == VS_TRACE_TRUNCATED;
     }
-    assert_true(missing_told >= PART - 1);
+    assert_true(missing_reported >= PART - 1);
 }
 
 /* Frames have checksums, windows have none: what FILE holds comes out as it was. */

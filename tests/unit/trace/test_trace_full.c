@@ -199,7 +199,7 @@ static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(v
 static int wait_for_a_disk(const char *path)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
-    r->patience_looks = 3;
+    r->wait_polls = 3;
     failing_after = 400000;
     failing = EIO;
     stuck = true;
@@ -283,9 +283,9 @@ static int exec_from_a_stuck_disk(const char *path)
     struct vs_recorder *r = open_selective(path, 60000);
     if (!r || !fill_windows(r) || !count_one(r))
         return 3;
-    r->patience_looks = 3;
+    r->wait_polls = 3;
     bool ready = vs_recorder_exec_begin(r), stopped = has_stopped(r);
-    r->patience_looks = VS_PATIENCE_LOOKS;
+    r->wait_polls = VS_WAIT_POLLS;
     failing = 0;
     stuck = false;
     record_some(r, 1);
@@ -330,7 +330,7 @@ static int dismiss_from_a_stuck_disk(const char *path)
     if (!wait_held())
         return 4;
     uint64_t recorded = told->calls;
-    r->patience_looks = 3;
+    r->wait_polls = 3;
     vs_recorder_dismiss_thread(r);
     bool stopped = record_until_stopped(r);
     vs_recorder_end(r, VS_END_EXIT, 0);

@@ -162,7 +162,7 @@ static void another_library_at_the_same_addresses_is_itself(void **state)
         print_message("the addresses differ: %p %p\n", at[0], at[1]);
 }
 
-static void callers_in_another_library_are_told_apart_without_stacks(void **state)
+static void callers_in_another_library_are_distinguished_without_stacks(void **state)
 {
     (void)state;
     struct vs_recorder_config config = {.path = scratch("callers.vst"), .no_native = true};
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs),
         cmocka_unit_test(a_library_that_never_was_a_file_has_its_build_id),
         cmocka_unit_test(another_library_at_the_same_addresses_is_itself),
-        cmocka_unit_test(callers_in_another_library_are_told_apart_without_stacks),
+        cmocka_unit_test(callers_in_another_library_are_distinguished_without_stacks),
         cmocka_unit_test(another_name_space_is_listed_and_goes),
         cmocka_unit_test(thousands_of_modules_come_one_by_one_and_go_at_once),
         cmocka_unit_test(what_the_kernel_brought_is_a_module),

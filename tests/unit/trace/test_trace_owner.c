@@ -94,7 +94,7 @@ static void the_lock_is_on_a_byte_that_nobody_reads(void **state)
     assert_int_equal(in_a_child(is_recorded, path), 0);
 }
 
-static void without_the_lock_the_mapping_tells(void **state)
+static void without_the_lock_the_mapping_decides(void **state)
 {
     (void)state;
     const char *path = scratch("unlocked.vst");
@@ -224,7 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lock_is_on_a_byte_that_nobody_reads),
-        cmocka_unit_test(without_the_lock_the_mapping_tells),
+        cmocka_unit_test(without_the_lock_the_mapping_decides),
         cmocka_unit_test(a_trace_written_anew_in_place_stays_its_owners),
         cmocka_unit_test(anothers_trace_is_not_taken_over),
         cmocka_unit_test(a_group_that_cannot_be_kept_leaves_no_rights_to_another),

@@ -41,7 +41,7 @@ static void versions_without_a_layout_are_left_alone(void **state)
         assert_true(vs_python_layout(minor, runtime_words, &layout, &why));
 }
 
-static void what_the_interpreter_tells_counts(void **state)
+static void offsets_published_by_the_interpreter_count(void **state)
 {
     (void)state;
     struct vs_python_layout layout;
@@ -521,7 +521,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_without_a_layout_are_left_alone),
-        cmocka_unit_test(what_the_interpreter_tells_counts),
+        cmocka_unit_test(offsets_published_by_the_interpreter_count),
         cmocka_unit_test(builds_without_description_are_left_alone),
         cmocka_unit_test(builds_without_gil_have_more_before_each_object),
         cmocka_unit_test(a_frame_and_the_end_of_its_run_are_found),

@@ -133,7 +133,7 @@ static uint64_t read_prefix(struct vs_reader *reader)
     return n;
 }
 
-static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_told(void **state)
+static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported(void **state)
 {
     (void)state;
     size_t bytes;
@@ -237,7 +237,7 @@ static void a_flipped_bit_in_the_live_window_never_crashes(void **state)
     free(live);
 }
 
-static void bytes_after_the_end_are_told_and_harmless(void **state)
+static void bytes_after_the_end_are_reported_and_harmless(void **state)
 {
     (void)state;
     size_t bytes;
@@ -535,7 +535,7 @@ static void exit_from_a_handler_inside_the_recorder_does_not_hang(void **state)
 
 static _Atomic bool keep_going;
 
-static void *record_until_told(void *arg)
+static void *record_until_notified(void *arg)
 {
     while (keep_going) {
         struct vs_event e = {.kind = VS_EVENT_mark};
@@ -555,7 +555,7 @@ static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void
         pthread_t threads[3];
         keep_going = true;
         for (int i = 0; i < 3; i++)
-            assert_int_equal(pthread_create(&threads[i], NULL, record_until_told, r), 0);
+            assert_int_equal(pthread_create(&threads[i], NULL, record_until_notified, r), 0);
         usleep(2000);
         vs_recorder_close(r, VS_END_EXIT, 0);
         keep_going = false;
@@ -577,11 +577,11 @@ int main(void)
         cmocka_unit_test(a_running_trace_can_be_read),
         cmocka_unit_test(the_live_window_of_another_trace_is_ignored),
         cmocka_unit_test(the_live_window_of_an_older_version_is_recovered_from),
-        cmocka_unit_test(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_told),
+        cmocka_unit_test(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported),
         cmocka_unit_test(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost),
         cmocka_unit_test(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event),
         cmocka_unit_test(a_flipped_bit_in_the_live_window_never_crashes),
-        cmocka_unit_test(bytes_after_the_end_are_told_and_harmless),
+        cmocka_unit_test(bytes_after_the_end_are_reported_and_harmless),
         cmocka_unit_test(a_full_disk_stops_the_recording_once_and_keeps_every_event_before),
         cmocka_unit_test(with_less_room_the_live_window_is_smaller_and_nothing_is_lost),
         cmocka_unit_test(without_room_for_the_live_window_what_fits_is_kept_and_ends_well),

@@ -84,7 +84,7 @@ static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
     vs_reader_close(reader);
 }
 
-static void what_threads_count_while_others_wait_is_told_once(void **state)
+static void what_threads_count_while_others_wait_is_recorded_once(void **state)
 {
     (void)state;
     const char *path = scratch("totals.vst");
@@ -123,7 +123,7 @@ static void what_threads_count_while_others_wait_is_told_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_threads_count_while_others_wait_is_told_once),
+        cmocka_unit_test(what_threads_count_while_others_wait_is_recorded_once),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

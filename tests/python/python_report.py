@@ -12,18 +12,18 @@ import sys
 
 runtime = ctypes.CDLL(sys.argv[1])
 runtime_locked = ctypes.PyDLL(sys.argv[1])  # keeps the GIL
-told = None
+reported = None
 sizes = itertools.count(4097)
 
 
-def told_path():
+def report_path():
     return "%s.%d" % (sys.argv[2], os.getpid())
 
 
 def begin():
     """Here, and in every child that begins as a copy."""
-    global told
-    told = os.open(told_path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    global reported
+    reported = os.open(report_path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
 
 begin()
@@ -44,19 +44,19 @@ def take_size():
     return next(sizes)
 
 
-def tell_line(line):
+def report_line(line):
     """At once and without a lock, as a collection on the way may bring us here again."""
-    os.write(told, (json.dumps(line) + "\n").encode())
+    os.write(reported, (json.dumps(line) + "\n").encode())
 
 
-def tell(size, case, depth=1):
-    tell_line({"size": size, "case": case, "frames": frames_from(sys._getframe(depth))})
+def report(size, case, depth=1):
+    report_line({"size": size, "case": case, "frames": frames_from(sys._getframe(depth))})
 
 
 def malloc(size, library=runtime, case=None):
-    """The allocation and its telling share a line."""
+    """The allocation and its report share a line."""
     pointer = ctypes.c_void_p()
-    library.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)), case and tell(size, case)
+    library.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)), case and report(size, case)
 
 
 def plain(case, library=runtime):

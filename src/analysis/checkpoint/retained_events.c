@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. What has an identity (a device, a stream, a thread, a range with an id) is
+ * entered by it, so that news replace it where it stands; ranges that nest are found from
+ * the latest back. */
+#include "analysis/checkpoint/retained_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/vec.h"
+
+static uint64_t key_of(uint32_t kind, uint64_t id)
+{
+    uint64_t key = (id ^ (uint64_t)kind << 56) * UINT64_C(0x9e3779b97f4a7c15);
+    return key ? key : 1;
+}
+
+static bool same(const struct vs_event *a, uint32_t kind, uint64_t id)
+{
+    return a->kind == kind && a->fields[0] == id;
+}
+
+/* Its place in the list; SIZE_MAX when it is not there. Kinds entered here have their
+ * identity in their first field. */
+static size_t find(const struct vs_retained *retained, uint32_t kind, uint64_t id)
+{
+    const uint64_t *found = vs_map_get(&retained->by_key, key_of(kind, id));
+    return found && same(&retained->items[*found], kind, id) ? (size_t)*found : SIZE_MAX;
+}
+
+/* Close the gaps. */
+static enum vs_err pack(struct vs_retained *retained)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < retained->count; i++) {
+        if (!retained->items[i].kind)
+            continue;
+        retained->items[kept] = retained->items[i];
+        if (vs_event_has(&retained->items[kept], VS_PROPERTY_NUMBERED)) {
+            const struct vs_event *event = &retained->items[kept];
+            enum vs_err err =
+                vs_map_put(&retained->by_key, key_of(event->kind, event->fields[0]), kept);
+            if (err)
+                return err;
+        }
+        kept++;
+    }
+    retained->count = kept;
+    retained->gone = 0;
+    return VS_OK;
+}
+
+static enum vs_err append(struct vs_retained *retained, const struct vs_event *event)
+{
+    if (retained->gone > 64 && retained->gone > retained->count / 2) {
+        enum vs_err err = pack(retained);
+        if (err)
+            return err;
+    }
+    if (retained->count >= VS_RETAINED_MAX)
+        return VS_OK;
+    enum vs_err err = vs_vec_grow(&retained->items, &retained->capacity, retained->count + 1,
+                                  sizeof *retained->items);
+    if (!err && vs_event_has(event, VS_PROPERTY_NUMBERED))
+        err = vs_map_put(&retained->by_key, key_of(event->kind, event->fields[0]), retained->count);
+    if (err)
+        return err;
+    retained->items[retained->count++] = *event;
+    return VS_OK;
+}
+
+static void drop(struct vs_retained *retained, size_t at)
+{
+    if (at == SIZE_MAX)
+        return;
+    struct vs_event *event = &retained->items[at];
+    if (vs_event_has(event, VS_PROPERTY_NUMBERED))
+        vs_map_remove(&retained->by_key, key_of(event->kind, event->fields[0]), NULL);
+    event->kind = 0;
+    retained->gone++;
+    while (retained->count && !retained->items[retained->count - 1].kind) {
+        retained->count--;
+        retained->gone--;
+    }
+}
+
+static bool is_alive(const struct vs_event *event)
+{
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    for (unsigned i = 0; i < info->field_count; i++) {
+        if (strcmp(info->fields[i].name, "alive") == 0)
+            return event->fields[i] != 0;
+    }
+    return true;
+}
+
+/* New, replaced, or gone. */
+static enum vs_err keep(struct vs_retained *retained, const struct vs_event *event)
+{
+    size_t at = find(retained, event->kind, event->fields[0]);
+    if (!is_alive(event)) {
+        drop(retained, at);
+        return VS_OK;
+    }
+    if (at == SIZE_MAX)
+        return append(retained, event);
+    retained->items[at] = *event;
+    return VS_OK;
+}
+
+static enum vs_err line(struct vs_retained *retained, const struct vs_event *event)
+{
+    if (retained->lines[event->kind] == VS_RETAINED_LINES)
+        return VS_OK;
+    retained->lines[event->kind]++;
+    return append(retained, event);
+}
+
+static void pop(struct vs_retained *retained, const struct vs_event *event)
+{
+    for (size_t i = retained->count; i-- > 0;) {
+        const struct vs_event *open = &retained->items[i];
+        if (open->kind == VS_EVENT_range_push && open->tid == event->tid &&
+            open->range_push.domain == event->range_pop.domain) {
+            drop(retained, i);
+            return;
+        }
+    }
+}
+
+enum vs_err vs_retained_event(struct vs_retained *retained, const struct vs_event *event)
+{
+    if (!vs_event_has(event, VS_PROPERTY_STATE))
+        return VS_OK;
+    if (vs_event_has(event, VS_PROPERTY_NUMBERED))
+        return keep(retained, event);
+    switch (event->kind) {
+    case VS_EVENT_process:
+        return retained->count && retained->items[0].kind == VS_EVENT_process
+                   ? VS_OK : append(retained, event);
+    case VS_EVENT_range_end: {
+        drop(retained, find(retained, VS_EVENT_range_start, event->range_end.range));
+        return VS_OK;
+    }
+    case VS_EVENT_range_push: return append(retained, event);
+    case VS_EVENT_range_pop: pop(retained, event); return VS_OK;
+    default: return line(retained, event);
+    }
+}
+
+void vs_retained_free(struct vs_retained *retained)
+{
+    free(retained->items);
+    vs_map_free(&retained->by_key);
+    *retained = (struct vs_retained){0};
+}
