@@ -140,7 +140,7 @@ _Static_assert(offsetof(struct vs_live_header, window) == 64, "on-disk layout");
 struct vs_live_counts {
     uint32_t offset, cells;    /* struct vs_live_cell[cells] begin at offset; 0: none */
     _Atomic uint64_t version;  /* of the latest change that counts */
-    _Atomic uint64_t written; /* changes up to this one are in events */
+    _Atomic uint64_t written;  /* changes up to this one are in events */
     _Atomic uint64_t writing;  /* 1 + the number of events before those; 0: none now */
     uint64_t reserved[4];
 };
