@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 FILES_MAX = 40
-FOLDERS = ("src", "include", "tools", "examples", "docs", "scripts", "python", "cmake")
+FOLDERS = ("src", "include", "tools", "examples", "docs", "scripts", "python", "cmake", "tests")
 CORPUS = "tests/fuzz/corpus"
 TYPES_IN = ("src", "include", "tools")
 TYPE = re.compile(r"^(?:typedef\s+)?(struct|union|enum)\s+(\w+)\s*\{", re.M)

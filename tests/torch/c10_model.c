@@ -5,7 +5,7 @@
  * each process, since PyTorch's options are the process's:
  *   c10_model STEPS SEED CONFIGURATION */
 #include "unit/allocator/allocator_test.h"
-#include "unit/allocator/differential.h"
+#include "unit/allocator/differential/differential.h"
 
 #define REACH(...) {__VA_ARGS__, MODEL_MECHANISM_COUNT}
 

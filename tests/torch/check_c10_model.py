@@ -25,11 +25,11 @@ STEPS, SEED = "40000", "1"
 
 
 def compile_all(args, scratch, simulator):
-    unit, support = SOURCE / "tests/unit/allocator", SOURCE / "tests/support"
+    unit, support = SOURCE / "tests/unit/allocator/differential", SOURCE / "tests/support"
     sources = [*sorted(unit.glob("differential_*.c")), *sorted(unit.glob("reference_*.c")),
                support / "fake_device.c", support / "fake_memory.c",
                SOURCE / "tests/torch/c10_model.c"]
-    includes = [f"-I{SOURCE}/src", f"-I{SOURCE}/tests", f"-I{unit}"]
+    includes = [f"-I{SOURCE}/src", f"-I{SOURCE}/tests", f"-I{unit}", f"-I{unit.parent}"]
     folder = scratch / "differential"
     folder.mkdir(exist_ok=True)
     objects = []

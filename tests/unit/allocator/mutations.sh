@@ -62,7 +62,7 @@ flags=(-std=gnu11 -O1 -g -w -Itests -Itests/unit/allocator)
 compile() { "${CC:-cc}" "${flags[@]}" "${@:3}" -c "$1" -o "$2" || { echo "mutations: $1 does not compile" >&2; return 1; }; }
 
 mkdir "$work/test" "$work/plain"
-for source in tests/unit/allocator/{differential_*,reference_*,test_allocator_differential}.c \
+for source in tests/unit/allocator/differential/{differential_*,reference_*,test_allocator_differential}.c \
               tests/support/fake_{device,memory}.c; do
     compile "$source" "$work/test/$(basename "${source%.c}").o" -Isrc || exit 1
 done

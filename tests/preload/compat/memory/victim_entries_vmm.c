@@ -5,7 +5,7 @@
 #include <cuda.h>
 #include <sys/wait.h>
 
-#include "../../simulator/conformance/conf_peer.h"
+#include "../../../simulator/conformance/conf_peer.h"
 #include "victim.h"
 
 #define PAGE ((size_t)2 << 20)

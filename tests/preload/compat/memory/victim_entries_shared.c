@@ -8,7 +8,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "../../simulator/conformance/conf_peer.h"
+#include "../../../simulator/conformance/conf_peer.h"
 
 #define MIB ((size_t)1 << 20)
 
