@@ -9,15 +9,15 @@ _Static_assert(4 * (47 - 1) + 3 < VS_FREE_BINS, "bins for any 56-bit size");
 
 /* A place in the order of the free blocks. Sizes nearly always differ, and the segment, in
  * another cache line, is looked at only where it has to be. */
-struct place {
+struct free_index_place {
     uint64_t size, addr;
     const struct vs_segment *segment; /* NULL: before all blocks of this size */
     bool oldest_first;
 };
 
-static struct place place_of(const struct vs_free_index *index, const struct vs_block *block)
+static struct free_index_place place_of(const struct vs_free_index *index, const struct vs_block *block)
 {
-    return (struct place){block->size, block->addr, block->segment, index->oldest_first};
+    return (struct free_index_place){block->size, block->addr, block->segment, index->oldest_first};
 }
 
 /* Of equally large blocks, where the segment's age counts. */
@@ -30,7 +30,7 @@ static __attribute__((noinline, cold)) bool is_older(const struct vs_block *bloc
     return block->addr < addr;
 }
 
-static inline bool bin_before(const struct vs_block *block, struct place at)
+static inline bool bin_before(const struct vs_block *block, struct free_index_place at)
 {
     if (block->size != at.size)
         return block->size < at.size;
@@ -41,7 +41,7 @@ static inline bool bin_before(const struct vs_block *block, struct place at)
     return block->addr < at.addr;
 }
 
-VS_BLOCK_TREAP(bin, struct place)
+VS_BLOCK_TREAP(bin, struct free_index_place)
 
 void vs_free_index_insert(struct vs_free_index *index, struct vs_block *block)
 {
@@ -96,7 +96,7 @@ static struct vs_block *last_below(const struct vs_free_index *index, unsigned b
 struct vs_block *vs_free_index_fit(const struct vs_free_index *index, uint64_t size)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = bin_first_from(index->bins[bin], (struct place){.size = size});
+    struct vs_block *best = bin_first_from(index->bins[bin], (struct free_index_place){.size = size});
     return best ? best : first_above(index, bin);
 }
 
@@ -104,7 +104,7 @@ struct vs_block *vs_free_index_after(const struct vs_free_index *index,
                                      const struct vs_block *block)
 {
     unsigned bin = vs_free_bin(block->size);
-    struct place behind = place_of(index, block);
+    struct free_index_place behind = place_of(index, block);
     behind.addr++;
     struct vs_block *best = bin_first_from(index->bins[bin], behind);
     return best ? best : first_above(index, bin);
@@ -121,7 +121,7 @@ struct vs_block *vs_free_index_before(const struct vs_free_index *index,
 struct vs_block *vs_free_index_below(const struct vs_free_index *index, uint64_t size)
 {
     unsigned bin = vs_free_bin(size);
-    struct vs_block *best = bin_last_before(index->bins[bin], (struct place){.size = size});
+    struct vs_block *best = bin_last_before(index->bins[bin], (struct free_index_place){.size = size});
     return best ? best : last_below(index, bin);
 }
 
@@ -133,7 +133,7 @@ bool vs_free_index_holds(const struct vs_free_index *index, const struct vs_bloc
 
 /* --- checking --- */
 
-struct recount {
+struct free_index_recount {
     const struct vs_free_index *index;
     unsigned bin;
     uint64_t count;
@@ -141,7 +141,7 @@ struct recount {
 
 static bool check_free(void *ctx, const struct vs_block *block, const struct vs_block *last)
 {
-    struct recount *r = ctx;
+    struct free_index_recount *r = ctx;
     r->count++;
     return (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_DORMANT) &&
            vs_free_bin(block->size) == r->bin &&
@@ -150,7 +150,7 @@ static bool check_free(void *ctx, const struct vs_block *block, const struct vs_
 
 bool vs_free_index_check(const struct vs_free_index *index, uint64_t *count)
 {
-    struct recount r = {.index = index};
+    struct free_index_recount r = {.index = index};
     for (; r.bin < VS_FREE_BINS; r.bin++) {
         const struct vs_block *last = NULL;
         bool marked = index->occupied[r.bin / 64] >> (r.bin % 64) & 1;
