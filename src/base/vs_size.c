@@ -71,7 +71,7 @@ enum vs_err vs_size_parse(const char *text, uint64_t *bytes)
     return VS_OK;
 }
 
-char *vs_size_format(char *out, uint64_t bytes)
+static char *format(char *out, uint64_t bytes, int decimals)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (bytes < 1024) {
@@ -84,8 +84,27 @@ char *vs_size_format(char *out, uint64_t bytes)
         v /= 1024;
         u++;
     }
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.1f %s", v, units[u]);
+    snprintf(out, VS_SIZE_TEXT_MAX, "%.*f %s", decimals, v, units[u]);
     return out;
+}
+
+char *vs_size_format(char *out, uint64_t bytes)
+{
+    return format(out, bytes, 1);
+}
+
+struct vs_size_pair vs_sizes_apart(uint64_t a, uint64_t b)
+{
+    struct vs_size_pair pair;
+    for (int decimals = 1; decimals <= 3; decimals++) {
+        format(pair.a, a, decimals);
+        format(pair.b, b, decimals);
+        if (a == b || strcmp(pair.a, pair.b) != 0)
+            return pair;
+    }
+    strcat(vs_count_format(pair.a, a), " B");
+    strcat(vs_count_format(pair.b, b), " B");
+    return pair;
 }
 
 char *vs_time_format(char *out, uint64_t time_ns)

@@ -61,7 +61,7 @@ ROOMS = {
                        "replay_totals.h size_limit.h vec.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint",
-                        "balance_build.h budget.h naming.h report.h summary.h"),
+                        "balance_build.h budget.h naming.h report.h site_text.h summary.h"),
     "analysis/plan": ("base allocator/plan trace/read analysis/state", "plan_trace.h planner.h"),
     "analysis/oom": ("base allocator/core trace/symbols analysis/state analysis/report analysis/plan",
                      "oom.h policy_need.h"),

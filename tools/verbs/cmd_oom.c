@@ -83,8 +83,7 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
     vs_style_init(&style, stdout);
     if (args->colour_given)
         style.colour = args->colour;
-    if (args->top)
-        style.sites = (size_t)args->top;
+    style.sites = (size_t)args->top; /* 0: those that matter */
     style.full = args->full;
     if (oom)
         vs_oom_text(oom, report, &style);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "allocator/core/placement.h"
-#include "analysis/oom/diagnose.h"
+#include "analysis/oom/verdict.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
@@ -16,23 +16,6 @@
 #include <string.h>
 
 #define SITES_MAX 20
-
-const char *vs_verdict_name(enum vs_verdict verdict)
-{
-    static const char *const names[VS_VERDICT_COUNT] = {
-        [VS_VERDICT_CAPACITY] = "true_capacity",
-        [VS_VERDICT_FRAGMENTATION] = "fragmentation",
-        [VS_VERDICT_GROWTH] = "growth_per_step",
-        [VS_VERDICT_SPIKE] = "single_spike",
-        [VS_VERDICT_OTHERS] = "other_process",
-        [VS_VERDICT_OUTSIDE] = "outside_memory",
-        [VS_VERDICT_LIMIT] = "imposed_limit",
-        [VS_VERDICT_REFUSED] = "refused",
-        [VS_VERDICT_ABSURD] = "absurd_request",
-        [VS_VERDICT_HOST] = "host_memory",
-    };
-    return (size_t)verdict < VS_VERDICT_COUNT ? names[verdict] : "unknown";
-}
 
 /* The failure asked for; its place among the kept ones in *index*. */
 static enum vs_err choose_failure(const struct vs_report *report, uint64_t nth, size_t *index)
@@ -157,6 +140,21 @@ static uint64_t largest_before(const struct vs_site *site)
     return site ? site->largest_before_step : 0;
 }
 
+static enum vs_err fill_step_largest(struct vs_oom *oom, const struct vs_summary *summary,
+                                     const struct vs_live *live)
+{
+    const struct vs_site *site = &summary->replay->sites.items[live->site];
+    const char *api = vs_reader_string(summary->replay->reader, site->api);
+    oom->step_largest = live->size;
+    oom->step_largest_before = largest_before(site);
+    oom->step_largest_site = (struct vs_report_site){
+        .family = live->family, .bytes = live->size, .count = 1,
+        .api = vs_summary_copy(&oom->memory, api)};
+    return oom->step_largest_site.api
+               ? vs_summary_frames(summary, site->stack, &oom->step_largest_site)
+               : VS_ERR_NOMEM;
+}
+
 static uint64_t limit_of(const struct vs_report *report, uint64_t device)
 {
     for (size_t i = 0; i < report->device_count; i++) {
@@ -207,27 +205,15 @@ static enum vs_err examine(struct vs_oom *oom, const struct vs_summary *summary,
     const struct vs_live *live = fill_step(oom, replay, failure->account);
     const struct vs_site *request_site =
         vs_sites_find(&replay->sites, failure->stack, failure->api, failure->account);
-    struct vs_diagnose_facts facts = {
-        .request_before = replay->phases.steps.begun ? largest_before(request_site)
+    oom->request_before = replay->phases.steps.begun ? largest_before(request_site)
                           : request_site             ? request_site->largest_in_step
-                                                     : 0,
-        .steps_largest = account->steps_largest, .largest = account->largest,
-        .freed_bytes = account->freed_bytes};
-    if (live) {
-        facts.live_spike = live->size;
-        facts.live_spike_before = largest_before(&replay->sites.items[live->site]);
-    }
-    vs_diagnose(oom, &facts);
-    if (oom->spike_bytes && !oom->spike_is_request) {
-        oom->spike_site = (struct vs_report_site){.family = live->family, .bytes = live->size,
-                                                  .count = 1};
-        const struct vs_site *site = &replay->sites.items[live->site];
-        oom->spike_site.api =
-            vs_summary_copy(&oom->memory, vs_reader_string(replay->reader, site->api));
-        err = oom->spike_site.api ? vs_summary_frames(summary, site->stack, &oom->spike_site)
-                                  : VS_ERR_NOMEM;
-    }
-    return err;
+                                                     : 0;
+    oom->steps_largest = account->steps_largest;
+    oom->largest = account->largest;
+    oom->freed_bytes = account->freed_bytes;
+    if (live)
+        err = fill_step_largest(oom, summary, live);
+    return err ? err : vs_diagnose(oom);
 }
 
 static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay, uint64_t event)

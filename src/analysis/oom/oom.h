@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Post-mortem of a failed allocation: where the device's bytes were at that
- * moment, why the request could not be met, and what would have met it, every
- * figure worked out from the trace. Facts and a verdict only; viewer/report/oom_words.h
- * puts them into sentences. Read-only after vs_oom_build. */
+ * Post-mortem of a failed allocation: where the device's bytes were when it failed, why the
+ * request could not be met, and what would have met it; every figure is worked out from the
+ * trace. Facts first, then a verdict with its sentences (verdict.h), which the renderers print.
+ * Read-only after vs_oom_build. */
 #ifndef VS_OOM_H
 #define VS_OOM_H
 
@@ -14,41 +14,28 @@
 #include "analysis/report/report.h"
 #include "base/vs_err.h"
 
-enum vs_verdict {
-    VS_VERDICT_CAPACITY,      /* the work needs more than the device has */
-    VS_VERDICT_FRAGMENTATION, /* enough is free, in pieces too small */
-    VS_VERDICT_GROWTH,        /* something keeps more at the end of every step */
-    VS_VERDICT_SPIKE,         /* one allocation unlike any before */
-    VS_VERDICT_OTHERS,        /* other processes hold the device, by its own word */
-    VS_VERDICT_OUTSIDE,       /* other processes or contexts hold the device, not told apart */
-    VS_VERDICT_LIMIT,         /* the option limit was reached; the device had more */
-    VS_VERDICT_REFUSED,       /* the device refused though it said that enough was free */
-    VS_VERDICT_ABSURD,        /* no device could hold the request: a wrong size */
-    VS_VERDICT_HOST,          /* page-locked host memory, not the device's */
-    VS_VERDICT_COUNT
-};
-/* vs_verdict_name: "true_capacity", "fragmentation", "growth_per_step", … as in
- * the JSON; static storage. */
-const char *vs_verdict_name(enum vs_verdict verdict);
+struct vs_oom;
 
-enum vs_remedy_kind {
-    VS_REMEDY_FREE_GROWTH,    /* bytes = kept by growing sites; other = bytes per step */
-    VS_REMEDY_AVOID_SPIKE,    /* bytes = the spike; other = peak of the earlier steps */
-    VS_REMEDY_USE_HOLES,      /* bytes = free in all; other = largest piece */
-    VS_REMEDY_RELEASE_CACHE,  /* bytes = whole segments cached and empty */
-    VS_REMEDY_STOP_OTHERS,    /* bytes = held outside, or by others where they are known */
-    VS_REMEDY_SMALLER_STEP,   /* bytes = half of what the step under way allocated; other = all */
-    VS_REMEDY_SHRINK_SITE,    /* bytes = half of what the heaviest site holds; other = all */
-    VS_REMEDY_SMALLER_REQUEST,/* bytes = the largest request that would have been met */
-    VS_REMEDY_BIGGER_DEVICE,  /* bytes = least capacity for this request beside what is held */
-    VS_REMEDY_RAISE_LIMIT,    /* bytes = least limit for this request; other = the limit */
-    VS_REMEDY_LIFT_LIMIT,     /* bytes = what the device said was free */
-    VS_REMEDY_FIX_SIZE,       /* bytes = the request */
+/* One cause of a failed allocation: its rule, its words, its evidence and its remedies. */
+struct vs_verdict {
+    const char *name;  /* "true_capacity", as in the JSON */
+    const char *words; /* the heading: "true capacity: …" */
+    /* Whether the facts in *oom* speak for this cause, when none before it in the table applies. */
+    bool (*applies)(const struct vs_oom *oom);
+    /* Add evidence and remedies to *oom*, with the functions of verdict.h. */
+    void (*explain)(struct vs_oom *oom);
 };
+
+struct vs_evidence {
+    const char *text;
+    bool against; /* it weakens the verdict */
+};
+#define VS_EVIDENCE_MAX 8
 
 struct vs_remedy {
-    enum vs_remedy_kind kind;
-    uint64_t bytes, other;
+    const char *kind; /* "bigger_device", as in the JSON */
+    const char *text;
+    uint64_t bytes;
     bool fits; /* this alone would have let the request succeed */
 };
 #define VS_REMEDIES_MAX 8
@@ -80,18 +67,26 @@ struct vs_oom {
     uint64_t step_bytes;    /* live then and allocated in that step, or since the last one ended */
     uint64_t steps_peak;    /* highest allocated in completed steps */
     uint64_t earlier_peak;  /* highest allocated before the failure */
-    uint64_t spike_bytes;   /* the allocation that stands out; 0 = none */
-    uint64_t spike_next;    /* the largest other single allocation up to the last completed step */
-    bool spike_is_request;  /* it is the failed request; else a live allocation */
-    struct vs_report_site spike_site; /* meaningful when spike_bytes and not the request */
-    enum vs_verdict verdict;
+    uint64_t steps_largest; /* largest single allocation in completed steps */
+    uint64_t largest;       /* largest single allocation ever */
+    uint64_t freed_bytes;   /* sum over all frees before */
+    uint64_t request_before; /* largest at the failing call site, this step excluded */
+    uint64_t step_largest;  /* largest live allocation of the step under way; 0 = none */
+    uint64_t step_largest_before; /* largest at its call site, this step excluded */
+    struct vs_report_site step_largest_site;
+    uint64_t spike_bytes;   /* verdict single spike: the allocation that stands out */
+    bool spike_is_request;  /* it is the failed request; else step_largest */
+    const struct vs_verdict *verdict;
+    struct vs_evidence evidence[VS_EVIDENCE_MAX];
+    size_t evidence_count;
     struct vs_remedy remedies[VS_REMEDIES_MAX]; /* best first */
     size_t remedy_count;
+    bool no_memory; /* some text is missing; only until vs_oom_build returns */
     struct vs_arena memory; /* owns the strings and lists */
 };
 
 /* vs_oom_build: diagnose failure *nth* of the trace (from 1; 0 = the last one
- * that the program did not get over, or the last). *report* is that of the same
+ * that the program did not recover from, or the last). *report* is that of the same
  * reader. VS_ERR_NOT_FOUND when the trace has no such failure (or no longer keeps
  * it: the latest 256 are kept); VS_ERR_NOMEM. Ownership: vs_oom_free. Cost: one
  * pass up to the failure. */

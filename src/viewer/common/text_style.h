@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "analysis/report/report.h"
+#include "analysis/report/site_text.h"
 #include "base/vs_err.h"
 
 struct vs_style {
@@ -31,30 +32,12 @@ enum vs_paint { VS_PLAIN, VS_BOLD, VS_DIM, VS_GOOD, VS_BAD, VS_WARN };
 const char *vs_paint(const struct vs_style *style, enum vs_paint paint);
 const char *vs_unpaint(const struct vs_style *style);
 
-/* vs_text_width: columns of a UTF-8 text (one per code point). */
-size_t vs_text_width(const char *text);
-
-/* vs_text_clip: *text* cut to at most *columns* columns with "…" at the end when
- * it was cut, into *out* (4 * columns + 4 bytes); control characters become '?'. Returns
- * out. */
-char *vs_text_clip(char *out, const char *text, size_t columns);
-
-/* vs_text_put: *text*, which others made up, without what a terminal takes for orders:
- * control characters become '?'. */
+/* vs_text_put: print *text*, which comes from the trace; control characters, which a terminal
+ * would act on, become '?'. */
 void vs_text_put(FILE *out, const char *text);
 
 /* vs_text_put_part: the same of the first *bytes* of *text*. */
 void vs_text_put_part(FILE *out, const char *text, size_t bytes);
-
-/* vs_text_clean: the same in place, for what goes through printf. Returns text. */
-char *vs_text_clean(char *text);
-
-#define VS_CHAIN_TEXT_MAX 4096
-/* vs_text_site: "f (a.c:12) < g (a.c:30) < main": at most *frames* functions,
- * " < …" when there are more, the file only where it changes, without the
- * program's own allocation functions; the API's name when no stack was recorded; control
- * characters become '?'. *out* has VS_CHAIN_TEXT_MAX bytes. Returns out. */
-char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames);
 
 /* vs_text_sites: print a list of sites under an indent of four columns: bytes,
  * share of the total, blocks, chain; then what has no site. Prints nothing when empty. */
@@ -63,8 +46,5 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
 /* vs_text_shell: print *word* so that a shell reads it back as one word: as it is
  * when it has none of the shell's characters, else in single quotes. */
 void vs_text_shell(FILE *out, const char *word);
-
-/* vs_text_percent: "23.3 %" into *out* (16 bytes); "-" when *whole* is 0. */
-char *vs_text_percent(char *out, uint64_t part, uint64_t whole);
 
 #endif

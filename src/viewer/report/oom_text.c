@@ -7,11 +7,11 @@
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/report/balance_text.h"
-#include "viewer/report/oom_words.h"
 #include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
 
 #define ULL(x) ((unsigned long long)(x))
+#define SITES_SHOWN 5
 
 static void wrapped(const struct vs_style *style, const char *lead, const char *text)
 {
@@ -61,11 +61,11 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     fprintf(style->out, "  program  ");
     vs_text_put(style->out, report->program);
     fprintf(style->out, ", %s%s\n", vs_report_ending(ending, report),
-            oom->ended ? "" : "; it got over this failure and went on");
+            oom->ended ? "" : "; it recovered from this failure");
     if (report->condition != VS_TRACE_COMPLETE)
         wrapped(style, "  trace    ", report->condition_text);
     if (oom->total_failures > 1)
-        fprintf(style->out, "  failures %llu in all; this is number %llu (--nth chooses)\n",
+        fprintf(style->out, "  failures %llu, this is number %llu (choose with --nth)\n",
                 ULL(oom->total_failures), ULL(oom->number));
 }
 
@@ -77,6 +77,17 @@ static void bytes_row(const struct vs_style *style, const char *label, uint64_t 
             vs_text_percent(share, bytes, total), label, remark);
 }
 
+static const char *holes_text(char text[128], const struct vs_oom *oom)
+{
+    char size[VS_SIZE_TEXT_MAX];
+    vs_size_format(size, oom->largest_hole);
+    if (oom->holes == 1)
+        snprintf(text, 128, " in one hole");
+    else
+        snprintf(text, 128, " in %llu holes, the largest %s", ULL(oom->holes), size);
+    return text;
+}
+
 static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style *style)
 {
     if (oom->failure.host)
@@ -86,13 +97,9 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
             oom->limit ? "limit's" : "device's", vs_size_format(size, oom->total), vs_unpaint(style));
     if (oom->balance.known && (oom->balance.context_count > oom->balance.contexts_unmeasured ||
                                oom->balance.others_known)) {
-        vs_size_format(size, oom->largest_hole);
-        if (oom->cached && oom->holes == 1)
-            fprintf(style->out, "  the one hole in the cache was %s\n", size);
-        else if (oom->cached)
-            fprintf(style->out, "  the largest of %llu holes in the cache was %s\n", ULL(oom->holes),
-                    size);
         vs_balance_rows(style, &oom->balance);
+        if (oom->cached)
+            fprintf(style->out, "  the cached memory is%s\n", holes_text(remark, oom));
         return;
     }
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
@@ -101,80 +108,80 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
         snprintf(remark, sizeof remark, " (%s)", vs_family_name((uint64_t)f));
         bytes_row(style, "live", oom->family[f], oom->total, remark);
     }
-    if (oom->cached) {
-        snprintf(remark, sizeof remark, ", largest hole %s of %llu",
-                 vs_size_format(size, oom->largest_hole), ULL(oom->holes));
-        bytes_row(style, "cached, not in use", oom->cached, oom->total, remark);
-    }
+    if (oom->cached)
+        bytes_row(style, "cached but unused", oom->cached, oom->total, holes_text(remark, oom));
     if (oom->free_known && !oom->limit)
-        bytes_row(style, "outside: context, modules, other processes", oom->outside, oom->total,
+        bytes_row(style, "outside: contexts, modules, other processes", oom->outside, oom->total,
                   "");
     bytes_row(style, "free", oom->free_bytes, oom->total,
-              oom->free_known ? "" : " (or outside; the device was not asked)");
+              oom->free_known ? "" : " (or outside; the device was not read)");
+}
+
+/* Call sites of less than a hundredth are noise under those that matter: they are summed up. */
+static void sites(const struct vs_oom *oom, const struct vs_style *style)
+{
+    struct vs_style shown = *style;
+    if (oom->sites.count == 0)
+        return;
+    if (!shown.sites) {
+        shown.sites = 1;
+        while (shown.sites < SITES_SHOWN && shown.sites < oom->sites.count &&
+               oom->sites.items[shown.sites].bytes >= oom->sites.total_bytes / 100)
+            shown.sites++;
+    }
+    fprintf(style->out, "\n%smemory by call site%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
+    vs_text_sites(&shown, &oom->sites);
 }
 
 void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                  const struct vs_style *style)
 {
-    char evidence[VS_EVIDENCE_MAX][VS_SENTENCE_MAX], sentence[VS_SENTENCE_MAX], lead[32];
+    char lead[32];
     what_failed(oom, report, style);
-    fprintf(style->out, "\n%sverdict  %s%s\n", vs_paint(style, VS_BOLD),
-            vs_oom_verdict_words(oom->verdict), vs_unpaint(style));
-    size_t count = vs_oom_evidence(oom, evidence);
-    for (size_t i = 0; i < count; i++)
-        wrapped(style, "  - ", evidence[i]);
+    fprintf(style->out, "\n%sverdict  %s%s\n", vs_paint(style, VS_BOLD), oom->verdict->words,
+            vs_unpaint(style));
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
     where_the_bytes_were(oom, style);
-    if (oom->sites.count) {
-        fprintf(style->out, "\n%swho held them%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
-        vs_text_sites(style, &oom->sites);
-    }
+    sites(oom, style);
     if (oom->remedy_count)
         fprintf(style->out, "\n%swhat would have helped%s\n", vs_paint(style, VS_BOLD),
                 vs_unpaint(style));
     for (size_t i = 0; i < oom->remedy_count; i++) {
         snprintf(lead, sizeof lead, "  %zu. ", i + 1);
-        wrapped(style, lead, vs_oom_remedy_words(oom, i, sentence));
+        wrapped(style, lead, oom->remedies[i].text);
     }
+}
+
+/* How much of *device* was left when it was fullest: as read, or by what was recorded. */
+static void least_free(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_balance *fullest = &device->balance_peak;
+    uint64_t reserved = device->peak_reserved.bytes, total = device->total_bytes;
+    char left[VS_SIZE_TEXT_MAX], share[16], peak[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    fprintf(style->out, "  device %llu  ", ULL(device->device));
+    if (fullest->known) {
+        fprintf(style->out, "lowest free memory seen: %s of %s (%s)\n",
+                vs_size_format(left, fullest->free), vs_size_format(size, fullest->total),
+                vs_text_percent(share, fullest->free, fullest->total));
+        return;
+    }
+    uint64_t room = total > reserved ? total - reserved : 0;
+    fprintf(style->out, "peak reserved %s of %s: %s (%s) left for contexts and other processes\n",
+            vs_size_format(peak, reserved), vs_size_format(size, total),
+            vs_size_format(left, room), vs_text_percent(share, room, total));
 }
 
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style)
 {
-    char peak[VS_SIZE_TEXT_MAX], total[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX], share[16];
     fprintf(style->out, "no allocation failed in ");
     vs_text_put(style->out, report->path);
     fputc('\n', style->out);
     if (report->condition != VS_TRACE_COMPLETE)
         wrapped(style, "  trace    ", report->condition_text);
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct vs_report_device *device = &report->devices[i];
-        uint64_t reserved = device->peak_reserved.bytes;
-        if (device->total_bytes == 0)
-            continue;
-        uint64_t room = device->total_bytes > reserved ? device->total_bytes - reserved : 0;
-        fprintf(style->out, "  device %llu  peak reserved %s of %s; headroom %s (%s), context and "
-                "other processes not counted\n", ULL(device->device),
-                vs_size_format(peak, reserved), vs_size_format(total, device->total_bytes),
-                vs_size_format(left, room), vs_text_percent(share, room, device->total_bytes));
-    }
-}
-
-static const char *remedy_name(enum vs_remedy_kind kind)
-{
-    switch (kind) {
-    case VS_REMEDY_FREE_GROWTH: return "free_growth";
-    case VS_REMEDY_AVOID_SPIKE: return "avoid_spike";
-    case VS_REMEDY_USE_HOLES: return "use_holes";
-    case VS_REMEDY_RELEASE_CACHE: return "release_cache";
-    case VS_REMEDY_STOP_OTHERS: return "stop_others";
-    case VS_REMEDY_SMALLER_STEP: return "smaller_step";
-    case VS_REMEDY_SHRINK_SITE: return "shrink_site";
-    case VS_REMEDY_SMALLER_REQUEST: return "smaller_request";
-    case VS_REMEDY_BIGGER_DEVICE: return "bigger_device";
-    case VS_REMEDY_RAISE_LIMIT: return "raise_limit";
-    case VS_REMEDY_LIFT_LIMIT: return "lift_limit";
-    case VS_REMEDY_FIX_SIZE: return "fix_size";
-    }
-    return "unknown";
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].total_bytes)
+            least_free(&report->devices[i], style);
 }
 
 static void figures(struct vs_json *json, const struct vs_oom *oom)
@@ -216,10 +223,18 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
     vs_json_end_object(json);
 }
 
+static void evidence(struct vs_json *json, const char *key, const struct vs_oom *oom, bool against)
+{
+    vs_json_begin_array(json, key);
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        if (oom->evidence[i].against == against)
+            vs_json_string(json, NULL, oom->evidence[i].text);
+    vs_json_end_array(json);
+}
+
 void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
-    char evidence[VS_EVIDENCE_MAX][VS_SENTENCE_MAX], sentence[VS_SENTENCE_MAX];
     vs_json_begin_object(&json, NULL);
     vs_json_string(&json, "schema", "vramscope.oom/1");
     vs_json_string(&json, "trace", report->path);
@@ -232,23 +247,20 @@ void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE 
     }
     vs_json_uint(&json, "failure_number", oom->number);
     vs_report_json_failure(&json, "failure", &oom->failure);
-    vs_json_string(&json, "verdict", vs_verdict_name(oom->verdict));
-    vs_json_string(&json, "verdict_text", vs_oom_verdict_words(oom->verdict));
-    vs_json_begin_array(&json, "evidence");
-    size_t count = vs_oom_evidence(oom, evidence);
-    for (size_t i = 0; i < count; i++)
-        vs_json_string(&json, NULL, evidence[i]);
-    vs_json_end_array(&json);
+    vs_json_string(&json, "verdict", oom->verdict->name);
+    vs_json_string(&json, "verdict_text", oom->verdict->words);
+    evidence(&json, "evidence", oom, false);
+    evidence(&json, "evidence_against", oom, true);
     figures(&json, oom);
     vs_report_json_sites(&json, "sites_live", &oom->sites);
     vs_report_json_sites(&json, "sites_growing", &oom->growing);
     vs_json_begin_array(&json, "remedies");
     for (size_t i = 0; i < oom->remedy_count; i++) {
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "kind", remedy_name(oom->remedies[i].kind));
+        vs_json_string(&json, "kind", oom->remedies[i].kind);
         vs_json_bool(&json, "fits", oom->remedies[i].fits);
         vs_json_uint(&json, "bytes", oom->remedies[i].bytes);
-        vs_json_string(&json, "text", vs_oom_remedy_words(oom, i, sentence));
+        vs_json_string(&json, "text", oom->remedies[i].text);
         vs_json_end_object(&json);
     }
     vs_json_end_array(&json);

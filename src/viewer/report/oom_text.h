@@ -8,11 +8,12 @@
 #include "analysis/oom/oom.h"
 #include "viewer/common/text_style.h"
 
-/* vs_oom_text: print *oom*; *report* is that of the same trace. */
+/* vs_oom_text: print *oom*; *report* is that of the same trace. style->sites 0: the call sites
+ * that matter, five at most. */
 void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                  const struct vs_style *style);
 
-/* vs_oom_text_none: no allocation failed; print the headroom of each device. */
+/* vs_oom_text_none: no allocation failed; print how much of each device was left. */
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style);
 
 /* vs_oom_json: the same as JSON. *oom* NULL when nothing failed. */

@@ -111,12 +111,20 @@ static void fail_in_forward(struct vs_builder *b, unsigned number, unsigned live
     vs_builder_failed(b, 0, VS_FAMILY_DEVICE, request, CAPACITY - CONTEXT - ours, CAPACITY);
 }
 
-static const struct vs_remedy *remedy_of(const struct vs_oom *oom, enum vs_remedy_kind kind)
+static const struct vs_remedy *remedy_of(const struct vs_oom *oom, const char *kind)
 {
     for (size_t i = 0; i < oom->remedy_count; i++)
-        if (oom->remedies[i].kind == kind)
+        if (strcmp(oom->remedies[i].kind, kind) == 0)
             return &oom->remedies[i];
     return NULL;
+}
+
+static bool has_evidence(const struct vs_oom *oom, bool against, const char *text)
+{
+    for (size_t i = 0; i < oom->evidence_count; i++)
+        if (oom->evidence[i].against == against && strcmp(oom->evidence[i].text, text) == 0)
+            return true;
+    return false;
 }
 
 static void a_first_step_too_big_is_true_capacity(void **state)
@@ -126,7 +134,7 @@ static void a_first_step_too_big_is_true_capacity(void **state)
     start(&b);
     fail_in_forward(&b, 0, 5, 60 * MIB, 60 * MIB, 100 * MIB);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     assert_int_equal(oom->free_bytes, 48 * MIB);
     assert_int_equal(oom->outside, CONTEXT);
     assert_int_equal(oom->allocated, 400 * MIB);
@@ -134,8 +142,9 @@ static void a_first_step_too_big_is_true_capacity(void **state)
     assert_string_equal(oom->failure.place, "step 0 / forward");
     assert_string_equal(oom->sites.items[0].frames[0].function, "site_activation");
     assert_int_equal(oom->step_bytes, 300 * MIB);
-    assert_int_equal(remedy_of(oom, VS_REMEDY_BIGGER_DEVICE)->bytes, CAPACITY + 12 * MIB);
-    assert_true(remedy_of(oom, VS_REMEDY_SMALLER_STEP)->fits);
+    assert_int_equal(remedy_of(oom, "bigger_device")->bytes, CAPACITY + 12 * MIB);
+    assert_true(has_evidence(oom, false, "needs 60.0 MiB, 48.0 MiB available: short by 12.0 MiB"));
+    assert_true(remedy_of(oom, "smaller_step")->fits);
     done(&b, oom);
 }
 
@@ -146,7 +155,7 @@ static void a_request_above_the_device_in_the_first_step_is_true_capacity(void *
     start(&b);
     fail_in_forward(&b, 0, 1, 8 * MIB, 9 * GIB, 100 * MIB);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     done(&b, oom);
 }
 
@@ -159,7 +168,7 @@ static void a_slightly_larger_later_step_is_true_capacity_not_a_spike(void **sta
         step(&b, i, 80 * MIB, 0);
     fail_in_forward(&b, 5, 3, 95 * MIB, 95 * MIB, 100 * MIB);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     assert_int_equal(oom->steps_done, 5);
     assert_int_equal(oom->steps_peak, 420 * MIB);
     done(&b, oom);
@@ -174,14 +183,45 @@ static void a_leak_per_step_is_growth(void **state)
         step(&b, i, 60 * MIB, 20 * MIB);
     fail_in_forward(&b, 6, 3, 60 * MIB, 60 * MIB, 220 * MIB);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_GROWTH);
+    assert_string_equal(oom->verdict->name, "growth_per_step");
     assert_int_equal(oom->growth_bytes, 120 * MIB);
     assert_int_equal(oom->growth_per_step, 20 * MIB);
     assert_int_equal(oom->growth_since, 0);
     assert_int_equal(oom->growing.count, 1);
     assert_string_equal(oom->growing.items[0].frames[0].function, "site_leak");
-    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_FREE_GROWTH);
+    assert_string_equal(oom->remedies[0].kind, "free_growth");
     assert_true(oom->remedies[0].fits);
+    assert_true(has_evidence(oom, false, "grows by 20.0 MiB every step since step 0: 120.0 MiB so far"));
+    assert_string_equal(remedy_of(oom, "bigger_device")->text,
+                        "a larger device only delays it: one more step per 20.0 MiB");
+    done(&b, oom);
+}
+
+static void growth_over_few_steps_says_so(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    for (unsigned i = 0; i < 4; i++)
+        step(&b, i, 60 * MIB, 20 * MIB);
+    fail_in_forward(&b, 4, 4, 60 * MIB, 60 * MIB, 180 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_string_equal(oom->verdict->name, "growth_per_step");
+    assert_true(has_evidence(oom, true, "only 4 steps were completed"));
+    done(&b, oom);
+}
+
+static void a_request_a_little_larger_than_what_is_free_differs_in_print(void **state)
+{
+    (void)state;
+    struct vs_builder b;
+    start(&b);
+    fail_in_forward(&b, 0, 5, 60 * MIB, 48 * MIB + 4096, 100 * MIB);
+    struct vs_oom *oom = diagnose(&b, 0);
+    assert_int_equal(oom->missing, 2 * MIB); /* the device gives whole pages */
+    assert_true(has_evidence(oom, false, "needs 50.0 MiB from the device (48.0 MiB rounded up), "
+                             "48.0 MiB available: short by 2.0 MiB"));
+    assert_non_null(strstr(remedy_of(oom, "bigger_device")->text, "514.0 MiB (this one has 512.0"));
     done(&b, oom);
 }
 
@@ -196,7 +236,7 @@ static void the_leaking_request_itself_failing_is_growth(void **state)
     b.stack = site_leak(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * MIB, 48 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_GROWTH);
+    assert_string_equal(oom->verdict->name, "growth_per_step");
     assert_string_equal(oom->failure.site.frames[0].function, "site_leak");
     done(&b, oom);
 }
@@ -212,7 +252,7 @@ static void growth_too_small_to_matter_is_not_the_verdict(void **state)
     fail_in_forward(&b, 5, 3, 80 * MIB, 147 * MIB - MIB / 4, 101 * MIB + MIB / 4);
     struct vs_oom *oom = diagnose(&b, 0);
     assert_true(oom->growth_bytes > 0);
-    assert_int_not_equal(oom->verdict, VS_VERDICT_GROWTH);
+    assert_string_not_equal(oom->verdict->name, "growth_per_step");
     done(&b, oom);
 }
 
@@ -226,7 +266,7 @@ static void memory_kept_for_only_two_steps_is_not_growth(void **state)
     fail_in_forward(&b, 2, 4, 70 * MIB, 70 * MIB, 140 * MIB);
     struct vs_oom *oom = diagnose(&b, 0);
     assert_int_equal(oom->growth_bytes, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     done(&b, oom);
 }
 
@@ -241,11 +281,11 @@ static void one_request_unlike_any_other_is_a_spike(void **state)
     b.stack = site_spike(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 400 * MIB, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_string_equal(oom->verdict->name, "single_spike");
     assert_true(oom->spike_is_request);
     assert_int_equal(oom->spike_bytes, 400 * MIB);
-    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_AVOID_SPIKE);
-    assert_int_equal(oom->remedies[0].other, 260 * MIB); /* what the run needs without it */
+    assert_string_equal(oom->remedies[0].kind, "avoid_spike");
+    assert_non_null(strstr(oom->remedies[0].text, "peaks at 260.0 MiB")); /* without it */
     done(&b, oom);
 }
 
@@ -260,7 +300,7 @@ static void a_spike_above_the_device_is_still_a_spike(void **state)
     b.stack = site_spike(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 700 * MIB, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_string_equal(oom->verdict->name, "single_spike");
     done(&b, oom);
 }
 
@@ -277,10 +317,10 @@ static void a_live_spike_that_makes_others_fail_is_a_spike(void **state)
     b.stack = site_activation(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 40 * MIB, 28 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_string_equal(oom->verdict->name, "single_spike");
     assert_false(oom->spike_is_request);
     assert_int_equal(oom->spike_bytes, 320 * MIB);
-    assert_string_equal(oom->spike_site.frames[0].function, "site_spike");
+    assert_string_equal(oom->step_largest_site.frames[0].function, "site_spike");
     done(&b, oom);
 }
 
@@ -297,7 +337,7 @@ static void a_spike_between_two_steps_is_a_spike(void **state)
     b.stack = site_activation(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 40 * MIB, 28 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_string_equal(oom->verdict->name, "single_spike");
     assert_int_equal(oom->spike_bytes, 320 * MIB);
     assert_false(oom->in_step);
     assert_string_equal(oom->failure.place, "evaluation");
@@ -323,7 +363,7 @@ static void a_large_request_that_every_step_makes_is_not_a_spike(void **state)
     b.stack = site_spike(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 200 * MIB, 148 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     done(&b, oom);
 }
 
@@ -340,7 +380,7 @@ static void a_spike_is_seen_without_step_marks_when_memory_goes_round(void **sta
     b.stack = site_spike(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 420 * MIB, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_SPIKE);
+    assert_string_equal(oom->verdict->name, "single_spike");
     done(&b, oom);
 }
 
@@ -369,13 +409,13 @@ static void enough_in_pieces_too_small_is_fragmentation(void **state)
     b.stack = site_spike(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 120 * MIB, 48 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_FRAGMENTATION);
+    assert_string_equal(oom->verdict->name, "fragmentation");
     assert_int_equal(oom->cached, 200 * MIB);
     assert_int_equal(oom->largest_hole, 5 * MIB);
     assert_int_equal(oom->holes, 40);
     assert_int_equal(oom->empty_bytes, 0);
-    assert_non_null(remedy_of(oom, VS_REMEDY_USE_HOLES));
-    assert_int_equal(remedy_of(oom, VS_REMEDY_SMALLER_REQUEST)->bytes, 48 * MIB);
+    assert_non_null(remedy_of(oom, "use_holes"));
+    assert_int_equal(remedy_of(oom, "smaller_request")->bytes, 48 * MIB);
     done(&b, oom);
 }
 
@@ -387,7 +427,7 @@ static void more_than_all_pieces_together_is_true_capacity(void **state)
     b.stack = site_spike(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 249 * MIB, 48 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     done(&b, oom);
 }
 
@@ -406,7 +446,7 @@ static void a_few_small_holes_do_not_make_it_fragmentation(void **state)
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 60 * MIB, 48 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
     assert_int_equal(oom->cached, 20 * MIB);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     done(&b, oom);
 }
 
@@ -428,7 +468,7 @@ static void gaps_without_frees(bool in_step)
     struct vs_oom *oom = diagnose(&b, 0);
     assert_int_equal(oom->need, 20 * MIB);
     assert_int_equal(oom->cached, 132 * MIB);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     done(&b, oom);
 }
 
@@ -451,8 +491,8 @@ static void a_size_no_device_has_is_absurd(void **state)
     start(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, UINT64_MAX - 4095, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_ABSURD);
-    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_FIX_SIZE);
+    assert_string_equal(oom->verdict->name, "absurd_request");
+    assert_string_equal(oom->remedies[0].kind, "fix_size");
     done(&b, oom);
 }
 
@@ -463,7 +503,7 @@ static void a_refusal_with_enough_free_is_called_one(void **state)
     start(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_REFUSED);
+    assert_string_equal(oom->verdict->name, "refused");
     done(&b, oom);
 }
 
@@ -483,15 +523,15 @@ static void a_limit_that_was_reached_while_the_device_had_more_is_the_cause(void
     vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(200), 64 * MIB, 64 * MIB); /* not counted */
     vs_builder_failed(&b, 0, VS_FAMILY_ASYNC, 29 * MIB, 284 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_LIMIT);
+    assert_string_equal(oom->verdict->name, "imposed_limit");
     assert_true(report->devices[0].limit_bytes == CAPACITY / 4);
     assert_true(oom->limit == 128 * MIB && oom->total == 128 * MIB);
     assert_true(oom->device_total == CAPACITY && oom->device_free == 284 * MIB);
     assert_true(oom->free_bytes == 28 * MIB && oom->missing == MIB && oom->outside == 0);
-    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_RAISE_LIMIT);
+    assert_string_equal(oom->remedies[0].kind, "raise_limit");
     assert_true(oom->remedies[0].fits && oom->remedies[0].bytes == 129 * MIB);
     for (size_t i = 0; i < oom->remedy_count; i++)
-        assert_int_not_equal(oom->remedies[i].kind, VS_REMEDY_BIGGER_DEVICE);
+        assert_string_not_equal(oom->remedies[i].kind, "bigger_device");
     done(&b, oom);
 }
 
@@ -504,7 +544,7 @@ static void a_limit_that_was_not_reached_is_not_the_cause(void **state)
     /* others hold the rest: the device ends before the limit does */
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 100 * MIB, 60 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
+    assert_string_equal(oom->verdict->name, "true_capacity");
     assert_true(oom->limit == 0 && oom->total == CAPACITY);
     done(&b, oom);
 }
@@ -517,7 +557,7 @@ static void a_refusal_below_the_limit_is_called_one(void **state)
     option(&b, "limit", "256MiB");
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 20 * MIB, 348 * MIB, CAPACITY);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_REFUSED);
+    assert_string_equal(oom->verdict->name, "refused");
     done(&b, oom);
 }
 
@@ -545,12 +585,12 @@ static void another_process_in_the_way_is_named(void **state)
     (void)state;
     struct vs_builder b;
     struct vs_oom *oom = fail_beside(&b, 74 * GIB, VS_USAGE_BY_PID, 2 * GIB, GIB);
-    assert_int_equal(oom->verdict, VS_VERDICT_OTHERS);
+    assert_string_equal(oom->verdict->name, "other_process");
     assert_int_equal(oom->balance.others, 74 * GIB);
     assert_int_equal(oom->balance.process[0].pid, 77);
     assert_int_equal(vs_balance_parts(&oom->balance), 79 * GIB);
     assert_int_equal(oom->balance.unexplained, GIB);
-    assert_int_equal(oom->remedies[0].kind, VS_REMEDY_STOP_OTHERS);
+    assert_string_equal(oom->remedies[0].kind, "stop_others");
     assert_int_equal(oom->remedies[0].bytes, 74 * GIB);
     done(&b, oom);
 }
@@ -560,7 +600,7 @@ static void a_small_neighbour_is_a_remedy_but_no_verdict(void **state)
     (void)state;
     struct vs_builder b; /* the rest is the context's: nobody else's */
     struct vs_oom *oom = fail_beside(&b, 3 * GIB, VS_USAGE_BY_PID, 2 * GIB, GIB);
-    assert_int_not_equal(oom->verdict, VS_VERDICT_OTHERS);
+    assert_string_not_equal(oom->verdict->name, "other_process");
     done(&b, oom);
 }
 
@@ -570,8 +610,8 @@ static void a_neighbour_whose_end_would_not_do_is_not_to_blame(void **state)
     struct vs_builder b;
     struct vs_oom *oom = fail_beside(&b, 30 * GIB, VS_USAGE_BY_PID, 78 * GIB, 46 * GIB);
     assert_int_equal(oom->missing, 32 * GIB);
-    assert_int_equal(oom->verdict, VS_VERDICT_CAPACITY);
-    assert_null(remedy_of(oom, VS_REMEDY_STOP_OTHERS));
+    assert_string_equal(oom->verdict->name, "true_capacity");
+    assert_null(remedy_of(oom, "stop_others"));
     done(&b, oom);
 }
 
@@ -580,7 +620,7 @@ static void processes_that_cannot_be_distinguished_are_outside_memory(void **sta
     (void)state;
     struct vs_builder b;
     struct vs_oom *oom = fail_beside(&b, 74 * GIB, VS_USAGE_UNATTRIBUTED, 2 * GIB, GIB);
-    assert_int_equal(oom->verdict, VS_VERDICT_OUTSIDE);
+    assert_string_equal(oom->verdict->name, "outside_memory");
     assert_int_equal(oom->balance.others, 0);
     done(&b, oom);
 }
@@ -595,7 +635,7 @@ static void a_device_full_of_others_is_outside_memory(void **state)
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB, 80 * GIB);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_OUTSIDE);
+    assert_string_equal(oom->verdict->name, "outside_memory");
     assert_int_equal(oom->outside, 75 * GIB);
     done(&b, oom);
 }
@@ -607,7 +647,7 @@ static void page_locked_memory_is_the_hosts_matter(void **state)
     start(&b);
     vs_builder_failed(&b, 0, VS_FAMILY_PINNED, 64 * GIB, 0, 0);
     struct vs_oom *oom = diagnose(&b, 0);
-    assert_int_equal(oom->verdict, VS_VERDICT_HOST);
+    assert_string_equal(oom->verdict->name, "host_memory");
     done(&b, oom);
 }
 
@@ -639,6 +679,8 @@ int main(void)
         cmocka_unit_test(a_request_above_the_device_in_the_first_step_is_true_capacity),
         cmocka_unit_test(a_slightly_larger_later_step_is_true_capacity_not_a_spike),
         cmocka_unit_test(a_leak_per_step_is_growth),
+        cmocka_unit_test(growth_over_few_steps_says_so),
+        cmocka_unit_test(a_request_a_little_larger_than_what_is_free_differs_in_print),
         cmocka_unit_test(the_leaking_request_itself_failing_is_growth),
         cmocka_unit_test(growth_too_small_to_matter_is_not_the_verdict),
         cmocka_unit_test(memory_kept_for_only_two_steps_is_not_growth),

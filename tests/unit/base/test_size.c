@@ -152,6 +152,28 @@ static void counts_print_with_commas_between_thousands(void **state)
     assert_string_equal(vs_count_format(out, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+static void two_sizes_that_differ_differ_in_print(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t a, b;
+        const char *first, *second;
+    } cases[] = {
+        {16 * VS_MIB, 4 * VS_MIB, "16.0 MiB", "4.0 MiB"},
+        {4 * VS_MIB, 4 * VS_MIB, "4.0 MiB", "4.0 MiB"},
+        {4 * VS_MIB + VS_MIB / 100, 4 * VS_MIB, "4.01 MiB", "4.00 MiB"},
+        {2 * VS_GIB + 2 * VS_MIB, 2 * VS_GIB, "2.002 GiB", "2.000 GiB"},
+        {4 * VS_MIB, 4 * VS_MIB + 1, "4,194,304 B", "4,194,305 B"},
+        {UINT64_MAX, UINT64_MAX - 1, "18,446,744,073,709,551,615 B", "18,446,744,073,709,551,614 B"},
+        {1, 2, "1 B", "2 B"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct vs_size_pair pair = vs_sizes_apart(cases[i].a, cases[i].b);
+        assert_string_equal(pair.a, cases[i].first);
+        assert_string_equal(pair.b, cases[i].second);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_printed_size_reads_back_within_its_rounding),
         cmocka_unit_test(times_print_in_their_unit),
         cmocka_unit_test(counts_print_with_commas_between_thousands),
+        cmocka_unit_test(two_sizes_that_differ_differ_in_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

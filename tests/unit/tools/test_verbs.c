@@ -381,7 +381,7 @@ static void a_killed_program_is_reported_but_does_not_pass_a_check(void **state)
     vs_builder_remove(&b);
 }
 
-static void oom_prints_the_verdict_or_the_headroom(void **state)
+static void oom_prints_the_verdict_or_what_was_left(void **state)
 {
     (void)state;
     struct vs_builder b;
@@ -391,7 +391,7 @@ static void oom_prints_the_verdict_or_the_headroom(void **state)
     run(&o, b.dir, "oom trace.vst");
     assert_int_equal(o.code, 0);
     assert_contains(o.out, "no allocation failed");
-    assert_contains(o.out, "headroom 976.0 MiB");
+    assert_contains(o.out, "peak reserved 48.0 MiB of 1.0 GiB: 976.0 MiB (95.3 %) left");
     run(&o, b.dir, "oom --nth 1 trace.vst");
     assert_int_equal(o.code, 2);
     vs_builder_remove(&b);
@@ -821,7 +821,7 @@ int main(void)
         cmocka_unit_test(a_recording_that_stopped_early_does_not_pass_a_check),
         cmocka_unit_test(the_first_moment_knows_the_process),
         cmocka_unit_test(a_killed_program_is_reported_but_does_not_pass_a_check),
-        cmocka_unit_test(oom_prints_the_verdict_or_the_headroom),
+        cmocka_unit_test(oom_prints_the_verdict_or_what_was_left),
         cmocka_unit_test(export_writes_a_file_or_standard_output),
         cmocka_unit_test(a_full_disk_is_said_not_ignored),
         cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),

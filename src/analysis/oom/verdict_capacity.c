@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdict: the program needs more than the device has. Chosen when no other explains it. */
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+static bool applies(const struct vs_oom *oom)
+{
+    (void)oom;
+    return true;
+}
+
+static void explain(struct vs_oom *oom)
+{
+    unsigned long long steps = oom->steps_done;
+    struct vs_size_pair two = vs_sizes_apart(oom->failure.requested, oom->total);
+    if (oom->total && oom->failure.requested > oom->total)
+        vs_oom_evidence(oom, "the request alone, %s, is larger than the device, %s", two.a, two.b);
+    vs_oom_evidence(oom, "live allocations hold %s, %s of the device",
+                    vs_oom_size(oom, oom->allocated),
+                    vs_oom_percent(oom, oom->allocated, oom->total));
+    if (oom->cached)
+        vs_oom_evidence(oom, "%s more is cached, the largest hole %s: %s",
+                        vs_oom_size(oom, oom->cached), vs_oom_size(oom, oom->largest_hole),
+                        oom->cached < oom->missing
+                            ? "less than is missing"
+                            : "the program was still growing, so holes are not the cause");
+    if (oom->steps_begun && steps == 0)
+        vs_oom_evidence(oom, "no step was completed: the first one does not fit");
+    else if (steps)
+        vs_oom_evidence(oom, "%llu step%s fit, with a peak of %s%s", steps, steps == 1 ? "" : "s",
+                        vs_oom_size(oom, oom->steps_peak),
+                        oom->growth_bytes ? "" : "; nothing grows from step to step");
+    vs_oom_say_missing(oom);
+    if (oom->growth_bytes)
+        vs_oom_but(oom, "memory also grows: %s were kept over the steps so far",
+                   vs_oom_size(oom, oom->growth_bytes));
+    if (vs_oom_others_in_the_way(oom))
+        vs_oom_stop_others(oom);
+    vs_oom_common_remedies(oom);
+}
+
+const struct vs_verdict vs_verdict_capacity = {
+    "true_capacity", "true capacity: the program needs more memory than the device has", applies,
+    explain};

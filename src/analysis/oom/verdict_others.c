@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdicts: other processes that NVML lists hold a good part of the device, and the request fits
+ * without them; or most of the device is held outside this program, by whom is not known. */
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+#define GIB (UINT64_C(1) << 30)
+#define PROCESSES_SHOWN 3
+
+bool vs_oom_others_in_the_way(const struct vs_oom *oom)
+{
+    return oom->balance.known && oom->balance.others_known && oom->missing > 0 &&
+           oom->balance.others >= oom->missing;
+}
+
+void vs_oom_stop_others(struct vs_oom *oom)
+{
+    const struct vs_balance *balance = &oom->balance;
+    struct vs_size_pair two = vs_sizes_apart(balance->others, oom->missing);
+    unsigned long long largest = balance->process_count ? balance->process[0].pid : 0;
+    if (balance->others_count == 1 && largest)
+        vs_oom_remedy(oom, "stop_others", balance->others, true,
+                      "end or move process %llu: it holds %s, and %s is missing", largest, two.a,
+                      two.b);
+    else
+        vs_oom_remedy(oom, "stop_others", balance->others, true,
+                      "end or move the other processes (the largest is %llu): they hold %s, and %s "
+                      "is missing", largest, two.a, two.b);
+}
+
+static bool others_apply(const struct vs_oom *oom)
+{
+    return vs_oom_others_in_the_way(oom) && oom->balance.others > oom->total / 4;
+}
+
+static void explain_others(struct vs_oom *oom)
+{
+    const struct vs_balance *balance = &oom->balance;
+    bool one = balance->others_count == 1;
+    vs_oom_evidence(oom, "%llu other process%s hold%s %s, %s of the device (from NVML); this "
+                    "program's allocations hold %s", (unsigned long long)balance->others_count,
+                    one ? "" : "es", one ? "s" : "", vs_oom_size(oom, balance->others),
+                    vs_oom_percent(oom, balance->others, oom->total),
+                    vs_oom_size(oom, oom->reserved));
+    for (size_t i = 0; !one && i < balance->process_count && i < PROCESSES_SHOWN; i++)
+        vs_oom_evidence(oom, "process %llu holds %s", (unsigned long long)balance->process[i].pid,
+                        vs_oom_size(oom, balance->process[i].bytes));
+    vs_oom_say_missing(oom);
+    if (oom->reserved > balance->others)
+        vs_oom_but(oom, "this program holds more than they do");
+    vs_oom_stop_others(oom);
+    vs_oom_common_remedies(oom);
+}
+
+const struct vs_verdict vs_verdict_others = {
+    "other_process", "other process: others hold a large part of the device", others_apply,
+    explain_others};
+
+static bool outside_applies(const struct vs_oom *oom)
+{
+    return oom->free_known && oom->outside > oom->total / 2 && oom->outside > 2 * GIB &&
+           oom->outside - GIB >= oom->missing;
+}
+
+static void explain_outside(struct vs_oom *oom)
+{
+    struct vs_size_pair two = vs_sizes_apart(oom->outside, oom->missing);
+    vs_oom_evidence(oom, "%s, %s of the device, is held outside this program's allocations, which "
+                    "hold %s", vs_oom_size(oom, oom->outside),
+                    vs_oom_percent(oom, oom->outside, oom->total), vs_oom_size(oom, oom->reserved));
+    vs_oom_say_missing(oom);
+    vs_oom_but(oom, "contexts and modules of this program are part of it");
+    vs_oom_remedy(oom, "stop_others", oom->outside, true,
+                  "end other processes on the device (nvidia-smi lists them): they and the "
+                  "contexts hold %s, and %s is missing", two.a, two.b);
+    vs_oom_common_remedies(oom);
+}
+
+const struct vs_verdict vs_verdict_outside = {
+    "outside_memory", "memory outside the program: others hold most of the device",
+    outside_applies, explain_outside};

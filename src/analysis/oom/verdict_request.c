@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verdicts for which the device's memory is not the cause: page-locked memory, which the host
+ * refused; a size that no device has; a request that the device refused though enough was free. */
+#include "analysis/oom/verdict.h"
+#include "base/vs_size.h"
+
+#define TIB (UINT64_C(1) << 40)
+
+static bool is_host(const struct vs_oom *oom)
+{
+    return oom->failure.host;
+}
+
+static void explain_host(struct vs_oom *oom)
+{
+    vs_oom_evidence(oom, "%s of page-locked memory requested; the program already held %s of it",
+                    vs_oom_size(oom, oom->failure.requested), vs_oom_size(oom, oom->allocated));
+}
+
+const struct vs_verdict vs_verdict_host = {
+    "host_memory", "host memory: the host refused page-locked memory; the device is not involved",
+    is_host, explain_host};
+
+static bool is_absurd(const struct vs_oom *oom)
+{
+    uint64_t bound = oom->total > TIB / 8 ? oom->total * 8 : TIB;
+    return oom->failure.requested > bound;
+}
+
+static void explain_absurd(struct vs_oom *oom)
+{
+    vs_oom_evidence(oom, "%s (%llu bytes) requested from a device of %s",
+                    vs_oom_size(oom, oom->failure.requested),
+                    (unsigned long long)oom->failure.requested, vs_oom_size(oom, oom->total));
+    vs_oom_evidence(oom, "such sizes come from a negative or overflowed product, or from a number "
+                    "of bytes used as a number of elements");
+    vs_oom_remedy(oom, "fix_size", oom->failure.requested, true, "correct the size at %s",
+                  vs_oom_site(oom, &oom->failure.site, 2));
+}
+
+const struct vs_verdict vs_verdict_absurd = {
+    "absurd_request", "absurd request: no device could hold it; the size is wrong", is_absurd,
+    explain_absurd};
+
+static bool is_refused(const struct vs_oom *oom)
+{
+    return oom->free_known && oom->free_bytes >= oom->need;
+}
+
+static void explain_refused(struct vs_oom *oom)
+{
+    struct vs_size_pair two = vs_sizes_apart(oom->free_bytes, oom->need);
+    vs_oom_evidence(oom, "the device reported %s free of %s; the request needs %s", two.a,
+                    vs_oom_size(oom, oom->total), two.b);
+    vs_oom_evidence(oom, "possible causes: a limit (MPS, MIG, the maximum of a pool), free memory "
+                    "in small pieces, or an injected fault");
+    vs_oom_remedy(oom, "lift_limit", oom->free_bytes, true,
+                  "raise the limit that refused the request: %s was free, and it needs %s", two.a,
+                  two.b);
+}
+
+const struct vs_verdict vs_verdict_refused = {
+    "refused", "refused: the device reported enough free memory and still refused", is_refused,
+    explain_refused};

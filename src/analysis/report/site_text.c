@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Call sites and names as text; see the header. */
+#include "analysis/report/site_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/format/event.h"
+
+size_t vs_text_width(const char *text)
+{
+    size_t columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+/* The controls of the second half, U+0080 to U+009F, are two bytes; a lone byte in that range is
+ * not UTF-8, and no terminal acts on it. */
+char vs_text_next(const char **text)
+{
+    const unsigned char *at = (const unsigned char *)(*text)++;
+    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+        (*text)++;
+        return '?';
+    }
+    return at[0] < ' ' || at[0] == 0x7f ? '?' : (char)at[0];
+}
+
+char *vs_text_clean(char *text)
+{
+    const char *from = text;
+    char *to = text;
+    while (*from)
+        *to++ = vs_text_next(&from);
+    *to = 0;
+    return text;
+}
+
+char *vs_text_clip(char *out, const char *text, size_t columns)
+{
+    bool cut = vs_text_width(text) > columns;
+    size_t keep = cut && columns ? columns - 1 : columns, seen = 0;
+    char *p = out;
+    while (*text) {
+        if (((unsigned char)*text & 0xc0) != 0x80 && seen++ == keep)
+            break;
+        *p++ = vs_text_next(&text);
+    }
+    if (cut && columns) {
+        memcpy(p, "…", strlen("…"));
+        p += strlen("…");
+    }
+    *p = 0;
+    return out;
+}
+
+/* Does "operator()" end before *length*? */
+static bool is_call_operator(const char *function, size_t length)
+{
+    static const char call[] = "operator()";
+    size_t bytes = sizeof call - 1;
+    return length >= bytes && memcmp(function + length - bytes, call, bytes) == 0 &&
+           (length == bytes || function[length - bytes - 1] == ':');
+}
+
+/* The function's name without its parameters: "f(int, float) const" -> "f". Template
+ * arguments stay; "operator()" and "(anonymous namespace)" are left alone. */
+static int function_length(const char *function)
+{
+    static const char suffix[] = ") const";
+    size_t whole = strlen(function), length = whole;
+    if (length >= sizeof suffix && strcmp(function + length - (sizeof suffix - 1), suffix) == 0)
+        length -= sizeof suffix - 2;
+    if (length == 0 || function[length - 1] != ')' || is_call_operator(function, length))
+        return (int)length;
+    int depth = 0;
+    for (size_t i = length; i-- > 0;) {
+        if (function[i] == ')')
+            depth++;
+        else if (function[i] == '(' && --depth == 0)
+            return i == 0 ? (int)whole : (int)i;
+    }
+    return (int)whole;
+}
+
+static size_t append(char *out, size_t at, const char *text, int length)
+{
+    int n = snprintf(out + at, VS_CHAIN_TEXT_MAX - at, "%.*s", length, text);
+    size_t end = at + (n > 0 ? (size_t)n : 0);
+    return end < VS_CHAIN_TEXT_MAX ? end : VS_CHAIN_TEXT_MAX - 1;
+}
+
+/* The mark for what a stack lacks says what helps. */
+static size_t append_function(char *out, size_t at, const char *function)
+{
+    static const char more[] = "(more frames; --stack-depth, at most 128)";
+    if (strcmp(function, "(more frames)") == 0)
+        return append(out, at, more, (int)sizeof more - 1);
+    return append(out, at, function, function_length(function));
+}
+
+char *vs_text_site(char *out, const struct vs_report_site *site, size_t frames)
+{
+    size_t at = 0;
+    out[0] = 0;
+    if (site->frame_count == 0) {
+        snprintf(out, VS_CHAIN_TEXT_MAX, "%s (no stack recorded)",
+                 *site->api ? site->api : vs_family_name(site->family));
+        return vs_text_clean(out);
+    }
+    const char *file = NULL;
+    for (size_t i = site->wrappers; i < site->frame_count && i < site->wrappers + frames; i++) {
+        const struct vs_report_frame *frame = &site->frames[i];
+        char where[300] = "";
+        if (i > site->wrappers)
+            at = append(out, at, " < ", 3);
+        at = append_function(out, at, frame->function);
+        if (frame->file && frame->line && file && strcmp(file, frame->file) == 0) {
+            snprintf(where, sizeof where, ":%u", frame->line);
+        } else if (frame->file && frame->line) {
+            const char *slash = strrchr(frame->file, '/');
+            snprintf(where, sizeof where, " (%.280s:%u)", slash ? slash + 1 : frame->file,
+                     frame->line);
+            file = frame->file;
+        }
+        at = append(out, at, where, (int)strlen(where));
+    }
+    if (site->frame_count > site->wrappers + frames)
+        append(out, at, " < …", (int)strlen(" < …"));
+    return vs_text_clean(out);
+}
+
+char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        snprintf(out, 16, "-");
+    else
+        snprintf(out, 16, "%.1f %%", 100.0 * (double)part / (double)whole);
+    return out;
+}
