@@ -71,7 +71,9 @@ ROOMS = {
                       "budget_text.h oom_text.h process_tree_text.h recording_text.h report_json.h "
                       "report_text.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
-                      "analysis/report viewer/common", "chrome.h"),
+                      "analysis/report viewer/common viewer/export", ""),
+    "viewer/export": ("base trace/format trace/read trace/symbols analysis/state analysis/checkpoint "
+                      "analysis/report viewer/common", "export.h export_table.h"),
     "simulator/checker": ("base simulator/driver", "vs_sim_check.h"),
     "simulator/driver": ("base public simulator/checker simulator/memory",
                          "vs_sim_activity.h vs_sim_clock.h vs_sim_driver.h vs_sim_nvml.h "
@@ -88,7 +90,7 @@ ROOMS = {
                      "whole_file.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/report "
                   "viewer/common viewer/report tools/common", "reach.h"),
-    "tools/verbs": ("base trace/read trace/symbols analysis/report viewer/common viewer/report viewer/chrome "
+    "tools/verbs": ("base trace/read trace/symbols analysis/report viewer/common viewer/report viewer/export "
                     "tools/common tools/run", ""),
     "examples": ("public", ""),
     "public": ("", "*"),

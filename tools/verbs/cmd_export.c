@@ -12,7 +12,7 @@
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
 #include "trace/read/seek.h"
-#include "viewer/chrome/chrome.h"
+#include "viewer/export/export.h"
 #include "viewer/report/recording_text.h"
 
 #define COUNTER_NS 10000 /* points of a counter closer than this are merged, maxima kept */
@@ -22,10 +22,11 @@ static const char usage[] =
     "\n"
     "Writes a trace in another tool's format.\n"
     "\n"
-    "  -f, --format FORMAT   chrome: JSON for ui.perfetto.dev and chrome://tracing; kernels,\n"
-    "                        copies and memsets per stream, NVTX ranges per thread, counters\n"
-    "                        of allocated and reserved bytes per device, large allocations\n"
-    "                        and failures with their call stacks\n"
+    "  -f, --format FORMAT   one of (man vramscope-export describes each):\n"
+#define VS_EXPORT_FORMAT(id, name, extension, options, help) \
+    "                        " name ": " help " (." extension ")\n"
+#include "viewer/export/export_table.h"
+#undef VS_EXPORT_FORMAT
     "  -o, --output FILE     default: standard output (also \"-\")\n"
     "      --instant-min SIZE  allocations from this size on are marked (1 % of the device or\n"
     "                        64 MiB, whichever is less)\n"
@@ -41,12 +42,20 @@ static const char usage[] =
     "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
     "wrong (what FILE was before stays then).\n";
 
+static const char names[] =
+#define VS_EXPORT_FORMAT(id, name, extension, options, help) " " name
+#include "viewer/export/export_table.h"
+#undef VS_EXPORT_FORMAT
+    ;
+
 struct export_arguments {
-    const char *format, *output;
+    const struct vs_export_format *format;
+    const char *output;
+    unsigned given; /* enum vs_export_option */
     bool partial;
     struct vs_part_args part;
     struct vs_time_window window;
-    struct vs_chrome_options chrome;
+    struct vs_export_options options;
 };
 
 static int parse(int argc, char **argv, struct export_arguments *args)
@@ -57,33 +66,43 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"partial", no_argument, NULL, 'p'},           {"help", no_argument, NULL, 'h'},
         {"from", required_argument, NULL, 'F'},        {"to", required_argument, NULL, 'T'},
         {0}};
+    const char *name = NULL;
     int c;
     if (!vs_symbol_tool_flags(&argc, argv))
         return VS_EXIT_UNUSABLE;
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":hf:o:", options, NULL)) != -1) {
         switch (c) {
-        case 'f': args->format = optarg; break;
+        case 'f': name = optarg; break;
         case 'o': args->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case 'i':
-            if (vs_size_parse(optarg, &args->chrome.instant_min) || !args->chrome.instant_min)
+            if (vs_size_parse(optarg, &args->options.instant_min) || !args->options.instant_min)
                 return vs_tool_usage(argv[0], "--instant-min takes a size such as 64MiB");
+            args->given |= VS_EXPORT_INSTANT_MIN;
             break;
-        case 'a': args->chrome.counter_ns = 0; break;
+        case 'a':
+            args->options.counter_ns = 0;
+            args->given |= VS_EXPORT_ALL_POINTS;
+            break;
         case 'p': args->partial = true; break;
         case 'F':
         case 'T':
             if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->part))
                 return VS_EXIT_UNUSABLE;
+            args->given |= VS_EXPORT_SPAN;
             break;
         case 'h': fputs(usage, stdout); return -1;
         default: return vs_tool_bad_option(argv, c);
         }
     }
+    if (!name)
+        return vs_tool_usage(argv[0], "no format given (-f); available:%s", names);
+    args->format = vs_export_find(name);
     if (!args->format)
-        return vs_tool_usage(argv[0], "which format? give -f chrome");
-    if (strcmp(args->format, "chrome") != 0)
-        return vs_tool_usage(argv[0], "there is no format '%s'; there is: chrome", args->format);
+        return vs_tool_usage(argv[0], "unknown format '%s'; available:%s", name, names);
+    const char *unused = vs_export_unused(args->format, args->given);
+    if (unused)
+        return vs_tool_usage(argv[0], "%s does not apply to the format %s", unused, name);
     if (argc - optind != 1)
         return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
     return VS_EXIT_OK;
@@ -110,8 +129,8 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
                     struct vs_whole_file *out, const struct export_arguments *args)
 {
     char why[VS_READER_WHY_MAX] = "";
-    struct vs_chrome_stats stats;
-    enum vs_err err = vs_chrome_write(reader, out->stream, &args->chrome, &stats);
+    struct vs_export_result result;
+    enum vs_err err = args->format->write(reader, out->stream, &args->options, &result);
     int saved_errno = errno;
     vs_symbol_tool_done();
     if (err == VS_ERR_IO)
@@ -119,21 +138,21 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     if (err)
         return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
     enum vs_condition condition =
-        stats.ended ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
+        result.ended ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
         vs_tool_fail(who, "%s: %s", path, why); /* said; what is readable was exported */
-    say_missing(who, path, &stats.recording);
-    if (stats.clipped)
+    say_missing(who, path, &result.recording);
+    if (result.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
-                who, (unsigned long long)stats.clipped);
+                who, (unsigned long long)result.clipped);
     return VS_EXIT_OK;
 }
 
 static int export_main(int argc, char **argv)
 {
-    struct export_arguments args = {.chrome = {.counter_ns = COUNTER_NS}};
+    struct export_arguments args = {.options = {.counter_ns = COUNTER_NS}};
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -146,7 +165,7 @@ static int export_main(int argc, char **argv)
             vs_reader_close(reader);
             return VS_EXIT_UNUSABLE;
         }
-        args.chrome.window = &args.window;
+        args.options.window = &args.window;
     }
     struct vs_whole_file out;
     if (args.output && same_file(args.output, path))
@@ -161,4 +180,4 @@ static int export_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_export = {
-    "export", "the trace in another tool's format (-f chrome)", usage, export_main};
+    "export", "convert a trace to another tool's format", usage, export_main};

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Chrome timeline; see the header. Host-side events are written in file
- * order, which is time order; device-side slices pass through vs_slices per
- * stream; counters come from the same replay as the report. Ranges of different
- * NVTX domains may cross on one thread: then the inner ones are closed and
- * opened again, so that slices always nest. */
+ * The timeline as Chrome trace JSON (chrome://tracing, ui.perfetto.dev), written while the trace
+ * is read: one pass, memory bounded by what is live and by the records held back for ordering.
+ *
+ * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as
+ * async b/e; marks, large allocations and failures as instants, with their call stacks); one more
+ * "process" per device with a track per stream (kernels, copies, memsets as X) and the counters
+ * "allocated" and "reserved", in bytes, whose maxima are the report's peaks exactly. Time 0 is the
+ * process's start.
+ *
+ * Host-side events are written in file order, which is time order; device-side slices pass through
+ * vs_slices per stream; counters come from the same replay as the report. Ranges of different NVTX
+ * domains may cross on one thread: then the inner ones are closed and opened again, so that slices
+ * always nest. A window begins with the counters as they stand and the ranges that are open; of
+ * kernels and copies it has those that ran in it, as the report counts them, whenever CUPTI
+ * delivered them. */
 #define _GNU_SOURCE /* strcasestr */
-#include "viewer/chrome/chrome.h"
+#include "viewer/export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +67,7 @@ struct chrome {
     struct vs_moment *moment;
     struct vs_replay *replay; /* of moment */
     struct vs_emit emit;
-    struct vs_chrome_options options;
+    struct vs_export_options options;
     uint64_t from_ns, to_ns; /* what ran between them on a device is drawn, whole */
     bool ended;              /* the trace, not only the window */
     struct host_thread *threads;
@@ -574,9 +584,9 @@ static void release(struct chrome *c)
     free(c);
 }
 
-enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
-                            const struct vs_chrome_options *options,
-                            struct vs_chrome_stats *stats)
+enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
+                             const struct vs_export_options *options,
+                             struct vs_export_result *result)
 {
     struct chrome *c = calloc(1, sizeof *c);
     if (!c)
@@ -594,9 +604,9 @@ enum vs_err vs_chrome_write(struct vs_reader *reader, FILE *out,
         if (fflush(out) != 0 || ferror(out))
             err = VS_ERR_IO;
     }
-    if (!err && stats)
-        *stats = (struct vs_chrome_stats){.written = c->emit.written, .clipped = clipped,
-                                          .recording = recording_of(c), .ended = c->ended};
+    if (!err)
+        *result = (struct vs_export_result){.written = c->emit.written, .clipped = clipped,
+                                            .recording = recording_of(c), .ended = c->ended};
     int saved_errno = errno;
     release(c);
     errno = saved_errno;

@@ -16,7 +16,7 @@
 
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
-#include "viewer/chrome/chrome.h"
+#include "viewer/export/export.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/chrome/slices.h"
 
@@ -27,7 +27,7 @@
 struct timeline {
     struct json_object *root, *events;
     struct vs_report *report;
-    struct vs_chrome_stats stats;
+    struct vs_export_result stats;
 };
 
 static struct timeline export(struct vs_builder *b, uint64_t counter_ns)
@@ -36,12 +36,12 @@ static struct timeline export(struct vs_builder *b, uint64_t counter_ns)
     struct vs_reader *reader;
     char why[VS_READER_WHY_MAX], *text = NULL;
     size_t length = 0;
-    struct vs_chrome_options options = {.counter_ns = counter_ns};
+    struct vs_export_options options = {.counter_ns = counter_ns};
     vs_builder_close(b, VS_END_EXIT, 0);
     assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
     assert_int_equal(vs_report_build(reader, b->path, NULL, &t.report), VS_OK);
     FILE *out = open_memstream(&text, &length);
-    assert_int_equal(vs_chrome_write(reader, out, &options, &t.stats), VS_OK);
+    assert_int_equal(vs_export_chrome(reader, out, &options, &t.stats), VS_OK);
     fclose(out);
     vs_reader_close(reader);
     struct json_tokener *tokener = json_tokener_new();
@@ -421,6 +421,28 @@ static void a_full_heap_hands_out_the_earliest_slice(void **state)
     vs_slices_free(&slices);
 }
 
+static void an_option_that_a_format_does_not_use_is_named(void **state)
+{
+    (void)state;
+    struct vs_export_format spans = {.name = "spans", .options = VS_EXPORT_SPAN};
+    assert_null(vs_export_unused(&spans, 0));
+    assert_null(vs_export_unused(&spans, VS_EXPORT_SPAN));
+    assert_string_equal(vs_export_unused(&spans, VS_EXPORT_SPAN | VS_EXPORT_ALL_POINTS),
+                        "--all-points");
+    spans.options = 0;
+    assert_string_equal(vs_export_unused(&spans, VS_EXPORT_SPAN), "--from and --to");
+}
+
+static void formats_are_found_by_their_names(void **state)
+{
+    (void)state;
+    const struct vs_export_format *chrome = vs_export_find("chrome");
+    assert_non_null(chrome);
+    assert_string_equal(chrome->extension, "json");
+    assert_null(vs_export_unused(chrome, ~0u));
+    assert_null(vs_export_find("chrom"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +458,8 @@ int main(void)
         cmocka_unit_test(large_allocations_failures_and_marks_are_instants),
         cmocka_unit_test(tracks_have_names_and_the_file_its_properties),
         cmocka_unit_test(a_full_heap_hands_out_the_earliest_slice),
+        cmocka_unit_test(an_option_that_a_format_does_not_use_is_named),
+        cmocka_unit_test(formats_are_found_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

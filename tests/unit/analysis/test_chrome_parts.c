@@ -17,19 +17,20 @@
 #include "analysis/report/report.h"
 #include "analysis/checkpoint/trace_span.h"
 #include "support/trace_builder.h"
-#include "viewer/chrome/chrome.h"
+#include "viewer/export/export.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define MS UINT64_C(1000000)
 
 static struct json_object *export(struct vs_reader *reader, const struct vs_time_window *window,
-                                  uint64_t instant_min, struct vs_chrome_stats *stats)
+                                  uint64_t instant_min, struct vs_export_result *stats)
 {
     char *text = NULL;
     size_t length = 0;
-    struct vs_chrome_options options = {.window = window, .instant_min = instant_min};
+    struct vs_export_options options = {.window = window, .instant_min = instant_min};
     FILE *out = open_memstream(&text, &length);
-    assert_int_equal(vs_chrome_write(reader, out, &options, stats), VS_OK);
+    struct vs_export_result unused;
+    assert_int_equal(vs_export_chrome(reader, out, &options, stats ? stats : &unused), VS_OK);
     fclose(out);
     struct json_tokener *tokener = json_tokener_new();
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
@@ -85,7 +86,7 @@ static uint64_t count(struct json_object *root, const char *category)
 static void compare(struct vs_reader *reader, const struct vs_time_window *window)
 {
     struct vs_report *report;
-    struct vs_chrome_stats stats;
+    struct vs_export_result stats;
     struct vs_report_options options = {.window = window};
     assert_int_equal(vs_report_build(reader, "trace", &options, &report), VS_OK);
     struct json_object *root = export(reader, window, 0, &stats);
@@ -127,7 +128,7 @@ static void only_the_end_of_the_trace_is_its_end(void **state)
 {
     (void)state;
     struct vs_builder b;
-    struct vs_chrome_stats stats;
+    struct vs_export_result stats;
     late_trace(&b);
     struct vs_reader *reader = open_trace(&b);
     struct vs_time_window window = {.to = {true, false, b.start_ns + 660 * MS}};

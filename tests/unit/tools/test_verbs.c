@@ -453,7 +453,9 @@ static void export_writes_a_file_or_standard_output(void **state)
     assert_contains(o.err, "--debug-dir: there is no folder nowhere");
     run(&o, b.dir, "export -f svg trace.vst");
     assert_int_equal(o.code, 2);
-    assert_contains(o.err, "there is: chrome");
+    assert_contains(o.err, "unknown format 'svg'; available: chrome");
+    run(&o, b.dir, "export --help");
+    assert_contains(o.out, "chrome: timeline for ui.perfetto.dev and chrome://tracing (.json)");
     run(&o, b.dir, "export -f chrome -o /dev/full trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "/dev/full: cannot be written: No space left on device");

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of formats as data. */
+#include "viewer/export/export.h"
+
+#include <string.h>
+
+static const struct vs_export_format formats[] = {
+#define VS_EXPORT_FORMAT(id, name, extension, options, help) \
+    {name, extension, options, vs_export_##id},
+#include "viewer/export/export_table.h"
+#undef VS_EXPORT_FORMAT
+};
+
+const struct vs_export_format *vs_export_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+const char *vs_export_unused(const struct vs_export_format *format, unsigned given)
+{
+    static const struct {
+        unsigned option;
+        const char *flag;
+    } flags[] = {{VS_EXPORT_SPAN, "--from and --to"},
+                 {VS_EXPORT_INSTANT_MIN, "--instant-min"},
+                 {VS_EXPORT_ALL_POINTS, "--all-points"}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (given & ~format->options & flags[i].option)
+            return flags[i].flag;
+    return NULL;
+}

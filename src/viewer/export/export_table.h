@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The formats of `vramscope export`. VS_EXPORT_FORMAT(id, name, extension, options, help): the
+ * format is written by vs_export_id (export.h), in a file export_*.c of this folder or in a folder
+ * of its own; *options* are those it has a use for, *help* is one line. The help of the verb, its
+ * messages and the check of its manual read this table. No include guard: included with
+ * VS_EXPORT_FORMAT defined by each user. */
+VS_EXPORT_FORMAT(chrome, "chrome", "json",
+                 VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS,
+                 "timeline for ui.perfetto.dev and chrome://tracing")
