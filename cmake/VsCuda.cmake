@@ -48,9 +48,9 @@ if(VRAMSCOPE_CUDA)
     string(REGEX MATCH "[0-9]+$" VS_CUDA_VERSION "${vs_cuda_version}")
     message(STATUS "CUDA headers ${VS_CUDA_VERSION}: ${VS_CUDA_HEADERS}")
   else()
-    message(STATUS "CUDA headers not complete (runtime: ${VS_CUDA_RUNTIME_INC}, CUPTI: "
+    message(STATUS "CUDA headers incomplete (runtime: ${VS_CUDA_RUNTIME_INC}, CUPTI: "
       "${VS_CUPTI_INC}, NVTX: ${VS_NVTX_INC}, crt: ${VS_CRT_INC}): "
-      "building the reading verbs only. Set CUDA_PATH to a toolkit, or pip install nvidia-cuda-runtime "
+      "building only the verbs that read traces. Set CUDA_PATH to a toolkit, or pip install nvidia-cuda-runtime "
       "nvidia-cuda-cupti nvidia-nvtx nvidia-cuda-crt nvidia-cuda-profiler-api.")
   endif()
 endif()
