@@ -101,7 +101,7 @@ def _end_text(kind, status):
         return f"the program was killed by signal {status}" + (
             f" ({names[status]})" if status in names else "")
     if kind == EXITED:
-        return f"the program ended with status {status} without ending its trace"
+        return f"the program exited with status {status} without ending its trace"
     return "the trace has no end"
 
 
@@ -269,7 +269,7 @@ class Trace(Definitions):
             raise Damage("is cut off inside its header", True)
         head = FrameHeader(*FRAME_HEADER.unpack(data))
         if head.sync == bytes(4) and not head.raw_bytes and not head.checksum:
-            raise Damage("is zero and was never written", True)
+            raise Damage("was never written (zeros)", True)
         if head.sync != SYNC or not 64 <= head.header_bytes <= HEADER_MAX:
             raise Damage("does not start with a frame header")
         if not head.fits() or (head.codec == 2 and head.type != EVENTS):
@@ -279,12 +279,12 @@ class Trace(Definitions):
         if len(rest) < extra + head.stored_bytes:
             raise Damage("is cut off", True)
         if head.checksum != xxh64(data[:56] + rest):
-            raise Damage("fails its checksum")
+            raise Damage("has a wrong checksum")
         payload = rest[extra:]
         if head.codec == 1:
             payload = unzstd(payload, head.raw_bytes)
             if payload is None:
-                raise Damage("does not decompress")
+                raise Damage("cannot be decompressed")
         if head.codec == 2:
             payload = self._join(head, payload)
         return head, rest[:extra], payload, offset + head.header_bytes + head.stored_bytes
@@ -296,7 +296,7 @@ class Trace(Definitions):
             raise Damage("has an invalid size")
         columns = unzstd(payload[4:], size)
         if columns is None:
-            raise Damage("does not decompress")
+            raise Damage("cannot be decompressed")
         rows = join(columns, head.raw_bytes)
         if rows is None:
             raise Damage("has inconsistent columns")
@@ -500,12 +500,13 @@ class Trace(Definitions):
     def _finish_tail(self, sequence, offset, problem, cut, recovering):
         newest = max(self.windows, default=0)
         if self.live and newest < sequence and (not problem or cut or recovering):
-            self._finish("live", f"{self.ending}: {self.events:,} events, the last "
-                                 f"{self.recovered:,} of them recovered from {self.path}.live")
+            self._finish("live", f"{self.ending}: {self.events:,} events" + (
+                f", the last {self.recovered:,} recovered from {self.path}.live"
+                if self.recovered else ""))
         elif problem:
             self._finish("truncated" if cut else "damaged",
-                         f"frame {sequence} at byte {offset:,} {problem}; {self.events:,} events "
-                         "before it are valid")
+                         f"frame {sequence} at byte {offset:,} {problem}; the {self.events:,} events "
+                         "before it are readable")
         else:
             self._finish("truncated", f"the trace is cut off at byte {offset:,}, after "
                                       f"{self.events:,} events")
@@ -513,10 +514,10 @@ class Trace(Definitions):
     def _finish_record(self, sequence, offset, problem, recovering):
         if recovering:
             self._finish("live", f"{self.ending}: {self.events:,} events, the last "
-                                 f"{self.recovered:,} of them recovered up to a record that {problem}")
+                                 f"{self.recovered:,} recovered up to a record that {problem}")
         else:
             self._finish("damaged", f"in frame {sequence} at byte {offset:,} a record {problem}; "
-                                    f"{self.events:,} events before it are valid")
+                                    f"the {self.events:,} events before it are readable")
 
 
 def open(path):  # noqa: A001 (as in gzip.open)

@@ -18,7 +18,7 @@ static const struct {
     [VS_ERR_END] = {"end", "no more records"},
     [VS_ERR_NOT_FOUND] = {"not_found", "not found"},
     [VS_ERR_FOREIGN] = {"foreign", "not owned by vramscope"},
-    [VS_ERR_STATE] = {"state", "not allowed in the present state"},
+    [VS_ERR_STATE] = {"state", "not allowed in the current state"},
     [VS_ERR_DEVICE_OOM] = {"device_oom", "out of device memory"},
     [VS_ERR_DEVICE] = {"device", "device or driver failure"},
     [VS_ERR_UNSUPPORTED] = {"unsupported", "not supported here"},

@@ -40,7 +40,7 @@ static enum vs_err parse_percent(const char *text, size_t length, struct vs_limi
     if (percent > 100)
         return refuse(why, "more than 100 %");
     if (!(percent > 0))
-        return refuse(why, "nothing would be left");
+        return refuse(why, "must be above 0");
     out->percent = percent;
     return VS_OK;
 }
@@ -57,7 +57,7 @@ static enum vs_err parse_amount(const char *text, struct vs_limit_amount *out, c
     if (err)
         return VS_ERR_ARG;
     if (!set(&amount))
-        return refuse(why, "nothing would be left");
+        return refuse(why, "must be above 0");
     if (set(out))
         return refuse(why, twice);
     *out = amount;
@@ -74,8 +74,8 @@ static enum vs_err parse_item(const char *text, struct vs_limit_spec *spec, cons
         return VS_ERR_ARG;
     unsigned long ordinal = strtoul(text, NULL, 10);
     if (ordinal >= VS_LIMIT_DEVICES_MAX)
-        return refuse(why, "a device's ordinal is below " TEXT_OF(VS_LIMIT_DEVICES_MAX));
-    return parse_amount(colon + 1, &spec->own[ordinal], "one device named twice", why);
+        return refuse(why, "device numbers are below " TEXT_OF(VS_LIMIT_DEVICES_MAX));
+    return parse_amount(colon + 1, &spec->own[ordinal], "one device given twice", why);
 }
 
 static enum vs_err parse(const char *text, struct vs_limit_spec *spec, const char **why)
@@ -86,7 +86,7 @@ static enum vs_err parse(const char *text, struct vs_limit_spec *spec, const cha
         if (length >= sizeof item)
             return VS_ERR_ARG;
         if (!length || (text[length] && !text[length + 1]))
-            return refuse(why, "nothing beside a comma");
+            return refuse(why, "nothing next to a comma");
         memcpy(item, text, length);
         item[length] = 0;
         enum vs_err err = parse_item(item, spec, why);

@@ -83,7 +83,7 @@ def main():
                 if device["peak_allocated_bytes"] != 215 * MIB or device["processes"] != 21 or \
                         sum(device["shares"]) != 215 * MIB:
                     wrong.append(f"{arguments}: together {device}")
-                if not re.search(r"at most 215\.0 MiB allocated", said) or "├─ child " not in said:
+                if not re.search(r"peak 215\.0 MiB allocated", said) or "├─ child " not in said:
                     wrong.append(f"{arguments}: the run said {said[-3000:]}")
                 wrong += unusable_ones(command, folder, found)
             if sorted(rows, key=str) != sorted(expected, key=str):

@@ -124,7 +124,7 @@ def limited(runs):
         for device in b["devices"]:
             adds_up(device)
         text = runs.verb("report", part).stdout
-        assert "not recorded one by one" in text and "device_sample" not in text, text
+        assert "not recorded individually" in text and "device_sample" not in text, text
         left = [d["what"] for d in b["dropped"]]
         assert "alloc" not in left and "free" not in left, left
 
@@ -155,11 +155,11 @@ def killed(runs):
         assert checked.returncode == 0, checked
     # without FILE.live the sums may be old, and nobody is told otherwise
     text = runs.verb("report", "--partial", without_live(trace)).stdout
-    assert "are exact as far as the trace goes\n" in text or " up to the last sums" in text, text
+    assert "are exact up to where the trace ends\n" in text or " up to the last sums" in text, text
     trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB"], "killed", "60000",
                         status=status)
     text = runs.verb("report", "--partial", without_live(trace)).stdout
-    assert "only totals" in text and " up to the last sums, at " in text, text
+    assert "only totals" in text and " up to the last totals, at " in text, text
     checked = runs.verb("check", "--allow-partial", "--max-peak=1TiB", trace)
     assert checked.returncode == 2 and "the peak may be higher" in checked.stderr, checked
 
@@ -168,7 +168,7 @@ def verbs(runs):
     """What needs every allocation says so; budgets hold exact figures."""
     trace, said = runs.run("sampled", ["--sample=16", "--allocator=caching"], "churn", "600")
     assert "only 1 in 16 allocations was recorded" in said, said
-    assert "estimates from 1 in 16 allocations" in said, said
+    assert "estimated from 1 in 16 allocations" in said, said
     plan = runs.verb("plan", trace, "-o", os.path.join(runs.scratch.name, "p.plan"))
     assert plan.returncode == 2 and "needs every allocation" in plan.stderr, plan
     oom = runs.verb("oom", trace)

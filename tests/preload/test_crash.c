@@ -216,7 +216,7 @@ static bool recover_and_match(const struct ending *ending, uint64_t before)
         int status = system(command);
         if (status)
             return wrong(ending, "recover's status", (uint64_t)status, 0);
-        if (!was_said(i ? "nothing to recover" : "is whole now"))
+        if (!was_said(i ? "nothing to recover" : "is complete now"))
             return wrong(ending, "recover says otherwise", (uint64_t)i, 0);
         if (!match_trace(ending, VS_TRACE_COMPLETE, &events) || events != before)
             return wrong(ending, "events after recover", events, before);

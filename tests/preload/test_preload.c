@@ -126,7 +126,7 @@ static void what_was_collected_before_another_profiler_came_is_kept(void **state
     count_trace(&c, o->trace);
     assert_int_equal(c.copies, 30); /* its own 20, and the 10 after it, are not ours */
     assert_int_equal(c.sets, 60);
-    assert_non_null(strstr(c.notes, "kernels and copies are left to it"));
+    assert_non_null(strstr(c.notes, "gets the kernels and copies"));
     assert_int_equal(c.live, 0);
     free(o);
 }

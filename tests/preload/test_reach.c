@@ -89,9 +89,9 @@ static void ordinary_programs_and_scripts_are_reached(void **state)
 static void what_has_no_loader_or_another_one_is_reported(void **state)
 {
     (void)state;
-    expect(program_of("static", ELFCLASS64, OWN, NULL), VS_REACH_NO, "fully static");
+    expect(program_of("static", ELFCLASS64, OWN, NULL), VS_REACH_NO, "statically linked");
     expect(program_of("narrow", ELFCLASS32, EM_386, GLIBC), VS_REACH_NO, "32-bit");
-    expect(program_of("other", ELFCLASS64, OTHER, GLIBC), VS_REACH_NO, "another kind of processor");
+    expect(program_of("other", ELFCLASS64, OTHER, GLIBC), VS_REACH_NO, "another CPU architecture");
     expect(program_of("musl", ELFCLASS64, OWN, "/lib/ld-musl-x86_64.so.1"), VS_REACH_HARMFUL, "musl");
 }
 
@@ -101,11 +101,11 @@ static void scripts_are_followed_to_their_interpreter(void **state)
     char line[PATH_MAX + 64];
     const char *interpreter = program_of("interpreter", ELFCLASS64, OWN, NULL);
     snprintf(line, sizeof line, "#! %s -x\nrest\n", interpreter);
-    expect(file_of("script", line, strlen(line)), VS_REACH_NO, "interpreter is fully static");
+    expect(file_of("script", line, strlen(line)), VS_REACH_NO, "interpreter is statically linked");
     snprintf(line, sizeof line, "#!%s/script\n", folder);
-    expect(file_of("second", line, strlen(line)), VS_REACH_NO, "interpreter is fully static");
+    expect(file_of("second", line, strlen(line)), VS_REACH_NO, "interpreter is statically linked");
     snprintf(line, sizeof line, "#!/usr/bin/env -S A=1 %s/interpreter -y\n", folder);
-    expect(file_of("third", line, strlen(line)), VS_REACH_NO, "interpreter is fully static");
+    expect(file_of("third", line, strlen(line)), VS_REACH_NO, "interpreter is statically linked");
     snprintf(line, sizeof line, "#!%s/loop\n", folder);
     expect(file_of("loop", line, strlen(line)), VS_REACH_YES, NULL);
 }

@@ -127,12 +127,61 @@ static void a_program_out_of_reach_is_named(void **state)
     assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
     assert_int_equal(vramscope("run -- sh -c 'env -u LD_PRELOAD /bin/true; exit 2'"), 2);
     assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
-    assert_null(strstr(err, "without using CUDA"));
+    assert_non_null(strstr(err, "sh ended, and no CUDA call was observed"));
     assert_int_equal(vramscope(SIMULATED "-- env -u LD_PRELOAD " VS_VICTIM " atexit"), 5);
     assert_non_null(strstr(err, "was started without LD_PRELOAD in its environment"));
     assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1); /* and nothing is guessed */
     assert_int_equal(vramscope("run -- sh -c '/bin/true; exit 2'"), 2);
     assert_null(strstr(err, "LD_PRELOAD"));
+}
+
+/* Regression: Python's ctypes.util.find_library runs ldconfig with an environment of its own, and
+ * that line stood in place of the hint that explains the program's failure. */
+static void a_child_with_a_clean_environment_hides_no_hint(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-- sh -c 'env -i /bin/true; exit 3'"), 3);
+    assert_non_null(strstr(err, "/bin/true was started without LD_PRELOAD in its environment"));
+    assert_non_null(strstr(err, "no CUDA call was observed, so no trace was written\n"));
+    assert_non_null(strstr(err, "nvcc -cudart shared"));
+}
+
+/* Regression: it was said not to have used CUDA. */
+static void a_program_that_only_queries_devices_used_cuda(void **state)
+{
+    (void)state;
+    assert_int_equal(vramscope(SIMULATED "-- " VS_VICTIM " queries"), 0);
+    assert_string_equal(out, "1 devices\n");
+    assert_string_equal(err, "vramscope: " VS_VICTIM " loaded the CUDA driver but allocated no GPU "
+                             "memory, so no trace was written\n");
+    assert_int_equal(vramscope(SIMULATED "-q -- " VS_VICTIM " queries"), 0);
+    assert_string_equal(err, "");
+}
+
+/* Regression: a graph's allocation that failed for want of anything but memory was counted nowhere,
+ * and of the others no report said which error it was. */
+static void failures_are_counted_by_family_and_error(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "\n5 allocations failed\n", "  managed           2×  CUDA_ERROR_INVALID_VALUE\n",
+        "  pinned            1×  CUDA_ERROR_INVALID_VALUE\n",
+        "  device            1×  CUDA_ERROR_OUT_OF_MEMORY\n",
+        "  graph             1×  CUDA_ERROR_INVALID_VALUE\n",
+        "  1.0 MiB on device 0 at ", ", CUDA_ERROR_INVALID_VALUE\n",
+        "  16.0 EiB on device 0 at "};
+    assert_int_equal(vramscope(SIMULATED "-o errors.vst -- " VS_VICTIM " errors"), 0);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_non_null(strstr(err, lines[i]));
+    assert_int_equal(vramscope("report --json errors.vst"), 0);
+    assert_non_null(strstr(out, "\"failures_by_error\": ["));
+    assert_non_null(strstr(out, "\"family\": \"graph\",\n      \"error\": 1,\n"
+                                "      \"error_name\": \"CUDA_ERROR_INVALID_VALUE\",\n"
+                                "      \"count\": 1\n"));
+    /* where memory alone is short, the codes say nothing new */
+    assert_int_equal(vramscope(SIMULATED "-o short.vst -- " VS_VICTIM " oom"), 0);
+    assert_non_null(strstr(err, "failed\n"));
+    assert_null(strstr(err, "CUDA_ERROR"));
 }
 
 static void a_run_below_a_run_lists_its_own_traces(void **state)
@@ -173,7 +222,7 @@ static void a_program_without_cuda_is_distinguished(void **state)
 {
     (void)state;
     assert_int_equal(vramscope("run -- " VS_VICTIM " nothing"), 7);
-    assert_non_null(strstr(err, "without using CUDA; no trace was written"));
+    assert_non_null(strstr(err, " ended, and no CUDA call was observed, so no trace was written\n"));
     assert_int_equal(vramscope(SIMULATED "-- " VS_VICTIM " nothing"), 7);
     assert_null(strstr(err, "--simulate"));
     assert_non_null(strstr(err, "nvcc -cudart shared"));
@@ -188,7 +237,7 @@ static void a_program_whose_trace_cannot_be_written_is_not_called_one_without_cu
     assert_string_equal(out, "will free at exit\n");
     assert_non_null(strstr(err, "cannot write the trace"));
     assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
-    assert_null(strstr(err, "without using CUDA"));
+    assert_null(strstr(err, "no trace was written"));
 }
 
 static void a_file_that_is_no_trace_is_never_overwritten(void **state)
@@ -200,7 +249,7 @@ static void a_file_that_is_no_trace_is_never_overwritten(void **state)
     snprintf(command, sizeof command, "echo precious > '%s/notes.txt'", folder);
     assert_int_equal(system(command), 0);
     assert_int_equal(vramscope(SIMULATED "-o notes.txt -- " VS_VICTIM " device"), 125);
-    assert_non_null(strstr(err, "is not a vramscope trace; it is left alone"));
+    assert_non_null(strstr(err, "exists and is not a trace: not overwritten"));
     slurp("notes.txt", text, sizeof text);
     assert_string_equal(text, "precious\n");
 }
@@ -358,7 +407,7 @@ static void programs_of_cuda_11_and_12_are_recorded_kernels_and_all(void **state
         char args[2 * PATH_MAX];
         snprintf(args, sizeof args, SIMULATED "-o old.vst -- %s work", programs[i]);
         assert_int_equal(vramscope(args), 0);
-        assert_null(strstr(err, "no kernels or copies"));
+        assert_null(strstr(err, "kernels and copies are not recorded"));
         assert_non_null(strstr(err, "1.0 MiB"));
         assert_non_null(strstr(err, "3×  old_kernel"));
         assert_non_null(strstr(err, "DtoH          64 B in 1×"));
@@ -384,7 +433,7 @@ static void a_symbolized_trace_is_named_without_the_program(void **state)
     assert_int_equal(vramscope("report --no-symbol-cache names.vst"), 0);
     assert_string_equal(out, named);
     assert_int_equal(vramscope("symbolize --no-symbol-cache names.vst"), 0);
-    assert_non_null(strstr(out, " places named"));
+    assert_non_null(strstr(out, " addresses named"));
     assert_int_equal(vramscope("report --no-symbol-cache names.vst"), 0);
     assert_non_null(strstr(out, "mode_atexit (victim.c:"));
     assert_int_equal(vramscope("symbolize --symbol-seconds x names.vst"), 2);
@@ -407,7 +456,7 @@ static void a_program_out_of_reach_is_reported_before_it_runs(void **state)
     (void)state;
     assert_int_equal(vramscope("run -- " VS_STATIC_PROGRAM), 3);
     assert_string_equal(out, "no loader\n");
-    const char *message = strstr(err, "is fully static");
+    const char *message = strstr(err, "is statically linked");
     assert_non_null(message);
     assert_null(strstr(message + 1, "vramscope")); /* and no word of CUDA being unused */
     char script[PATH_MAX + 16];
@@ -418,7 +467,7 @@ static void a_program_out_of_reach_is_reported_before_it_runs(void **state)
     fclose(f);
     assert_return_code(chmod(script, 0755), errno);
     assert_int_equal(vramscope("run -- ./reach.sh"), 3);
-    assert_non_null(strstr(err, "is fully static"));
+    assert_non_null(strstr(err, "is statically linked"));
 }
 #endif
 
@@ -428,7 +477,7 @@ static void cuda_that_passes_us_by_is_not_called_unused(void **state)
     assert_int_equal(vramscope(SIMULATED "-- " VS_ABSENT " deep_static"), 0);
     assert_non_null(strstr(err, "opened with RTLD_DEEPBIND"));
     assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
-    assert_null(strstr(err, "without using CUDA"));
+    assert_null(strstr(err, "no trace was written"));
 }
 
 int main(void)
@@ -446,6 +495,9 @@ int main(void)
         cmocka_unit_test(nobody_need_read_the_summary),
         cmocka_unit_test(several_processes_are_listed_in_a_table),
         cmocka_unit_test(a_program_out_of_reach_is_named),
+        cmocka_unit_test(a_child_with_a_clean_environment_hides_no_hint),
+        cmocka_unit_test(failures_are_counted_by_family_and_error),
+        cmocka_unit_test(a_program_that_only_queries_devices_used_cuda),
         cmocka_unit_test(a_library_is_called_absent_only_when_it_is),
         cmocka_unit_test(a_run_below_a_run_lists_its_own_traces),
         cmocka_unit_test(quiet_prints_nothing_of_ours),

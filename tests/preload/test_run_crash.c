@@ -65,21 +65,21 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
                           "$V index cut; echo $?; $V symbolize -o cut cut; echo $?; "
                           "cmp cut cut.before && $V recover -o whole2.vst cut"), 0);
     assert_memory_equal(out, "2\n2\n2\n", 6);
-    assert_says(out, "left out: the last ");
-    assert_says(out, "whole2.vst is whole now");
+    assert_says(out, "dropped: the last ");
+    assert_says(out, "whole2.vst is complete now");
     /* damaged in the first frame, with its end: it is not called whole, nor replaced */
     assert_int_equal(bash("cp whole.vst bad; printf '\\377\\376' | dd of=bad bs=1 seek=200 conv=notrunc "
                           "status=none; cp bad bad.before; $V recover bad 2>&1; echo $?; "
                           "$V index bad; echo index $?; $V report --partial bad; cmp bad bad.before"), 0);
     assert_says(out, "index 2\n");
-    assert_says(out, "its end is not in the trace");
+    assert_says(out, "end missing from the trace");
     assert_says(out, "damaged at byte");
     assert_says(out, "recover -o FILE\n2\n");
     assert_int_equal(bash("mkdir links; ln -s ../k.vst links/l.vst; $V report links/l.vst 2>&1"), 0);
     assert_says(out, "recovered from ");
     assert_int_equal(bash("mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live"), 0);
     assert_string_equal(out, "2\n");
-    assert_says(err, "is not beside it");
+    assert_says(err, "is missing");
     assert_int_equal(bash("$V recover -o k.vst k.vst && test ! -e k.vst.live"), 0);
     assert_int_equal(bash("$V recover nowhere.vst"), 2);
     assert_int_equal(bash("$V recover script.sh"), 2);
@@ -191,7 +191,7 @@ static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
     assert_says(out, "still running");
     assert_says(out, "status 2\nstatus 2\n");
     assert_says(out, "status 0\n");
-    assert_says(err, "busy.vst: is being recorded by process ");
+    assert_says(err, "busy.vst is being recorded by process ");
 }
 
 static void one_of_another_container_neither(void **state)
@@ -208,8 +208,8 @@ static void one_of_another_container_neither(void **state)
              "unshare --pid --fork --mount-proc $V recover far.vst; echo status $?\n"
              "echo >&9; wait"), 0);
     assert_string_equal(out, "status 2\nstatus 2\n");
-    assert_says(err, "far.vst: is being recorded by process ");
-    assert_says(err, "far.vst: is being recorded by a process of another container");
+    assert_says(err, "far.vst is being recorded by process ");
+    assert_says(err, "far.vst is being recorded by a process in another container");
 }
 
 static void a_newline_in_a_name_breaks_neither_lines_nor_the_summary(void **state)

@@ -64,9 +64,9 @@ static void a_live_window_left_behind_survives_the_next_recording(void **state)
                           "mv t.vst.live.???????? crash.vst.live && $V recover crash.vst >/dev/null && "
                           "cmp crash.vst whole.vst && rm *.vst && ls; done"), 0);
     assert_string_equal(out, "");
-    char *said = strstr(err, "t.vst.live is of another trace");
+    char *said = strstr(err, "t.vst.live belongs to another trace");
     assert_non_null(said);
-    assert_non_null(strstr(said + 1, "t.vst.live is of another trace"));
+    assert_non_null(strstr(said + 1, "t.vst.live belongs to another trace"));
 }
 
 /* Moved while it is recorded: neither recording takes the other's window away. */
@@ -109,7 +109,7 @@ static void no_command_writes_over_what_is_recorded_or_not_whole(void **state)
     assert_string_equal(out, "2\n2\n2\n2\n2\n2\n2\n2\n2\n");
     assert_says(err, "t.vst is being recorded by process ");
     assert_says(err, "k.vst has no end, and its last events are in k.vst.live");
-    assert_says(err, "other.vst is a trace or its live window");
+    assert_says(err, "other.vst is a trace or its .live file");
 }
 
 static void a_link_given_to_a_command_leads_to_its_file(void **state)
@@ -148,13 +148,13 @@ static void or_it_is_said_that_it_stays(void **state)
              "$P device >/dev/null; cat t0.vst; ls | wc -l", begin);
     assert_int_equal(bash(script), 0);
     assert_string_equal(out, "mine\n2\n");
-    assert_says(err, "t0.vst is there already and stays");
-    assert_says(err, "t0.vst is not of this run; see ");
+    assert_says(err, "t0.vst exists and is kept");
+    assert_says(err, "t0.vst is from an earlier run; this run's trace is ");
     snprintf(script, sizeof script, "%s echo mine >x5.vst; RANK=5 $V run $S -o x%%r.vst -- $P device "
              ">/dev/null; cat x5.vst; ls x5.*.vst | wc -l", begin);
     assert_int_equal(bash(script), 0);
     assert_string_equal(out, "mine\n1\n");
-    assert_says(err, "x5.vst is there already and stays");
+    assert_says(err, "x5.vst exists and is kept");
     snprintf(script, sizeof script, "%s for RANK in 1 2; do export RANK; $V run -q $S -o %%n.vst -- "
              "$P device; done >/dev/null; ls victim* | wc -l", begin); /* other ranks' name, too */
     assert_int_equal(bash(script), 0);
@@ -168,7 +168,7 @@ static void a_quiet_run_says_where_the_trace_is(void **state)
     assert_int_equal(bash("mkdir l; cd l; $V run -q $S -o t.vst -- bash -c 'echo mine >t.vst; $P device' "
                           ">/dev/null; cat t.vst; $V report t.*.vst >/dev/null && ls | wc -l"), 0);
     assert_string_equal(out, "mine\n2\n");
-    assert_says(err, "t.vst is not of this run; see ");
+    assert_says(err, "t.vst is from an earlier run; this run's trace is ");
     assert_int_equal(bash("cd l; rm *; $V run -q $S -o t.vst -- $P device >/dev/null; ls"), 0);
     assert_string_equal(out, "t.vst\n");
     assert_string_equal(err, "");
@@ -192,7 +192,7 @@ static void every_rank_s_trace_has_its_name_again(void **state)
     assert_int_equal(bash("cd m; $V run -q $S -o t/%r.vst -- bash ranks 1 1 $P device >/dev/null; ls -A t; "
                           "for r in 0 1; do $V report t/$r.vst | grep -c ' atexit'; done; true"), 0);
     assert_string_equal(out, "0.vst\n1.vst\n2.vst\n1\n0\n");
-    assert_says(err, "t/0.vst and 1 more ranks' traces there are of an earlier run");
+    assert_says(err, "t/0.vst and the traces of 1 more ranks are from an earlier run");
 }
 
 static void a_rank_that_was_killed_brings_its_last_events(void **state)
@@ -203,7 +203,7 @@ static void a_rank_that_was_killed_brings_its_last_events(void **state)
                           "$V recover t/0.vst >/dev/null && $V recover t/1.vst && ls -A t"), 0);
     assert_string_equal(strstr(out, "\n0.vst\n1.vst\n") ? "whole" : out, "whole");
     assert_int_equal(strncmp(out, "0.vst\n0.vst.live\n1.vst\n1.vst.live\n", 34), 0);
-    assert_null(strstr(err, "is of another trace"));
+    assert_null(strstr(err, "belongs to another trace"));
 }
 
 /* The stray is an earlier trace's, whose file was moved away without it. */
@@ -219,7 +219,7 @@ static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
              "$V recover x.vst >/dev/null && cmp x.vst whole.vst && "
              "$V report t/0.vst | grep -c ' sigkill'"), 0);
     assert_string_equal(out, "0.vst\n0.vst.live\n1\n");
-    assert_says(err, "0.vst.live is of another trace");
+    assert_says(err, "0.vst.live belongs to another trace");
 }
 
 /* What is recorded elsewhere, no trace, or of this run keeps the name. */
@@ -232,8 +232,8 @@ static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
                           "echo >&9; wait; ls -A t | grep -c vst$; ls t/0.*.vst t/1.*.vst | wc -l; "
                           "$V report t/0.vst >/dev/null"), 0);
     assert_string_equal(out, "mine\n5\n2\n");
-    assert_says(err, "0.vst is not of this run; see ");
-    assert_says(err, "1.vst is not of this run; see ");
+    assert_says(err, "0.vst is from an earlier run; this run's trace is ");
+    assert_says(err, "1.vst is from an earlier run; this run's trace is ");
     assert_int_equal(bash("cd o; rm t/*; for i in 1 2; do $V run $S -o t/%r.vst -- bash -c "
                           "'RANK=0 $P device; RANK=0 $P atexit' >/dev/null; done; ls -A t | wc -l; "
                           "$V report t/0.vst | grep -c 'command.* device$'; "
@@ -256,9 +256,9 @@ static void index_says_that_a_killed_trace_is_whole_now(void **state)
     (void)state;
     assert_int_equal(bash("$V run -q $S -o killed.vst -- $P sigkill >/dev/null; $V index killed.vst; "
                           "$V index --every 1 killed.vst; test ! -e killed.vst.live"), 0);
-    assert_says(out, "killed.vst is whole now");
-    char *again = strstr(out, "whole now");
-    assert_null(strstr(again + 1, "whole now"));
+    assert_says(out, "killed.vst is complete now");
+    char *again = strstr(out, "complete now");
+    assert_null(strstr(again + 1, "complete now"));
 }
 
 static void the_library_is_found_without_proc(void **state)
@@ -270,7 +270,7 @@ static void the_library_is_found_without_proc(void **state)
     }
     assert_int_equal(bash("unshare --mount sh -c \"umount -l /proc; exec $V run -q $S -o p.vst -- $P "
                           "atexit\""), 5);
-    assert_null(strstr(err, "not part of this installation"));
+    assert_null(strstr(err, "missing from this installation"));
     assert_int_equal(bash("$V report p.vst >/dev/null"), 0);
 }
 

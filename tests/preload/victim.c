@@ -597,6 +597,36 @@ static int mode_presence(void)
     return 0;
 }
 
+/* Asks about devices, and never for memory. */
+static int mode_queries(void)
+{
+    struct cudaDeviceProp properties;
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    printf("%d devices\n", count);
+    return 0;
+}
+
+/* Allocations that fail for other reasons than a lack of memory, and one for that. */
+static int mode_errors(void)
+{
+    void *ptr;
+    size_t pitch;
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    struct cudaMemAllocNodeParams params = {.bytesize = MIB}; /* no location */
+    device_alloc(MIB);
+    cudaError_t results[] = {cudaMallocManaged(&ptr, MIB, 77), cudaMallocManaged(&ptr, MIB, 77),
+                             cudaHostAlloc(&ptr, MIB, 0xffff),
+                             cudaMallocPitch(&ptr, &pitch, (size_t)1 << 62, 16)};
+    check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+    puts(cudaGetErrorName(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &params)));
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        puts(cudaGetErrorName(results[i]));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -618,6 +648,7 @@ int main(int argc, char **argv)
         {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
         {"exit-handler-ends", mode_exit_handler_ends}, {"fork-race", mode_fork_race},
         {"presence", mode_presence}, {"wait", mode_wait},
+        {"queries", mode_queries},   {"errors", mode_errors},
     };
     const char *mode = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

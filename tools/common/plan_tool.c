@@ -25,7 +25,7 @@ static bool usable_trace(const char *who, const struct vs_plan_request *request,
         return vs_tool_usable(who, request->trace, condition, text, request->partial, "--partial");
     if (condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
         return true;
-    vs_tool_fail(who, "%s: %s; `vramscope plan --partial %s -o FILE` plans what is readable",
+    vs_tool_fail(who, "%s: %s; `vramscope plan --partial %s -o FILE` plans the readable events",
                  request->trace, text, request->trace);
     return false;
 }
@@ -37,8 +37,8 @@ static bool whole_trace(const char *who, const struct vs_plan_request *request,
     char text[160];
     if (!vs_recording_partial(&trace->recording))
         return true;
-    vs_tool_fail(who, "%s: a plan needs every allocation: %s; record it again without min-size, "
-                 "sample and max-trace-size",
+    vs_tool_fail(who, "%s: a plan needs every allocation, but %s; record it again without "
+                 "--min-size, --sample and --max-trace-size",
                  request->trace, vs_recording_partial_text(text, &trace->recording));
     return false;
 }
@@ -79,7 +79,7 @@ static bool build(const char *who, const struct vs_plan_request *request, struct
         vs_tool_fail(who, "%s: no device memory was asked for%s, so there is nothing to plan",
                      request->trace, request->device == VS_PLAN_DEVICE_ANY ? "" : " on that device");
     else if (err)
-        vs_tool_fail(who, "%s: %s while planning it", request->trace, vs_err_text(err));
+        vs_tool_fail(who, "%s: cannot plan: %s", request->trace, vs_err_text(err));
     return !err;
 }
 
@@ -114,13 +114,13 @@ bool vs_tool_plan_write(const char *who, const char *path, const struct vs_plan_
 {
     struct vs_whole_file file;
     if (!may_replace(path)) {
-        vs_tool_fail(who, "%s exists and is not a plan; it is left alone", path);
+        vs_tool_fail(who, "%s exists and is not a plan: not overwritten; give another file with -o", path);
         return false;
     }
     if (!vs_whole_file_open(who, path, true, &file))
         return false;
     int code = VS_EXIT_OK;
     if (fwrite(plan->bytes, 1, plan->size, file.stream) != plan->size)
-        code = vs_tool_fail(who, "%s: cannot be written: %s", path, strerror(errno));
+        code = vs_tool_fail(who, "cannot write %s: %s", path, strerror(errno));
     return vs_whole_file_end(who, &file, code) == VS_EXIT_OK;
 }

@@ -61,7 +61,7 @@ static bool add_folder(const char *who, struct vs_trace_list *list, const char *
     if (count >= 0)
         free(names);
     if (good && list->count == before)
-        vs_tool_fail(who, "%s: there is no .vst file in this folder", path);
+        vs_tool_fail(who, "%s: no .vst file in this folder", path);
     return good && list->count > before;
 }
 
@@ -123,9 +123,9 @@ static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
         const struct vs_tree_member *m = &tree->members[i];
         if (m->condition != VS_TRACE_TRUNCATED && m->condition != VS_TRACE_DAMAGED)
             continue;
-        vs_tool_fail(who, "%s: is cut off or damaged; %s", m->path,
-                     partial ? "what is readable was counted"
-                             : "add --partial to count what is readable");
+        vs_tool_fail(who, "%s is cut off or damaged; %s", m->path,
+                     partial ? "only its readable events are counted"
+                             : "add --partial to count its readable events");
         whole = false;
     }
     return whole || partial;
@@ -148,7 +148,7 @@ static bool leave_out_unusable(const char *who, struct vs_trace_list *list, bool
     size_t unusable = list->count - kept;
     list->count = kept;
     if (unusable && kept && !partial)
-        vs_tool_fail(who, "add --partial to leave %s out", unusable == 1 ? "it" : "them");
+        vs_tool_fail(who, "add --partial to skip %s", unusable == 1 ? "this trace" : "these traces");
     return kept && (!unusable || partial);
 }
 

@@ -30,7 +30,7 @@ static void draw(void *arg, const struct vs_symbols_progress *progress)
     for (unsigned i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < full ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r\x1b[Kreading names: %zu places, %.40s", progress->resolved,
+    fprintf(stderr, "\r\x1b[Kreading function names: %zu addresses, %.40s", progress->resolved,
             progress->module);
     if (chosen.budget_ms)
         fprintf(stderr, "  [%s] %u of %u s", bar, progress->spent_ms / 1000,
@@ -134,9 +134,9 @@ static int take_flag(char **argv, int argc, int i)
         if (!value || !*value)
             return vs_tool_usage(argv[0], "%s needs a value", with_value[k]), -1;
         if (k < 2 && !strchr(value, ':') && !is_folder(value))
-            return vs_tool_usage(argv[0], "%s: there is no folder %s", with_value[k], value), -1;
+            return vs_tool_usage(argv[0], "%s: no such folder: %s", with_value[k], value), -1;
         if (k == 0 && !add_debug_dir(value))
-            return vs_tool_usage(argv[0], "--debug-dir: these are too many"), -1;
+            return vs_tool_usage(argv[0], "too many --debug-dir folders"), -1;
         if (k == 1)
             chosen.sysroot = value;
         if (k == 2 && !vs_tool_count(value, 0, 86400, &seconds))

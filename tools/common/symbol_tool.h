@@ -11,12 +11,12 @@
 
 /* Lines of a verb's --help. */
 #define VS_SYMBOL_FLAGS \
-    "Names of functions (see vramscope-symbolize(1)):\n" \
-    "  --debug-dir DIR       look for debug files here, too; may be repeated\n" \
-    "  --sysroot DIR         the traced program's root, such as a container's\n" \
-    "  --symbol-seconds N    time for reading debug files (20; 0 = no limit)\n" \
-    "  --no-symbol-cache     neither use nor write the cache of names\n" \
-    "  --debuginfod          ask the servers of DEBUGINFOD_URLS\n"
+    "Function names (see vramscope-symbolize(1)):\n" \
+    "  --debug-dir DIR       also look for debug files here; may be repeated\n" \
+    "  --sysroot DIR         root folder of the traced program, such as a container's\n" \
+    "  --symbol-seconds N    time limit for reading debug files (20; 0 = no limit)\n" \
+    "  --no-symbol-cache     do not use or write the cache of names\n" \
+    "  --debuginfod          query the servers in DEBUGINFOD_URLS\n"
 
 /* vs_symbol_tool_configure: as *options* say. Called by main with the environment's, and
  * by `run` with its own. */

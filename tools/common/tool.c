@@ -65,7 +65,7 @@ int vs_tool_bad_option(char **argv, int answer)
     const char *name = optopt && optopt < 128 ? letter : argv[optind - 1];
     if (answer == ':')
         return vs_tool_usage(argv[0], "%s needs a value", name);
-    return vs_tool_usage(argv[0], "there is no option %s", name);
+    return vs_tool_usage(argv[0], "unknown option %s", name);
 }
 
 bool vs_tool_open(const char *who, const char *path, struct vs_reader **out)
@@ -94,7 +94,7 @@ int vs_tool_condition(const char *who, const char *path,
     *condition = vs_reader_condition(reader, why);
     vs_reader_close(reader);
     return err == VS_ERR_END ? VS_EXIT_OK
-                             : vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+                             : vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
 }
 
 bool vs_tool_usable(const char *who, const char *path, enum vs_condition condition,
@@ -102,7 +102,7 @@ bool vs_tool_usable(const char *who, const char *path, enum vs_condition conditi
 {
     if (partial || condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
         return true;
-    vs_tool_fail(who, "%s: %s; add %s to use what is readable", path, condition_text, flag);
+    vs_tool_fail(who, "%s: %s; add %s to use the readable events", path, condition_text, flag);
     return false;
 }
 
@@ -133,7 +133,7 @@ bool vs_tool_report_part(const char *who, const char *path, bool partial, const 
             return true;
         vs_report_free(*report);
     } else {
-        vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     }
     vs_reader_close(*reader);
     return false;

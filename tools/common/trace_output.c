@@ -31,11 +31,11 @@ static bool is_spare(const char *who, const char *output)
     char text[VS_RECORDER_TEXT_MAX];
     uint64_t recorder = vs_reader_recorded_by(output);
     if (recorder)
-        vs_tool_fail(who, "%s is being recorded by %s; it is left alone", output,
+        vs_tool_fail(who, "%s is being recorded by %s: not overwritten; give another name with -o", output,
                      vs_reader_recorder_text(text, recorder));
     else if (vs_reader_needs_live(output))
-        vs_tool_fail(who, "%s has no end, and its last events are in %s.live; it is left alone: "
-                          "recover it first, or give another name", output, output);
+        vs_tool_fail(who, "%s has no end, and its last events are in %s.live: not overwritten; "
+                          "run `vramscope recover` on it first, or give another name with -o", output, output);
     else
         return true;
     return false;
@@ -52,7 +52,7 @@ bool vs_tool_output(const char *who, const char *path, const char **output)
     }
     const char *refusal = refuse(*output, &to);
     if (refusal)
-        vs_tool_fail(who, "%s %s; it is left alone", *output, refusal);
+        vs_tool_fail(who, "%s %s: not overwritten; give another name with -o", *output, refusal);
     return !refusal && is_spare(who, *output);
 }
 
@@ -61,15 +61,15 @@ bool vs_tool_may_overwrite(const char *who, const char *output)
     struct stat st;
     if (stat(output, &st) || !S_ISREG(st.st_mode) || !vs_reader_is_part(output))
         return true;
-    vs_tool_fail(who, "%s is a trace or its live window; it is left alone: give another output",
+    vs_tool_fail(who, "%s is a trace or its .live file: not overwritten; give another file with -o",
                  output);
     return false;
 }
 
 void vs_tool_over_limit(const char *who, const char *path)
 {
-    static const char format[] = "%s: %s now, more than the --max-trace-size of %s it was recorded "
-                                 "with, which bounds the recording alone";
+    static const char format[] = "%s: %s now, more than the --max-trace-size of %s that it was recorded "
+                                 "with: the limit applies to the recording only";
     char size[VS_SIZE_TEXT_MAX], limit_text[VS_SIZE_TEXT_MAX], why[VS_READER_WHY_MAX];
     struct vs_reader *reader;
     if (vs_reader_open(path, &reader, why) != VS_OK)

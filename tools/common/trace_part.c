@@ -73,12 +73,12 @@ bool vs_part_option(const char *who, const char *name, const char *text, struct 
                                 : strcmp(name, "from") == 0 ? &args->from
                                                             : &args->to;
     if (vs_time_spec_parse(text, spec) != VS_OK) {
-        vs_tool_usage(who, "--%s takes a moment such as 12.5s, 3m20s, -10s, 80%% or @1234, not '%s'",
+        vs_tool_usage(who, "--%s takes a time such as 12.5s, 3m20s, -10s, 80%% or @1234, not '%s'",
                       name, text);
         return false;
     }
     if (args->at.kind && (args->from.kind || args->to.kind)) {
-        vs_tool_usage(who, "--at is one moment, --from and --to a span: give one or the other");
+        vs_tool_usage(who, "--at cannot be combined with --from or --to");
         return false;
     }
     return true;
@@ -98,7 +98,7 @@ static bool need_checkpoints(const char *who, const char *path, struct vs_reader
     enum vs_err err = vs_checkpoint_need(reader, VS_CHECKPOINT_TRACE_EVENTS, &options);
     vs_part_progress_end(&progress);
     if (err)
-        vs_tool_fail(who, "%s: %s while checkpoints were made", path, vs_err_text(err));
+        vs_tool_fail(who, "%s: cannot make checkpoints: %s", path, vs_err_text(err));
     return !err;
 }
 
@@ -118,7 +118,7 @@ bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader
         return false;
     enum vs_err err = vs_span_of(reader, &span);
     if (err) {
-        vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
         return false;
     }
     const struct vs_time_spec *to = args->at.kind ? &args->at : &args->to;

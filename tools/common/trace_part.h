@@ -18,11 +18,11 @@ struct vs_part_args {
 
 /* For a verb's usage text. */
 #define VS_PART_USAGE \
-    "  --from T, --to T  only what happened between these moments, both included; what was\n" \
-    "                  live before is live at the start of it\n"
+    "  --from T, --to T  only this span, both ends included; memory that was live before it is\n" \
+    "                  live at its start\n"
 #define VS_PART_TIMES \
-    "T: 12.5s, 850ms, 3m20s since the start; -10s before the end; 80% of the time; @1234,\n" \
-    "the event of that number.\n"
+    "T: 12.5s, 850ms, 3m20s since the start; -10s before the end; 80% of the time; @1234, the\n" \
+    "event with that number.\n"
 
 /* vs_part_option: take *text*, the value of --*name*. false, and says so, when it is no
  * moment, or it is --at beside --from or --to. */

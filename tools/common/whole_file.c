@@ -24,7 +24,7 @@ static char buffer[BUFFER_BYTES];
 
 static bool refuse(const char *who, const char *name)
 {
-    vs_tool_fail(who, "%s: cannot be written: %s", name, strerror(errno));
+    vs_tool_fail(who, "cannot write %s: %s", name, strerror(errno));
     return false;
 }
 
@@ -118,7 +118,7 @@ static void drop(const char *who, struct vs_whole_file *file)
         vs_replacement_forget();
     }
     if (file->temporary && file->replaces)
-        vs_tool_fail(who, "%s is as it was before", file->name);
+        vs_tool_fail(who, "%s is unchanged", file->name);
 }
 
 int vs_whole_file_end(const char *who, struct vs_whole_file *file, int code)
@@ -134,7 +134,7 @@ int vs_whole_file_end(const char *who, struct vs_whole_file *file, int code)
     if (!code && written && file->temporary && rename(file->temporary, file->target))
         written = false, saved_errno = errno;
     if (!written && !code)
-        code = vs_tool_fail(who, "%s: cannot be written: %s", file->name, strerror(saved_errno));
+        code = vs_tool_fail(who, "cannot write %s: %s", file->name, strerror(saved_errno));
     if (code)
         drop(who, file);
     else

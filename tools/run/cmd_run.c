@@ -39,31 +39,31 @@
 static const char usage[] =
     "usage: vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Runs PROGRAM with the profiler in front. Its output and exit status pass through;\n"
-    "a summary of each trace follows on standard error.\n"
+    "Runs PROGRAM and records its GPU memory in a trace. The program's output and exit status\n"
+    "pass through; a summary of each trace follows on standard error.\n"
     "\n"
     "  -o FILE             the trace; %n program, %p pid, %h host, %r rank\n"
-    "                      (default vramscope.%n.%p.vst; an older trace is replaced\n"
-    "                      once there is a new one; where something else has the\n"
-    "                      name, that stays, and the trace is NAME.PID.vst)\n"
+    "                      (default vramscope.%n.%p.vst). An older trace of that name is\n"
+    "                      replaced when the new one is written; any other file is kept, and\n"
+    "                      the new trace is NAME.PID.vst\n"
     "  --allocator=HOW     auto, caching or observe: serve device memory from a cache with\n"
-    "                      PyTorch's rules, or only watch (auto: caching, except under PyTorch)\n"
-    "  --policy=compact    less memory from the device for the same requests; with --plan FILE\n"
-    "                      (of `vramscope plan`, or a trace) each block where it is planned\n"
-    "  --limit AMOUNT      let each device seem this big: 8GiB, 50%, or 0:8GiB,1:16GiB\n"
-    "  --via=injection     let the CUDA driver load the library, where preloading is not possible:\n"
-    "                      memory is only observed, and CUPTI is needed\n"
-    "  --simulate DEVICE   on a simulated GPU: h100-80g, or t4-16g,capacity=2GiB,devices=2\n"
-    "  --no-kernels        memory only: no kernels, no copies\n"
-    "  --stacks=none       no call stacks\n"
+    "                      PyTorch's rules, or only record (auto: caching, except under PyTorch)\n"
+    "  --policy=compact    reserve less device memory for the same requests; with --plan FILE\n"
+    "                      (from `vramscope plan`, or a trace), place blocks as planned\n"
+    "  --limit AMOUNT      limit the memory of each device: 8GiB, 50%, or 0:8GiB,1:16GiB\n"
+    "  --via=injection     let the CUDA driver load the library where preloading is impossible:\n"
+    "                      memory is only recorded, not cached, and CUPTI is required\n"
+    "  --simulate DEVICE   use a simulated GPU: h100-80g, or t4-16g,capacity=2GiB,devices=2\n"
+    "  --no-kernels        record memory only, no kernels or copies\n"
+    "  --stacks=none       record no call stacks\n"
     "  --sample N, --min-size SIZE, --max-trace-size SIZE\n"
-    "                      for long runs: record 1 allocation in N, none below SIZE, no trace\n"
-    "                      above SIZE; totals and peaks stay exact (docs/sampling.md)\n"
-    "  -q, --quiet         no summary\n"
+    "                      for long runs: record 1 allocation in N, only those of at least SIZE,\n"
+    "                      a trace of at most SIZE; totals and peaks stay exact (docs/sampling.md)\n"
+    "  -q, --quiet         print no summary\n"
     "\n"
     "Every option of `vramscope options` is accepted as --name=value. Exit status: the\n"
-    "program's own; 128+n when signal n killed it; 127 not found, 126 not executable; 125 when\n"
-    "vramscope itself could not start it.\n";
+    "program's own; 128+n when signal n killed it; 127 not found; 126 not executable; 125 when\n"
+    "vramscope could not start it.\n";
 
 int vs_run_fail(const char *format, ...)
 {
@@ -115,7 +115,7 @@ static int start(struct vs_run *run, const sigset_t *mask, int *status)
     while ((ended = waitpid(pid, status, 0)) < 0 && errno == EINTR)
         ;
     if (ended != pid)
-        return vs_run_fail("how %s ended is not known: %s", run->program[0], strerror(errno));
+        return vs_run_fail("cannot wait for %s: %s", run->program[0], strerror(errno));
     if (n != sizeof code)
         return 0;
     fprintf(stderr, "vramscope run: cannot run %s: %s\n", run->program[0], strerror(code));
@@ -131,8 +131,8 @@ static int exit_code(int status)
 static int fail_replacing(const char *trace)
 {
     if (errno == EBUSY)
-        return vs_run_fail("%s is being recorded; give the trace another name with -o", trace);
-    return vs_run_fail("%s cannot be replaced: %s", trace, strerror(errno));
+        return vs_run_fail("%s is being recorded by another process; give the trace another name with -o", trace);
+    return vs_run_fail("cannot replace %s: %s; give the trace another name with -o", trace, strerror(errno));
 }
 
 static bool is_old_trace(const char *path, const struct stat *st)
@@ -158,8 +158,8 @@ static bool make_way(const struct vs_run *run, struct vs_run_output *older)
         return true;
     bool later = there && is_old_trace(path, &st) && vs_run_names_replaced(output);
     if (there && !later)
-        vs_tool_fail("vramscope run", "%s is there already and stays; what is recorded now gets "
-                     "another name, with the process number in it", path);
+        vs_tool_fail("vramscope run", "%s exists and is kept; the new trace gets another name, "
+                     "with the process ID in it", path);
     return true;
 }
 
@@ -183,6 +183,29 @@ static int execute(struct vs_run *run, int *status)
     return result;
 }
 
+/* No trace: why, as far as it is known. */
+static void explain_no_trace(const struct vs_run *run, const struct vs_run_summary *seen, int status)
+{
+    const char *program = run->program[0], *simulated = run->options.text[VS_OPT_simulate];
+    bool replaced = *seen->unreached && seen->unreached_pid == run->pid;
+    if (*seen->unreached)
+        vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment, so its GPU "
+                     "memory is not recorded", seen->unreached);
+    if (replaced || seen->failures || seen->nested || run->reach != VS_REACH_YES ||
+        !run->options.number[VS_OPT_record])
+        return;
+    vs_tool_fail("vramscope", "%s %s, so no trace was written", program,
+                 seen->idle             ? "loaded the CUDA driver but allocated no GPU memory"
+                 : WIFSIGNALED(status) ? "was killed before a CUDA call was observed"
+                                        : "ended, and no CUDA call was observed");
+    if (!*simulated && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+        fputs("vramscope: this machine has no NVIDIA driver; to run CUDA programs without a GPU: "
+              "vramscope run --simulate h100-80g -- PROGRAM\n", stderr);
+    if (*simulated && status)
+        fputs("vramscope: a program that links NVIDIA's CUDA runtime statically (nvcc's default) "
+              "cannot use the simulated GPU: build it with nvcc -cudart shared\n", stderr);
+}
+
 static void summarise(struct vs_run *run, int status)
 {
     struct vs_run_summary seen;
@@ -191,29 +214,18 @@ static void summarise(struct vs_run *run, int status)
     vs_symbol_tool_configure(&run->options);
     vs_run_summarise(&names, run->quiet, run->options.number[VS_OPT_symbolize] != 0, &seen);
     vs_run_names_free(&names);
-    if (seen.failures && !run->quiet)
-        fprintf(stderr, "vramscope: %s used CUDA, but nothing was recorded; the reason stands "
-                        "above\n", run->program[0]);
-    if (!seen.traces && *seen.unreached && !run->quiet)
-        vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment; nothing "
-                     "can be recorded there", seen.unreached);
-    if (!seen.traces && !seen.failures && !*seen.unreached && !seen.nested &&
-        run->reach == VS_REACH_YES && !run->quiet && run->options.number[VS_OPT_record]) {
-        fprintf(stderr, "vramscope: %s %s, as far as was seen without using CUDA; no trace was "
-                        "written\n",
-                run->program[0], WIFSIGNALED(status) ? "was killed" : "ended");
-        if (!*run->options.text[VS_OPT_simulate] && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
-            fputs("vramscope: this machine has no NVIDIA driver; --simulate h100-80g runs CUDA "
-                  "programs without one\n", stderr);
-        if (*run->options.text[VS_OPT_simulate] && status)
-            fputs("vramscope: if it has NVIDIA's CUDA runtime linked in (nvcc's default), it cannot "
-                  "use the simulated GPU: build it with nvcc -cudart shared\n", stderr);
-    }
+    if (run->quiet)
+        return;
+    if (seen.failures)
+        vs_tool_fail("vramscope", "%s used CUDA, but nothing was recorded: see the error above",
+                     run->program[0]);
+    if (!seen.traces)
+        explain_no_trace(run, &seen, status);
     if (strstr(run->options.text[VS_OPT_simulate], "check=fail") && WIFEXITED(status) &&
-        WEXITSTATUS(status) == CHECKER_STATUS && !run->quiet)
-        fputs("vramscope: status 86 is that of the simulated GPU's checker; its reports stand "
+        WEXITSTATUS(status) == CHECKER_STATUS)
+        fputs("vramscope: exit status 86: the simulated GPU's checker found errors; see its reports "
               "above\n", stderr);
-    if (WIFSIGNALED(status) && !run->quiet)
+    if (WIFSIGNALED(status))
         fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
 }
@@ -254,4 +266,4 @@ static int run_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_run = {
-    "run", "record a program; prints a summary; exits with the program's status", usage, run_main};
+    "run", "record a program, print a summary, exit with the program's status", usage, run_main};

@@ -90,20 +90,21 @@ static enum vs_reach of_binary(const char *path, FILE *f, char *why, size_t max)
         return VS_REACH_YES;
     const char *rights = raised_rights(path);
     if (header.e_ident[EI_CLASS] != ELFCLASS64)
-        snprintf(why, max, "%s is a 32-bit program: this 64-bit library cannot be preloaded into "
-                           "it, so nothing will be recorded", path);
+        snprintf(why, max, "%s is a 32-bit program: the 64-bit vramscope library cannot be preloaded "
+                           "into it, so nothing will be recorded", path);
     else if (header.e_machine != OWN_MACHINE || header.e_phentsize != sizeof(Elf64_Phdr))
-        snprintf(why, max, "%s is for another kind of processor: nothing can be preloaded into it, "
+        snprintf(why, max, "%s is for another CPU architecture: nothing can be preloaded into it, "
                            "so nothing will be recorded", path);
     else if (rights)
         snprintf(why, max, "%s %s: the loader ignores LD_PRELOAD there, so nothing will be "
-                           "recorded; --via=injection may still reach it", path, rights);
+                           "recorded; --via=injection may work", path, rights);
     else if (!read_loader(f, &header, loader, sizeof loader))
-        snprintf(why, max, "%s is fully static: nothing can be preloaded into it, so nothing will "
-                           "be recorded (a static CUDA runtime alone is fine)", path);
+        snprintf(why, max, "%s is statically linked: nothing can be preloaded into it, so nothing "
+                           "will be recorded; link the C library dynamically (the CUDA runtime "
+                           "may stay static)", path);
     else if (strstr(loader, "ld-musl")) {
-        snprintf(why, max, "%s is for the musl C library, which cannot load this library; it runs "
-                           "without it, so nothing will be recorded", path);
+        snprintf(why, max, "%s uses the musl C library, which cannot load vramscope's library: it "
+                           "runs without, and nothing will be recorded; use a glibc build", path);
         return VS_REACH_HARMFUL;
     }
     return *why ? VS_REACH_NO : VS_REACH_YES;

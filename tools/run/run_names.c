@@ -153,7 +153,7 @@ void vs_run_names_say(const struct vs_run_names *names, const char *trace)
     char wanted[PATH_MAX];
     if (wanted_name(names, trace, wanted) && !access(wanted, F_OK) &&
         !is_of_this_run(names, wanted))
-        vs_tool_fail("vramscope", "%s is not of this run; see %s", wanted, trace);
+        vs_tool_fail("vramscope", "%s is from an earlier run; this run's trace is %s", wanted, trace);
 }
 
 /* Is *entry* the name by *pattern*, whose one percent sign is that of %r, of some rank? */
@@ -190,9 +190,9 @@ void vs_run_names_say_ranks(const struct vs_run_names *names)
     if (dir)
         closedir(dir);
     if (count == 1)
-        vs_tool_fail("vramscope", "%s is of an earlier run", first);
+        vs_tool_fail("vramscope", "%s is from an earlier run", first);
     else if (count)
-        vs_tool_fail("vramscope", "%s and %u more ranks' traces there are of an earlier run", first,
+        vs_tool_fail("vramscope", "%s and the traces of %u more ranks are from an earlier run", first,
                      count - 1);
 }
 

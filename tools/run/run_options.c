@@ -94,7 +94,7 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
         } else if (strncmp(argv[i], "--", 2) == 0) {
             status = parse_flag(run, argv + i, argc - i, &used);
         } else {
-            return vs_run_fail("unknown option %s; see `vramscope run --help`", argv[i]);
+            return vs_run_fail("unknown option %s; try 'vramscope run --help'", argv[i]);
         }
         if (status)
             return status;
@@ -102,7 +102,7 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
     }
     if (i >= argc)
         return vs_run_fail("no program given; usage: %s",
-                           "vramscope run [options] [--] PROGRAM [ARGS…]");
+                           "vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     run->program = argv + i;
     return check_limit(run);
 }
@@ -123,12 +123,12 @@ void vs_run_warn_without_effect(const struct vs_run *run)
     const char *conf = o->text[VS_OPT_alloc_conf];
     bool compact = vs_option_is(o, VS_OPT_policy, "compact"), plan = *o->text[VS_OPT_plan];
     if (vs_option_is(o, VS_OPT_allocator, "observe") && (compact || plan || *conf))
-        fprintf(stderr, "vramscope run: --allocator=observe only watches cudaMalloc, so%s%s%s "
-                        "%s nothing there\n", compact ? " --policy" : "", plan ? " --plan" : "",
-                *conf ? " --alloc-conf" : "", compact + plan + (*conf != 0) > 1 ? "do" : "does");
+        fprintf(stderr, "vramscope run: --allocator=observe only records cudaMalloc, so%s%s%s %s no "
+                        "effect\n", compact ? " --policy" : "", plan ? " --plan" : "",
+                *conf ? " --alloc-conf" : "", compact + plan + (*conf != 0) > 1 ? "have" : "has");
     else if (compact && tunes_pytorch(conf))
-        fprintf(stderr, "vramscope run: --alloc-conf=%.200s: --policy=compact does without the "
-                        "keys that tune PyTorch's segments; they have no effect\n", conf);
+        fprintf(stderr, "vramscope run: --alloc-conf=%.200s: keys that tune PyTorch's segments have "
+                        "no effect with --policy=compact\n", conf);
 }
 
 /* Injected, the library is told of calls that the driver has made already. */
@@ -145,5 +145,5 @@ void vs_run_warn_observed(const struct vs_run *run)
                                                                             : NULL;
     if (asked)
         fprintf(stderr, "vramscope run: %s has no effect with --via=injection, which only "
-                        "observes\n", asked);
+                        "records\n", asked);
 }

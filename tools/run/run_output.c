@@ -129,7 +129,7 @@ static bool make_way(const char *live)
         return false;
     if (*kept)
         vs_tool_fail("vramscope",
-                     "%s is of another trace and may hold the last part of it: kept as %s", live,
+                     "%s belongs to another trace and may hold its last events: kept as %s", live,
                      kept);
     return true;
 }
@@ -160,6 +160,6 @@ void vs_run_output_settle(struct vs_run_output *output)
     if (replaced)
         unlink(output->aside);
     else if (!vs_run_output_move(output->aside, output->path))
-        vs_tool_fail("vramscope", "the older %s is kept as %s", output->path, output->aside);
+        vs_tool_fail("vramscope", "the older trace %s is kept as %s", output->path, output->aside);
     output->aside[0] = 0;
 }

@@ -33,7 +33,7 @@ static int check_folder(const char *text)
         slash[slash == folder] = 0;
     if (strchr(folder, '%') || access(folder, W_OK | X_OK) == 0)
         return 0;
-    fprintf(stderr, "vramscope run: cannot write the trace in %s: %s; give it a place with -o\n",
+    fprintf(stderr, "vramscope run: cannot write the trace in %s: %s; choose another folder with -o\n",
             folder, strerror(errno));
     return EXIT_OWN_FAILURE;
 }
@@ -45,10 +45,10 @@ static int follow_links(struct vs_run *run, char *text)
     if (lstat(text, &st) || !S_ISLNK(st.st_mode))
         return 0;
     if (!vs_link_follow(text, VS_OPTION_TEXT_MAX)) /* EPERM: another user's */
-        return vs_run_fail("the link %s is not followed: %s; give the trace another name with -o",
+        return vs_run_fail("cannot follow the link %s: %s; give the trace another name with -o",
                            text, strerror(errno));
     if (strchr(text, '%'))
-        return vs_run_fail("-o is a link to %s; a percent sign cannot be in that name", text);
+        return vs_run_fail("-o is a link to %s, and that name must not contain a percent sign", text);
     run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
     return 0;
 }
@@ -59,7 +59,7 @@ int vs_run_prepare_output(struct vs_run *run)
     if (*text != '/' && getcwd(cwd, sizeof cwd)) {
         snprintf(absolute, sizeof absolute, "%s/%s", cwd, text);
         if (strlen(absolute) >= VS_OPTION_TEXT_MAX)
-            return vs_run_fail("the trace's path is too long: %s", absolute);
+            return vs_run_fail("the path of the trace is too long: %s", absolute);
         strcpy(text, absolute);
         run->options.source[VS_OPT_output] = VS_FROM_COMMAND;
     }
@@ -82,7 +82,8 @@ int vs_run_prepare_output(struct vs_run *run)
         if (f)
             fclose(f);
         if (st.st_size && !vs_reader_is_trace(magic, n))
-            return vs_run_fail("%s exists and is not a vramscope trace; it is left alone", text);
+            return vs_run_fail("%s exists and is not a trace: not overwritten; give the trace "
+                               "another name with -o", text);
         uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(text) : 0;
         if (recorder) {
             char who[VS_RECORDER_TEXT_MAX];
@@ -171,7 +172,7 @@ int vs_run_prepare_plan(struct vs_run *run)
     if (!vs_option_is(&run->options, VS_OPT_policy, "compact"))
         return vs_run_fail("%s", "--plan needs --policy=compact");
     if (!realpath(given, absolute)) {
-        fprintf(stderr, "vramscope run: the plan %s: %s\n", given, strerror(errno));
+        fprintf(stderr, "vramscope run: cannot open the plan %s: %s\n", given, strerror(errno));
         return EXIT_OWN_FAILURE;
     }
     if (vs_run_is_trace(absolute)) {
@@ -181,7 +182,7 @@ int vs_run_prepare_plan(struct vs_run *run)
         snprintf(absolute, sizeof absolute, "%s", run->plan);
     }
     if (vs_plan_open(absolute, &plan, why)) {
-        fprintf(stderr, "vramscope run: %s: %s; it takes a plan or a trace\n", given, why);
+        fprintf(stderr, "vramscope run: --plan %s: %s; give a plan (`vramscope plan`) or a trace\n", given, why);
         return EXIT_OWN_FAILURE;
     }
     vs_plan_close(&plan);
@@ -219,7 +220,7 @@ static int check_simulated(const char *folder, const char *device)
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
     void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!driver)
-        return vs_run_fail("the simulated GPU cannot be loaded: %s", dlerror());
+        return vs_run_fail("cannot load the simulated GPU: %s", dlerror());
     void *found = dlsym(driver, "vramscopeSimCheckSpec");
     check_fn *check;
     memcpy(&check, &found, sizeof check);
@@ -230,17 +231,17 @@ int vs_run_prepare_environment(struct vs_run *run)
 {
     char library[PATH_MAX], simulator[PATH_MAX];
     if (vs_path_preload(library, sizeof library))
-        return vs_run_fail("%s", "libvramscope.so is not part of this installation (it was built "
-                                 "without CUDA headers); reading traces works, recording does not");
+        return vs_run_fail("%s", "libvramscope.so is missing: vramscope was built without CUDA headers "
+                                 "and can only read traces; rebuild it with CUDA_PATH set");
     if (!vs_reach_is_library(library))
-        return vs_run_fail("%s is not a whole library of this machine; install vramscope again",
+        return vs_run_fail("%s is damaged or for another architecture; reinstall vramscope",
                            library);
     if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
-        return vs_run_fail("the path %s holds a space or colon, which LD_PRELOAD cannot express; "
+        return vs_run_fail("the path %s contains a space or colon, which LD_PRELOAD does not allow; "
                            "install vramscope elsewhere, or use --via=injection", library);
     if (*run->options.text[VS_OPT_simulate]) {
         if (vs_path_simulator(simulator, sizeof simulator))
-            return vs_run_fail("%s", "the simulated GPU is not part of this installation");
+            return vs_run_fail("%s", "the simulated GPU is missing from this installation");
         int status = check_simulated(simulator, run->options.text[VS_OPT_simulate]);
         if (status)
             return status;

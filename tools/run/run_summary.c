@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A line of the manifest is the path of a trace, "!" for a process that
- * could not record, "?" and a program that was started out of our reach, or "+" of a
- * `vramscope run` below this one. */
+ * See the header. A line of the manifest is the path of a trace, "!" for a process that could not
+ * record, "-" for one that loaded the CUDA driver but allocated nothing, "?PID PROGRAM" for a
+ * process that became a program without our LD_PRELOAD, or "+" of a `vramscope run` below this
+ * one. */
 #include "tools/run/run_summary.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report/report.h"
@@ -52,7 +54,7 @@ static void show_tree(struct vs_trace_list *list, unsigned traces)
     fprintf(stderr, "vramscope: %u processes used CUDA:\n", traces);
     vs_tool_tree("vramscope run", list, &style, false, true);
     if (traces > list->count)
-        fprintf(stderr, "vramscope: and %zu more traces\n", traces - list->count);
+        fprintf(stderr, "vramscope: %zu more traces are not listed\n", traces - list->count);
 }
 
 /* Checkpoints into a long trace, so that any moment of it opens at once. It is good without
@@ -67,7 +69,7 @@ static void write_checkpoints(const char *path)
     enum vs_err err = vs_checkpoint_recorded(path, VS_CHECKPOINT_TRACE_EVENTS, &options, why);
     vs_part_progress_end(&progress);
     if (err)
-        vs_tool_fail("vramscope run", "no checkpoints were put into the trace: %s",
+        vs_tool_fail("vramscope run", "no checkpoints were written into the trace: %s",
                      err == VS_ERR_STATE && !*why ? "interrupted" : why);
 }
 
@@ -79,7 +81,7 @@ static void write_names(const char *path)
     enum vs_err err = vs_symbolize(path, NULL, &result, why);
     vs_symbol_tool_done();
     if (err)
-        vs_tool_fail("vramscope run", "no names were written into the trace: %s",
+        vs_tool_fail("vramscope run", "no function names were written into the trace: %s",
                      *why ? why : vs_err_text(err));
     vs_symbolize_free(&result);
 }
@@ -88,7 +90,7 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                       struct vs_run_summary *out)
 {
     struct vs_trace_list list = {0};
-    char line[PATH_MAX + 2];
+    char line[PATH_MAX + 16], *program;
     FILE *manifest = fopen(names->manifest, "r");
     *out = (struct vs_run_summary){0};
     while (manifest && vs_run_manifest_line(manifest, line, sizeof line)) {
@@ -96,8 +98,12 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             out->failures++;
         } else if (*line == '+') {
             out->nested = true;
+        } else if (*line == '-') {
+            out->idle++;
         } else if (*line == '?') {
-            snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1, line + 1);
+            out->unreached_pid = (pid_t)strtol(line + 1, &program, 10);
+            snprintf(out->unreached, sizeof out->unreached, "%.*s", PATH_MAX - 1,
+                     program + (*program == ' '));
         } else {
             vs_run_names_take(names, line);
             write_checkpoints(line);

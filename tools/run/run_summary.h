@@ -6,6 +6,7 @@
 #define VS_RUN_SUMMARY_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "tools/run/run_names.h"
 
@@ -13,6 +14,8 @@ struct vs_run_summary {
     unsigned traces;      /* processes that left one */
     unsigned failures;    /* processes that used CUDA and could not record */
     bool nested;          /* another `vramscope run` was started, which has its own */
+    unsigned idle;        /* processes that loaded the CUDA driver and allocated nothing */
+    pid_t unreached_pid;  /* the process that became *unreached* */
     char unreached[4096]; /* a program that was started without our LD_PRELOAD; or empty */
 };
 

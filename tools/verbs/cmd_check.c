@@ -14,20 +14,20 @@
 static const char usage[] =
     "usage: vramscope check [OPTIONS] --max-peak SIZE TRACE...\n"
     "\n"
-    "Compares traces with memory budgets, each device by itself; when one is exceeded,\n"
-    "says by how much and which call sites hold the memory.\n"
+    "Compares the memory of each device in TRACE with a budget. For a budget that is exceeded,\n"
+    "prints by how much and the call sites that hold the memory.\n"
     "\n"
     "  --max-peak SIZE         the highest allowed peak, such as 6GiB\n"
-    "  --metric METRIC         of what: allocated (default), requested or reserved\n"
-    "  --max-live-at-end SIZE  the most that may still be allocated at the end\n"
+    "  --metric METRIC         what --max-peak limits: allocated (default), requested or reserved\n"
+    "  --max-live-at-end SIZE  the most memory still allocated at the end\n"
     "  --device N              only this device\n"
     "  --format FORMAT         text (default), json, github (workflow commands) or junit\n"
-    "  --allow-partial         accept traces of programs that were killed, and traces cut\n"
-    "                          off or damaged: what they hold is checked\n"
+    "  --allow-partial         accept incomplete traces (program killed, file cut off or\n"
+    "                          damaged) and check the events they contain\n"
     "  --color WHEN            auto (default), always or never\n"
     "\n"
-    "Exit codes: 0 every budget held; 1 one was exceeded; 2 a trace is unusable or\n"
-    "incomplete, holds no such device, or the usage is wrong (2 wins over 1).\n";
+    "Exit codes: 0 every budget was met; 1 a budget was exceeded; 2 a trace is unusable or\n"
+    "incomplete, has no such device, or wrong usage (2 takes precedence over 1).\n";
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_GITHUB, FORMAT_JUNIT };
 
@@ -106,7 +106,7 @@ static int parse(int argc, char **argv, struct check_arguments *args)
             return code;
     }
     if (argc == optind)
-        return vs_tool_usage(argv[0], "which trace?");
+        return vs_tool_usage(argv[0], "no trace given");
     if (!args->budget.has_peak && !args->budget.has_live)
         return vs_tool_usage(argv[0], "give --max-peak SIZE or --max-live-at-end SIZE");
     return 0;
@@ -146,23 +146,24 @@ static int check_one(const char *who, const char *path, const struct check_argum
         result.exceeded += lines[i].exceeded;
     if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
         !args->partial)
-        code = vs_tool_fail(who, "%s: %s; add --allow-partial to check what it holds", path,
+        code = vs_tool_fail(who, "%s: %s; add --allow-partial to check the events it contains", path,
                             report->condition == VS_TRACE_LIVE ? report->condition_text : cut);
     else if (result.count == 0 && args->budget.one_device)
-        code = vs_tool_fail(who, "%s: device %llu is not in it", path,
+        code = vs_tool_fail(who, "%s: the trace has no device %llu", path,
                             (unsigned long long)args->budget.device);
     else if (result.count == 0)
-        code = vs_tool_fail(who, "%s: holds no device at all, so there is nothing to check", path);
+        code = vs_tool_fail(who, "%s: the trace has no device, so there is nothing to check", path);
     else
         print(args, &result, json);
     for (size_t i = 0; !code && i < report->dropped_count; i++) {
         if (!vs_recording_left_out(&report->recording, report->dropped[i].name))
             code = vs_tool_fail(who, "%s: %s %s were not recorded, so the peak may be higher", path,
-                                report->dropped[i].value, report->dropped[i].name);
+                                report->dropped[i].value,
+                                vs_recording_what(report->dropped[i].name));
     }
     if (!code && vs_recording_sums_old(report))
-        code = vs_tool_fail(who, "%s: the last sums are older than the program's end, so the peak may "
-                                 "be higher", path);
+        code = vs_tool_fail(who, "%s: the last totals were written before the program ended, so the "
+                                "peak may be higher", path);
     if (!code && result.exceeded)
         code = VS_EXIT_NO;
     vs_report_free(report);
@@ -199,4 +200,4 @@ static int check_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_check = {
-    "check", "budgets for CI: exit 0 held, 1 exceeded, 2 unusable", usage, check_main};
+    "check", "check memory budgets in CI: exit 0 met, 1 exceeded, 2 unusable", usage, check_main};

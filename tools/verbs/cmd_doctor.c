@@ -26,9 +26,13 @@
 static const char usage[] =
     "usage: vramscope doctor [--json]\n"
     "\n"
-    "Shows what works on this machine: the installation, the driver and its devices,\n"
-    "CUPTI, NVML, permissions. Exit 0 when programs can be recorded here, on a real GPU or on\n"
-    "the simulated one; 1 when on neither; 2 for wrong usage.\n";
+    "Checks the installation, the driver and its devices, CUPTI, NVML and permissions on this\n"
+    "machine.\n"
+    "\n"
+    "  --json          JSON (schema vramscope.doctor/1)\n"
+    "\n"
+    "Exit codes: 0 programs can be recorded here, on a GPU or on the simulated one; 1 they\n"
+    "cannot; 2 wrong usage.\n";
 
 enum verdict { GOOD, WARNING, BAD };
 
@@ -64,12 +68,12 @@ static void look_at_installation(struct findings *f)
     bool there = vs_path_preload(path, sizeof path) == VS_OK;
     f->preload = there && vs_reach_is_library(path);
     if (there && !f->preload)
-        add(f, BAD, "preload library", "%s is not a whole library of this machine; install again", path);
+        add(f, BAD, "preload library", "%s is damaged or for another architecture; reinstall vramscope", path);
     else if (f->preload)
         add(f, GOOD, "preload library", "%s", path);
     else
-        add(f, BAD, "preload library", "libvramscope.so is missing: built without CUDA headers; "
-                                       "traces can be read, not recorded");
+        add(f, BAD, "preload library", "libvramscope.so is missing: vramscope was built without CUDA "
+                                       "headers; traces can be read, but not recorded");
     f->simulated = vs_path_simulator(path, sizeof path) == VS_OK;
     if (f->simulated)
         add(f, GOOD, "simulated GPU", "%s; use `vramscope run --simulate h100-80g`", path);
@@ -82,7 +86,7 @@ static void look_at_installation(struct findings *f)
     if (dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL))
         add(f, GOOD, "compression", "libzstd.so.1");
     else
-        add(f, WARNING, "compression", "libzstd.so.1 is missing: traces are stored plainly; install libzstd1");
+        add(f, WARNING, "compression", "libzstd.so.1 is missing: traces are not compressed; install libzstd1");
 }
 
 /* The driver's entry points used here, in their documented C types. */
@@ -121,12 +125,12 @@ static void look_at_devices(struct findings *f, const struct doctor_driver *d)
     int count = 0, version = 0;
     if (d->version(&version) == 0)
         add(f, version >= 11000 ? GOOD : WARNING, "driver", "supports CUDA %d.%d%s", version / 1000,
-            version % 1000 / 10, version >= 11000 ? "" : "; vramscope is made for 11 and later");
+            version % 1000 / 10, version >= 11000 ? "" : "; vramscope supports 11 and later");
     int code = d->init(0);
     if (code == 0)
         code = d->device_count(&count);
     if (code != 0 || count == 0) {
-        add(f, WARNING, "device", "the driver shows no GPU (%s); use --simulate",
+        add(f, WARNING, "device", "the driver reports no GPU (%s); use --simulate",
             code ? error_text(d, code) : "none present");
         return;
     }
@@ -135,7 +139,7 @@ static void look_at_devices(struct findings *f, const struct doctor_driver *d)
         char name[256] = "?", size[VS_SIZE_TEXT_MAX];
         size_t total = 0;
         if (d->device_name(name, sizeof name, i) || d->total_memory(&total, i))
-            add(f, WARNING, "device", "%d: does not answer", i);
+            add(f, WARNING, "device", "%d: the driver does not report its name and size", i);
         else
             add(f, GOOD, "device", "%d: %s, %s%s", i, name, vs_size_format(size, total),
                 dlsym(d->handle, "vramscopeSimRegisterKernel") ? " (simulated)" : "");
@@ -175,10 +179,10 @@ static void look_at_limit(struct findings *f)
     if (!text || !*text)
         return;
     if (vs_limit_parse(text, &spec))
-        add(f, WARNING, "limit", "%s=%s cannot be read and limits nothing", name, text);
+        add(f, WARNING, "limit", "%s=%s is not a limit and is ignored; give a size such as 8GiB", name, text);
     else
-        add(f, GOOD, "limit", "%s for each process; not for contexts, modules, managed memory and "
-                              "calls that cannot be seen (docs/limit.md)", text);
+        add(f, GOOD, "limit", "%s for each process; contexts, modules, managed memory and calls that "
+                              "bypass vramscope are not limited (docs/limit.md)", text);
 }
 
 /* Signs of tools that have CUPTI, or will have it, in programs started from here. */
@@ -191,21 +195,20 @@ static void look_at_other_tools(struct findings *f)
                  {"NV_SANITIZER_INJECTION_PORT_BASE", "compute-sanitizer"}};
     const char *injected = vs_environment("CUDA_INJECTION64_PATH");
     if (injected && *injected && !strstr(injected, "libvramscope"))
-        add(f, WARNING, "profilers", "CUDA_INJECTION64_PATH names another tool (%.200s): it keeps its "
-                                     "place; memory is recorded, kernels and copies may not be; "
-                                     "--via=injection is not possible", injected);
+        add(f, WARNING, "profilers", "CUDA_INJECTION64_PATH names another tool (%.200s), which stays: "
+                                     "memory is recorded, kernels and copies may be missing, and "
+                                     "--via=injection does not work", injected);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         if (vs_environment(signs[i].variable))
-            add(f, WARNING, "profilers", "%s runs here (%s): memory is recorded, kernels and copies "
-                                         "are left to it", signs[i].tool, signs[i].variable);
+            add(f, WARNING, "profilers", "%s is running here (%s): vramscope records memory and "
+                                         "leaves kernels and copies to it", signs[i].tool, signs[i].variable);
     }
 }
 
 /* Without it a device's memory is explained as before, but for who else holds some. */
 static void look_at_nvml(struct findings *f)
 {
-    static const char *const without = "other processes on a device are not told from this one's "
-                                       "contexts";
+    static const char *const without = "memory of other processes is not listed separately";
     char version[96] = "";
     int (*init)(void), (*shut)(void), (*driver_version)(char *, unsigned);
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -218,7 +221,7 @@ static void look_at_nvml(struct findings *f)
     *(void **)&driver_version = dlsym(library, "nvmlSystemGetDriverVersion");
     int r = init ? init() : -1;
     if (r != 0) {
-        add(f, WARNING, "NVML", "libnvidia-ml.so.1 does not answer (%d): %s", r, without);
+        add(f, WARNING, "NVML", "libnvidia-ml.so.1 fails with error %d: %s", r, without);
         return;
     }
     if (driver_version && driver_version(version, sizeof version) != 0)
@@ -226,7 +229,7 @@ static void look_at_nvml(struct findings *f)
     bool lists = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3") ||
                  dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v2");
     if (lists)
-        add(f, GOOD, "NVML", "driver %s: other processes and contexts are told apart", version);
+        add(f, GOOD, "NVML", "driver %s: memory of other processes is listed separately", version);
     else
         add(f, WARNING, "NVML", "driver %s lists no processes: %s", version, without);
     if (shut)
@@ -240,18 +243,18 @@ static void look_at_permissions(struct findings *f)
     while (file && fgets(line, sizeof line, file)) {
         if (strncmp(line, "RmProfilingAdminOnly: 1", strlen("RmProfilingAdminOnly: 1")) == 0)
             add(f, WARNING, "permissions",
-                "the driver reserves hardware counters to root; kernels and copies are recorded all "
-                "the same where CUPTI allows");
+                "the driver restricts hardware counters to root; kernels and copies are still "
+                "recorded where CUPTI allows it");
     }
     if (file)
         fclose(file);
     const char *other = vs_environment("NVTX_INJECTION64_PATH");
     if (other && *other)
-        add(f, WARNING, "NVTX", "NVTX_INJECTION64_PATH names another tool (%s): it gets the ranges, "
-                                "vramscope does not", other);
+        add(f, WARNING, "NVTX", "NVTX_INJECTION64_PATH names another tool (%s): that tool receives the "
+                                "ranges, vramscope does not", other);
     look_at_other_tools(f);
     if (access(".", W_OK) != 0)
-        add(f, WARNING, "this folder", "not writable: give the trace a place with -o");
+        add(f, WARNING, "this folder", "not writable: give the trace another folder with -o");
 }
 
 static void print_text(const struct findings *f)
@@ -262,10 +265,10 @@ static void print_text(const struct findings *f)
     if (f->preload && f->real)
         puts("Programs can be recorded on the GPU: vramscope run -- PROGRAM");
     else if (f->preload && f->simulated)
-        puts("No GPU: programs can be recorded on the simulated one: "
+        puts("No GPU. Programs can be recorded on the simulated GPU: "
              "vramscope run --simulate h100-80g -- PROGRAM");
     else
-        puts("Nothing can be recorded here; traces from elsewhere can be read.");
+        puts("Nothing can be recorded here; traces recorded elsewhere can be read.");
 }
 
 static void print_json(const struct findings *f)
@@ -292,11 +295,8 @@ static int doctor_main(int argc, char **argv)
 {
     bool json = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") != 0) {
-            fprintf(stderr, "vramscope doctor: unknown argument %s; see `vramscope doctor --help`\n",
-                    argv[i]);
-            return 2;
-        }
+        if (strcmp(argv[i], "--json") != 0)
+            return vs_tool_usage(argv[0], "unknown argument %s", argv[i]);
         json = true;
     }
     struct findings *f = calloc(1, sizeof *f);
@@ -323,5 +323,5 @@ static int doctor_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_doctor = {
-    "doctor", "device, driver, CUPTI, NVML, permissions: what will and won't work here", usage,
+    "doctor", "check device, driver, CUPTI, NVML and permissions on this machine", usage,
     doctor_main};

@@ -28,19 +28,19 @@ static const char usage[] =
 #include "viewer/export/export_table.h"
 #undef VS_EXPORT_FORMAT
     "  -o, --output FILE     default: standard output (also \"-\")\n"
-    "      --instant-min SIZE  allocations from this size on are marked (1 % of the device or\n"
-    "                        64 MiB, whichever is less)\n"
-    "      --all-points      every counter point; by default those closer than 10 us are\n"
-    "                        merged, maxima kept\n"
-    "      --from T, --to T  only what happened between these moments, both included: kernels and\n"
-    "                        copies that ran then, counters and ranges as they stand.\n"
+    "      --instant-min SIZE  mark allocations of this size and larger (default 1 % of the\n"
+    "                        device or 64 MiB, whichever is less)\n"
+    "      --all-points      write every counter point; by default points closer than 10 us\n"
+    "                        are merged, and maxima are kept\n"
+    "      --from T, --to T  only this span, both ends included: its kernels and copies, and\n"
+    "                        counters and ranges as they were then.\n"
     "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%, @1234 (event)\n"
-    "      --partial         use what is readable of a trace that is cut off or damaged\n"
+    "      --partial         use the readable events of a trace that is cut off or damaged\n"
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 written, 2 the trace is unusable, FILE cannot be written, or the usage is\n"
-    "wrong (what FILE was before stays then).\n";
+    "Exit codes: 0 written; 2 the trace is unusable, FILE cannot be written, or wrong usage\n"
+    "(an existing FILE is unchanged then).\n";
 
 static const char names[] =
 #define VS_EXPORT_FORMAT(id, name, extension, options, help) " " name
@@ -104,7 +104,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     if (unused)
         return vs_tool_usage(argv[0], "%s does not apply to the format %s", unused, name);
     if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     return VS_EXIT_OK;
 }
 
@@ -119,10 +119,10 @@ static void say_missing(const char *who, const char *path, const struct vs_recor
 {
     char text[VS_RECORDING_TEXT_MAX];
     if (state->min_size || state->sample > 1)
-        vs_tool_fail(who, "%s: %s; counters are exact, single allocations are marked from those",
+        vs_tool_fail(who, "%s: %s; counters are exact, but only those allocations are marked",
                      path, vs_recording_partial_text(text, state));
     if (*vs_recording_limit_text(text, state))
-        vs_tool_fail(who, "%s: for the trace's size, %s", path, text);
+        vs_tool_fail(who, "%s: limited by the trace's size: %s", path, text);
 }
 
 static int write_to(const char *who, struct vs_reader *reader, const char *path,
@@ -134,9 +134,9 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     int saved_errno = errno;
     vs_symbol_tool_done();
     if (err == VS_ERR_IO)
-        return vs_tool_fail(who, "%s: cannot be written: %s", out->name, strerror(saved_errno));
+        return vs_tool_fail(who, "cannot write %s: %s", out->name, strerror(saved_errno));
     if (err)
-        return vs_tool_fail(who, "%s: %s while reading it", path, vs_err_text(err));
+        return vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     enum vs_condition condition =
         result.ended ? vs_reader_condition(reader, why) : VS_TRACE_COMPLETE;
     if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
@@ -169,7 +169,7 @@ static int export_main(int argc, char **argv)
     }
     struct vs_whole_file out;
     if (args.output && same_file(args.output, path))
-        code = vs_tool_fail(argv[0], "%s: is the trace itself; give another output", args.output);
+        code = vs_tool_fail(argv[0], "%s is the trace itself; give another file with -o", args.output);
     else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
              !vs_whole_file_open(argv[0], args.output, false, &out))
         code = VS_EXIT_UNUSABLE;

@@ -15,17 +15,16 @@
 static const char usage[] =
     "usage: vramscope index [OPTIONS] TRACE...\n"
     "\n"
-    "Puts checkpoints into traces, so that a moment or a span of a long one opens at once\n"
-    "(report --at, --from, --to) on whatever machine it is looked at. `vramscope run` does so\n"
-    "by itself for long traces. What a killed process left is made a whole file by the same\n"
-    "way. The trace is written anew beside itself and then replaced; until then, and when\n"
-    "this is interrupted, it stays as it was.\n"
+    "Adds checkpoints to traces, so that any part of a long trace opens at once (report --at,\n"
+    "--from, --to). `vramscope run` adds them to long traces already. The trace of a killed\n"
+    "program is completed on the way. A new file is written beside the trace and replaces it\n"
+    "at the end; when this is interrupted, the trace is unchanged.\n"
     "\n"
-    "  --every N       events between two checkpoints at least (1,048,576)\n"
-    "  --share N       percent of the trace that they may take in all (10)\n"
-    "  --again         also where the trace has checkpoints already\n"
+    "  --every N       at least N events between two checkpoints (1,048,576)\n"
+    "  --share N       at most N percent of the trace for checkpoints (10)\n"
+    "  --again         replace the checkpoints of a trace that has some\n"
     "\n"
-    "Exit codes: 0 done, 2 a trace is unusable or being recorded, or the usage is wrong.\n";
+    "Exit codes: 0 done; 2 a trace is unusable or being recorded, or wrong usage.\n";
 
 struct index_arguments {
     bool again;
@@ -59,7 +58,7 @@ static int parse(int argc, char **argv, struct index_arguments *args)
         }
     }
     if (argc == optind)
-        return vs_tool_usage(argv[0], "which trace?");
+        return vs_tool_usage(argv[0], "no trace given");
     return VS_EXIT_OK;
 }
 
@@ -88,7 +87,7 @@ bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint
     enum vs_err err = vs_checkpoint_into_trace(path, &with, result, why);
     vs_part_progress_end(&progress);
     if (err)
-        vs_tool_fail(who, "%s", *why ? why : "stopped; the trace is as it was");
+        vs_tool_fail(who, "%s", *why ? why : "interrupted; the trace is unchanged");
     return !err;
 }
 
@@ -102,7 +101,7 @@ static int index_one(const char *who, const char *path, const struct index_argum
     if (count < 0)
         return VS_EXIT_UNUSABLE;
     if (count && !args->again) {
-        vs_tool_say("%s: has %ld checkpoint%s already; --again makes %s anew", path, count,
+        vs_tool_say("%s: already has %ld checkpoint%s; --again replaces %s", path, count,
                     count == 1 ? "" : "s", count == 1 ? "it" : "them");
         return VS_EXIT_OK;
     }
@@ -110,10 +109,10 @@ static int index_one(const char *who, const char *path, const struct index_argum
     if (!vs_tool_index(who, path, &args->options, &result))
         return VS_EXIT_UNUSABLE;
     if (killed)
-        vs_tool_say("%s is whole now: what was in its FILE.live is in it", path);
+        vs_tool_say("%s is complete now: the events of its FILE.live were added", path);
     uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
     if (!result.count && result.events <= every)
-        vs_tool_say("%s: %s events, no more than --every %s: opens quickly without checkpoints", path,
+        vs_tool_say("%s: %s events, not more than --every %s: no checkpoints are needed", path,
                     vs_count_format(events, result.events), vs_count_format(number, every));
     else
         vs_tool_say("%s: %s checkpoint%s (%s) for %s events, in %s", path,
@@ -139,4 +138,4 @@ static int index_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_index = {
-    "index", "checkpoints, so that any moment of a long trace opens at once", usage, index_main};
+    "index", "add checkpoints, so that any part of a long trace opens at once", usage, index_main};

@@ -12,24 +12,24 @@
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE\n"
     "\n"
-    "Post-mortem of a failed allocation: the request with its call site, phase and step;\n"
-    "where the device's bytes were at that moment; a verdict (true capacity,\n"
-    "fragmentation, growth per step, single spike, memory outside the program, refused,\n"
-    "absurd request, host memory) with its evidence; who held the memory; and what would\n"
-    "have helped, in figures from the trace. Without --nth: the last failure that the\n"
-    "program did not get over, or else the last one.\n"
+    "Explains a failed allocation: the request with its call site, phase and step; what held\n"
+    "the device's memory at that time; the cause (true capacity, fragmentation, growth per\n"
+    "step, single spike, memory outside the program, refused, absurd request, host memory)\n"
+    "with its evidence; memory by call site; and what would have helped, with figures from\n"
+    "the trace. Without --nth: the last failure the program did not recover from, or else the\n"
+    "last one.\n"
     "\n"
     "  --nth N         failure number N of the trace, from 1\n"
     "  --json          JSON (schema vramscope.oom/1)\n"
     "  --top N         call sites shown (5)\n"
     "  --full          whole call stacks, one frame per line\n"
-    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never\n"
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 printed, also when nothing failed (it says so, with the headroom);\n"
-    "2 the trace is unusable, has no such failure, or the usage is wrong.\n";
+    "Exit codes: 0 printed, also when no allocation failed (the lowest free memory is printed\n"
+    "then); 2 the trace is unusable, has no such failure, or wrong usage.\n";
 
 struct oom_arguments {
     bool json, partial, full, colour_given, colour;
@@ -56,7 +56,7 @@ static int parse(int argc, char **argv, struct oom_arguments *args)
             break;
         case 'n':
             if (!vs_tool_count(optarg, 1, ~0ull, &args->nth))
-                return vs_tool_usage(argv[0], "--nth takes a number from 1 on");
+                return vs_tool_usage(argv[0], "--nth takes a number, from 1");
             break;
         case 'c':
             args->colour_given = strcmp(optarg, "auto") != 0;
@@ -68,7 +68,7 @@ static int parse(int argc, char **argv, struct oom_arguments *args)
         }
     }
     if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     return VS_EXIT_OK;
 }
 
@@ -104,8 +104,8 @@ static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
 static int refuse(const char *who, const char *path, const struct vs_report *report)
 {
     char text[160];
-    return vs_tool_fail(who, "%s: a diagnosis needs every allocation: %s; `vramscope report %s` "
-                        "tells what failed, who asked and how full the device was",
+    return vs_tool_fail(who, "%s: a diagnosis needs every allocation, but %s; `vramscope report %s` "
+                        "prints the failed requests, their call sites and the device's memory",
                         path, vs_recording_partial_text(text, &report->recording), path);
 }
 
@@ -128,11 +128,11 @@ static int oom_main(int argc, char **argv)
         err = vs_oom_build(reader, report, args.nth, &oom);
     vs_symbol_tool_done();
     if (err == VS_ERR_NOT_FOUND)
-        code = vs_tool_fail(argv[0], "%s: has no failure number %llu; it has %llu (the latest %zu "
-                            "are kept)", path, args.nth, (unsigned long long)report->failure_total,
+        code = vs_tool_fail(argv[0], "%s: no failure number %llu: the trace has %llu, and the last %zu can be "
+                            "shown", path, args.nth, (unsigned long long)report->failure_total,
                             report->failure_count);
     else if (err)
-        code = vs_tool_fail(argv[0], "%s: %s while reading it", path, vs_err_text(err));
+        code = vs_tool_fail(argv[0], "%s: cannot read the trace: %s", path, vs_err_text(err));
     else if (!all_known(oom, report))
         code = refuse(argv[0], path, report);
     else
@@ -144,4 +144,4 @@ static int oom_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_oom = {
-    "oom", "why an allocation failed, and what would have helped", usage, oom_main};
+    "oom", "explain a failed allocation, and what would have helped", usage, oom_main};

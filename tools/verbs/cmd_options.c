@@ -13,9 +13,11 @@
 static const char usage[] =
     "usage: vramscope options [--json]\n"
     "\n"
-    "Lists every option with its value, whether that is the default or comes from the\n"
-    "environment, its variable (VRAMSCOPE_...), its unit or words, and what it does. Each\n"
-    "is also a flag of `vramscope run`: --NAME VALUE, '_' written '-'.\n"
+    "Lists every option with its value, where the value comes from (default or environment),\n"
+    "its variable (VRAMSCOPE_...), its unit or allowed words, and what it does. Each is also\n"
+    "a flag of `vramscope run`: --NAME VALUE, with '-' for '_'.\n"
+    "\n"
+    "  --json          JSON (schema vramscope.options/1)\n"
     "\n"
     "Exit codes: 0 printed, 2 wrong usage.\n";
 
@@ -122,4 +124,4 @@ static int options_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_options = {
-    "options", "every option, its value and where it came from", usage, options_main};
+    "options", "list every option, its value and where the value comes from", usage, options_main};

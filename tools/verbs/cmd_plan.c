@@ -12,19 +12,19 @@
 static const char usage[] =
     "usage: vramscope plan [OPTIONS] TRACE\n"
     "\n"
-    "Works out where every block should lie if the program does again what it did in the\n"
-    "trace, finds what repeats, and writes a plan for `vramscope run --policy=compact --plan`.\n"
-    "Prints the period found, the planned peak, the least that any allocator needs, and what\n"
-    "the policies pytorch (without and with expandable segments) and compact reserve.\n"
+    "Plans an address for every block, assuming that the next run repeats the trace, and writes\n"
+    "the plan for `vramscope run --policy=compact --plan`. Prints the repeating period, the\n"
+    "planned peak, the minimum for any allocator, and what the policies pytorch (without and\n"
+    "with expandable segments) and compact reserve.\n"
     "\n"
-    "  -o FILE         the plan (default: TRACE with .vsplan for .vst)\n"
-    "  --device N      this device of the trace; by default the one with most memory in use\n"
+    "  -o FILE         the plan file (default: TRACE with .vsplan instead of .vst)\n"
+    "  --device N      plan this device (default: the one with the most memory in use)\n"
     "  --whole         plan the whole trace; do not look for repetition\n"
     "  --json          JSON (schema vramscope.plan/1)\n"
-    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "\n"
-    "Exit codes: 0 written; 2 the trace is unusable or asks for no device memory, the plan\n"
-    "cannot be written, or the usage is wrong.\n";
+    "Exit codes: 0 written; 2 the trace is unusable or has no device allocations, the plan\n"
+    "cannot be written, or wrong usage.\n";
 
 struct plan_arguments {
     struct vs_plan_request request;
@@ -59,7 +59,7 @@ static int parse(int argc, char **argv, struct plan_arguments *args)
         }
     }
     if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     args->request.trace = argv[optind];
     return VS_EXIT_OK;
 }
@@ -80,10 +80,10 @@ static void print_stream(const struct vs_plan_summary_stream *s)
     char text[32];
     printf("  stream %" PRIx64 ": %" PRIu64 " requests", s->stream, s->requests);
     if (s->period)
-        printf(", %" PRIu32 " first and then %" PRIu32 " again and again (%" PRIu32 " times)",
+        printf(", the first %" PRIu32 ", then a period of %" PRIu32 " repeated %" PRIu32 " times",
                s->prologue, s->period, s->repeats);
     else
-        printf(", planned as a whole: nothing repeats");
+        printf(", planned as one sequence: nothing repeats");
     printf("; %s\n", size_text(text, s->peak_bytes));
 }
 
@@ -93,9 +93,9 @@ static void print_needs(const struct vs_plan_result *plan)
     for (int i = 0; i < VS_NEED_POLICIES; i++) {
         const struct vs_policy_need *n = &plan->needs[i];
         if (n->err)
-            printf("%-18s  not known: %s\n", vs_policy_need_names[i], vs_err_text(n->err));
+            printf("%-18s  unknown: %s\n", vs_policy_need_names[i], vs_err_text(n->err));
         else
-            printf("%-18s %14s   %.2f %% more\n", vs_policy_need_names[i],
+            printf("%-18s %14s   %.2f %% above the minimum\n", vs_policy_need_names[i],
                    size_text(text, n->reserved_bytes),
                    over(n->reserved_bytes, plan->summary.live_bytes));
     }
@@ -107,21 +107,21 @@ static void print_text(const struct vs_plan_result *plan, const char *output)
     char text[32];
     vs_tool_say("%s, device %" PRIu32 ": %" PRIu64 " requests%s",
                 plan->program[0] ? plan->program : "program", plan->identity.device, s->requests,
-                plan->framework ? " of the framework's allocator" : "");
+                plan->framework ? " of PyTorch's allocator" : "");
     for (uint32_t i = 0; i < s->stream_count; i++)
         print_stream(&s->streams[i]);
     if (s->unplanned_streams)
-        printf("  %" PRIu64 " further streams are not planned\n", s->unplanned_streams);
+        printf("  %" PRIu64 " more streams are not planned\n", s->unplanned_streams);
     if (plan->unmatched)
-        printf("  %" PRIu64 " frees do not match; they are of other kinds of memory, or lost\n",
+        printf("  %" PRIu64 " frees match no planned allocation (other kinds of memory, or lost events)\n",
                plan->unmatched);
-    printf("alive at the peak  %14s   no allocator needs less\n", size_text(text, s->live_bytes));
-    printf("planned            %14s   %.2f %% more\n", size_text(text, s->planned_bytes),
+    printf("live at the peak   %14s   the minimum for any allocator\n", size_text(text, s->live_bytes));
+    printf("planned            %14s   %.2f %% above the minimum\n", size_text(text, s->planned_bytes),
            over(s->planned_bytes, s->live_bytes));
     if (s->no_gain)
-        printf("                                    no less than compact needs without a plan: "
+        printf("                                    no better than compact without a plan: "
                "left to the policy\n");
-    puts("without a plan, reserved by the policy");
+    puts("reserved without a plan, by policy");
     print_needs(plan);
     vs_tool_say("plan: %s (%zu bytes)", output, plan->size);
 }
@@ -191,7 +191,7 @@ static int plan_main(int argc, char **argv)
 
 const struct vs_command vs_cmd_plan = {
     "plan",
-    "from a trace, where every block of the next run shall lie",
+    "plan the addresses of the next run's blocks from a trace",
     usage,
     plan_main,
 };

@@ -13,15 +13,15 @@
 static const char usage[] =
     "usage: vramscope recover [OPTIONS] TRACE\n"
     "\n"
-    "Makes a finished file of a trace that has no end, because its program was killed or its\n"
-    "disk was full: everything in TRACE and in TRACE.live, which is removed. Every verb reads\n"
-    "such a trace without this; a finished file is one, is smaller, and opens faster. Of a\n"
-    "trace that has its end nothing is changed.\n"
+    "Completes a trace that has no end, because its program was killed or its disk was full:\n"
+    "the events in TRACE.live are moved into TRACE, and TRACE.live is removed. Every verb reads\n"
+    "such a trace without this, too; a finished trace is a single, smaller file that opens\n"
+    "faster. Complete traces are left unchanged.\n"
     "\n"
-    "  -o, --output FILE     write there instead, and leave TRACE and TRACE.live alone\n"
+    "  -o, --output FILE     write to FILE, and leave TRACE and TRACE.live unchanged\n"
     "\n"
-    "Exit codes: 0 the file is whole, 2 the trace is unusable or is being recorded, FILE\n"
-    "cannot be written, or the usage is wrong.\n";
+    "Exit codes: 0 the trace is complete, 2 the trace is unusable or is being recorded, FILE\n"
+    "cannot be written, or wrong usage.\n";
 
 struct recover_arguments {
     const char *path, *output;
@@ -41,7 +41,7 @@ static int parse(int argc, char **argv, struct recover_arguments *args)
         }
     }
     if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     args->path = argv[optind];
     return VS_EXIT_OK;
 }
@@ -74,10 +74,10 @@ static int recover_main(int argc, char **argv)
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
     vs_tool_say("%s: %s", args.path, text);
     if (left_out)
-        vs_tool_say("left out: the last %s bytes of %s", vs_count_format(number, left_out), args.path);
-    vs_tool_say("%s is whole now", args.output ? args.output : args.path);
+        vs_tool_say("dropped: the last %s bytes of %s, which are not readable", vs_count_format(number, left_out), args.path);
+    vs_tool_say("%s is complete now", args.output ? args.output : args.path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 
 const struct vs_command vs_cmd_recover = {
-    "recover", "make a finished file of what a killed program left", usage, recover_main};
+    "recover", "complete the trace of a killed program", usage, recover_main};

@@ -14,31 +14,30 @@
 static const char usage[] =
     "usage: vramscope report [OPTIONS] TRACE|FOLDER...\n"
     "\n"
-    "Prints what a traced program did with device memory: peaks of allocated, requested\n"
-    "and reserved bytes with their time and phase, utilisation and fragmentation,\n"
-    "allocations by tree, the heaviest call sites at the peak, what was still live at\n"
-    "the end or grew from step to step, kernels, copies, phases and failures; each\n"
-    "device by itself.\n"
+    "Prints how a program used GPU memory, for each device: peaks of allocated, requested and\n"
+    "reserved bytes with their time and phase, how much of the reserved memory was in use,\n"
+    "allocations by family, memory by call site at the peak, memory still live at the end or\n"
+    "growing from step to step, kernels, copies, phases and failed allocations.\n"
     "\n"
-    "Of several traces, or a folder of them: which process comes from which, each one's\n"
-    "peaks, and the most that all of them held together on each device.\n"
+    "For several traces, or a folder of traces: which process started which, the peaks of\n"
+    "each, and the peak of all of them together on each device.\n"
     "\n"
     "  --json          JSON (schema vramscope.report/1): bytes, and ns since the start;\n"
-    "                  of several traces, schema vramscope.family/1\n"
+    "                  for several traces, schema vramscope.family/1\n"
     "  --top N         call sites and kernels per list (text: 5, JSON: 50)\n"
-    "  --at T          the state at that moment: what was live, by call site and family, what\n"
-    "                  was reserved; peaks so far\n"
+    "  --at T          the state at that time: live memory by call site and family, reserved\n"
+    "                  memory, peaks so far\n"
     VS_PART_USAGE
     "  --full          whole call stacks, one frame per line\n"
-    "  --partial       use what is readable of a trace that is cut off or damaged\n"
+    "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never; NO_COLOR is respected\n"
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Terms: allocated = bytes set aside for live allocations; requested = bytes asked for\n"
-    "in them; reserved = bytes held from the device, cached ones included.\n"
+    "Terms: allocated = bytes of live blocks; requested = bytes the program asked for;\n"
+    "reserved = bytes held from the device, cached ones included.\n"
     VS_PART_TIMES
-    "Exit codes: 0 printed, 2 the trace is unusable or the usage wrong.\n";
+    "Exit codes: 0 printed, 2 the trace is unusable, or wrong usage.\n";
 
 struct report_arguments {
     bool json, partial, full, colour_given, colour;
@@ -84,7 +83,7 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         }
     }
     if (argc == optind)
-        return vs_tool_usage(argv[0], "which trace?");
+        return vs_tool_usage(argv[0], "no trace given");
     return VS_EXIT_OK;
 }
 
@@ -132,7 +131,7 @@ static int report_main(int argc, char **argv)
     if (good && list.count > 1)
         vs_trace_list_single(argv[0], &list);
     if (good && list.count > 1 && vs_part_given(&args.part)) {
-        vs_tool_usage(argv[0], "--at, --from and --to are for one trace at a time");
+        vs_tool_usage(argv[0], "--at, --from and --to take one trace");
         good = false;
     } else if (good && list.count == 1) {
         good = report_one(argv[0], list.paths[0], &args);
@@ -145,4 +144,4 @@ static int report_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_report = {
-    "report", "what happened: peaks, call sites, leaks, fragmentation, kernels", usage, report_main};
+    "report", "print peaks, call sites, leaks, fragmentation, kernels", usage, report_main};

@@ -15,18 +15,18 @@
 static const char usage[] =
     "usage: vramscope symbolize [OPTIONS] TRACE\n"
     "\n"
-    "Names every function, file and line of the trace's call stacks and writes the names\n"
-    "into the trace, so that every verb shows them on a machine without the program.\n"
-    "Again, with better debug files: names get better, never worse. A trace of a killed\n"
-    "program is made whole first.\n"
+    "Looks up the function, file and line of every frame in the trace's call stacks and writes\n"
+    "them into the trace, so that every verb shows them on a machine without the program. Run\n"
+    "it again with better debug files to add names; names are never lost. The trace of a\n"
+    "killed program is completed first.\n"
     "\n"
-    "  -o, --output FILE     leave TRACE as it is, write here\n"
-    "  -q, --quiet           no word unless it fails\n"
+    "  -o, --output FILE     write to FILE, and leave TRACE unchanged\n"
+    "  -q, --quiet           print errors only\n"
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Exit codes: 0 written, also when some places have no name (they are listed); 2 the\n"
-    "trace is unusable, FILE cannot be written, or the usage is wrong.\n";
+    "Exit codes: 0 written, even if some addresses have no name (they are listed); 2 the trace is\n"
+    "unusable, FILE cannot be written, or wrong usage.\n";
 
 struct symbolize_arguments {
     const char *output;
@@ -50,7 +50,7 @@ static int parse(int argc, char **argv, struct symbolize_arguments *args)
         }
     }
     if (argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "which trace?" : "one trace at a time");
+        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     return VS_EXIT_OK;
 }
 
@@ -65,17 +65,17 @@ static void print_result(const struct vs_symbolize_result *result, const char *p
 {
     char named[VS_SIZE_TEXT_MAX], places[VS_SIZE_TEXT_MAX], lines[VS_SIZE_TEXT_MAX];
     char size[VS_SIZE_TEXT_MAX], old_size[VS_SIZE_TEXT_MAX];
-    vs_tool_say("%s: %s of %s places named, %s with file and line; %s, %s before", path,
+    vs_tool_say("%s: %s of %s addresses named, %s with file and line; file size %s, was %s", path,
                 vs_count_format(named, result->named), vs_count_format(places, result->places),
                 vs_count_format(lines, result->with_lines), vs_size_format(size, bytes_of(path)),
                 vs_size_format(old_size, before));
     if (result->recovered)
-        vs_tool_say("the program was killed: its last %s events were recovered into the file",
+        vs_tool_say("the program was killed: its last %s events were recovered",
                     vs_count_format(named, result->recovered));
     if (result->unnamed_count)
         vs_tool_say("without a name:");
     for (size_t i = 0; i < result->unnamed_count && i < MODULES_SHOWN; i++)
-        vs_tool_say("  %s of %s places in %s",
+        vs_tool_say("  %s of %s addresses in %s",
                     vs_count_format(named, result->unnamed[i].places - result->unnamed[i].named),
                     vs_count_format(places, result->unnamed[i].places), result->unnamed[i].name);
     if (result->unnamed_count > MODULES_SHOWN)
@@ -113,5 +113,5 @@ static int symbolize_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_symbolize = {
-    "symbolize", "write names of functions into a trace, for other machines", usage,
+    "symbolize", "write function names into a trace, for other machines", usage,
     symbolize_main};

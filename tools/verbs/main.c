@@ -45,11 +45,11 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n"
-          "  vramscope VERB --help    what a verb takes\n"
+          "  vramscope VERB --help    the options of a verb\n"
           "  vramscope --version\n"
           "\n"
-          "Exit codes: 0 done, 1 the answer is no (check), 2 unusable input or usage; run\n"
-          "passes on the program's own.\n", out);
+          "Exit codes: 0 done; 1 a budget was exceeded (check) or nothing can be recorded\n"
+          "(doctor); 2 unusable input or wrong usage. `run` exits with the program's status.\n", out);
 }
 
 /* Levenshtein distance, for names of at most 31 bytes. */
@@ -88,9 +88,9 @@ static int unknown_verb(const char *name)
         }
     }
     if (nearest)
-        return vs_tool_usage("vramscope", "there is no verb '%s'; did you mean '%s'?", name,
+        return vs_tool_usage("vramscope", "unknown verb '%s'; did you mean '%s'?", name,
                              nearest->name);
-    return vs_tool_usage("vramscope", "there is no verb '%s'", name);
+    return vs_tool_usage("vramscope", "unknown verb '%s'", name);
 }
 
 static bool is_help(const char *word)

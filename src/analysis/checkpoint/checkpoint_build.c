@@ -204,7 +204,7 @@ static bool is_whole(const struct vs_reader *reader, const char *path, char *why
     enum vs_condition condition = vs_reader_condition(reader, text);
     bool whole = condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE;
     if (!whole)
-        snprintf(why, VS_READER_WHY_MAX, "%.200s: %.250s; it is left as it is", path, text);
+        snprintf(why, VS_READER_WHY_MAX, "%.200s: %.250s; it is left unchanged", path, text);
     return whole;
 }
 
@@ -233,7 +233,7 @@ enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoin
         return vs_rewrite_commit(target.rewrite, why);
     vs_rewrite_cancel(target.rewrite);
     if (err != VS_ERR_STATE && !*why)
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: %s while checkpoints were made", path,
+        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot make checkpoints: %s", path,
                  vs_err_text(err));
     return err;
 }

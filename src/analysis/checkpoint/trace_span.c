@@ -40,14 +40,14 @@ bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
     if (spec->kind == VS_TIME_NONE)
         return true;
     if (!span->extent.events) {
-        snprintf(why, VS_READER_WHY_MAX, "there are no events in the trace");
+        snprintf(why, VS_READER_WHY_MAX, "the trace has no events");
         return false;
     }
     if (spec->kind == VS_TIME_EVENT) {
         *out = (struct vs_time_window_end){true, true, spec->value};
         if (spec->value <= span->extent.events)
             return true;
-        snprintf(why, VS_READER_WHY_MAX, "event %s is beyond the last one, %s",
+        snprintf(why, VS_READER_WHY_MAX, "there is no event %s: the last one is %s",
                  vs_count_format(a, spec->value), vs_count_format(b, span->extent.events));
         return false;
     }
@@ -57,7 +57,7 @@ bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
         return false;
     }
     if (ns > length) {
-        snprintf(why, VS_READER_WHY_MAX, "%s is after the end of the trace, which is at %s",
+        snprintf(why, VS_READER_WHY_MAX, "%s is after the end of the trace, at %s",
                  vs_time_format(a, ns), vs_time_format(b, length));
         return false;
     }

@@ -186,7 +186,7 @@ static enum vs_err gather_unrecorded(const struct vs_replay *replay, unsigned ac
         vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
     if (!err)
         set->items[set->count++] =
-            (struct vs_balance_library){.name = "(not recorded one by one)",
+            (struct vs_balance_library){.name = "(not recorded individually)",
                                         .bytes = a->sums.now.allocated - known,
                                         .count = count <= INT64_MAX ? count : 0};
     return err;

@@ -72,6 +72,10 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
         snprintf(count, sizeof count, "%llu", (unsigned long long)event->dropped.count);
         return add_line(pass->report, &pass->dropped,
                         vs_reader_string(reader, event->dropped.what), count, 0);
+    case VS_EVENT_alloc_failed:
+        vs_refusal_add(&pass->report->refusals, event->alloc_failed.device,
+                       event->alloc_failed.family, event->alloc_failed.error);
+        __attribute__((fallthrough));
     default:
         return vs_activity_event_within(&pass->moment->activity, event, pass->from_ns,
                                         pass->to_ns);
@@ -274,11 +278,21 @@ static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
     return err;
 }
 
+/* The events before a moment were replayed only: its latest failures are all that is known. */
+static void count_kept_failures(struct vs_report *report)
+{
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct vs_report_failure *failure = &report->failures[i];
+        if (!failure->framework)
+            vs_refusal_add(&report->refusals, failure->device, failure->family, failure->error);
+    }
+}
+
 static enum vs_err build(struct pass *pass, const char *path,
                          const struct vs_report_options *options)
 {
     struct vs_report *report = pass->report;
-    char why[VS_READER_WHY_MAX] = "read as far as was asked for";
+    char why[VS_READER_WHY_MAX] = "only the requested part was read";
     struct vs_symbols *symbols = NULL;
     enum vs_err err = first_pass(pass);
     if (err)
@@ -301,6 +315,8 @@ static enum vs_err build(struct pass *pass, const char *path,
     err = vs_summary_wrappers(&summary, &wrappers);
     if (!err)
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
+    if (!err && report->part.moment)
+        count_kept_failures(report);
     if (!err)
         err = keep_all_lines(pass);
     if (!err)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/report/refusal.h"
 #include "analysis/state/balance.h"
 #include "analysis/state/replay_totals.h"
 #include "base/vs_arena.h"
@@ -230,6 +231,8 @@ struct vs_report {
     const struct vs_report_failure *failures; /* the latest ones, oldest first */
     size_t failure_count;
     uint64_t failure_total;
+    struct vs_refusals refusals; /* all failures of CUDA, by device, family and error; of a moment
+                                  * those of *failures* */
     const struct vs_report_note *notes;
     size_t note_count;
     const struct vs_report_pair *dropped; /* what, how many (as text) */

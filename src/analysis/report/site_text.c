@@ -95,7 +95,7 @@ static size_t append(char *out, size_t at, const char *text, int length)
 /* The mark for what a stack lacks says what helps. */
 static size_t append_function(char *out, size_t at, const char *function)
 {
-    static const char more[] = "(more frames; --stack-depth, at most 128)";
+    static const char more[] = "(more frames; raise --stack-depth, at most 128)";
     if (strcmp(function, "(more frames)") == 0)
         return append(out, at, more, (int)sizeof more - 1);
     return append(out, at, function, function_length(function));
@@ -136,6 +136,8 @@ char *vs_text_percent(char *out, uint64_t part, uint64_t whole)
 {
     if (whole == 0)
         snprintf(out, 16, "-");
+    else if (part && (double)part / (double)whole < 0.0005)
+        snprintf(out, 16, "<0.1 %%"); /* not "0.0 %", which reads as nothing */
     else
         snprintf(out, 16, "%.1f %%", 100.0 * (double)part / (double)whole);
     return out;

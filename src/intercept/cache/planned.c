@@ -64,6 +64,6 @@ void vs_planned_report(void)
         return;
     vs_allocator_plan_stats(allocator, &s);
     vs_log(VS_LOG_INFO, "plan: %" PRIu64 " requests followed it, %" PRIu64 " deviated; %" PRIu64
-           " got their place, %" PRIu64 " found it taken; found again %" PRIu64 " times",
+           " were placed as planned, %" PRIu64 " found the place in use; resumed %" PRIu64 " times",
            s.followed, s.deviated, s.placed, s.occupied, s.resynchronised);
 }

@@ -65,7 +65,7 @@ static void read_text_locked(enum vs_reuse reuse)
     if (!texts[reuse].set)
         vs_log(VS_LOG_WARN, "allocator options '%.200s' are ignored: %s", text, messages.error);
     else if (texts[reuse].conf.backend != VS_BACKEND_NATIVE)
-        vs_log(VS_LOG_WARN, "allocator options: the backend cudaMallocAsync is the driver's; "
+        vs_log(VS_LOG_WARN, "allocator options: the backend cudaMallocAsync is not used; "
                             "memory comes from vramscope's own cache");
 }
 

@@ -128,7 +128,7 @@ static void start(void)
     CUpti_SubscriberHandle handle;
     const struct vs_cupti *cupti = vs_cupti_load();
     if (!cupti) {
-        vs_process_refuse("injected, but nothing is recorded: libcupti was not found beside the CUDA "
+        vs_process_refuse("nothing is recorded: --via=injection needs libcupti, which was not found beside the CUDA "
                           "runtime, in CUDA_PATH or the library path; preloading does without it");
         return;
     }
@@ -142,7 +142,7 @@ static void start(void)
     }
     if (r == CUPTI_SUCCESS)
         return;
-    snprintf(line, sizeof line, "injected, but nothing is recorded: CUPTI refused (%s); preloading "
+    snprintf(line, sizeof line, "nothing is recorded: --via=injection needs CUPTI, which failed (%s); preloading "
                                 "records memory without it",
              vs_cupti_reason(cupti, r, other, why, sizeof why));
     vs_process_refuse(line);

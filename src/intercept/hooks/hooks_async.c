@@ -48,10 +48,10 @@ static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstre
 /* Work of a capture: an allocation is a node from now on. */
 static CUresult node_allocated(CUresult r, size_t bytes, const char *api)
 {
-    if (r == CUDA_SUCCESS)
+    if (r == CUDA_SUCCESS) {
         vs_graph_memory_seen();
-    if (r != CUDA_ERROR_OUT_OF_MEMORY)
         return r;
+    }
     vs_thread.inside++;
     vs_track_failed(vs_context_current(), bytes, VS_FAMILY_GRAPH, 0, vs_api(api), r);
     vs_thread.inside--;

@@ -98,12 +98,15 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
     const char *api = vs_api("cuMemAllocPitch");
     struct vs_context *context = vs_context_current();
     CUresult r = allocate_pitch(context, ptr, pitch, width, height, element);
+    uint64_t bytes;
     if (room_made(context, r))
         r = allocate_pitch(context, ptr, pitch, width, height, element);
+    if (__builtin_mul_overflow(width, height, &bytes))
+        bytes = UINT64_MAX;
     if (r == CUDA_SUCCESS)
-        record(context, *ptr, width * height, *pitch * height, VS_FAMILY_DEVICE, api);
+        record(context, *ptr, bytes, *pitch * height, VS_FAMILY_DEVICE, api);
     else
-        vs_track_failed(context, width * height, VS_FAMILY_DEVICE, 0, api, r);
+        vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
     vs_thread.inside--;
     return r;
 }

@@ -32,8 +32,18 @@ static bool room_made(CUresult r)
 
 static void failed(CUresult r, uint64_t bytes, uint64_t stream, const char *api)
 {
-    if (r == CUDA_ERROR_OUT_OF_MEMORY)
-        vs_track_failed(vs_context_current(), bytes, VS_FAMILY_GRAPH, stream, api, r);
+    vs_track_failed(vs_context_current(), bytes, VS_FAMILY_GRAPH, stream, api, r);
+}
+
+/* A node that was to allocate *bytes*. */
+static CUresult node_failed(CUresult r, uint64_t bytes, const char *driver_name)
+{
+    if (!vs_hook_active())
+        return r;
+    vs_thread.inside++;
+    failed(r, bytes, 0, vs_api(driver_name));
+    vs_thread.inside--;
+    return r;
 }
 
 /* --- nodes --- */
@@ -46,11 +56,8 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphN
         r = VS_REAL(cuGraphAddMemAllocNode, node, graph, dependencies, count, params);
     if (r == CUDA_SUCCESS)
         vs_graph_memory_seen();
-    if (r != CUDA_SUCCESS && params && vs_hook_active()) {
-        vs_thread.inside++;
-        failed(r, params->bytesize, 0, vs_api("cuGraphAddMemAllocNode"));
-        vs_thread.inside--;
-    }
+    else if (params)
+        node_failed(r, params->bytesize, "cuGraphAddMemAllocNode");
     return r;
 }
 
@@ -69,6 +76,8 @@ static CUresult node_added(CUresult r, const CUgraphNodeParams *params)
         (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
          params->type == CU_GRAPH_NODE_TYPE_MEM_FREE))
         vs_graph_memory_seen();
+    if (r != CUDA_SUCCESS && params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        node_failed(r, params->alloc.bytesize, "cuGraphAddNode");
     return r;
 }
 

@@ -52,8 +52,8 @@ static bool within(const struct vs_cached_block *block, CUdeviceptr ptr, size_t 
 static CUresult refuse_range(void)
 {
     vs_log_once(VS_LOG_WARN,
-                "cuMemGetHandleForAddressRange refused for memory inside a cached segment; memory "
-                "from now on can be shared. Run with --ipc=always to share all");
+                "cuMemGetHandleForAddressRange failed: the memory is inside a cached segment; memory "
+                "allocated from now on can be shared. Run with --ipc=always to share all memory");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 

@@ -230,7 +230,7 @@ static bool begin_trace(void)
         record_process();
         return true;
     }
-    vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program runs on, unrecorded",
+    vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program continues without recording",
            *path ? path : options.text[VS_OPT_output],
            err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
     vs_manifest_append(options.text[VS_OPT_manifest], '!', ""); /* so that `vramscope run` knows */
@@ -250,8 +250,8 @@ static bool settle_injected(void)
 }
 
 #define LOADER_WAITS                                                                          \
-    "the program's first call of CUDA is awaited by a library that is being loaded, and no "    \
-    "other can be: no kernels, no native call stacks, and the trace is stored uncompressed"
+    "the first CUDA call came from a library that was still being loaded, when no other library " \
+    "can be loaded: no kernels, no native call stacks, and the trace is stored uncompressed"
 
 /* All of ours that needs another library goes without. */
 static void do_without_libraries(void)
@@ -295,8 +295,8 @@ static void begin_locked(void)
     if (recorder && no_libraries)
         vs_process_note(VS_LOG_WARN, LOADER_WAITS);
     if (recorder && kernels_left)
-        vs_process_note(VS_LOG_INFO, "kernels and copies are not recorded with injection, in case "
-                                     "the program profiles itself; --kernels=on records them");
+        vs_process_note(VS_LOG_INFO, "kernels and copies are not recorded with injection, as the "
+                                     "program may use CUPTI itself; --kernels=on records them");
     if (recorder && options.number[VS_OPT_kernels])
         vs_collector_start(injected);
 }

@@ -85,18 +85,19 @@ static bool initial_variable(const char *name, char *value, size_t max)
 
 static void notify_run(const char *path)
 {
-    char manifest[PATH_MAX];
+    char manifest[PATH_MAX], line[PATH_MAX + 16];
     if (!initial_variable("VRAMSCOPE_MANIFEST=", manifest, sizeof manifest))
         return;
-    vs_manifest_append(manifest, '?', path);
+    snprintf(line, sizeof line, "%d %s", (int)getpid(), path);
+    vs_manifest_append(manifest, '?', line);
 }
 
 static void warn_user(const char *path)
 {
     char text[512];
     snprintf(text, sizeof text,
-             "the program goes on as %.300s without LD_PRELOAD in its environment: nothing is "
-             "recorded from there on", path);
+             "the program became %.300s without LD_PRELOAD in its environment: recording ends "
+             "here", path);
     vs_log(VS_LOG_WARN, "%s", text);
     vs_process_note(VS_LOG_WARN, text);
 }

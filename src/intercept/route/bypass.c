@@ -135,9 +135,9 @@ static int look_at(const struct vs_loaded *object, void *arg)
 }
 
 /* `vramscope run` is not to take it for a program without CUDA. */
-static void notify_run(void)
+static void notify_run(char mark)
 {
-    vs_manifest_append(vs_environment("VRAMSCOPE_MANIFEST"), '!', "");
+    vs_manifest_append(vs_environment("VRAMSCOPE_MANIFEST"), mark, "");
 }
 
 static void say(const char *line)
@@ -146,7 +146,7 @@ static void say(const char *line)
     if (vs_process_recorder())
         vs_process_note(VS_LOG_WARN, line);
     else if (vs_process_state() == VS_PROCESS_IDLE)
-        notify_run();
+        notify_run('!');
 }
 
 static void report_deepbound(void)
@@ -162,8 +162,8 @@ static void report_deepbound(void)
     if (found.count > NAMED_MAX)
         n += (size_t)snprintf(line + n, sizeof line - n, " and %u more", found.count - NAMED_MAX);
     snprintf(line + n, sizeof line - n,
-             ": opened with RTLD_DEEPBIND, so the CUDA calls made there pass us by; memory "
-             "allocated there is missing from the trace");
+             ": opened with RTLD_DEEPBIND, so its CUDA calls are not intercepted; memory that it "
+             "allocates is missing from the trace");
     say(line);
 }
 
@@ -196,9 +196,12 @@ void vs_bypass_report(void)
     struct vs_loaded own = vs_loaded_from(self);
     if (!vs_loaded_at_start(&own))
         return; /* opened or injected: nobody expects us to be in front */
-    if (vs_loaded_find("libcuda.so", NULL))
+    bool driver = vs_loaded_find("libcuda.so", NULL);
+    if (driver)
         report_deepbound();
     if (driver_elsewhere())
-        say("CUDA was loaded into a namespace of its own (dlmopen), where nothing can be "
-            "preloaded; memory allocated there is missing from the trace");
+        say("CUDA was loaded into a separate namespace (dlmopen), where nothing can be preloaded; "
+            "memory allocated there is missing from the trace");
+    if (driver && vs_process_state() == VS_PROCESS_IDLE)
+        notify_run('-'); /* it asked for devices, but never for memory */
 }

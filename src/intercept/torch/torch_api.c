@@ -55,8 +55,8 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
     if (!allocator)
         return VS_ERR_DEVICE;
     if (vs_stream_capturing(stream) && !vs_torch_pool_accepts(context, stream)) {
-        vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc has no memory for a stream that is "
-                                 "captured into a graph, unless it has a private pool");
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc cannot allocate on a stream that is being "
+                                 "captured into a graph, unless the graph has a private pool");
         return VS_ERR_STATE;
     }
     uint64_t key = vs_stream_key(context, stream);
@@ -79,7 +79,7 @@ static enum vs_err allocate(size_t bytes, int device, CUstream stream, uint64_t 
     if (device < 0 || !current || current->device != (uint32_t)device)
         context = device >= 0 ? vs_context_on((uint32_t)device) : NULL;
     if (!context) {
-        vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc: device %d cannot be used", device);
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_alloc: cannot use device %d", device);
         return VS_ERR_DEVICE;
     }
     enum vs_err err = context == current ? VS_OK : vs_context_enter(context, &entered);
@@ -158,7 +158,7 @@ static void release(uint64_t addr, CUstream stream)
     if (err == VS_ERR_FOREIGN && (context = owner_of(addr, &found, &live)))
         err = free_in(context, addr, stream);
     if (err)
-        vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p is not a block that it may free",
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p was not allocated by vramscope_torch_alloc",
                     (void *)(uintptr_t)addr);
 }
 

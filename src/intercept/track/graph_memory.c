@@ -73,7 +73,7 @@ static struct graph_memory_step *chain_add(struct chain *chain, uint64_t addr, u
         step = vs_arena_alloc(&arena, sizeof *step);
     vs_lock_release(&lock);
     if (!step) {
-        vs_log_once(VS_LOG_WARN, "no host memory to follow graphs; their memory will be missing");
+        vs_log_once(VS_LOG_WARN, "out of host memory for CUDA graphs: their memory is missing from the trace");
         return NULL;
     }
     *step = (struct graph_memory_step){.addr = addr, .bytes = bytes, .device = device};

@@ -41,7 +41,7 @@ static void look_for_absent(const struct vs_limit_spec *spec)
         return;
     for (int i = count; i < VS_LIMIT_DEVICES_MAX; i++) {
         if (spec->own[i].bytes || spec->own[i].percent > 0)
-            vs_log_once(VS_LOG_WARN, "limit: there is no device %d here; devices: %d", i, count);
+            vs_log_once(VS_LOG_WARN, "limit: no device %d; this machine has %d", i, count);
     }
 }
 
@@ -55,8 +55,8 @@ static uint64_t work_out(uint32_t device)
     uint64_t bytes = VS_LIMIT_NONE;
     /* what does not parse is ignored, and said where the options are read */
     if (text && *text && vs_replay_on) {
-        vs_log_once(VS_LOG_WARN, "the option limit needs LD_PRELOAD or `vramscope run`: injected, "
-                                 "vramscope only watches");
+        vs_log_once(VS_LOG_WARN, "the option limit needs LD_PRELOAD or `vramscope run`: with injection "
+                                 "memory is only recorded, not limited");
     } else if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
         uint64_t total = device_total(device);
         look_for_absent(&spec);

@@ -83,7 +83,7 @@ void vs_nvml_open(void)
     if (r == 0 && complete)
         atomic_store_explicit(&loaded, true, memory_order_release);
     else if (library)
-        vs_log(VS_LOG_DEBUG, "NVML does not answer (%d): other processes are not told apart", r);
+        vs_log(VS_LOG_DEBUG, "NVML fails with error %d: memory of other processes is not listed", r);
 }
 
 static void uuid_text(char text[48], const char *prefix, const CUuuid *id)

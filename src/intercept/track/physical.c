@@ -84,7 +84,7 @@ static struct vs_reference *reference_take_locked(struct physical_memory *m, uin
     else
         ref = vs_arena_alloc(&arena, sizeof *ref);
     if (!ref) {
-        vs_log_once(VS_LOG_WARN, "no host memory to follow physical memory; its end will be missing");
+        vs_log_once(VS_LOG_WARN, "out of host memory for cuMemCreate memory: its frees are missing from the trace");
         return NULL;
     }
     *ref = (struct vs_reference){.memory = m, .key = key, .at = at, .count = 1};

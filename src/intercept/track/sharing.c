@@ -51,8 +51,8 @@ void vs_sharing_expect(void)
     if (vs_sharing_on() || atomic_flag_test_and_set(&looked) ||
         !dl_iterate_phdr(shares_memory, &found))
         return;
-    vs_log(VS_LOG_INFO, "%s is loaded: each block of cudaMalloc gets memory of its own, which can be "
-                        "shared with other processes", found);
+    vs_log(VS_LOG_INFO, "%s is loaded: each cudaMalloc gets its own device memory, which can be shared "
+                        "with other processes", found);
     vs_sharing_begin();
 }
 
@@ -89,14 +89,14 @@ static void warn_about_token(void)
 {
     vs_log_once(inherited() ? VS_LOG_INFO : VS_LOG_WARN,
                 "cudaIpcGetMemHandle of memory inside a cached segment: only programs under "
-                "vramscope can open it. Run with --ipc=always for others");
+                "vramscope can open the handle. Run with --ipc=always for other programs");
 }
 
 static CUresult refuse(const struct vs_cached_block *block)
 {
     vs_log_once(VS_LOG_WARN,
-                "cudaIpcGetMemHandle refused for memory inside %s; memory from now on can be "
-                "shared. Run with --ipc=always to share all",
+                "cudaIpcGetMemHandle failed: the memory is inside %s; memory allocated from now "
+                "on can be shared. Run with --ipc=always to share all memory",
                 block->mapped ? "mapped cached memory" : "a cached segment");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

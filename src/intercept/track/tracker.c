@@ -252,7 +252,7 @@ static void enter_locked(const struct vs_tracked *live)
         }
     }
     if (!vs_live_put(live))
-        vs_log_once(VS_LOG_WARN, "no host memory to follow allocations; their frees will be missing");
+        vs_log_once(VS_LOG_WARN, "out of host memory for allocations: their frees are missing from the trace");
 }
 
 uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const char *api)

@@ -40,7 +40,7 @@ static void killed_text(char *out, uint64_t number)
 const char *vs_reader_recorder_text(char *out, uint64_t recorder)
 {
     if (recorder == VS_RECORDED_ELSEWHERE)
-        snprintf(out, VS_RECORDER_TEXT_MAX, "a process of another container");
+        snprintf(out, VS_RECORDER_TEXT_MAX, "a process in another container");
     else
         snprintf(out, VS_RECORDER_TEXT_MAX, "process %" PRIu64, recorder);
     return out;
@@ -50,7 +50,7 @@ const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
 {
     struct vs_reader_outcome outcome = r->outcome;
     char who[VS_RECORDER_TEXT_MAX];
-    const char *error = r->stopped_error == ETIMEDOUT ? "no answer where the trace is written"
+    const char *error = r->stopped_error == ETIMEDOUT ? "the disk did not respond"
                                                       : vs_errno_text(r->stopped_error);
     if (r->stopped)
         snprintf(out, VS_ENDING_TEXT_MAX, "recording stopped early (%s)",
@@ -62,7 +62,7 @@ const char *vs_reader_ending_text(const struct vs_reader *r, char *out)
         killed_text(out, outcome.status);
     else if (outcome.kind == VS_OUTCOME_EXITED)
         snprintf(out, VS_ENDING_TEXT_MAX,
-                 "the program ended with status %" PRIu64 " without ending its trace",
+                 "the program exited with status %" PRIu64 " without ending its trace",
                  outcome.status);
     else
         snprintf(out, VS_ENDING_TEXT_MAX, "the trace has no end (the program was killed%s)",

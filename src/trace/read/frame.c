@@ -79,11 +79,11 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
     }
     if (!h->sync && !h->raw_bytes && !h->checksum) { /* the machine stopped before it was written */
         *cut = true;
-        return "is zero, never written";
+        return "was never written (zeros)";
     }
     if (h->sync != VS_FRAME_SYNC || h->header_bytes < sizeof *h ||
         h->header_bytes > FRAME_HEADER_BYTES_MAX)
-        return "does not begin like a frame";
+        return "does not start with a frame header";
     if (h->raw_bytes > VS_FRAME_RAW_MAX || h->stored_bytes > ZSTD_compressBound(VS_FRAME_RAW_MAX) ||
         h->codec > VS_COLUMNS || (h->codec == VS_STORED && h->stored_bytes != h->raw_bytes) ||
         (h->codec == VS_COLUMNS && h->type != VS_FRAME_EVENTS))
@@ -111,12 +111,12 @@ static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stor
         return VS_ERR_NOMEM;
     if (!reserve(&r->columns, &r->columns_capacity, bytes))
         return VS_ERR_NOMEM;
-    *problem = "does not decompress";
+    *problem = "cannot be decompressed";
     if (ZSTD_decompressDCtx(r->zstd, r->columns, bytes, stored + sizeof bytes, left) != bytes)
         return VS_OK;
     *problem = NULL;
     if (!vs_joiner_join(r->joiner, r->columns, bytes, r->raw, r->frame.raw_bytes))
-        *problem = "has columns that do not fit together";
+        *problem = "has inconsistent columns";
     return VS_OK;
 }
 
@@ -134,7 +134,7 @@ static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, cons
         return unpack_columns(r, stored, problem);
     if (ZSTD_decompressDCtx(r->zstd, r->raw, h->raw_bytes, stored, h->stored_bytes) !=
         h->raw_bytes)
-        *problem = "does not decompress";
+        *problem = "cannot be decompressed";
     return VS_OK;
 }
 
@@ -160,7 +160,7 @@ static enum vs_err read_frame(struct vs_reader *r, const char **problem, bool *c
     XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
     XXH64_update(&state, r->stored, rest);
     if (XXH64_digest(&state) != h.checksum) {
-        *problem = "fails its checksum";
+        *problem = "has a wrong checksum";
         return VS_OK;
     }
     r->frame = h;
@@ -188,36 +188,36 @@ static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
     vs_count_format(events, r->events);
     vs_count_format(recovered, r->events_recovered);
     vs_count_format(at, r->offset);
-    bool all = r->events && r->events_recovered == r->events;
+    bool none = !r->events_recovered, all = !none && r->events_recovered == r->events;
     bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence, whole = !problem || cut;
     if (r->recovery.found && !gap && (whole || r->frame_recovered))
-        vs_reader_finish(r, VS_TRACE_LIVE,
-                         "%s: %s events, %s%s of them recovered from %s.live",
-                         vs_reader_ending_text(r, ending), events, all ? "" : "the last ",
-                         all ? "all" : recovered, r->path);
+        vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events%s%s%s%s%s",
+                         vs_reader_ending_text(r, ending), events,
+                         none ? "" : all ? ", all" : ", the last ", none || all ? "" : recovered,
+                         none ? "" : " recovered from ", none ? "" : r->path, none ? "" : ".live");
     else if (r->outcome.kind == VS_OUTCOME_RECORDING && !gap && whole)
-        vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far are in the file",
+        vs_reader_finish(r, VS_TRACE_LIVE, "%s: %s events so far",
                          vs_reader_ending_text(r, ending), events);
     else if (gap && whole)
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
-                         "the trace is cut off at byte %s, after %s events: %s.live holds frame %llu "
-                         "and later ones, and what lies between is missing",
+                         "the trace is cut off at byte %s, after %s events: %s.live has frame %llu "
+                         "and later ones, but the frames between are missing",
                          at, events, r->path,
                          (unsigned long long)vs_recovery_oldest(&r->recovery, r->next_sequence));
     else if (problem && !cut)
         vs_reader_finish(r, VS_TRACE_DAMAGED,
-                         "the trace ends early: frame %llu at byte %s %s; %s events before it are "
-                         "good",
+                         "the trace is damaged: frame %llu at byte %s %s; the %s events before it are "
+                         "readable",
                          (unsigned long long)r->next_sequence, at, problem, events);
     else if (problem)
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
-                         "the trace is cut off: frame %llu at byte %s %s; %s events before it are "
-                         "good",
+                         "the trace is cut off: frame %llu at byte %s %s; the %s events before it are "
+                         "readable",
                          (unsigned long long)r->next_sequence, at, problem, events);
     else
         vs_reader_finish(r, VS_TRACE_TRUNCATED,
-                         "the trace is cut off at byte %s, after %s events; no %s.live with the rest "
-                         "is beside it",
+                         "the trace is cut off at byte %s, after %s events; %s.live with the rest is "
+                         "missing",
                          at, events, r->path);
 }
 

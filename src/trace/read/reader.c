@@ -39,14 +39,13 @@ static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
     vs_count_format(events, r->events);
     if (r->frame_recovered)
         vs_reader_finish(r, VS_TRACE_LIVE,
-                         "%s: %s events, the last %s of them recovered from %s.live up to a record "
-                         "that %s",
+                         "%s: %s events, the last %s recovered from %s.live, up to a record that %s",
                          vs_reader_ending_text(r, ending), events,
                          vs_count_format(recovered, r->events_recovered), r->path, problem);
     else
         vs_reader_finish(r, VS_TRACE_DAMAGED,
-                         "the trace ends early: in frame %llu at byte %s a record %s; %s events "
-                         "before it are good",
+                         "the trace is damaged: in frame %llu at byte %s a record %s; the %s events "
+                         "before it are readable",
                          (unsigned long long)(r->next_sequence - 1),
                          vs_count_format(at, r->frame_offset), problem, events);
     return VS_ERR_END;
@@ -55,7 +54,7 @@ static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
 static enum vs_err stop_at_table(struct vs_reader *r, enum vs_err err)
 {
     if (err == VS_ERR_LIMIT)
-        return stop_at_record(r, "defines more than a file of this size can hold");
+        return stop_at_record(r, "defines more than a file of this size can contain");
     return err;
 }
 
@@ -106,7 +105,7 @@ static bool skip_text(struct vs_reader *r)
 
 static enum vs_err define_kind(struct vs_reader *r)
 {
-    static const char problem[] = "describes an event kind wrongly";
+    static const char problem[] = "has an invalid description of an event kind";
     uint64_t code, fields;
     if (!vs_get_varint(&r->next, r->end, &code) || !vs_get_varint(&r->next, r->end, &fields) ||
         !code || code > VS_EVENT_CODE_MAX || fields > VS_KIND_FIELDS_MAX ||
@@ -207,7 +206,7 @@ static inline enum vs_err next_event(struct vs_reader *r, unsigned char head,
     if (!kind->defined)
         return stop_at_record(r, "is of a kind that was never described");
     if (!decode_event(r, head, kind, event))
-        return stop_at_record(r, "is cut off or refers to what was never defined");
+        return stop_at_record(r, "is cut off or has an undefined reference");
     r->frame_events++;
     r->events++;
     r->events_recovered += r->frame_recovered;

@@ -55,34 +55,34 @@ static void say_not_a_trace(const struct vs_reader *r, char *why)
     while (i < n && (p[i] == ' ' || p[i] == '\n' || p[i] == '\t' || p[i] == '\r'))
         i++;
     if (n >= 8 && !memcmp(p, VS_LIVE_MAGIC, 8))
-        say(why, "%s: is the live window of a trace, not the trace; give the file without .live",
+        say(why, "%s is the .live file of a trace, not the trace; give the file without .live",
             r->path);
     else if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b)
-        say(why, "%s: is not a vramscope trace but a gzip file; unpack it first (gunzip)", r->path);
+        say(why, "%s is not a vramscope trace but a gzip file; unpack it first (gunzip)", r->path);
     else if (n >= 4 && !memcmp(p, "\x28\xb5\x2f\xfd", 4))
-        say(why, "%s: is not a vramscope trace but a zstd file; unpack it first (zstd -d)", r->path);
+        say(why, "%s is not a vramscope trace but a zstd file; unpack it first (zstd -d)", r->path);
     else if (n >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5)
         say(why,
-            "%s: is not a vramscope trace but a Python pickle (a PyTorch memory snapshot?); record "
+            "%s is not a vramscope trace but a Python pickle (a PyTorch memory snapshot?); record "
             "a trace with: vramscope run -o FILE.vst -- PROGRAM",
             r->path);
     else if (n >= 4 && !memcmp(p, "PK\x03\x04", 4))
-        say(why, "%s: is not a vramscope trace but a zip file; unpack it first", r->path);
+        say(why, "%s is not a vramscope trace but a zip file; unpack it first", r->path);
     else if (n >= 16 && !memcmp(p, "SQLite format 3", 16))
-        say(why, "%s: is not a vramscope trace but an SQLite database", r->path);
+        say(why, "%s is not a vramscope trace but an SQLite database", r->path);
     else if (n >= 4 && !memcmp(p, "\x7f" "ELF", 4))
         say(why,
-            "%s: is not a vramscope trace but a program; record it with: vramscope run -o FILE.vst "
+            "%s is not a vramscope trace but a program; record it with: vramscope run -o FILE.vst "
             "-- %s",
             r->path, r->path);
     else if (i < n && (p[i] == '{' || p[i] == '['))
         say(why,
-            "%s: is not a vramscope trace but looks like JSON; give the .vst file it was made from",
+            "%s is not a vramscope trace but looks like JSON; give the .vst file it was made from",
             r->path);
     else if (is_text(p, n))
-        say(why, "%s: is not a vramscope trace but a text file", r->path);
+        say(why, "%s is not a vramscope trace but a text file", r->path);
     else
-        say(why, "%s: is not a vramscope trace", r->path);
+        say(why, "%s is not a vramscope trace", r->path);
 }
 
 static enum vs_err read_header(struct vs_reader *r, char *why)
@@ -90,7 +90,8 @@ static enum vs_err read_header(struct vs_reader *r, char *why)
     struct vs_file_header *h = &r->header;
     size_t got = vs_source_read(&r->file, 0, h, sizeof *h);
     if (!r->file.size) {
-        say(why, "%s: is empty; was the program killed before it used CUDA?", r->path);
+        say(why, "%s is empty: its program was probably killed before the first write; record it "
+                 "again", r->path);
         return VS_ERR_FORMAT;
     }
     if (memcmp(h->magic, VS_FILE_MAGIC, got < VS_MAGIC_BYTES ? got : VS_MAGIC_BYTES)) {
@@ -98,23 +99,23 @@ static enum vs_err read_header(struct vs_reader *r, char *why)
         return VS_ERR_FORMAT;
     }
     if (got < sizeof *h) {
-        say(why, "%s: is cut off after %zu bytes, inside its header; nothing can be recovered",
+        say(why, "%s is cut off after %zu bytes, inside the file header; nothing can be recovered",
             r->path, got);
         return VS_ERR_CORRUPT;
     }
     if (h->byte_order == __builtin_bswap32(VS_BYTE_ORDER)) {
-        say(why, "%s: was written on a big-endian machine, which this vramscope cannot read",
+        say(why, "%s was written on a big-endian machine, which this vramscope cannot read",
             r->path);
         return VS_ERR_VERSION;
     }
     if (h->checksum != XXH64(h, offsetof(struct vs_file_header, checksum), 0) ||
         h->byte_order != VS_BYTE_ORDER || h->header_bytes < sizeof *h) {
-        say(why, "%s: the header is damaged; nothing can be recovered", r->path);
+        say(why, "%s: the file header is damaged; nothing can be recovered", r->path);
         return VS_ERR_CORRUPT;
     }
     if (h->major > VS_FORMAT_MAJOR) {
         say(why,
-            "%s: is in trace format %u.%u and this vramscope reads up to %u; use a newer vramscope",
+            "%s is in trace format %u.%u and this vramscope reads up to %u; use a newer vramscope",
             r->path, h->major, h->minor, VS_FORMAT_MAJOR);
         return VS_ERR_VERSION;
     }
@@ -152,7 +153,7 @@ static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live
     if (live && !vs_frame_has_trailer(&r->file)) {
         err = vs_recovery_load(&r->recovery, live, r->header.uuid);
         if (err == VS_ERR_NOMEM) {
-            say(why, "%s: not enough memory to read it", r->path);
+            say(why, "%s: out of host memory while reading it", r->path);
             return err;
         }
         live_bytes = live->size;
@@ -207,20 +208,20 @@ static enum vs_err open_file(struct vs_reader *r, char *why)
         else if (errno == EACCES)
             say(why, "%s: no permission to read it", r->path);
         else
-            say(why, "%s: cannot be opened: %s", r->path, strerror(errno));
+            say(why, "cannot open %s: %s", r->path, strerror(errno));
         return VS_ERR_IO;
     }
     r->file.fd = fd;
     if (fstat(fd, &st)) {
-        say(why, "%s: cannot be read: %s", r->path, strerror(errno));
+        say(why, "cannot read %s: %s", r->path, strerror(errno));
         return VS_ERR_IO;
     }
     if (S_ISDIR(st.st_mode)) {
-        say(why, "%s: is a directory; give a trace file (.vst)", r->path);
+        say(why, "%s is a directory; give a trace file (.vst)", r->path);
         return VS_ERR_IO;
     }
     if (!S_ISREG(st.st_mode)) {
-        say(why, "%s: is not a regular file; save the trace to a file first", r->path);
+        say(why, "%s is not a regular file; save the trace to a file first", r->path);
         return VS_ERR_IO;
     }
     r->file.size = (uint64_t)st.st_size;
@@ -249,7 +250,7 @@ static enum vs_err open_once(const char *path, bool last, struct vs_reader **out
     struct vs_source live = {.fd = -1};
     struct vs_reader *r = make(path);
     if (!r) {
-        say(why, "%s: not enough memory to read it", path);
+        say(why, "%s: out of host memory while reading it", path);
         return VS_ERR_NOMEM;
     }
     enum vs_err err = open_file(r, why);
@@ -287,7 +288,7 @@ enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *liv
     struct vs_source live_source = {.fd = -1, .bytes = live, .size = live_bytes};
     struct vs_reader *r = make(name);
     if (!r) {
-        say(why, "%s: not enough memory to read it", name);
+        say(why, "%s: out of host memory while reading it", name);
         return VS_ERR_NOMEM;
     }
     r->file = (struct vs_source){.fd = -1, .bytes = file, .size = bytes};

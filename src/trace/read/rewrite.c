@@ -19,20 +19,20 @@
 static void say(const struct vs_rewrite *w, char *why)
 {
     if (w->err == VS_ERR_IO)
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written: %s%s", w->target,
+        snprintf(why, VS_READER_WHY_MAX, "cannot write %.400s: %s%s", w->target,
                  strerror(w->error),
                  w->error == ENOSPC
-                     ? "; make room there, or write elsewhere: vramscope recover -o FILE"
+                     ? "; free some space, or write to another disk: vramscope recover -o FILE"
                      : "");
     else
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: cannot be written anew: %s", w->target,
+        snprintf(why, VS_READER_WHY_MAX, "cannot rewrite %.400s: %s", w->target,
                  vs_err_text(w->err));
 }
 
 static void refuse_owner(struct vs_rewrite *w, char *why)
 {
     snprintf(why, VS_READER_WHY_MAX,
-             "%.400s: belongs to another user, and written anew it would not; write elsewhere "
+             "%.400s belongs to another user, and a rewritten file would not; give another file "
              "with -o", w->target);
     vs_rewrite_fail(w, VS_ERR_STATE);
 }
@@ -80,7 +80,7 @@ static bool is_recorded(const char *path, char *why)
     char who[VS_RECORDER_TEXT_MAX];
     uint64_t recorder = vs_reader_recorded_by(path);
     if (recorder)
-        snprintf(why, VS_READER_WHY_MAX, "%.400s: is being recorded by %s; wait for its end", path,
+        snprintf(why, VS_READER_WHY_MAX, "%.400s is being recorded by %s; wait until it has ended", path,
                  vs_reader_recorder_text(who, recorder));
     return recorder != 0;
 }
@@ -154,7 +154,7 @@ static void check_unchanged(struct vs_rewrite *w, char *why)
         vs_rewrite_fail(w, VS_ERR_STATE);
     } else if (!same) {
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.400s: was changed or replaced meanwhile; it is left as it is now", w->target);
+                 "%.400s was changed or replaced meanwhile; it is left unchanged", w->target);
         vs_rewrite_fail(w, VS_ERR_STATE);
     }
 }

@@ -155,18 +155,18 @@ static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
         return VS_OK;
     if (alone && !w->left_out)
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.300s: has no end, and FILE.live with the rest is not beside it; put it there, "
-                 "or write what is in the file elsewhere with -o", r->path);
+                 "%.300s has no end, and its FILE.live with the rest is missing; put FILE.live "
+                 "beside it, or write the events of the trace alone to another file with -o", r->path);
     else if (w->left_out)
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.300s: is %s at byte %llu, and writing it anew would drop the %llu bytes from "
-                 "there on; to write elsewhere what can be read: vramscope recover -o FILE",
+                 "%.300s is %s at byte %llu, and rewriting it would drop the %llu bytes from there "
+                 "on; to write the readable events to another file: vramscope recover -o FILE",
                  r->path, r->condition == VS_TRACE_DAMAGED ? "damaged" : "cut off",
                  (unsigned long long)r->offset, (unsigned long long)w->left_out);
     else
         snprintf(why, VS_READER_WHY_MAX,
-                 "%.300s: lacks what lies before FILE.live, and writing it anew would drop what "
-                 "FILE.live holds; to write elsewhere: vramscope recover -o FILE", r->path);
+                 "%.300s lacks the events before those in FILE.live, and rewriting it would drop "
+                 "FILE.live; to write to another file: vramscope recover -o FILE", r->path);
     return vs_rewrite_fail(w, VS_ERR_CORRUPT);
 }
 

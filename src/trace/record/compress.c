@@ -33,8 +33,8 @@ static void load(void)
     if (trouble)
         vs_log(VS_LOG_WARN, "the trace is stored uncompressed: %s", trouble);
     else if (!zstd.create)
-        vs_log(VS_LOG_WARN, "libzstd.so.1 is not there: the trace is stored uncompressed "
-                            "(install libzstd1 for a smaller one)");
+        vs_log(VS_LOG_WARN, "the trace is stored uncompressed: libzstd.so.1 was not found; install "
+                            "libzstd1");
 }
 
 void vs_compress_load(void)

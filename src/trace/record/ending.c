@@ -270,7 +270,7 @@ void vs_recorder_exec_failed(struct vs_recorder *r)
     if (take_back_locked(r) && r->ending.live) {
         vs_window_close(r, true);
         if (vs_window_open(r)) { /* no memory where there was just some */
-            vs_log(VS_LOG_ERROR, "out of memory for %s: recording has stopped", r->path);
+            vs_log(VS_LOG_ERROR, "out of host memory for %s: recording has stopped, the program continues", r->path);
             vs_recorder_fail_locked(r);
         }
     }

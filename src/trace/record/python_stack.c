@@ -195,7 +195,7 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
     if (atomic_load_explicit(&r->stopped, memory_order_relaxed))
         return false;
     if (r->python_functions.count >= r->python_functions_max) {
-        vs_log_once(VS_LOG_WARN, "%s: more than %u Python functions; further ones have no name",
+        vs_log_once(VS_LOG_WARN, "%s: more than %u Python functions; the others have no name",
                     r->path, r->python_functions_max);
         return false;
     }

@@ -40,7 +40,7 @@ void vs_recorder_fail_locked(struct vs_recorder *r)
 void vs_recorder_out_of_memory_locked(struct vs_recorder *r)
 {
     if (!r->out_of_memory)
-        vs_log(VS_LOG_WARN, "out of memory for new names and stacks in %s: they are left out",
+        vs_log(VS_LOG_WARN, "out of host memory for new names and stacks in %s: they are not recorded",
                r->path);
     r->out_of_memory = true;
 }

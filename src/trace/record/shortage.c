@@ -151,8 +151,8 @@ void vs_shortage_stall_locked(struct vs_recorder *r, unsigned looks)
     if (r->failed || r->closed || r->leaving)
         return;
     vs_log(VS_LOG_ERROR,
-           "cannot write %s: no answer for %u s; recording has stopped, the program goes on; %s "
-           "events are kept",
+           "cannot write %s: the disk has not responded for %u s; recording has stopped, the program "
+           "continues; %s events are kept",
            r->path, looks / 10,
            vs_count_format(events, r->live_on_disk ? vs_window_events_locked(r) : r->file_events));
     r->stalled = true;
@@ -167,8 +167,8 @@ bool vs_shortage_lost_locked(struct vs_recorder *r)
         char events[VS_SIZE_TEXT_MAX];
         if (!r->short_of_room) /* which was said */
             vs_log(VS_LOG_ERROR,
-                   "%s cannot be used any more: it was shortened, or its disk failed or is full; "
-                   "recording has stopped, the program goes on; %s events are kept",
+                   "cannot write %s: the file was truncated, or its disk failed or is full; "
+                   "recording has stopped, the program continues; %s events are kept",
                    r->live_path, vs_count_format(events, r->writer.events));
         vs_recorder_fail_locked(r);
     }

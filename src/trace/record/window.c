@@ -92,7 +92,7 @@ static bool set_aside(const struct vs_recorder *r, const uint8_t *uuid)
     char kept[PATH_MAX];
     if (!vs_live_set_aside(r->live_path, uuid, kept))
         return false;
-    vs_log(VS_LOG_WARN, "%s is of another trace and may hold the last part of it: kept as %s",
+    vs_log(VS_LOG_WARN, "%s belongs to another trace and may hold its last events: kept as %s",
            r->live_path, kept);
     return true;
 }
@@ -222,7 +222,7 @@ void vs_window_look_locked(struct vs_recorder *r)
     r->looked_ns = vs_clock_ns();
     if (!gone || !r->live_on_disk || r->ending.on || r->closed || r->failed)
         return;
-    vs_log(VS_LOG_WARN, "%s was removed while it was in use; it is made again", r->live_path);
+    vs_log(VS_LOG_WARN, "%s was removed while in use; it is created again", r->live_path);
     vs_window_seal_locked(r);
     vs_writer_drain_locked(r);
     if (r->failed)
@@ -233,7 +233,7 @@ void vs_window_look_locked(struct vs_recorder *r)
     }
     vs_window_close(r, true);
     if (vs_window_open(r)) {
-        vs_log(VS_LOG_ERROR, "out of memory for %s: recording has stopped", r->path);
+        vs_log(VS_LOG_ERROR, "out of host memory for %s: recording has stopped, the program continues", r->path);
         vs_recorder_fail_locked(r);
         return;
     }

@@ -94,7 +94,7 @@ static void say_if_deleted(const struct vs_recorder *r)
 {
     struct stat st;
     if (r->writer.regular && !fstat(r->writer.fd, &st) && !st.st_nlink)
-        vs_log_once(VS_LOG_WARN, "%s was deleted while it was written: nothing is kept", r->path);
+        vs_log_once(VS_LOG_WARN, "%s was deleted while it was being recorded: nothing is kept", r->path);
 }
 
 /* All of *bytes* at the end of the file, or nothing. */
@@ -124,7 +124,7 @@ static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
     if (done < bytes) {
         int saved_errno = errno;
         if (w->regular && done && same_file(w, w->fd) && ftruncate(w->fd, (off_t)w->offset))
-            vs_log(VS_LOG_WARN, "cannot cut %s back to its last whole frame: %s", r->path,
+            vs_log(VS_LOG_WARN, "cannot cut %s after its last complete frame: %s", r->path,
                    strerror(errno));
         errno = saved_errno;
         err = VS_ERR_IO;
@@ -337,7 +337,7 @@ void vs_writer_say_failed_locked(struct vs_recorder *r, int error)
     char events[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
     uint64_t kept = r->live_on_disk ? vs_window_events_locked(r) : r->writer.events;
     vs_log(VS_LOG_ERROR,
-           "cannot write %s: %s; recording has stopped, the program goes on; %s events (%s) are "
+           "cannot write %s: %s; recording has stopped, the program continues; %s events (%s) are "
            "kept",
            r->path, strerror(error), vs_count_format(events, kept),
            vs_size_format(size, r->writer.offset));

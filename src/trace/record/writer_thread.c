@@ -159,7 +159,7 @@ void vs_writer_start(struct vs_recorder *r)
     r->has_thread = !rc;
     if (rc) {
         r->thread_done = true;
-        vs_log(VS_LOG_WARN, "no thread to write the trace (%s): the program's own threads write it",
+        vs_log(VS_LOG_WARN, "cannot start the thread that writes the trace (%s): the program's own threads write it",
                strerror(rc));
     }
 }

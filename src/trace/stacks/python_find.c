@@ -167,9 +167,9 @@ static char refusal[192];                  /* by who is looking; said once */
 static const char *accept(struct python_find_candidate *c, bool unloads_reported)
 {
     struct vs_python *python = &c->python;
-    const char *why = "of a build that keeps its symbols to itself";
+    const char *why = "its build exports no symbols";
     if (!python->at_start && !unloads_reported)
-        return "loaded by the program, which may unload it unseen (preload vramscope to have them)";
+        return "the program loaded it and may unload it unnoticed (preload vramscope to get them)";
     if (!python->this_thread || !python->initialized || !python->code_type || !python->text_type)
         return why;
     if (!vs_python_layout(c->minor, python->runtime, &python->layout, &why))
@@ -179,7 +179,7 @@ static const char *accept(struct python_find_candidate *c, bool unloads_reported
     const char *name = *(const char *const *)(const void *)(type + python->layout.type_name);
     uint64_t inside = (uint64_t)(uintptr_t)name;
     if (inside < python->object_start || inside >= python->object_end || strcmp(name, "code") != 0)
-        return "of a build with larger objects";
+        return "its build has larger objects (debug or free-threaded)";
     python->machinery = is_interpreter_alone(c->name);
     dl_iterate_phdr(look_at_bottom, python);
     if (!is_interpreter_alone(""))
@@ -220,7 +220,7 @@ static bool look(bool unloads_reported, const char **note)
     }
     if (!refusal[0]) {
         snprintf(refusal, sizeof refusal,
-                 "Python 3.%u is in this process, but %s: stacks are without its functions",
+                 "no Python frames in call stacks: Python 3.%u is loaded, but %s",
                  c.minor, why);
         *note = refusal;
     }

@@ -112,16 +112,16 @@ bool vs_python_layout(unsigned minor, const void *runtime, struct vs_python_layo
     const uint64_t *words = runtime;
     const unsigned first = layouts[0].minor;
     const unsigned last = layouts[sizeof layouts / sizeof *layouts - 1].minor;
-    *why = "of this version";
+    *why = "this version is not supported";
     if (minor < first || minor > last)
         return false;
     *out = layouts[minor - first];
     lay_out_objects(false, out);
     if (minor < debug_offsets[0].minor)
         return true;
-    *why = "of a build that does not describe itself";
+    *why = "its build has no debug offsets";
     if (memcmp(words, "xdebugpy", 8) != 0 || (words[1] >> 16 & 0xff) != minor)
         return false;
-    *why = "of a build that describes itself in another way";
+    *why = "its build has debug offsets of another format";
     return read_debug_offsets(&debug_offsets[minor - debug_offsets[0].minor], words, out);
 }

@@ -126,7 +126,7 @@ static void set_up(void *handle)
     void *pcs[4];
     backtrace_fn = (int (*)(void **, int))dlsym(handle, "unw_backtrace");
     if (!backtrace_fn)
-        vs_log(VS_LOG_WARN, "libunwind.so.8 has no unw_backtrace: no call stacks");
+        vs_log(VS_LOG_WARN, "no call stacks: libunwind.so.8 has no unw_backtrace");
     unw_addr_space_t *space = dlsym(handle, NAME_OF(unw_local_addr_space));
     __typeof__(&unw_set_caching_policy) set_policy =
         (__typeof__(set_policy))dlsym(handle, NAME_OF(unw_set_caching_policy));
@@ -151,7 +151,7 @@ static void load(void)
         if (trouble)
             vs_log(VS_LOG_WARN, "no call stacks: %s", trouble);
         else
-            vs_log(VS_LOG_WARN, "libunwind.so.8 is not there: no call stacks (install libunwind8)");
+            vs_log(VS_LOG_WARN, "no call stacks: libunwind.so.8 was not found; install libunwind8");
         return;
     }
     next_descriptors(fillers, next);

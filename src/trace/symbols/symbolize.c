@@ -119,7 +119,7 @@ static enum vs_err check_whole(const struct vs_reader *reader, const char *path,
     enum vs_condition condition = vs_reader_condition(reader, text);
     if (to || condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
         return VS_OK;
-    snprintf(why, VS_READER_WHY_MAX, "%.200s: %.200s; add -o FILE to write what is readable", path,
+    snprintf(why, VS_READER_WHY_MAX, "%.200s: %.200s; add -o FILE to write the readable events", path,
              text);
     return VS_ERR_CORRUPT;
 }
@@ -150,7 +150,7 @@ static enum vs_err collect(const char *path, const char *to, struct vs_symbol_se
     if (!err)
         vs_symbols_note(symbols, out->note);
     if (err)
-        snprintf(why, VS_READER_WHY_MAX, "%s: %s while naming its stacks", path, vs_err_text(err));
+        snprintf(why, VS_READER_WHY_MAX, "%s: cannot look up its call stacks: %s", path, vs_err_text(err));
     if (out->unnamed_count)
         qsort(out->unnamed, out->unnamed_count, sizeof *out->unnamed, most_unnamed_first);
     vs_symbols_close(symbols);
@@ -191,7 +191,7 @@ enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_r
     if (err == VS_OK || err == VS_ERR_IO) {
         err = vs_rewrite_commit(rewrite, why); /* which says why an added frame was not written */
     } else {
-        snprintf(why, VS_READER_WHY_MAX, "%s: %s while its names are written", path,
+        snprintf(why, VS_READER_WHY_MAX, "%s: cannot write its function names: %s", path,
                  vs_err_text(err));
         vs_rewrite_cancel(rewrite);
     }

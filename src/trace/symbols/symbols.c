@@ -384,14 +384,14 @@ static void note_trouble(const struct vs_symbols *s, enum trouble trouble, const
 void vs_symbols_note(const struct vs_symbols *s, char *text)
 {
     *text = '\0';
-    note_trouble(s, CHANGED, "changed since", "changed since", text);
+    note_trouble(s, CHANGED, "changed since the recording", "changed since the recording", text);
     note_trouble(s, GONE, "is not on this machine", "are not on this machine", text);
     note_trouble(s, BROKEN, "cannot be read", "cannot be read", text);
     if (*text)
-        add(text, "; names may be missing");
+        add(text, "; function names may be missing");
     if (s->late)
-        add(text, "%sno time left (%u s) for %zu place%s, --symbol-seconds gives more",
-            *text ? "; " : "", s->options.budget_ms / 1000, s->late, s->late == 1 ? "" : "s");
+        add(text, "%s%zu address%s not looked up within %u s; raise --symbol-seconds",
+            *text ? "; " : "", s->late, s->late == 1 ? "" : "es", s->options.budget_ms / 1000);
 }
 
 /* --- the end --- */

@@ -67,25 +67,25 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (sites->small_count)
-        fprintf(style->out, "    %12s  %7s  %6s×  %stoo small to be recorded one by one%s\n",
+        fprintf(style->out, "    %12s  %7s  %6s×  %ssmaller than --min-size: only counted%s\n",
                 vs_size_format(a, sites->small_bytes), "", vs_count_format(b, sites->small_count),
                 vs_paint(style, VS_DIM), vs_unpaint(style));
     int64_t rest = vs_report_sites_unlisted(sites);
     if (rest)
         fprintf(style->out, "    %c%11s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
                 vs_size_format(a, (uint64_t)(rest < 0 ? -rest : rest)), "", "",
-                vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded one by one",
+                vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded individually",
                 vs_unpaint(style));
     if (sites->limit_bytes && !sites->whole_bytes)
-        fprintf(style->out, "    %c%11s  %7s  %7s  %ssince the trace was full, by whom is not known%s\n",
+        fprintf(style->out, "    %c%11s  %7s  %7s  %safter the size limit: call sites not recorded%s\n",
                 sites->limit_bytes < 0 ? '-' : '+',
                 vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
                                                                     : sites->limit_bytes)),
                 "", "", vs_paint(style, VS_DIM), vs_unpaint(style));
     if (sites->weight > 1 && sites->exact_bytes)
         fprintf(style->out,
-                "    %sestimates from 1 in %llu allocations, ± one standard error; together %s, "
-                "exactly %s%s\n",
+                "    %sestimated from 1 in %llu allocations, ± one standard error; estimated total %s, "
+                "exact %s%s\n",
                 vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
                 vs_size_format(a, sites->total_bytes),
                 vs_size_format(b, sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),

@@ -28,11 +28,11 @@ struct balance_text_table {
 static const char *context_source(const struct vs_balance *b)
 {
     if (b->contexts_unmeasured)
-        return ", not all measured";
+        return ", not all sizes known";
     switch (b->contexts_how) {
     case VS_OVERHEAD_MEASURED: return "";
-    case VS_OVERHEAD_REPORTED: return ", as NVML tells";
-    default: return ", other processes may be in it";
+    case VS_OVERHEAD_REPORTED: return ", size from NVML";
+    default: return ", at most";
     }
 }
 
@@ -61,16 +61,16 @@ static void fill(struct balance_text_table *table, size_t column, const struct v
             continue;
         put(table, column, vs_family_name((uint64_t)f), (int64_t)b->live[f]);
     }
-    put(table, column, "cached, not in use", (int64_t)b->cached);
-    put(table, column, "kept by stream-ordered pools", (int64_t)b->pools);
-    put(table, column, "kept for graphs", (int64_t)b->graphs);
+    put(table, column, "cached but unused", (int64_t)b->cached);
+    put(table, column, "cached by stream-ordered pools", (int64_t)b->pools);
+    put(table, column, "reserved for CUDA graphs", (int64_t)b->graphs);
     put(table, column, "rounding to the driver's 2 MiB pages", (int64_t)b->rounding);
-    snprintf(label, sizeof label, "context%s (%" PRIu64 "%s)", most->context_count == 1 ? "" : "s",
+    snprintf(label, sizeof label, "CUDA context%s (%" PRIu64 "%s)", most->context_count == 1 ? "" : "s",
              most->context_count, context_source(most));
     put(table, column, label, (int64_t)b->contexts);
     put(table, column, "modules", b->modules);
     put(table, column, "stack, printf and heap limits", b->limits);
-    put(table, column, "managed, at most (resident unknown)", (int64_t)b->managed);
+    put(table, column, "managed, at most (residency unknown)", (int64_t)b->managed);
     snprintf(label, sizeof label, "other processes (%" PRIu64 ")", most->others_count);
     put(table, column, label, (int64_t)b->others);
     put(table, column, "unexplained", b->unexplained);
@@ -132,7 +132,7 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
         all += b->libraries[i].bytes;
     if (b->library_count == 0)
         return;
-    fprintf(style->out, "  who allocated what is live at the highest use\n");
+    fprintf(style->out, "  memory by library at the peak\n");
     for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {
         const struct vs_balance_library *library = &b->libraries[i];
         fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",
@@ -146,7 +146,7 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
         fprintf(style->out, "\n");
     }
     if (b->outside_framework)
-        fprintf(style->out, "    %12s  of it outside the framework's allocator\n",
+        fprintf(style->out, "    %12s  of it outside PyTorch's allocator\n",
                 vs_size_format(size, b->outside_framework));
 }
 
@@ -169,39 +169,39 @@ static void print_reasons(const struct vs_style *style, const struct vs_balance 
 {
     char text[REASON_MAX], size[VS_SIZE_TEXT_MAX];
     if (b->unexplained > 0 && unexplained_here(b)) {
-        snprintf(text, sizeof text, "unexplained: %s of it is held by this process, as NVML tells",
+        snprintf(text, sizeof text, "unexplained: %s of it belongs to this process, says NVML",
                  vs_size_format(size, unexplained_here(b)));
         say(style, text);
     }
     if (b->unexplained && b->rounding_partial)
-        say(style, "rounding is known of recorded allocations alone: unexplained is off by that of the "
+        say(style, "rounding is known for recorded allocations only: unexplained is off by that of the "
                    "others");
     else if (b->unexplained < 0)
-        say(style, "unexplained is below 0: something is counted twice, such as small blocks that "
+        say(style, "unexplained is below 0: some memory is counted twice, such as small blocks that "
                    "share a page");
     if (b->unexplained && !b->others_known && b->contexts_how != VS_OVERHEAD_AT_MOST)
-        say(style, "unexplained may be other processes: NVML did not tell them apart");
+        say(style, "unexplained may be memory of other processes: NVML did not list them");
     if (b->unexplained > 0 && b->contexts_unmeasured + (b->context_count == 0))
-        say(style, "unexplained holds contexts that were not measured");
+        say(style, "unexplained includes contexts whose size is unknown");
     if (b->unexplained > 0 && b->small_arrays) {
         snprintf(text, sizeof text,
-                 "unexplained holds the pages of %" PRIu64 " arrays below 1 MiB: up to %s",
+                 "unexplained includes the pages of %" PRIu64 " arrays below 1 MiB: up to %s",
                  b->small_arrays, vs_size_format(size, b->small_arrays << 21));
         say(style, text);
     }
     if (b->unexplained > 0 && !b->pools_known && b->live[VS_FAMILY_ASYNC])
-        say(style, "unexplained holds what stream-ordered pools keep: it was not read");
+        say(style, "unexplained includes memory cached by stream-ordered pools, which was not read");
     if (b->unexplained > 0 && b->others_known && !b->contexts_unmeasured && !b->small_arrays)
         say(style, "unexplained may be code loaded later, local memory, the driver's own tables, "
-                   "or calls that were not seen");
+                   "or calls that were not intercepted");
     if (b->managed_live) {
         snprintf(text, sizeof text,
-                 "managed: %s is allocated; how much of it is on the device no call tells",
+                 "managed: %s allocated; CUDA does not report how much of it is on the device",
                  vs_size_format(size, b->managed_live));
         say(style, text);
     }
     if (b->imported) {
-        snprintf(text, sizeof text, "imported from other processes, counted there: %s",
+        snprintf(text, sizeof text, "imported from other processes and counted there: %s",
                  vs_size_format(size, b->imported));
         say(style, text);
     }
@@ -215,14 +215,14 @@ static void print_processes(const struct vs_style *style, const struct vs_balanc
                 vs_size_format(size, b->process[i].bytes));
     if (b->others_how == VS_USAGE_NO_BYTES && b->others_count)
         fprintf(style->out,
-                "    %" PRIu64 " other %s the device: it does not tell how much\n", b->others_count,
+                "    %" PRIu64 " other %s the device; NVML does not report how much\n", b->others_count,
                 b->others_count == 1 ? "process uses" : "processes use");
 }
 
 static void heading(const struct vs_style *style, const char *const *names, size_t columns)
 {
-    fprintf(style->out, "  %swhere the device's memory is%*s", vs_paint(style, VS_DIM),
-            LABEL_COLUMNS + 2 - 28, "");
+    fprintf(style->out, "  %sdevice memory in use%*s", vs_paint(style, VS_DIM),
+            LABEL_COLUMNS + 2 - 20, "");
     for (size_t i = 0; i < columns; i++)
         fprintf(style->out, "  %13s", names[i]);
     fprintf(style->out, "%s\n", vs_unpaint(style));
@@ -248,10 +248,10 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     vs_time_format(b, last->time_ns);
     vs_time_format(c, end_ns > last->time_ns ? end_ns - last->time_ns : 0);
     if (columns == 2)
-        fprintf(style->out, "    read at %s%s%s, and at %s, %s before %s\n", a,
+        fprintf(style->out, "    read at %s%s%s and at %s, %s before %s\n", a,
                 *peak->place ? ", " : "", peak->place, b, c, end);
     else
-        fprintf(style->out, "    read at %s%s%s, the last time, %s before %s\n", a,
+        fprintf(style->out, "    read at %s%s%s, the last reading, %s before %s\n", a,
                 *peak->place ? ", " : "", peak->place, c, end);
     print_table(style, at, columns);
     print_processes(style, peak);

@@ -59,8 +59,8 @@ void vs_budget_text(const struct vs_budget_result *result, const struct vs_style
             fprintf(style->out, "  reached at %s%s%s\n", vs_time_format(time, line->peak->time_ns),
                     *line->peak->place ? ", " : "", line->peak->place);
         if (line->sites->count)
-            fprintf(style->out, "  held by (%s)\n",
-                    line->peak ? "at the peak of allocated" : "at the end");
+            fprintf(style->out, "  memory by call site %s\n",
+                    line->peak ? "at the peak" : "at the end");
         vs_text_sites(style, line->sites);
     }
 }

@@ -195,8 +195,8 @@ static void put_partial(const struct vs_tree *tree, const struct vs_style *style
     for (size_t i = 0; i < tree->count; i++)
         partial += tree->members[i].partial;
     if (partial)
-        fprintf(style->out, "  %spartial%s  %zu of these traces %s sampled or limited: what each "
-                "process had is exact; together, as near as their sums are written\n",
+        fprintf(style->out, "  %spartial%s  %zu of these traces %s sampled or limited: figures per process are "
+                "exact, the combined ones approximate\n",
                 vs_paint(style, VS_WARN), vs_unpaint(style), partial, partial == 1 ? "is" : "are");
 }
 
@@ -209,18 +209,18 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
     for (size_t i = 0; i < tree->gpu_count; i++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[i];
         char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
-        fprintf(out, "  %stogether on ", vs_paint(style, VS_BOLD));
+        fprintf(out, "  %sall processes on ", vs_paint(style, VS_BOLD));
         vs_text_put(out, *gpu->name ? gpu->name : "a device");
         fprintf(out, "%s", vs_unpaint(style));
         if (tree->gpu_count > 1 && *gpu->uuid) {
             fputc(' ', out);
             vs_text_put(out, gpu->uuid);
         }
-        fprintf(out, ": at most %s allocated, %.3f s after the start (%u process%s used it)\n    ",
+        fprintf(out, ": peak %s allocated, %.3f s after the start (%u process%s)\n    ",
                 vs_size_format(allocated, gpu->peak_allocated), (double)gpu->peak_allocated_ns / 1e9,
                 gpu->users, gpu->users == 1 ? "" : "es");
         put_shares(tree, gpu, shares, out);
-        fprintf(out, "\n    at most %s reserved, %.3f s after the start\n",
+        fprintf(out, "\n    peak %s reserved, %.3f s after the start\n",
                 vs_size_format(reserved, gpu->peak_reserved), (double)gpu->peak_reserved_ns / 1e9);
     }
     free(shares);

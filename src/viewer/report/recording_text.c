@@ -22,7 +22,7 @@ char *vs_recording_partial_text(char *out, const struct vs_recording_state *stat
         snprintf(out, VS_RECORDING_TEXT_MAX, "only allocations of at least %s were recorded",
                  vs_size_format(size, state->min_size));
     else
-        snprintf(out, VS_RECORDING_TEXT_MAX, "single allocations were no longer recorded once it was %s large",
+        snprintf(out, VS_RECORDING_TEXT_MAX, "recording of single allocations stopped at the trace's size limit of %s",
                  vs_size_format(size, state->limit_bytes));
     return out;
 }
@@ -40,10 +40,10 @@ bool vs_recording_sums_old(const struct vs_report *report)
 static void exactness(FILE *out, const struct vs_report *report, bool window, const char *what)
 {
     bool cut = report->condition == VS_TRACE_TRUNCATED || report->condition == VS_TRACE_DAMAGED;
-    fprintf(out, window ? "; %s are exact, peaks from the first sums in this span on"
+    fprintf(out, window ? "; %s are exact, peaks only from the first totals in this span on"
                         : "; peaks and %s are exact", what);
     if (cut && !vs_recording_sums_old(report))
-        fputs(" as far as the trace goes", out);
+        fputs(" up to where the trace ends", out);
 }
 
 char *vs_recording_limit_text(char *out, const struct vs_recording_state *state)
@@ -72,7 +72,7 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
             vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing);
     exactness(style->out, report, window, "balances");
     if (vs_recording_sums_old(report))
-        fprintf(style->out, " up to the last sums, at %s; what came after is not in them",
+        fprintf(style->out, " up to the last totals, at %s; later changes are missing",
                 vs_time_format(time, report->totals_ns));
     fputc('\n', style->out);
 }
@@ -87,7 +87,7 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
                 vs_recording_partial_text(text, state));
         exactness(style->out, report, window, "totals");
         fprintf(style->out, "%s\n",
-                state->sample > 1 ? ", figures by call site estimates" : "");
+                state->sample > 1 ? ", figures by call site are estimates" : "");
     }
     if (state->stage)
         limit_line(report, style, window);
@@ -97,11 +97,12 @@ const char *vs_recording_what(const char *kind)
 {
     static const char *const words[][2] = {
         {"device_sample", "readings of free memory"},
-        {"device_usage", "readings of what processes use"},
+        {"device_usage", "readings of memory used by processes"},
         {"overhead", "measurements of the driver's own memory"},
         {"context", "changes of contexts"},
         {"stream", "changes of streams"},
         {"alloc", "allocations"},
+        {"alloc_failed", "failed allocations"},
         {"free", "frees"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -121,14 +122,14 @@ bool vs_recording_cut_text(char *out, const struct vs_report *report)
         return false;
     if (report->end_reason == VS_END_STOPPED)
         snprintf(out, VS_RECORDING_TEXT_MAX,
-                 "recording stopped early%s%s; what came after is not in it", why ? ": " : "",
+                 "recording stopped early%s%s; later events are missing", why ? ": " : "",
                  why ? why : "");
     else if (report->end_reason == VS_END_SIGNAL)
         snprintf(out, VS_RECORDING_TEXT_MAX, "the program was killed by signal %llu%s%s%s", status,
                  name ? " (SIG" : "", name ? name : "", name ? ")" : "");
     else if (report->end_reason == VS_END_KILLED)
         snprintf(out, VS_RECORDING_TEXT_MAX,
-                 "the program was killed or left without ending its trace");
+                 "the program was killed, or exited without ending its trace");
     return *out;
 }
 
@@ -146,9 +147,9 @@ void vs_recording_kernels_line(const struct vs_report *report, const struct vs_s
     char time[VS_SIZE_TEXT_MAX];
     bool runs = !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
     if (report->kernels_until_ns)
-        fprintf(style->out, "  kernels  known up to %s: what the GPU did after that %s\n",
+        fprintf(style->out, "  kernels  recorded up to %s: later kernels and copies %s\n",
                 vs_time_format(time, report->kernels_until_ns),
-                runs ? "is not delivered yet" : "was not delivered before the end");
+                runs ? "are not delivered yet" : "were not delivered before the end");
 }
 
 char *vs_recording_sites_note(char *out, const struct vs_report *report,
@@ -158,7 +159,7 @@ char *vs_recording_sites_note(char *out, const struct vs_report *report,
     *out = 0;
     if (!sites->whole_bytes || !vs_recording_partial(&report->recording))
         return out;
-    snprintf(out, VS_RECORDING_TEXT_MAX, ", %s of %s by site\n  (%s)",
+    snprintf(out, VS_RECORDING_TEXT_MAX, ": %s of %s known by site\n  (%s)",
              vs_size_format(listed, sites->total_bytes), vs_size_format(whole, sites->whole_bytes),
              vs_recording_partial_text(why, &report->recording));
     return out;

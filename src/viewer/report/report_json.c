@@ -247,6 +247,7 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
 void vs_report_json_failure(struct vs_json *json, const char *key,
                             const struct vs_report_failure *failure)
 {
+    char name[VS_CUDA_ERROR_TEXT_MAX];
     vs_json_begin_object(json, key);
     vs_json_uint(json, "event", failure->event);
     vs_json_uint(json, "time_ns", failure->time_ns);
@@ -261,6 +262,8 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_string(json, "api", failure->api);
     vs_json_uint(json, "requested_bytes", failure->requested);
     vs_json_uint(json, "error", failure->error);
+    vs_json_string(json, "error_name",
+                   failure->framework ? NULL : vs_cuda_error_name(name, failure->error));
     vs_json_uint(json, "device_free_bytes", failure->device_free);
     vs_json_uint(json, "device_total_bytes", failure->device_total);
     vs_json_uint(json, "allocated_bytes", failure->allocated);
@@ -268,6 +271,26 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_string(json, "phase", failure->place);
     write_frames(json, &failure->site);
     vs_json_end_object(json);
+}
+
+static void errors_json(struct vs_json *json, const struct vs_refusals *refusals)
+{
+    char name[VS_CUDA_ERROR_TEXT_MAX];
+    vs_json_begin_array(json, "failures_by_error");
+    for (size_t i = 0; i < refusals->count; i++) {
+        const struct vs_refusal *r = &refusals->items[i];
+        vs_json_begin_object(json, NULL);
+        if (r->host)
+            vs_json_string(json, "device", NULL);
+        else
+            vs_json_uint(json, "device", r->device);
+        vs_json_string(json, "family", vs_family_name(r->family));
+        vs_json_uint(json, "error", r->error);
+        vs_json_string(json, "error_name", vs_cuda_error_name(name, r->error));
+        vs_json_uint(json, "count", r->count);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
 }
 
 static void process_json(struct vs_json *json, const struct vs_report *report)
@@ -384,6 +407,7 @@ void vs_report_json(const struct vs_report *report, FILE *out)
     host_json(&json, &report->host_memory);
     phases_json(&json, report);
     vs_json_uint(&json, "failure_count", report->failure_total);
+    errors_json(&json, &report->refusals);
     vs_json_begin_array(&json, "failures");
     for (size_t i = 0; i < report->failure_count; i++)
         vs_report_json_failure(&json, NULL, &report->failures[i]);

@@ -40,13 +40,13 @@ static char *outcome_text(char *out, const struct vs_report *report)
     unsigned long long status = report->outcome.status;
     switch (report->outcome.kind) {
     case VS_OUTCOME_KILLED: killed_text(out, status); break;
-    case VS_OUTCOME_EXITED: snprintf(out, ENDING_MAX, "exit %llu, without an end", status); break;
+    case VS_OUTCOME_EXITED: snprintf(out, ENDING_MAX, "exit %llu, trace not ended", status); break;
     case VS_OUTCOME_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
     default:
         if (report->condition == VS_TRACE_LIVE || report->condition == VS_TRACE_COMPLETE)
             snprintf(out, ENDING_MAX, "no end recorded (killed)");
         else
-            snprintf(out, ENDING_MAX, "its end is not in the trace");
+            snprintf(out, ENDING_MAX, "end missing from the trace");
     }
     return out;
 }
@@ -102,18 +102,18 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
     if (part->moment)
         fprintf(style->out, "after event %s)\n", vs_count_format(a, part->last_event));
     else if (part->window && !part->events)
-        fprintf(style->out, "no events in this span, the next is %s)\n",
+        fprintf(style->out, "no events in this span; the next is event %s)\n",
                 vs_count_format(a, part->first_event));
     else if (part->window)
-        fprintf(style->out, "events %s to %s, that is %s)\n",
+        fprintf(style->out, "events %s to %s, %s in all)\n",
                 vs_count_format(a, part->first_event), vs_count_format(b, part->last_event),
                 vs_count_format(c, part->events));
     else
         fprintf(style->out, "%s events)\n", vs_count_format(a, report->events));
     if (part->moment)
-        fprintf(style->out, "  figures  up to then: peaks and counts since the start, what is live\n");
+        fprintf(style->out, "  figures  peaks and counts from the start up to that time\n");
     else if (part->window)
-        fprintf(style->out, "  figures  of this span; what was live before is live at its start\n");
+        fprintf(style->out, "  figures  of this span only; memory that was live before it is live at its start\n");
 }
 
 /* What the limit left out, with no harm to the figures, and what is missing from them. */
@@ -137,7 +137,7 @@ static void dropped_lines(const struct vs_report *report, const struct vs_style 
         fprintf(style->out, "  %swarning%s  not recorded: %s ", vs_paint(style, VS_WARN),
                 vs_unpaint(style), d->value);
         vs_text_put(style->out, vs_recording_what(d->name));
-        fprintf(style->out, "; figures are too low by them\n");
+        fprintf(style->out, "; the figures below are too low by these\n");
     }
 }
 
@@ -182,7 +182,7 @@ static void peak_line(const struct vs_style *style, const char *label, uint64_t 
     char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], share[16] = "";
     if (total)
         vs_text_percent(share, bytes, total);
-    fprintf(style->out, "  %-16s %s%12s%s  %7s  at %s%s%s\n", label,
+    fprintf(style->out, "  %-17s %s%12s%s  %7s  at %s%s%s\n", label,
             bold ? vs_paint(style, VS_BOLD) : "", vs_size_format(size, bytes),
             bold ? vs_unpaint(style) : "", share, vs_time_format(time, time_ns), *place ? ", " : "",
             place);
@@ -193,22 +193,19 @@ static void fragmentation_lines(const struct vs_report_device *device,
 {
     const struct vs_report_peak *peak = &device->peak_allocated, *full = &device->peak_reserved;
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
-    fprintf(style->out, "  %-16s %12s  of reserved in use at the peak of reserved\n", "utilisation",
+    fprintf(style->out, "  %-17s %12s  of the memory held at its peak\n", "in use",
             vs_text_percent(share, full->allocated, full->reserved));
     if (device->segment_allocs && full->holes_unknown)
-        fprintf(style->out, "  %-16s holes cannot be told: not every block was recorded\n",
-                "fragmentation");
-    else if (device->segment_allocs)
-        fprintf(style->out, "  %-16s external %.1f %%: largest hole %s of %s free in %llu\n",
-                "fragmentation", 100 * vs_report_external_fragmentation(full),
-                vs_size_format(a, full->largest_hole), vs_size_format(b, full->free_bytes),
-                (unsigned long long)full->holes);
-    if (device->segment_allocs) {
-        fprintf(style->out,
-                "  %-16s %.1f %% of peak reserved never in use; rounding %s at the peak\n", "",
-                full->bytes ? 100.0 - 100.0 * (double)peak->bytes / (double)full->bytes : 0.0,
-                vs_size_format(a, peak->allocated - peak->requested));
-    }
+        fprintf(style->out, "  %-17s %12s  holes unknown: not every block was recorded\n",
+                "cached but unused", vs_size_format(b, full->free_bytes));
+    else if (device->segment_allocs && full->holes)
+        fprintf(style->out, "  %-17s %12s  in %llu hole%s, the largest %s\n", "cached but unused",
+                vs_size_format(b, full->free_bytes), (unsigned long long)full->holes,
+                full->holes == 1 ? "" : "s", vs_size_format(a, full->largest_hole));
+    uint64_t rounding = peak->allocated - peak->requested;
+    if (device->segment_allocs && rounding > peak->allocated / 100)
+        fprintf(style->out, "  %-17s %12s  allocated beyond the requested bytes, at the peak\n",
+                "rounding", vs_size_format(a, rounding));
 }
 
 static void graph_line(const struct vs_report_device *device, const struct vs_style *style)
@@ -216,8 +213,8 @@ static void graph_line(const struct vs_report_device *device, const struct vs_st
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->graph_reserved_peak)
         return;
-    fprintf(style->out, "  %-16s driver held up to %s for graphs (%s in use), %s at the end\n",
-            "graph memory", vs_size_format(a, device->graph_reserved_peak),
+    fprintf(style->out, "  %-17s up to %s reserved by the driver (%s in use), %s at the end\n",
+            "CUDA graphs", vs_size_format(a, device->graph_reserved_peak),
             vs_size_format(b, device->graph_used_peak), vs_size_format(c, device->graph_reserved));
 }
 
@@ -233,7 +230,7 @@ static void now_lines(const struct vs_report_device *device, const struct vs_sty
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (device->total_bytes)
             vs_text_percent(share, lines[i].bytes, device->total_bytes);
-        fprintf(style->out, "  %-16s %s%12s%s  %7s\n", lines[i].label, vs_paint(style, VS_BOLD),
+        fprintf(style->out, "  %-17s %s%12s%s  %7s\n", lines[i].label, vs_paint(style, VS_BOLD),
                 vs_size_format(size, lines[i].bytes), vs_unpaint(style), share);
     }
 }
@@ -268,7 +265,7 @@ static void leak_lines(const struct vs_report_device *device, const char *when,
     if (device->at_end.total_bytes) {
         fprintf(style->out, "  live %s: %s", when, vs_size_format(a, device->at_end.total_bytes));
         if (device->lost_bytes)
-            fprintf(style->out, ", %s of it given back only with its context",
+            fprintf(style->out, ", %s of it freed only when its context was destroyed",
                     vs_size_format(b, device->lost_bytes));
         fprintf(style->out, "\n");
         vs_text_sites(style, &device->at_end);
@@ -276,7 +273,7 @@ static void leak_lines(const struct vs_report_device *device, const char *when,
     for (size_t i = 0; i < device->growing.count && i < style->sites; i++) {
         const struct vs_report_site *site = &device->growing.items[i];
         char chain[VS_CHAIN_TEXT_MAX];
-        fprintf(style->out, "  %sgrowing%s %s per step since step %llu, %s so far: %s\n",
+        fprintf(style->out, "  %sleak?%s grows by %s every step since step %llu, %s so far: %s\n",
                 vs_paint(style, VS_WARN), vs_unpaint(style),
                 vs_size_format(a, site->growth_per_step), (unsigned long long)site->growth_since,
                 vs_size_format(b, site->growth_bytes), vs_text_site(chain, site, 3));
@@ -288,11 +285,10 @@ static void framework_lines(const struct vs_report_device *device, const struct 
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->has_framework)
         return;
-    fprintf(style->out,
-            "  %-16s peak allocated %s, peak reserved %s, %s allocations (second level)\n",
-            "framework", vs_size_format(a, device->framework_peak_allocated),
-            vs_size_format(b, device->framework_peak_reserved),
-            vs_count_format(c, device->framework_allocs));
+    fprintf(style->out, "  %-17s peak %s in %s allocation%s; PyTorch reserved %s at its peak\n",
+            "PyTorch tensors", vs_size_format(a, device->framework_peak_allocated),
+            vs_count_format(c, device->framework_allocs), device->framework_allocs == 1 ? "" : "s",
+            vs_size_format(b, device->framework_peak_reserved));
 }
 
 static void kernel_lines(const struct vs_report_device *device, const struct vs_style *style)
@@ -322,16 +318,18 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
     fprintf(style->out, "  %-8s %-5s %12s in %s×, %s", label, kind,
             vs_size_format(size, tally->bytes), vs_count_format(count, tally->count),
             vs_time_format(time, tally->time_ns));
-    if (tally->time_ns)
+    if (tally->time_ns && tally->bytes >= tally->time_ns)
         fprintf(style->out, ", %.1f GB/s", (double)tally->bytes / (double)tally->time_ns);
+    else if (tally->time_ns)
+        fprintf(style->out, ", %.1f MB/s", 1e3 * (double)tally->bytes / (double)tally->time_ns);
     fprintf(style->out, "\n");
 }
 
 /* What "the end" is. */
 static const char *end_word(const struct vs_report *report)
 {
-    return report->part.moment ? "at that moment" : report->part.window ? "at the end of it"
-                                                                        : "at the end";
+    return report->part.moment ? "at that time" : report->part.window ? "at the end of the span"
+                                                                      : "at the end";
 }
 
 static const char *live_heading(const struct vs_report *report)
@@ -374,9 +372,9 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     family_table(device->family, live_heading(report), style);
     vs_balance_text(style, &device->balance_peak, &device->balance_last,
                     part->window || part->moment ? part->to_ns : report->duration_ns,
-                    part->moment ? "that moment" : part->window ? "the end of it" : "the end");
+                    part->moment ? "that time" : part->window ? "the end of the span" : "the end");
     if (device->at_peak.count || device->at_peak.small_count || device->at_peak.whole_bytes) {
-        fprintf(style->out, "  heaviest call sites at the peak of allocated%s\n",
+        fprintf(style->out, "  memory by call site at the peak%s\n",
                 vs_recording_sites_note(note, report, &device->at_peak));
         vs_text_sites(style, &device->at_peak);
     }
@@ -386,7 +384,7 @@ static void device_section(const struct vs_report *report, const struct vs_repor
         tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
     tally_line(style, "memsets", "", &device->sets);
     if (device->syncs.count)
-        fprintf(style->out, "  waits          %s in %llu×\n",
+        fprintf(style->out, "  host waits     %s in %llu×\n",
                 vs_time_format(size, device->syncs.time_ns),
                 (unsigned long long)device->syncs.count);
 }
@@ -401,7 +399,8 @@ static void host_section(const struct vs_report *report, const struct vs_style *
         return;
     fprintf(style->out, "\n%shost%s  page-locked memory\n", vs_paint(style, VS_BOLD),
             vs_unpaint(style));
-    peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
+    if (host->peak_bytes)
+        peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
     family_table(host->family, live_heading(report), style);
     if (host->at_end.count) {
         fprintf(style->out, "  live %s\n", end_word(report));
@@ -435,7 +434,7 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
         shown++;
     }
     if (shown < report->phase_count)
-        fprintf(style->out, "  %sand %zu more (--json has them all)%s\n", vs_paint(style, VS_DIM),
+        fprintf(style->out, "  %sand %zu more; --json lists all of them%s\n", vs_paint(style, VS_DIM),
                 report->phase_count - shown, vs_unpaint(style));
     const struct vs_report_steps *steps = &report->steps;
     if (steps->done) {
@@ -449,30 +448,53 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
     }
 }
 
+/* By family and error, where not every failure is a lack of memory. */
+static void error_lines(const struct vs_report *report, const struct vs_style *style)
+{
+    const struct vs_refusals *refusals = &report->refusals;
+    char name[VS_CUDA_ERROR_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    bool other = false;
+    for (size_t i = 0; i < refusals->count; i++)
+        other |= refusals->items[i].error != VS_CUDA_OUT_OF_MEMORY;
+    for (size_t i = 0; other && i < refusals->count; i++)
+        fprintf(style->out, "  %-12s %6s×  %s\n", vs_family_name(refusals->items[i].family),
+                vs_count_format(count, refusals->items[i].count),
+                vs_cuda_error_name(name, refusals->items[i].error));
+}
+
+static void failure_lines(const struct vs_report_failure *failure, const struct vs_style *style)
+{
+    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+    char chain[VS_CHAIN_TEXT_MAX], where[64], why[VS_CUDA_ERROR_TEXT_MAX + 16] = "";
+    if (failure->host)
+        snprintf(where, sizeof where, "of host memory");
+    else
+        snprintf(where, sizeof where, "on device %llu", (unsigned long long)failure->device);
+    if (failure->framework)
+        snprintf(why, sizeof why, ", PyTorch raised OutOfMemoryError");
+    else if (failure->error != VS_CUDA_OUT_OF_MEMORY)
+        vs_cuda_error_name(stpcpy(why, ", "), failure->error);
+    fprintf(style->out, "  %s %s at %s%s%s%s%s\n    %s\n", vs_size_format(size, failure->requested),
+            where, vs_time_format(time, failure->time_ns), *failure->place ? ", " : "",
+            failure->place, why, failure->recovered ? "; the program recovered" : "",
+            vs_text_site(chain, &failure->site, 4));
+}
+
 static void failure_section(const struct vs_report *report, const struct vs_style *style)
 {
     if (report->failure_total == 0)
         return;
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    char count[VS_SIZE_TEXT_MAX];
+    size_t first = report->failure_count > FAILURES_SHOWN
+                       ? report->failure_count - FAILURES_SHOWN : 0;
     fprintf(style->out, "\n%s%s allocation%s failed%s\n", vs_paint(style, VS_BAD),
             vs_count_format(count, report->failure_total), report->failure_total == 1 ? "" : "s",
             vs_unpaint(style));
-    size_t first = report->failure_count > FAILURES_SHOWN
-                       ? report->failure_count - FAILURES_SHOWN : 0;
-    for (size_t i = first; i < report->failure_count; i++) {
-        const struct vs_report_failure *failure = &report->failures[i];
-        char chain[VS_CHAIN_TEXT_MAX], where[64];
-        if (failure->host)
-            snprintf(where, sizeof where, "host memory");
-        else
-            snprintf(where, sizeof where, "device %llu", (unsigned long long)failure->device);
-        fprintf(style->out, "  %s on %s at %s%s%s%s%s\n    %s\n",
-                vs_size_format(size, failure->requested), where,
-                vs_time_format(time, failure->time_ns), *failure->place ? ", " : "",
-                failure->place, failure->framework ? ", refused by the framework" : "",
-                failure->recovered ? ", the program got over it" : "",
-                vs_text_site(chain, &failure->site, 4));
-    }
+    error_lines(report, style);
+    if (report->failure_total > FAILURES_SHOWN)
+        fprintf(style->out, "  the last %zu:\n", report->failure_count - first);
+    for (size_t i = first; i < report->failure_count; i++)
+        failure_lines(&report->failures[i], style);
 }
 
 static void footing(const struct vs_report *report, const struct vs_style *style)
@@ -494,9 +516,11 @@ static void footing(const struct vs_report *report, const struct vs_style *style
 
 void vs_report_text(const struct vs_report *report, const struct vs_style *style)
 {
+    bool whole = !report->part.moment && !report->part.window;
     heading(report, style);
     if (report->device_count == 0)
-        fprintf(style->out, "\nno device memory was used in what this trace holds\n");
+        fprintf(style->out, "\nno device memory was used%s\n",
+                whole ? "" : " in this part of the trace");
     for (size_t i = 0; i < report->device_count; i++)
         device_section(report, &report->devices[i], style);
     host_section(report, style);

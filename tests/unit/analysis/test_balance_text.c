@@ -55,14 +55,14 @@ static void every_part_has_its_row_and_they_add_up(void **state)
     (void)state;
     struct vs_balance peak = full();
     expect(&peak, &peak,
-           "  where the device's memory is                    highest use\n"
-           "    read at 1.500 s, step 3, the last time, 500.00 ms before the end\n"
+           "  device memory in use                            highest use\n"
+           "    read at 1.500 s, step 3, the last reading, 500.00 ms before the end\n"
            "    device                                            7.0 GiB\n"
            "    array                                             3.0 MiB\n"
-           "    cached, not in use                              512.0 MiB\n"
-           "    kept by stream-ordered pools                     20.0 MiB\n"
+           "    cached but unused                               512.0 MiB\n"
+           "    cached by stream-ordered pools                   20.0 MiB\n"
            "    rounding to the driver's 2 MiB pages              1.0 MiB\n"
-           "    context (1, as NVML tells)                      400.0 MiB\n"
+           "    CUDA context (1, size from NVML)                400.0 MiB\n"
            "    modules                                           6.0 MiB\n"
            "    other processes (2)                               2.0 GiB\n"
            "    unexplained                                       2.0 MiB\n"
@@ -71,12 +71,12 @@ static void every_part_has_its_row_and_they_add_up(void **state)
            "    total                                            16.0 GiB\n"
            "    other process: pid 77 holds 1.5 GiB\n"
            "    other process: pid 4194305 holds 512.0 MiB\n"
-           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not seen\n"
-           "  who allocated what is live at the highest use\n"
+           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not intercepted\n"
+           "  memory by library at the peak\n"
            "         6.0 GiB   85.3 %      40×  PyTorch, 5.0 GiB of it in tensors\n"
            "         1.0 GiB   14.2 %       9×  NCCL\n"
            "        32.0 MiB    0.4 %       2×  cuBLAS\n"
-           "         1.0 GiB  of it outside the framework's allocator\n");
+           "         1.0 GiB  of it outside PyTorch's allocator\n");
 }
 
 static void two_moments_stand_side_by_side(void **state)
@@ -89,14 +89,14 @@ static void two_moments_stand_side_by_side(void **state)
     last.used = vs_balance_parts(&last);
     last.free = last.total - last.used;
     expect(&peak, &last,
-           "  where the device's memory is                    highest use   last reading\n"
-           "    read at 1.500 s, step 3, and at 1.900 s, 100.00 ms before the end\n"
+           "  device memory in use                            highest use   last reading\n"
+           "    read at 1.500 s, step 3 and at 1.900 s, 100.00 ms before the end\n"
            "    device                                            7.0 GiB            0 B\n"
            "    array                                             3.0 MiB            0 B\n"
-           "    cached, not in use                              512.0 MiB            0 B\n"
-           "    kept by stream-ordered pools                     20.0 MiB            0 B\n"
+           "    cached but unused                               512.0 MiB            0 B\n"
+           "    cached by stream-ordered pools                   20.0 MiB            0 B\n"
            "    rounding to the driver's 2 MiB pages              1.0 MiB            0 B\n"
-           "    context (1, as NVML tells)                      400.0 MiB      400.0 MiB\n"
+           "    CUDA context (1, size from NVML)                400.0 MiB      400.0 MiB\n"
            "    modules                                           6.0 MiB            0 B\n"
            "    other processes (2)                               2.0 GiB            0 B\n"
            "    unexplained                                       2.0 MiB       -1.0 MiB\n"
@@ -105,12 +105,12 @@ static void two_moments_stand_side_by_side(void **state)
            "    total                                            16.0 GiB       16.0 GiB\n"
            "    other process: pid 77 holds 1.5 GiB\n"
            "    other process: pid 4194305 holds 512.0 MiB\n"
-           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not seen\n"
-           "  who allocated what is live at the highest use\n"
+           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not intercepted\n"
+           "  memory by library at the peak\n"
            "         6.0 GiB   85.3 %      40×  PyTorch, 5.0 GiB of it in tensors\n"
            "         1.0 GiB   14.2 %       9×  NCCL\n"
            "        32.0 MiB    0.4 %       2×  cuBLAS\n"
-           "         1.0 GiB  of it outside the framework's allocator\n");
+           "         1.0 GiB  of it outside PyTorch's allocator\n");
 }
 
 static void what_is_not_known_is_said(void **state)
@@ -125,22 +125,22 @@ static void what_is_not_known_is_said(void **state)
     b.used = vs_balance_parts(&b);
     b.free = b.total - b.used;
     expect(&b, &b,
-           "  where the device's memory is                    highest use\n"
-           "    read at 0 ns, the last time, 2.000 s before the end\n"
+           "  device memory in use                            highest use\n"
+           "    read at 0 ns, the last reading, 2.000 s before the end\n"
            "    async                                             1.0 MiB\n"
-           "    contexts (2, not all measured)                  100.0 MiB\n"
-           "    managed, at most (resident unknown)              64.0 MiB\n"
+           "    CUDA contexts (2, not all sizes known)          100.0 MiB\n"
+           "    managed, at most (residency unknown)             64.0 MiB\n"
            "    unexplained                                           5 B\n"
            "    = used                                          165.0 MiB\n"
            "    free                                            859.0 MiB\n"
            "    total                                             1.0 GiB\n"
-           "    2 other processes use the device: it does not tell how much\n"
-           "    unexplained may be other processes: NVML did not tell them apart\n"
-           "    unexplained holds contexts that were not measured\n"
-           "    unexplained holds the pages of 3 arrays below 1 MiB: up to 6.0 MiB\n"
-           "    unexplained holds what stream-ordered pools keep: it was not read\n"
-           "    managed: 64.0 MiB is allocated; how much of it is on the device no call tells\n"
-           "    imported from other processes, counted there: 8.0 MiB\n");
+           "    2 other processes use the device; NVML does not report how much\n"
+           "    unexplained may be memory of other processes: NVML did not list them\n"
+           "    unexplained includes contexts whose size is unknown\n"
+           "    unexplained includes the pages of 3 arrays below 1 MiB: up to 6.0 MiB\n"
+           "    unexplained includes memory cached by stream-ordered pools, which was not read\n"
+           "    managed: 64.0 MiB allocated; CUDA does not report how much of it is on the device\n"
+           "    imported from other processes and counted there: 8.0 MiB\n");
 }
 
 /* Of a sampled trace: what is off is off by the pages of what has no event, not counted twice. */
@@ -154,15 +154,15 @@ static void rounding_of_recorded_allocations_alone_is_said(void **state)
     b.used = vs_balance_parts(&b);
     b.free = b.total - b.used;
     expect(&b, &b,
-           "  where the device's memory is                    highest use\n"
-           "    read at 0 ns, the last time, 2.000 s before the end\n"
+           "  device memory in use                            highest use\n"
+           "    read at 0 ns, the last reading, 2.000 s before the end\n"
            "    device                                           90.0 MiB\n"
            "    rounding to the driver's 2 MiB pages             30.0 MiB\n"
            "    unexplained                                     -20.0 MiB\n"
            "    = used                                          100.0 MiB\n"
            "    free                                            924.0 MiB\n"
            "    total                                             1.0 GiB\n"
-           "    rounding is known of recorded allocations alone: unexplained is off by that of the "
+           "    rounding is known for recorded allocations only: unexplained is off by that of the "
            "others\n");
 }
 

@@ -305,7 +305,7 @@ static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
     struct vs_reader *reader = open_trace(b.path);
     struct vs_report *report = report_of(reader, NULL);
     assert_int_equal(report->kernels_until_ns, 2999 * MS);
-    says_kernels_until(report, "  kernels  known up to 2.999 s: what the GPU did after that was "
+    says_kernels_until(report, "  kernels  recorded up to 2.999 s: later kernels and copies were "
                                "not delivered before the end\n");
     vs_report_free(report);
     struct vs_time_window last = {{true, false, b.start_ns + 3500 * MS},
@@ -365,9 +365,9 @@ static void what_lies_outside_is_said(void **state)
     } cases[] = {
         {"5s", NULL, UINT64_C(5000001000)}, {"0s", NULL, 1000}, {"-5s", NULL, 1000},
         {"20%", NULL, UINT64_C(1000001000)}, {"@700", NULL, 700},
-        {"6s", "6.000 s is after the end of the trace, which is at 5.000 s", 0},
+        {"6s", "6.000 s is after the end of the trace, at 5.000 s", 0},
         {"-6s", "6.000 s before the end is before the start: the trace lasts 5.000 s", 0},
-        {"@701", "event 701 is beyond the last one, 700", 0},
+        {"@701", "there is no event 701: the last one is 700", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vs_time_spec spec;

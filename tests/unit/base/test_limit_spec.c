@@ -81,13 +81,13 @@ static void what_is_wrong_is_said(void **state)
     static const char *const bad[][2] = {
         {"150%", "more than 100 %"},
         {"1:101%", "more than 100 %"},
-        {"0", "nothing would be left"},
+        {"0", "must be above 0"},
         {"8GiB,4GiB", "two values without a device"},
-        {"0:1GiB,0:2GiB", "one device named twice"},
-        {"64:1GiB", "a device's ordinal is below 64"},
-        {"99999999999999999999:1GiB", "a device's ordinal is below 64"},
-        {"8GiB,", "nothing beside a comma"},
-        {",8GiB", "nothing beside a comma"}};
+        {"0:1GiB,0:2GiB", "one device given twice"},
+        {"64:1GiB", "device numbers are below 64"},
+        {"99999999999999999999:1GiB", "device numbers are below 64"},
+        {"8GiB,", "nothing next to a comma"},
+        {",8GiB", "nothing next to a comma"}};
     static struct vs_options options;
     char why[VS_OPTION_TEXT_MAX];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

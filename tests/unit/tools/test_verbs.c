@@ -315,8 +315,8 @@ static void a_recording_that_stopped_early_does_not_pass_a_check(void **state)
     run(&o, b.dir, "check --max-peak 1GiB --allow-partial trace.vst");
     assert_int_equal(o.code, 0);
     run(&o, b.dir, "report trace.vst");
-    assert_contains(o.out, "recording stopped early: No space left on device; what came after is "
-                           "not in it");
+    assert_contains(o.out, "recording stopped early: No space left on device; later events are "
+                           "missing");
     run(&o, b.dir, "report --json trace.vst");
     assert_contains(o.out, "\"cut_short\": \"recording stopped early: No space left on device");
     vs_builder_remove(&b);
@@ -341,7 +341,7 @@ static void the_first_moment_knows_the_process(void **state)
     assert_contains(o.out, "from 0 ns to 0 ns");
     run(&o, b.dir, "index trace.vst");
     assert_int_equal(o.code, 0);
-    assert_contains(o.out, "no more than --every 1,048,576: opens quickly without checkpoints");
+    assert_contains(o.out, "not more than --every 1,048,576: no checkpoints are needed");
     vs_builder_remove(&b);
 }
 
@@ -450,7 +450,7 @@ static void export_writes_a_file_or_standard_output(void **state)
     assert_string_equal(o.err, "");
     run(&o, b.dir, "export -f chrome --debug-dir nowhere trace.vst"); /* would give no names */
     assert_int_equal(o.code, 2);
-    assert_contains(o.err, "--debug-dir: there is no folder nowhere");
+    assert_contains(o.err, "--debug-dir: no such folder: nowhere");
     run(&o, b.dir, "export -f svg trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "unknown format 'svg'; available: chrome");
@@ -458,7 +458,7 @@ static void export_writes_a_file_or_standard_output(void **state)
     assert_contains(o.out, "chrome: timeline for ui.perfetto.dev and chrome://tracing (.json)");
     run(&o, b.dir, "export -f chrome -o /dev/full trace.vst");
     assert_int_equal(o.code, 2);
-    assert_contains(o.err, "/dev/full: cannot be written: No space left on device");
+    assert_contains(o.err, "cannot write /dev/full: No space left on device");
     vs_builder_remove(&b);
 }
 
@@ -561,8 +561,8 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     run(&o, b.dir, "plan trace.vst");
     assert_int_equal(o.code, 0);
     assert_string_equal(o.err, "");
-    static const char *const parts[] = {"481 requests", "1 first and then 24 again and again",
-                                        "308.0 MiB", "0.00 % more", "plan: trace.vsplan",
+    static const char *const parts[] = {"481 requests", "the first 1, then a period of 24 repeated ",
+                                        "308.0 MiB", "0.00 % above the minimum", "plan: trace.vsplan",
                                         "\npytorch  ", "\nexpandable  ", "\ncompact  "};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_contains(o.out, parts[i]);
@@ -574,7 +574,7 @@ static void plan_writes_a_plan_of_what_repeats(void **state)
     assert_contains(o.out, "\"prologue\":481,\"period\":0");
     run(&o, b.dir, "plan -o trace.vst trace.vst");
     assert_int_equal(o.code, 2);
-    assert_contains(o.err, "is not a plan; it is left alone");
+    assert_contains(o.err, "is not a plan: not overwritten");
     run(&o, b.dir, "plan --device 1 trace.vst");
     assert_int_equal(o.code, 2);
     assert_contains(o.err, "on that device");
@@ -607,8 +607,8 @@ static void plan_prints_what_the_policies_need(void **state)
     assert_contains(o.out, "{\"policy\":\"expandable\",\"reserved_bytes\":23068672,");
     assert_contains(o.out, "{\"policy\":\"compact\",\"reserved_bytes\":14680064,");
     run(&o, b.dir, "plan trace.vst");
-    assert_contains(o.out, "compact                  14.0 MiB   11.24 % more");
-    assert_contains(o.out, "no less than compact needs without a plan: left to the policy");
+    assert_contains(o.out, "compact                  14.0 MiB   11.24 % above the minimum");
+    assert_contains(o.out, "no better than compact without a plan: left to the policy");
     remove_file(&b, "trace.vsplan");
     vs_builder_remove(&b);
 }
@@ -672,10 +672,10 @@ static void one_trace_counts_once_and_a_damaged_one_is_not_passed_over(void **st
     assert_int_equal(system(line), 0);
     run(&o, b.dir, "report trace.vst cut.vst");
     assert_int_equal(o.code, 2);
-    assert_contains(o.err, "cut.vst: is cut off or damaged; add --partial");
+    assert_contains(o.err, "cut.vst is cut off or damaged; add --partial");
     run(&o, b.dir, "report --partial trace.vst cut.vst");
     assert_int_equal(o.code, 0);
-    assert_contains(o.err, "what is readable was counted");
+    assert_contains(o.err, "only its readable events are counted");
     snprintf(line, sizeof line, "cd %s && rm -r f copy.vst cut.vst", b.dir);
     assert_int_equal(system(line), 0);
     vs_builder_remove(&other);
@@ -701,8 +701,8 @@ static void what_a_limit_leaves_out_does_not_fail_a_check(void **state)
         run(&o, b.dir, "check --max-peak 1GiB trace.vst");
         assert_int_equal(o.code, limited == 1 ? 0 : 2);
         run(&o, b.dir, "report trace.vst");
-        assert_contains(o.out, limited == 1 ? "left out 7 readings of free memory" : "too low by them");
-        assert_int_equal(strstr(o.out, "too low by them") != NULL, limited != 1);
+        assert_contains(o.out, limited == 1 ? "left out 7 readings of free memory" : "too low by these");
+        assert_int_equal(strstr(o.out, "too low by these") != NULL, limited != 1);
         vs_builder_remove(&b);
     }
 }
@@ -780,7 +780,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
 static void what_carries_a_trace_over_its_limit_says_so(void **state)
 {
     (void)state;
-    static const char told[] = "more than the --max-trace-size of 2.0 KiB it was recorded with";
+    static const char told[] = "more than the --max-trace-size of 2.0 KiB that it was recorded with";
     struct vs_builder b;
     struct outcome o;
     for (int limited = 0; limited < 2; limited++) {

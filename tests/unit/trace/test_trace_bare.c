@@ -143,8 +143,8 @@ static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void *
     record_some(path, 16);
     refuse_libraries = false;
     assert_int_equal(check_some(path), 0);
-    assert_int_equal(times_said("libzstd.so.1 is not there"), 1);
-    assert_int_equal(times_said("libunwind.so.8 is not there"), 1);
+    assert_int_equal(times_said("libzstd.so.1 was not found"), 1);
+    assert_int_equal(times_said("libunwind.so.8 was not found"), 1);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size > EVENTS * 3); /* nothing was compressed */
@@ -158,7 +158,7 @@ static void without_a_thread_the_recording_threads_write(void **state)
     record_some(path, 0);
     refuse_thread = false;
     check_some(path);
-    assert_int_equal(times_said("no thread to write the trace"), 1);
+    assert_int_equal(times_said("cannot start the thread that writes the trace"), 1);
 }
 
 static void without_room_for_the_live_window_it_records_all_the_same(void **state)

@@ -261,7 +261,7 @@ static void records_that_make_no_sense_end_the_trace_there(void **state)
         if (vs_reader_next(reader, &got) != VS_ERR_END)
             fail_msg("bad record %zu was read", i);
         assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_DAMAGED);
-        assert_non_null(strstr(text, "1 events before it are good"));
+        assert_non_null(strstr(text, "the 1 events before it are readable"));
         end(&b, reader);
     }
 }
@@ -303,7 +303,7 @@ static void tables_stay_within_what_the_file_can_hold(void **state)
     char text[VS_READER_WHY_MAX];
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
     assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_DAMAGED);
-    assert_non_null(strstr(text, "more than a file of this size can hold"));
+    assert_non_null(strstr(text, "more than a file of this size can contain"));
     assert_true(reader->table.node_count * sizeof(struct vs_stack_node) < 32u << 20);
     end(&b, reader);
 }

@@ -217,11 +217,11 @@ static void a_disk_that_does_not_answer_stops_the_recording_not_the_program(void
     snprintf(path, sizeof path, "%s/stuck.vst", scratch_dir);
     assert_int_equal(in_child(wait_for_a_disk, path, said, sizeof said), 0);
     assert_int_equal(lines_of(said), 1);
-    assert_non_null(strstr(said, "no answer for "));
+    assert_non_null(strstr(said, "the disk has not responded for "));
     uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
     assert_int_equal(status, ETIMEDOUT);
     assert_in_range(events, 400000 / 30, told->calls - 1000);
-    assert_non_null(strstr(text, "recording stopped early (no answer"));
+    assert_non_null(strstr(text, "recording stopped early (the disk did not respond"));
 }
 
 /* Wait until the background thread is in a write that does not return. */
@@ -392,7 +392,7 @@ static void all_of_the_live_file_counts_where_space_is_short(void **state)
 
 static unsigned disk_kib;
 
-/* In a namespace of its own, so that the mount goes with the process: the trace is copied out. */
+/* In a separate namespace, so that the mount goes with the process: the trace is copied out. */
 static int fill_a_disk(const char *path)
 {
     char disk[520], trace[540], live[550], command[2200], size[32];
@@ -471,7 +471,7 @@ static void a_live_file_that_was_removed_is_made_again(void **state)
     snprintf(path, sizeof path, "%s/lost.vst", scratch_dir);
     assert_int_equal(in_child(lose_the_live_file, path, said, sizeof said), 128 + SIGKILL);
     assert_int_equal(lines_of(said), 1);
-    assert_non_null(strstr(said, "was removed while it was in use"));
+    assert_non_null(strstr(said, "was removed while in use"));
     assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), told->calls);
 }
 
@@ -497,7 +497,7 @@ static void a_file_in_the_traces_place_is_left_alone(void **state)
     snprintf(live, sizeof live, "%s.live", path);
     assert_int_equal(in_child(lose_the_file, path, said, sizeof said), 0);
     assert_int_equal(lines_of(said), 1);
-    assert_non_null(strstr(said, "was deleted while it was written"));
+    assert_non_null(strstr(said, "was deleted while it was being recorded"));
     unsigned char *text = slurp(path, &bytes);
     assert_int_equal(bytes, 9);
     assert_memory_equal(text, "another's", 9);

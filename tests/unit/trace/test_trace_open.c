@@ -55,7 +55,7 @@ static void files_of_other_kinds_are_named(void **state)
 {
     (void)state;
     assert_bytes_refused("", 0, VS_ERR_FORMAT,
-                         "is empty; was the program killed before it used CUDA?");
+                         "is empty: its program was probably killed before the first write");
     assert_bytes_refused("hello world\n", 12, VS_ERR_FORMAT, "a text file");
     assert_bytes_refused("  {\"a\": 1}", 10, VS_ERR_FORMAT, "JSON");
     assert_bytes_refused("[1]", 3, VS_ERR_FORMAT, "JSON");

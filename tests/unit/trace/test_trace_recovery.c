@@ -147,7 +147,7 @@ static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported
         enum vs_err err = vs_reader_open_bytes(cut, n, NULL, 0, "cut.vst", &reader, why);
         if (n < sizeof(struct vs_file_header)) {
             assert_int_equal(err, n ? VS_ERR_CORRUPT : VS_ERR_FORMAT);
-            assert_memory_equal(why, "cut.vst: is ", 12);
+            assert_memory_equal(why, "cut.vst is ", 11);
         } else {
             assert_int_equal(err, VS_OK);
             uint64_t events = read_prefix(reader);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The background thread, in programs that leave it little or would give it too much: with
- * so much thread-local data that nothing would be left of a stack, and started by a
+ * so much thread-local data that must be above 0 of a stack, and started by a
  * thread with a real-time policy. */
 #include "trace_test.h"
 

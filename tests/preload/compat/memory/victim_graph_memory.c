@@ -113,6 +113,7 @@ static int freed_outside(int by_host)
         tally_alloc(VT_GRAPH, 7 * MIB);
         OK(cuMemsetD8Async(ptr, 7, 7 * MIB, NULL));
         printf("again without a free: %d\n", cuGraphLaunch(exec, NULL) != CUDA_SUCCESS);
+        tally_failed(VT_GRAPH);
         OK(cuCtxSynchronize());
         OK(by_host ? cuMemFree(ptr) : cuMemFreeAsync(ptr, NULL));
         tally_free(VT_GRAPH);

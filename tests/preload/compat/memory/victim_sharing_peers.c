@@ -196,6 +196,6 @@ SIMULATE(peer_by_runtime, TWO)
 CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a free", 0)
 CASE(descriptors_compact, "dma-buf: descriptors of memory, policy compact", VF_CACHING_ONLY)
 ENV(descriptors_compact, "VRAMSCOPE_POLICY=compact")
-STDERR_HAS(descriptors_compact, "cuMemGetHandleForAddressRange refused")
+STDERR_HAS(descriptors_compact, "cuMemGetHandleForAddressRange failed")
 REFUSED(descriptors_compact, CACHING, "mapped memory is refused where the driver refuses it; use --ipc=always")
 END_VICTIM

@@ -341,7 +341,7 @@ CASE(failed_execs_while_others_allocate,
      "exec fails while other threads allocate (counts not compared)", VF_NO_TALLY)
 CASE(failed_exec_then_exec, "exec fails, then succeeds", VF_CHILDREN)
 CASE(into_an_empty_environment, "exec with an environment without LD_PRELOAD", 0)
-STDERR_HAS(into_an_empty_environment, "without LD_PRELOAD in its environment: nothing is recorded from there on")
+STDERR_HAS(into_an_empty_environment, "without LD_PRELOAD in its environment: recording ends here")
 CASE(preload_removed_by_the_program, "unsets LD_PRELOAD, then exec", 0)
 CASE(environment_cleared_before_cuda,
      "clears its environment before CUDA: default options", VF_OBSERVE_ONLY)

@@ -275,12 +275,12 @@ CASE(folder_left, "changes its working directory", 0)
 CASE(live_file_shortened,
      "FILE.live is shortened: recording stops with one message (counts not compared)",
      VF_NO_TALLY | VF_TORN)
-STDERR_HAS(live_file_shortened, "cannot be used any more")
+STDERR_HAS(live_file_shortened, "the file was truncated")
 #endif
 CASE(folder_deleted, "the trace's folder is deleted: one message", VF_NO_TRACE)
-STDERR_HAS(folder_deleted, "was deleted while it was written")
+STDERR_HAS(folder_deleted, "was deleted while it was being recorded")
 CASE(folder_read_only, "a folder without write permission: one message", VF_NO_TRACE)
-STDERR_HAS(folder_read_only, "the program runs on, unrecorded")
+STDERR_HAS(folder_read_only, "the program continues without recording")
 CASE(root_changed, "changes its root directory", 0)
 CASE(nothing_by_the_umask, "a umask of 0777", 0)
 CASE(mode_of_the_trace, "a umask of 0777: the owner can read the trace", 0)
@@ -288,5 +288,5 @@ CASE(without_proc, "no /proc", 0)
 CASE(other_user, "changes its effective user and group", 0)
 CASE(other_user_for_good, "changes its user and group permanently", 0)
 CASE(full_disk, "a full disk: one message", VF_NO_TRACE)
-STDERR_HAS(full_disk, "the program runs on, unrecorded")
+STDERR_HAS(full_disk, "the program continues without recording")
 END_VICTIM

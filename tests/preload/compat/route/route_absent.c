@@ -201,6 +201,6 @@ STDERR_HAS(deep_beside, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
 CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", 0)
 CASE(namespace_apart,
      "CUDA in a namespace of its own (dlmopen): not recorded, with a message", VF_NO_TRACE)
-STDERR_HAS(namespace_apart, "namespace of its own")
+STDERR_HAS(namespace_apart, "separate namespace")
 #endif
 END_VICTIM
