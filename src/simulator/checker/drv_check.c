@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checker's idea of order. What happened before what follows from stream
- * order, dependencies (event waits, the legacy default stream, pools) and what the
- * host had been told when it submitted something; never from the time at which
- * things happened to run. So a missing wait is found in every run, whether or not
- * this one went well.
+ * Order of operations in the checker. The happens-before relation follows from stream order,
+ * dependencies (event waits, the legacy default stream, pools) and the completions reported to the
+ * host before a submission; never from the time at which operations happened to run. So a missing
+ * wait is found in every run, even if this run was not affected.
  *
- * Each stream is a lane of vector clocks (vs_sim_clock.h), the host another. The
- * clock of an op is made when it begins: that of its predecessor, joined with those
- * of its dependencies and with what the host knew at its submission. A lane keeps
- * its latest changes, so that the clock of an earlier op can be had again; older
- * ones are taken for newer, which may miss something and never invents it. There
- * is one clock for all threads of the host: how they order each other cannot be
- * seen. */
+ * Each stream is a lane of vector clocks (vs_sim_clock.h), the host is another lane. The clock of
+ * an op is made when the op begins: the clock of its predecessor, joined with those of its
+ * dependencies and with the host's clock at submission. A lane keeps its latest changes so that the
+ * clock of an earlier op can be looked up; older changes are treated as newer ones, which can miss
+ * a conflict but never invent one. All threads of the host share one clock: the order between them
+ * is not visible here. */
 #include "simulator/checker/vs_sim_check_internal.h"
 
 #include <stdlib.h>
@@ -22,13 +20,13 @@
 #define HISTORY_MAX 1024
 
 struct change {
-    uint64_t seq; /* the clock holds from this op of the lane on */
+    uint64_t seq; /* first op of the lane for which the clock holds */
     struct vs_sim_clock *clock;
 };
 
-struct vs_sim_lane { /* one life of a stream */
-    struct vs_sim_lane *earlier; /* life, of lower numbers */
-    struct vs_sim_lane *all;     /* lanes ever made */
+struct vs_sim_lane { /* one use of a stream object */
+    struct vs_sim_lane *earlier; /* the earlier use, with lower numbers */
+    struct vs_sim_lane *all;     /* lanes ever created */
     uint64_t first_seq, begun;   /* number of the newest op that has begun */
     uint32_t number;
     struct vs_sim_clock *clock;
@@ -37,7 +35,7 @@ struct vs_sim_lane { /* one life of a stream */
     unsigned first, count, max;
 };
 
-struct vs_sim_check_context { /* work of streams that are no more */
+struct vs_sim_check_context { /* work of destroyed streams */
     struct vs_sim_clock *all, *blocking;
 };
 
@@ -48,9 +46,9 @@ static struct vs_sim_clock *host_clock; /* guarded by check_mu, like all that fo
 static uint64_t host_seq, last_order;
 static uint32_t next_lane = 1; /* 0 is the host */
 static struct vs_sim_lane *lanes;
-static struct vs_sim_clock *shared_clock; /* what events shared with other processes told them */
-static uint64_t unseen; /* kernels of which it is not known what they touch */
-static bool blind;             /* the host ran out of memory: nothing more is checked */
+static struct vs_sim_clock *shared_clock; /* clocks of events shared with other processes */
+static uint64_t unseen; /* kernels whose accesses are unknown */
+static bool blind;             /* out of host memory: nothing more is checked */
 
 void vs_sim_check_lock(void) { pthread_mutex_lock(&check_mu); }
 
@@ -80,7 +78,7 @@ static struct vs_sim_lane *lane_new(struct vs_sim_stream *s, uint64_t first_seq)
     return s->check = lane;
 }
 
-/* The life of *s* that *seq* belongs to. */
+/* The lane of *s* that contains *seq*. */
 static struct vs_sim_lane *lane_of(struct vs_sim_stream *s, uint64_t seq)
 {
     struct vs_sim_lane *lane = s->check ? s->check : lane_new(s, 1);
@@ -89,8 +87,8 @@ static struct vs_sim_lane *lane_of(struct vs_sim_stream *s, uint64_t seq)
     return lane;
 }
 
-/* What an earlier life did comes before this one only if the host has waited for
- * it. If so its lane can go on, and clocks need not grow with each stream. */
+/* Work of an earlier stream object comes before work of this one only if the host has waited for
+ * it. In that case the lane is reused, so that clocks do not grow with each stream. */
 void vs_sim_check_stream_new(struct vs_sim_stream *s)
 {
     uint64_t seq = atomic_load(&s->completed);
@@ -135,7 +133,7 @@ static void remember(struct vs_sim_lane *lane, uint64_t seq)
     *change_at(lane, lane->count++) = (struct change){seq, vs_sim_clock_ref(lane->clock)};
 }
 
-/* What op *seq* of the lane knew; its own number is not in it. */
+/* The clock of op *seq* of the lane, without its own number. */
 static struct vs_sim_clock *clock_of(const struct vs_sim_lane *lane, uint64_t seq)
 {
     unsigned low = 0, high = lane->count; /* the last change at or before seq */
@@ -153,7 +151,7 @@ static void join_op(struct vs_sim_clock **clock, struct vs_sim_stream *s, uint64
 {
     struct vs_sim_lane *lane = lane_of(s, seq);
     if (!lane || !seq || vs_sim_clock_at(*clock, lane->number) >= seq)
-        return; /* who knows an op knows all it knew */
+        return; /* the clock of an op includes the clocks of all its predecessors */
     need(vs_sim_clock_join(clock, clock_of(lane, seq)));
     need(vs_sim_clock_raise(clock, lane->number, seq));
 }
@@ -275,7 +273,7 @@ static enum vs_sim_check_what what_of(const struct vs_sim_op *op)
     }
 }
 
-/* The clock of an op that begins now; its lane goes on from it. */
+/* Creates the clock of an op that begins now, and appends it to its lane. */
 static void clock_op(struct vs_sim_stream *s, struct vs_sim_lane *lane, struct vs_sim_op *op)
 {
     struct vs_sim_check_op *check = op->check;
@@ -339,8 +337,7 @@ static bool on_device(const struct vs_sim_end *end)
     return end->memory == VS_SIM_MEMORY_DEVICE;
 }
 
-/* A copy within devices may carry bytes that nobody wrote; only who looks at them
- * is at fault. */
+/* A copy within devices may copy unwritten bytes: only a reader of them is at fault. */
 static void access_copy(const struct vs_sim_check_op *check, const struct vs_sim_copy *c)
 {
     bool carries = vs_sim_spec.check_unwritten && on_device(&c->from) && on_device(&c->to);
@@ -373,7 +370,7 @@ static void touch(struct vs_sim_op *op)
                 vs_sim_owned_use(check->uses[i].address, check->uses[i].id, check->actor,
                                  check->clock);
         break;
-    case VS_SIM_OP_VALUES: /* writing and waiting for one place is what they are for: no race */
+    case VS_SIM_OP_VALUES: /* writing and waiting for one location is synchronisation, not a race */
         for (unsigned i = 0; i < op->u.values.count; i++)
             if (op->u.values.list[i].write)
                 vs_sim_owned_written(op->u.values.list[i].at.base, 0);
@@ -382,7 +379,7 @@ static void touch(struct vs_sim_op *op)
     }
 }
 
-/* The memory of a graph's allocation node is its own from launch to free. */
+/* The memory of a graph's allocation node belongs to it from launch to free. */
 static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
 {
     struct vs_sim_range range;
@@ -398,7 +395,7 @@ static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
     return NULL;
 }
 
-/* A value in memory of the host, which may look at it. */
+/* Does it write a value to host memory, which the host may read? */
 static bool writes_host(const struct vs_sim_values *values)
 {
     for (unsigned i = 0; i < values->count; i++)
@@ -432,7 +429,8 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
     if (!blind && !atomic_load(&s->ctx->fault))
         touch(op);
     if (op->kind == VS_SIM_OP_HOST || op->kind == VS_SIM_OP_CALLBACK)
-        join_op(&host_clock, s, op->seq); /* the function knows, and may tell */
+        /* the host function knows this clock, and may pass it on */
+        join_op(&host_clock, s, op->seq);
     if (op->kind == VS_SIM_OP_RECORD && op->u.record.shared)
         join_op(&shared_clock, s, op->seq);
     if (op->kind == VS_SIM_OP_VALUES && writes_host(&op->u.values))
@@ -465,7 +463,7 @@ static bool waits_for_a_value(const struct vs_sim_op *op)
     return false;
 }
 
-/* Whoever wrote the value, a stream or a kernel, what it had done comes first. */
+/* The value may come from any stream or kernel, so join with all of them. */
 static void join_everything(struct vs_sim_lane *lane)
 {
     for (const struct vs_sim_lane *other = lanes; other; other = other->all) {
@@ -482,7 +480,7 @@ void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
     if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK &&
         op->kind != VS_SIM_OP_WAIT_SHARED && !value)
         return;
-    vs_sim_check_lock(); /* what follows comes after all that was possibly waited for */
+    vs_sim_check_lock(); /* later work comes after everything it may have waited for */
     struct vs_sim_lane *lane = lane_of(s, op->seq);
     if (lane && !blind) {
         need(vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock()));

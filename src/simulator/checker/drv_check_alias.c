@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Physical memory that is mapped at several addresses, or now here and then there:
- * the accesses to it by offset, whatever the address they were made at. Each
- * mapping has a map of accesses of its own (drv_check_memory.c); this one is the
- * same for all mappings of a piece of physical memory, and lives until the memory
- * is gone and its last mapping forgotten. Guarded by the checker's lock. */
+ * Physical memory that is mapped at several addresses, at once or one after the other: accesses to
+ * it by offset, whatever the address they used. Each mapping has its own map of accesses
+ * (drv_check_memory.c); the map here is shared by all mappings of one piece of physical memory, and
+ * lives until the memory is released and its last mapping is forgotten. Guarded by the checker's
+ * lock. */
 #include <stdlib.h>
 
 #include "base/vs_map.h"
@@ -83,5 +83,5 @@ void vs_sim_alias_access(struct vs_sim_alias *alias, uintptr_t base,
     by_offset.begin -= base;
     by_offset.end -= base;
     bool kept = vs_sim_shadow_access(&alias->shadow, &by_offset, moved, &at, NULL);
-    (void)kept; /* without memory a conflict may be missed, as everywhere here */
+    (void)kept; /* without host memory a conflict may be missed, as everywhere in the checker */
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels touch. A host function may say so, access by access, with
- * vramscope_sim_read, vramscope_sim_write and vramscope_sim_atomic; each thread joins neighbouring
- * accesses and hands over many at a time. Of a kernel that says nothing, the
- * pointers among its arguments are taken as uses of the allocations they point
- * into. The same calls outside a kernel are accesses of the host. */
+ * Accesses by kernels. A host function can declare each access with vramscope_sim_read,
+ * vramscope_sim_write and vramscope_sim_atomic; each thread joins neighbouring accesses and passes
+ * them on in batches. For a kernel that declares nothing, pointers among its arguments count as
+ * uses of the allocations they point into. The same functions called outside a kernel declare
+ * accesses of the host. */
 #include "simulator/checker/vs_sim_check_internal.h"
 
 #include <string.h>
 
 #define OPEN_MAX 8     /* runs of neighbouring accesses that may still grow */
-#define CLOSED_MAX 512 /* those handed over at a time */
+#define CLOSED_MAX 512 /* accesses in one batch */
 #define PAGE_SHIFT 12
-#define PAGES 256 /* of which it is remembered whether they are CUDA's */
+#define PAGES 256 /* pages for which the result of the CUDA check is cached */
 
 struct check_kernel_span {
     uintptr_t begin, end;
@@ -103,7 +103,7 @@ VS_SIM_EXPORT int vramscopeSimChecking(void)
     return vs_sim_checking ? 1 : asked ? -1 : 0;
 }
 
-/* Kernels touch their stacks and shared memory more often than the device's. */
+/* Cached, because kernels access their stacks and shared memory more often than the device's. */
 static bool is_cudas(uintptr_t address)
 {
     uintptr_t page = address >> PAGE_SHIFT, *known = &mine.pages[page % PAGES];
@@ -142,13 +142,13 @@ static bool overlaps(const struct check_kernel_span *a, const struct check_kerne
     return a->begin < b->end && b->begin < a->end;
 }
 
-/* Spans are handed over in the order in which they were opened. So an access may
- * grow an older span only as long as no other in between has touched its bytes in
- * another way: what was read before it was written must stay so. */
+/* Spans are passed on in the order in which they were opened. An access may therefore grow an older
+ * span only while no other span in between has touched its bytes in another way: a read before a
+ * write must stay before it. */
 static void kernel_access(struct check_kernel_span now)
 {
     struct check_kernel_span *grow = NULL;
-    unsigned newest = 0; /* age + 1 of the newest span that touches the same otherwise */
+    unsigned newest = 0; /* age + 1 of the newest span that touches the same bytes in another way */
     for (unsigned i = 0; i < mine.open_count; i++) {
         struct check_kernel_span *s = &mine.open[i];
         if (s->how == now.how) {
@@ -157,7 +157,7 @@ static void kernel_access(struct check_kernel_span now)
         } else if (overlaps(s, &now)) {
             if (now.how == VS_SIM_READS && s->how == VS_SIM_WRITES && now.begin >= s->begin &&
                 now.end <= s->end)
-                return; /* reads what this thread has written */
+                return; /* reads bytes that this thread has written */
             newest = age_of(s) + 1 > newest ? age_of(s) + 1 : newest;
         }
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checker's allocations. Each range of the register (drv_range.c) is a block
- * here: pending until its place in stream order has been passed, then the holder
- * of its addresses, then freed but still known until its addresses are taken again
- * or too many have been freed since. An access is held against the block that has
- * the address when the access happens. */
+ * Allocations in the checker. Each range of the registry (drv_range.c) is a block here: pending
+ * until its position in stream order is reached, then the owner of its addresses, then freed but
+ * remembered until its addresses are reused or too many blocks have been freed since. An access is
+ * checked against the block that owns the address when the access happens. */
 #include "simulator/checker/vs_sim_check_internal.h"
 
 #include <stdlib.h>
@@ -130,7 +129,7 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
         unlink_pending(b);
     while ((old = floor_of(b->base + b->bytes - 1)) && old->base + old->bytes > b->base)
         take_out(old);
-    atomic_fetch_add(&vs_sim_owned_generation, 1); /* of graphs: not added as a range is */
+    atomic_fetch_add(&vs_sim_owned_generation, 1); /* of graphs: not added like other ranges */
     bool ended = b->freed; /* freed in another stream before it began */
     b->state = VS_SIM_OWNED_LIVE;
     owned_insert(&holders, b, b->base);
@@ -142,7 +141,7 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
     }
 }
 
-/* The system may now give the addresses to anybody, who is no user of freed memory. */
+/* The system may now give the addresses to another user, who does not use freed memory. */
 void vs_sim_check_unreserved(uintptr_t base, size_t bytes)
 {
     struct vs_sim_owned *old;
@@ -290,7 +289,7 @@ void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
     struct vs_sim_owned *b = holder_of(base);
     if (!b || b->id != id || b->state != VS_SIM_OWNED_LIVE) {
         b = pending_of(id);
-        if (b && !b->freed) /* its end is checked, and reported, when it begins */
+        if (b && !b->freed) /* its end is checked and reported when it begins */
             b->freed = vs_sim_actor_ref(actor);
         return;
     }
@@ -316,7 +315,7 @@ static bool of_device(const struct vs_sim_owned *b)
            b->kind == VS_SIM_RANGE_OPENED;
 }
 
-/* What lies at an address may be used by *actor*. Reports when not. */
+/* May *actor* use the memory at an address? Reports it if not. */
 static bool usable(struct vs_sim_owned *b, uintptr_t address, size_t bytes, enum vs_sim_how how,
                    struct vs_sim_actor *actor, const struct vs_sim_clock *clock)
 {
@@ -340,7 +339,7 @@ static bool usable(struct vs_sim_owned *b, uintptr_t address, size_t bytes, enum
 
 static bool watches_unwritten(const struct vs_sim_owned *b)
 {
-    struct vs_sim_range range; /* what other processes write is not seen */
+    struct vs_sim_range range; /* writes by other processes are not visible */
     return vs_sim_spec.check_unwritten && !b->any_written && b->born == unknown_kernels &&
            !(vs_sim_range_find(b->base, &range) && range.exported);
 }
@@ -408,7 +407,7 @@ void vs_sim_check_access(const struct vs_sim_access *access, unsigned flags)
     uintptr_t at = access->begin;
     while (at < access->end) {
         struct vs_sim_owned *b = holder_of(at);
-        if (!b) { /* nothing there, up to the next block at most */
+        if (!b) { /* nothing there, at most up to the next block */
             struct vs_sim_owned *early = pending_at(at);
             struct vs_sim_found found = {.kind = VS_SIM_REPORT_EARLY,
                                          .address = at,
@@ -474,7 +473,8 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
                                      .second = actor};
         if (early)
             vs_sim_check_found(&found);
-        else if (b) /* freed, and another has its place: not ordered after that one */
+        /* freed, and its addresses belong to another block: not ordered after that one */
+        else if (b)
             usable(b, address, 0, VS_SIM_READS, actor, clock);
         return;
     }
@@ -507,7 +507,7 @@ static void found_call(enum vs_sim_report_kind kind, uintptr_t address, size_t b
     vs_sim_actor_unref(actor);
 }
 
-/* What has, or is about to have, *address*. */
+/* The block that owns *address*, or a pending one that will. */
 static struct vs_sim_owned *known_at(uintptr_t address)
 {
     struct vs_sim_owned *b = pending_at(address);
@@ -536,13 +536,13 @@ void vs_sim_check_bad_free(uintptr_t address)
     struct vs_sim_owned *b = known_at(address);
     bool twice = b && b->base == address && is_freed(b);
     if (!b)
-        b = floor_of(address); /* the nearest one below, to say how far away it is */
+        b = floor_of(address); /* the nearest block below, to print the distance to it */
     found_call(twice ? VS_SIM_REPORT_DOUBLE_FREE : VS_SIM_REPORT_FOREIGN_FREE, address, 0, b,
                VS_SIM_WHAT_FREE, stack);
     vs_sim_check_unlock();
 }
 
-#define LEAK_SITES 64 /* those beyond go with the last */
+#define LEAK_SITES 64 /* further sites are counted with the last */
 
 struct leaks {
     const struct vs_sim_context *ctx; /* NULL: all */
@@ -556,7 +556,7 @@ static void leak(void *to, struct vs_sim_owned *b)
     if (b->variable || !b->alloc ||
         (leaks->ctx && (b->ctx != leaks->ctx || b->kind == VS_SIM_RANGE_POOL ||
                         b->kind == VS_SIM_RANGE_GRAPH || b->kind == VS_SIM_RANGE_OPENED)))
-        return; /* memory of pools, graphs and other processes is not the context's */
+        return; /* memory of pools, graphs and other processes does not belong to the context */
     unsigned i = 0;
     while (i < leaks->count && leaks->sites[i].first->stack != b->alloc->stack)
         i++;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the checker has found, in words on standard error, each pair of places
- * once. Found under the checker's lock, printed after it: symbol lookup takes the
- * dynamic linker's lock, which a thread that loads a library may hold while it
- * waits for ours. When asked, the process that had a report ends with status 86
- * whatever it meant to return. */
+ * Prints the checker's reports to standard error, each pair of code locations once. Reports are
+ * queued under the checker's lock and printed after its release: symbol lookup takes the dynamic
+ * linker's lock, which a thread that loads a library may hold while it waits for ours. If the spec
+ * asks for it, a process with a report exits with status 86 instead of its own. */
 #include "simulator/checker/vs_sim_check_internal.h"
 
 #include <errno.h>
@@ -21,7 +20,8 @@
 #define STACK_SHOWN 12
 #define REPORT_BYTES 16384
 #define REPORTS_MAX 100 /* printed in full */
-#define NEARBY_BYTES (UINT64_C(1) << 30) /* after an allocation: worth saying how far */
+/* beyond an allocation: distances below this are printed */
+#define NEARBY_BYTES (UINT64_C(1) << 30)
 
 struct report {
     struct report *next;
@@ -55,7 +55,7 @@ static uint64_t key_of(const struct vs_sim_found *f)
     return key ? key : 1;
 }
 
-/* Races are told in the order of the program, not in that of this run. */
+/* Races are printed in program order, not in the order of this run. */
 static struct vs_sim_found in_order(const struct vs_sim_found *found)
 {
     struct vs_sim_found f = *found;
@@ -275,7 +275,7 @@ static void put(const char *text, size_t bytes)
         if (did < 0 && errno == EINTR)
             continue;
         if (did <= 0)
-            return; /* nobody to tell */
+            return; /* nowhere to print */
         text += did;
         bytes -= (size_t)did;
     }
@@ -320,12 +320,12 @@ void vs_sim_check_print(void)
 void vs_sim_check_start(void)
 {
     own_pid = getpid();
-    vs_sim_stack_here(); /* loads what unwinding needs while no lock is held */
+    vs_sim_stack_here(); /* loads the unwinder while no lock is held */
     vs_sim_checking = true;
 }
 
-/* What a stream's thread has found or prints just now; not for ever, since that
- * thread may wait for a lock which the one that exits holds. */
+/* Waits for a report that a stream's thread is printing; with a limit, since that thread may wait
+ * for a lock held by the exiting one. */
 static void wait_for_printing(void)
 {
     struct timespec until;
@@ -336,7 +336,7 @@ static void wait_for_printing(void)
         pthread_mutex_unlock(&print_mu);
 }
 
-/* Silence must not be taken for a clean program where little was looked at. */
+/* Prints what was not checked: silence must not suggest a clean program. */
 static void say_unseen(void)
 {
     char line[256];
@@ -352,7 +352,7 @@ static void say_unseen(void)
     put(line, (size_t)n);
 }
 
-/* After the program's own exit handlers, and the flushes of what it wrote. */
+/* Runs after the program's own exit handlers and its flushes. */
 __attribute__((destructor)) static void at_exit(void)
 {
     if (!vs_sim_checking || getpid() != own_pid)

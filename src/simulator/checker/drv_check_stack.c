@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Call stacks of the checker. Each different one is kept once, under a number, for
- * good; symbols are looked up when a report is printed: by elfutils' libdw where
- * the machine has it (static functions, file and line), else by dladdr. Frames in
- * this library are left out: the call the program made comes first. */
+ * Call stacks of the checker. Each different stack is stored once, under a number, for the life of
+ * the process; symbols are looked up when a report is printed: by elfutils' libdw where it is
+ * installed (static functions, file and line), else by dladdr. Frames in this library are left out:
+ * the stack starts with the call that the program made. */
 #define _GNU_SOURCE
 #include "simulator/checker/vs_sim_check_internal.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 32
-#define STACKS_MAX 262144 /* beyond them stacks go unrecorded */
+#define STACKS_MAX 262144 /* further stacks are not recorded */
 #define BUCKETS 65536
 
 struct check_stack_stack {
@@ -131,8 +131,7 @@ static struct { /* used by one thread at a time */
     const char *(*lineinfo)(struct dwfl_line *, uint64_t *, int *, int *, void *, void *);
 } dw;
 
-/* Debug information that is not in the file itself would be looked for on the disk
- * and on the network. */
+/* Prevents libdw from searching the disk and the network for separate debug information. */
 static int find_no_debuginfo(struct dwfl_module *m, void **user, const char *name, uint64_t base,
                              const char *file, const char *link, uint32_t crc, char **found)
 {
@@ -168,7 +167,7 @@ static bool dw_load(void)
     return dw.dwfl != NULL;
 }
 
-/* The module that holds *pc*; libraries loaded since the last look are looked for. */
+/* The module that contains *pc*; also searches libraries loaded since the last call. */
 static struct dwfl_module *dw_module(uintptr_t pc)
 {
     if (!dw.tried) {
@@ -209,7 +208,7 @@ const char *vs_sim_stack_name(const char *symbol, char *text, size_t bytes)
 
 struct frame {
     char name[256];
-    const char *file, *object; /* NULL: not known */
+    const char *file, *object; /* NULL: unknown */
     int line;
     uintptr_t offset; /* in the object */
 };
@@ -233,7 +232,7 @@ static void resolve(uintptr_t pc, struct frame *f)
         vs_sim_stack_name(name, f->name, sizeof f->name);
 }
 
-/* The runtime between the program and the driver, and what nvcc puts before it. */
+/* Is it a frame of the CUDA runtime or of the code that nvcc generates before it? */
 static bool is_runtime(const struct frame *f)
 {
     return (f->object && !strncmp(f->object, "libcudart.", 10)) || !strncmp(f->name, "vs_rt_", 6) ||

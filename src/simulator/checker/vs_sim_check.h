@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checker as the rest of the driver sees it: it is told what is submitted,
- * what runs, what the host waited for, and what is allocated and freed, and
- * reports work whose order nothing guarantees (drv_check.c and its siblings).
- * Every call begins with `if (vs_sim_checking)`, the only cost when it is off.
+ * The checker's interface to the rest of the driver. The driver reports submissions, executions,
+ * waits of the host, allocations and frees; the checker reports work whose order nothing guarantees
+ * (drv_check.c and its siblings). Every call begins with `if (vs_sim_checking)`, the only cost when
+ * it is off.
  *
- * Lock order: the checker's lock is taken with any of the driver's held and takes
- * none itself. Reports are printed after it has been released. */
+ * Lock order: the checker's lock is taken with any of the driver's held and takes none itself.
+ * Reports are printed after its release. */
 #ifndef VS_SIM_CHECK_H
 #define VS_SIM_CHECK_H
 
@@ -24,75 +24,73 @@ struct vs_sim_stream;
 
 extern bool vs_sim_checking; /* immutable after cuInit */
 
-/* vs_sim_check_start: by cuInit, when the spec asks for it. */
+/* vs_sim_check_start: called by cuInit if the spec enables the checker. */
 void vs_sim_check_start(void);
 
 /* ---- work ---- */
 
-/* vs_sim_check_op: the checker's part of an op, with the caller's stack. NULL: no
- * host memory, the op goes unchecked. */
+/* vs_sim_check_op: creates the checker's part of an op, with the caller's stack. Returns NULL
+ * without host memory; the op then goes unchecked. */
 struct vs_sim_check_op *vs_sim_check_op(void);
 void vs_sim_check_op_free(struct vs_sim_check_op *check);
-/* vs_sim_check_made: that stack, for work that is kept instead of submitted. */
+/* vs_sim_check_made: that stack, for work that is stored instead of submitted. */
 uint32_t vs_sim_check_made(const struct vs_sim_check_op *check);
-/* vs_sim_check_stack: the calling thread's stack, for work that is described. */
+/* vs_sim_check_stack: the calling thread's stack, for work that is described but not submitted. */
 uint32_t vs_sim_check_stack(void);
-/* vs_sim_check_submitted: *op* is about to get its number; under submit_mu. */
+/* vs_sim_check_submitted: called before *op* gets its number; under submit_mu. */
 void vs_sim_check_submitted(struct vs_sim_op *op);
-/* vs_sim_check_launch: a kernel's arguments are in *op*. */
+/* vs_sim_check_launch: called when a kernel's arguments are in *op*. */
 void vs_sim_check_launch(struct vs_sim_op *op);
-/* vs_sim_check_begin, _end: around the execution of *op*, whose dependencies are done. */
+/* vs_sim_check_begin, _end: called before and after *op* runs; its dependencies are complete. */
 void vs_sim_check_begin(struct vs_sim_stream *stream, struct vs_sim_op *op);
 void vs_sim_check_end(struct vs_sim_stream *stream, struct vs_sim_op *op);
-/* vs_sim_check_stream_new: *stream* begins a life, maybe not its first. */
+/* vs_sim_check_stream_new: *stream* was created; the object may have been used before. */
 void vs_sim_check_stream_new(struct vs_sim_stream *stream);
-/* vs_sim_check_retired: *stream* is closed and has done all its work. */
+/* vs_sim_check_retired: *stream* is destroyed and its work is complete. */
 void vs_sim_check_retired(struct vs_sim_stream *stream);
 
 /* ---- what the host knows ---- */
 
-/* vs_sim_check_synced: the program has been told that *stream* has completed *seq*. */
+/* vs_sim_check_synced: the program has learned that *stream* completed *seq*. */
 void vs_sim_check_synced(struct vs_sim_stream *stream, uint64_t seq);
-/* vs_sim_check_synced_elsewhere: an event that another process recorded has been
- * passed; it may have waited for all that this one has recorded for others. */
+/* vs_sim_check_synced_elsewhere: a wait for an event that another process recorded has passed; that
+ * process may have waited for everything that this one recorded for others. */
 void vs_sim_check_synced_elsewhere(void);
-/* vs_sim_check_context_synced: likewise all closed streams of *ctx*. */
+/* vs_sim_check_context_synced: as vs_sim_check_synced, for all destroyed streams of *ctx*. */
 void vs_sim_check_context_synced(struct vs_sim_context *ctx);
 
 /* ---- memory ---- */
 
-/* vs_sim_check_range_added, _removed: by drv_range.c. They count as the calling
- * thread's, now, unless it said otherwise with one of the next two. */
+/* vs_sim_check_range_added, _removed: called by drv_range.c. They take effect now, as done by the
+ * calling thread, unless one of the next two functions changed that. */
 void vs_sim_check_range_added(const struct vs_sim_range *range);
-/* Physical memory is gone: no handle and no mapping is left of it. */
+/* The last handle and the last mapping of the physical memory are gone. */
 void vs_sim_check_physical_gone(uint64_t id);
 void vs_sim_check_range_removed(const struct vs_sim_range *range);
-/* vs_sim_check_defer: what this thread adds or removes until it calls this with
- * NULL takes place when *op* runs. */
+/* vs_sim_check_defer: ranges that this thread adds or removes take effect when *op* runs, until it
+ * calls this with NULL. */
 void vs_sim_check_defer(struct vs_sim_op *op);
-/* vs_sim_check_ending: this thread has asked for the free of *range* in stream order,
- * by an op that says so itself. */
+/* vs_sim_check_ending: this thread has freed *range* in stream order; the op reports the free
+ * itself. */
 void vs_sim_check_ending(const struct vs_sim_range *range);
-/* vs_sim_check_unsynced: what this thread removes until vs_sim_check_unsynced(false)
- * counts with what the host knows now: a wait on the way is not documented. */
+/* vs_sim_check_unsynced: removals by this thread until vs_sim_check_unsynced(false) are checked
+ * against the host's clock of now: a wait inside the call is not documented. */
 void vs_sim_check_unsynced(bool on);
-/* vs_sim_check_pointer: a call was given *address*, where there is no memory that
- * CUDA knows. */
+/* vs_sim_check_pointer: a call received *address*, which is not CUDA memory. */
 void vs_sim_check_pointer(uintptr_t address, size_t bytes);
-/* vs_sim_check_unreserved: the addresses are given back to the system; nothing of
- * CUDA's is there. */
+/* vs_sim_check_unreserved: the addresses were returned to the system; no CUDA memory is there. */
 void vs_sim_check_unreserved(uintptr_t base, size_t bytes);
-/* vs_sim_check_bad_free: a freeing call refuses *address*. */
+/* vs_sim_check_bad_free: a free function rejected *address*. */
 void vs_sim_check_bad_free(uintptr_t address);
-/* vs_sim_check_leaks: *ctx* is about to be destroyed with what it still owns. */
+/* vs_sim_check_leaks: *ctx* is about to be destroyed together with the memory it owns. */
 void vs_sim_check_leaks(const struct vs_sim_context *ctx);
 
 /* ---- host functions of kernels ---- */
 
-/* vs_sim_check_kernel: which kernel this thread runs; NULL: none. */
+/* vs_sim_check_kernel: the kernel that this thread runs; NULL: none. */
 struct vs_sim_op *vs_sim_check_kernel(void);
-/* vs_sim_check_kernel_enter: this thread runs a part of *op*. Returns what it ran
- * before, for vs_sim_check_kernel_leave, which enters what was declared. */
+/* vs_sim_check_kernel_enter: this thread begins to run a part of *op*. Returns the previous kernel,
+ * to be passed to vs_sim_check_kernel_leave, which enters the declared accesses. */
 struct vs_sim_op *vs_sim_check_kernel_enter(struct vs_sim_op *op);
 void vs_sim_check_kernel_leave(struct vs_sim_op *before);
 

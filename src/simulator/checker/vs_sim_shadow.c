@@ -21,9 +21,9 @@
 struct vs_sim_piece {
     struct vs_sim_piece *left, *right;
     bool written;
-    uint8_t read_count, changes; /* a bit for each of reads that is an atomic change */
+    uint8_t read_count, changes; /* one bit per read: it is an atomic change */
     uintptr_t begin, end;
-    struct vs_sim_actor *write; /* NULL: nobody that is known */
+    struct vs_sim_actor *write; /* NULL: no known writer */
     struct vs_sim_actor *reads[READS_MAX];
 };
 
@@ -59,7 +59,7 @@ static void piece_free(struct vs_sim_piece *p)
     free(p);
 }
 
-/* How many pieces it had. */
+/* Frees a tree; returns the number of its pieces. */
 static size_t tree_free(struct vs_sim_piece *tree)
 {
     size_t count = 0;
@@ -89,7 +89,7 @@ static struct vs_sim_piece *floor_of(struct vs_sim_piece *tree, uintptr_t addres
     return piece_last_before(tree, (uint64_t)address + 1);
 }
 
-/* No piece reaches across *address* after this. */
+/* Splits pieces so that none contains *address* in its middle. */
 static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
 {
     struct vs_sim_piece *p = floor_of(shadow->root, address);
@@ -152,14 +152,14 @@ static void reads_remove(struct vs_sim_piece *p, unsigned i)
     p->changes = (uint8_t)((p->changes & below) | (p->changes >> 1 & ~below));
 }
 
-/* Reads and atomic changes alike. One replaces those of its own kind that happened
- * before it; who conflicts with them would conflict with it. */
+/* Enters reads and atomic changes. A new one replaces those of its own kind that happened before
+ * it: an access that conflicts with them conflicts with it too. */
 static void enter_read(struct vs_sim_piece *p, const struct vs_sim_access *a)
 {
     bool change = a->how == VS_SIM_CHANGES;
     p->written |= change;
     if (p->write && p->write->lane == a->actor->lane && p->write->seq == a->actor->seq)
-        return; /* who conflicts with it conflicts with what it wrote */
+        return; /* a conflict with it is a conflict with its write */
     for (unsigned i = p->read_count; i-- > 0;)
         if ((p->changes >> i & 1) == change && ordered(a, p->reads[i]))
             reads_remove(p, i);
@@ -197,7 +197,7 @@ static void enter(struct work *w, struct vs_sim_piece *p)
     enter_read(p, w->access);
 }
 
-/* Nothing would change: this actor has been here, or the piece is exactly the one. */
+/* Nothing changes: this actor was entered before, or the piece has exactly these bounds. */
 static bool enter_in_place(struct work *w, struct vs_sim_shadow *shadow)
 {
     const struct vs_sim_access *a = w->access;
@@ -286,7 +286,7 @@ static struct vs_sim_piece *first_of(struct vs_sim_piece *tree)
     return tree;
 }
 
-/* The outermost pieces of *run* become part of their neighbours when alike. */
+/* Merges the outermost pieces of *run* with equal neighbours. */
 static void run_insert(struct vs_sim_shadow *shadow, struct vs_sim_piece *low, struct run *run,
                        struct vs_sim_piece *high)
 {
@@ -385,7 +385,7 @@ static bool mark(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, b
     return true;
 }
 
-/* From *at* on the state is the same up to what this returns, at most *end*. */
+/* The end, at most *end*, of the bytes from *at* on that have the same state. */
 static uintptr_t stretch(const struct vs_sim_shadow *shadow, uintptr_t at, uintptr_t end,
                          bool *written)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The last accesses to one allocation: a map from byte intervals to who wrote them
- * last, who has read them since, and whether anybody wrote them at all. An access
- * is checked against it (does an earlier, conflicting one not happen before it?)
- * and entered. What never happened takes no space.
+ * The last accesses to one allocation: a map from byte intervals to the last writer, the readers
+ * since, and whether the bytes were ever written. An access is checked against the map (does an
+ * earlier conflicting access not happen before it?) and entered. Bytes without accesses take no
+ * space.
  *
- * Memory is bounded: when an allocation is in too many pieces, or too many streams
- * read the same bytes at once, the oldest knowledge is forgotten. That can miss a
- * conflict, never invent one.
+ * Memory is bounded: if an allocation has too many pieces, or too many streams read the same bytes
+ * at once, the oldest entries are dropped. That can miss a conflict, never invent one.
  *
  * No locks of its own, as vs_sim_clock.h. */
 #ifndef VS_SIM_SHADOW_H
@@ -19,18 +18,18 @@
 
 #include "simulator/driver/vs_sim_clock.h"
 
-/* Who did something: one piece of stream work or one host call. (lane, seq) is its
- * name among clocks; the rest is for the reader of a report. */
+/* The origin of an access: one piece of stream work or one host call. (lane, seq) identifies it in
+ * clocks; the other fields are for reports. */
 struct vs_sim_actor {
     unsigned refs;
     uint32_t lane;
     uint64_t seq;
     uint64_t order;   /* among all submissions and calls */
     uint32_t stack;   /* drv_check_stack.c: where it was submitted or called */
-    uint32_t made;    /* of a graph's node: where it was made, or 0 */
+    uint32_t made;    /* of a graph's node: the stack that created it, or 0 */
     uint32_t stream;  /* 0: the host */
     uint8_t what;     /* enum vs_sim_check_what */
-    const char *name; /* of a kernel; lives for good */
+    const char *name; /* of a kernel; never freed */
 };
 
 static inline struct vs_sim_actor *vs_sim_actor_ref(struct vs_sim_actor *actor)
@@ -54,7 +53,7 @@ static inline bool vs_sim_ordered(const struct vs_sim_actor *earlier,
     return vs_sim_clock_at(clock, earlier->lane) >= earlier->seq;
 }
 
-/* Atomic changes conflict with all but each other. */
+/* Atomic changes conflict with every access except each other. */
 enum vs_sim_how { VS_SIM_READS, VS_SIM_WRITES, VS_SIM_CHANGES };
 
 struct vs_sim_piece;
@@ -71,8 +70,8 @@ struct vs_sim_access {
     const struct vs_sim_clock *clock; /* of the actor */
 };
 
-/* Told of each earlier access that conflicts with *access* and is not ordered
- * before it, on the bytes [begin, end). */
+/* Called for each earlier access that conflicts with *access* and is not ordered before it, with
+ * the bytes [begin, end) concerned. */
 typedef void (*vs_sim_conflict)(void *to, const struct vs_sim_access *access,
                                 struct vs_sim_actor *earlier, enum vs_sim_how earlier_how,
                                 uintptr_t begin, uintptr_t end);
@@ -82,34 +81,34 @@ struct vs_sim_unwritten { /* of one access */
     uintptr_t first;
 };
 
-/* vs_sim_shadow_access: check *access* and enter it. *unwritten* (may be NULL): of
- * a read or change, the bytes nobody ever wrote. False: no host memory; the accesses to
+/* vs_sim_shadow_access: checks *access* and enters it. *unwritten* (may be NULL) receives the bytes
+ * of a read or change that were never written. Returns false without host memory; the accesses to
  * this allocation are then forgotten. */
 bool vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
                           vs_sim_conflict conflict, void *to,
                           struct vs_sim_unwritten *unwritten) VS_MUST_CHECK;
 
-/* vs_sim_shadow_end: check the end of the whole allocation, as a write of all of
- * it; enters nothing. */
+/* vs_sim_shadow_end: checks the free of the whole allocation, as a write of all of it; enters
+ * nothing. */
 void vs_sim_shadow_end(const struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
                        vs_sim_conflict conflict, void *to);
 
-/* vs_sim_shadow_unwritten: how many bytes of [begin, end) nobody has written. */
+/* vs_sim_shadow_unwritten: number of bytes of [begin, end) that were never written. */
 size_t vs_sim_shadow_unwritten(const struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end);
 
-/* vs_sim_shadow_copy_unwritten: bytes of [begin, begin + bytes) that nobody wrote
- * make the corresponding ones from *to_begin* in *to* unwritten: what a copy
- * within the device does. False as above. */
+/* vs_sim_shadow_copy_unwritten: marks bytes of *to*, from *to_begin* on, as unwritten where the
+ * corresponding bytes of [begin, begin + bytes) are, as a copy within the device does. Returns
+ * false as above. */
 bool vs_sim_shadow_copy_unwritten(const struct vs_sim_shadow *from, uintptr_t begin, size_t bytes,
                                   struct vs_sim_shadow *to, uintptr_t to_begin) VS_MUST_CHECK;
 
-/* vs_sim_shadow_forget: all of [begin, end) counts as written, by nobody. */
+/* vs_sim_shadow_forget: marks [begin, end) as written by an unknown writer. */
 bool vs_sim_shadow_forget(struct vs_sim_shadow *shadow, uintptr_t begin,
                           uintptr_t end) VS_MUST_CHECK;
 
 void vs_sim_shadow_free(struct vs_sim_shadow *shadow);
 
-/* vs_sim_shadow_check: for tests: pieces in order, disjoint, not empty, counted. */
+/* vs_sim_shadow_check: for tests: true if pieces are in order, disjoint, not empty and counted. */
 bool vs_sim_shadow_check(const struct vs_sim_shadow *shadow);
 
 #endif

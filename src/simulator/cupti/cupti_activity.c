@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which kinds of activity records are collected, in all contexts or in one, and
- * which API functions; and the attributes of collection. */
+ * Which kinds of activity records are collected, in all contexts or in one, for which API
+ * functions; and the attributes of collection. */
 #include "simulator/cupti/vs_sim_cupti.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 #define CALLS (VS_SIM_WANT_DRIVER_CALLS | VS_SIM_WANT_RUNTIME_CALLS)
 
-/* What each kind's record is and what the driver must report for it. */
+/* The record of each kind, and the reports it needs from the driver. */
 static const struct kind {
     size_t bytes;
     uint32_t want;
@@ -98,7 +98,7 @@ static CUptiResult set_in_locked(uint32_t context, uint64_t bit, bool on)
 
 /* ---- choosing ---- */
 
-/* Why a kind cannot be chosen, as cupti_activity.h says of each. */
+/* The error for a kind that cannot be enabled, as documented in cupti_activity.h. */
 static CUptiResult refusal_of(CUpti_ActivityKind kind)
 {
     switch (kind) {
@@ -115,7 +115,7 @@ static CUptiResult refusal_of(CUpti_ActivityKind kind)
     }
 }
 
-/* Tell the driver what all settings together need. */
+/* Requests from the driver the reports that all settings need. */
 static void update_wants(void)
 {
     pthread_mutex_lock(&mu);
@@ -128,7 +128,7 @@ static void update_wants(void)
             want |= kinds[k].want;
     want = (want & ~CALLS) | vs_cupti_calls_wanted();
     if ((any >> CUPTI_ACTIVITY_KIND_MEMORY2 & 1) && vs_cupti_wants_source())
-        want |= CALLS; /* which tell where they came from */
+        want |= CALLS; /* which identify their origin */
     vs_cupti_want(VS_CUPTI_FOR_ACTIVITY, want);
     pthread_mutex_unlock(&mu);
 }
@@ -161,8 +161,8 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
     return vs_cupti_result(set_enabled(kind, false));
 }
 
-/* Kinds whose records of the past are dumped do not exist here; of others,
- * cuptiActivityEnableAndDump does as much as cuptiActivityEnable. */
+/* Kinds with records of the past to dump do not exist here; for the others,
+ * cuptiActivityEnableAndDump does the same as cuptiActivityEnable. */
 CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
     return cuptiActivityEnable(kind);
@@ -220,8 +220,8 @@ CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
 
 /* ---- attributes ---- */
 
-/* Sizes of buffers that a real device's driver keeps; here there are none, and the
- * values are only kept for asking. */
+/* Buffer sizes of a real device's driver. The simulator has no such buffers: the values are only
+ * stored and returned. */
 static pthread_mutex_t attributes_mu = PTHREAD_MUTEX_INITIALIZER;
 static size_t attributes[CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED + 1] = {
     [CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE] = 3200000,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The link to the stand-in driver, time, ids, versions and error names. */
+ * The connection to the stand-in driver; time, ids, versions and error names. */
 #include "simulator/cupti/vs_sim_cupti.h"
 
 #include <dlfcn.h>
@@ -40,12 +40,12 @@ CUptiResult cuptiGetLastError(void)
 
 /* ---- the driver ---- */
 
-/* The child of a fork has no device, and our locks may be held there for good. */
+/* The child of a fork has no device, and our locks may stay locked in it. */
 static atomic_bool forked;
 
 static void forked_child(void) { atomic_store(&forked, true); }
 
-/* What the simulated machine answers to whoever wants to profile. */
+/* The simulated machine's answer to a request to profile. */
 static CUptiResult refusal_of(void *driver)
 {
     vramscope_sim_cupti_state_fn *state;
@@ -117,7 +117,7 @@ void vs_cupti_want(enum vs_cupti_source source, uint32_t bits)
 
 static _Atomic(CUpti_TimestampCallbackFunc) clock_callback;
 static pthread_once_t offset_once = PTHREAD_ONCE_INIT;
-static atomic_int_least64_t offset_ns; /* shown time - CLOCK_MONOTONIC */
+static atomic_int_least64_t offset_ns; /* reported time - CLOCK_MONOTONIC */
 
 static uint64_t shown_now(void)
 {
@@ -129,7 +129,7 @@ static void measure_offset(void)
 {
     int64_t best = 0;
     uint64_t best_gap = UINT64_MAX;
-    for (int i = 0; i < 16; i++) { /* the reading least disturbed in between counts */
+    for (int i = 0; i < 16; i++) { /* use the reading with the least delay between the clocks */
         uint64_t before = vs_clock_ns(), shown = shown_now(), after = vs_clock_ns();
         if (after - before >= best_gap)
             continue;
@@ -183,7 +183,7 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
     struct vs_sim_identity id;
     CUptiResult r =
         contextId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
-    if (contextId && !context) /* here NULL does not mean the current one */
+    if (contextId && !context) /* here NULL does not mean the current context */
         r = CUPTI_ERROR_INVALID_CONTEXT;
     if (r == CUPTI_SUCCESS)
         *contextId = id.context;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The client's buffers. A record is copied into the one in use, which goes back to
- * the client when the next record does not fit or at a flush; a record for which
- * there is no room is counted as dropped. The client's callbacks are called without
- * our lock, so they may call CUPTI. How long they took is itself a record (OVERHEAD),
- * which waits for the next buffer, so that a flush leaves none behind. */
+ * The client's buffers. A record is copied into the current buffer, which is returned to the client
+ * when the next record does not fit or at a flush; a record without room is counted as dropped. The
+ * client's callbacks are called without our lock, so they may call CUPTI. Their duration is itself
+ * a record (OVERHEAD), which waits for the next buffer, so that a flush leaves no record behind. */
 #include "simulator/cupti/vs_sim_cupti.h"
 
 #include <pthread.h>
@@ -61,10 +60,9 @@ static bool fits_locked(size_t bytes)
            (!current.records_max || current.records < current.records_max);
 }
 
-/* Ask the client for a buffer that holds a record of *bytes*; the one in use, if
- * any, goes back to it. Called with mu held, which is let go meanwhile: other threads
- * may have filled the buffer, or another one, by the return. False: the client gave
- * none that would do. */
+/* Requests a buffer for a record of *bytes* from the client and returns the current buffer, if any,
+ * to it. Called with mu held, which is released meanwhile: on return other threads may have filled
+ * this buffer or another one. Returns false if the client gave no usable buffer. */
 static bool renew_locked(size_t bytes)
 {
     struct buffer full = current, fresh = {0};
@@ -87,7 +85,7 @@ static bool renew_locked(size_t bytes)
         current = fresh;
         return true;
     }
-    pthread_mutex_unlock(&mu); /* another thread was faster, or it is of no use: unused, back */
+    pthread_mutex_unlock(&mu); /* another thread was faster, or the buffer is unusable: return it */
     if (fresh.bytes)
         complete(NULL, 0, fresh.bytes, fresh.size, 0);
     pthread_mutex_lock(&mu);
@@ -114,7 +112,7 @@ static void put_overheads_locked(void)
         CUpti_ActivityOverhead3 record = overheads[--overhead_count];
         put_locked(&record, sizeof record);
         if (!current.bytes)
-            return; /* no buffers to be had: not once for each */
+            return; /* no buffers available: do not try again for each record */
     }
 }
 
@@ -169,7 +167,7 @@ bool vs_cupti_has_buffers(void)
 
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
-    (void)flag; /* a record is written when its work is complete: there are no incomplete ones */
+    (void)flag; /* a record is written when its work is complete: incomplete ones do not exist */
     if (!vs_cupti_attach())
         return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
     if (!vs_cupti_has_buffers())
@@ -184,8 +182,8 @@ CUptiResult cuptiActivityFlush(CUcontext context, uint32_t streamId, uint32_t fl
     return cuptiActivityFlushAll(flag);
 }
 
-/* A periodic flush may return full buffers only (cupti_activity.h). Those are never
- * kept here, so every period is observed, none included. */
+/* A periodic flush returns full buffers only (cupti_activity.h). Full buffers are never held here,
+ * so every period is valid and has no effect. */
 CUptiResult cuptiActivityFlushPeriod(uint32_t time)
 {
     (void)time;
@@ -214,7 +212,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t validBufferSizeBy
         next = (uint8_t *)*record + padded(bytes);
     }
     if (next >= buffer + validBufferSizeBytes)
-        return CUPTI_ERROR_MAX_LIMIT_REACHED; /* the ordinary end, not remembered as an error */
+        return CUPTI_ERROR_MAX_LIMIT_REACHED; /* the regular end, not stored as an error */
     if (!vs_cupti_record_bytes(((CUpti_Activity *)next)->kind))
         return vs_cupti_result(CUPTI_ERROR_INVALID_KIND);
     *record = (CUpti_Activity *)next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of API calls, and the external correlation ids that precede them. Which
- * functions are recorded is chosen one by one or all at once. */
+ * Records of API calls, and the external correlation ids before them. Functions to record are
+ * chosen one by one or all at once. */
 #define _GNU_SOURCE /* gettid */
 #include "simulator/cupti/vs_sim_cupti.h"
 

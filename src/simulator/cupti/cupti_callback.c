@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The callback interface: one subscriber, which is called when API functions are
- * entered and left, and when contexts and streams come and go. Callbacks run on the
- * thread that called, without our lock; CUDA calls that they make are not reported. */
+ * The callback interface: one subscriber, which is called at entry and exit of API functions and at
+ * creation and destruction of contexts and streams. Callbacks run on the calling thread without our
+ * lock; CUDA calls that they make are not reported. */
 #include "simulator/cupti/vs_sim_cupti.h"
 
 #include <pthread.h>
@@ -59,10 +59,10 @@ struct bits {
     atomic_uint_least64_t word[CBIDS_MAX / 64];
 };
 
-/* A domain's callbacks: those that exist here, and those the subscriber wants. */
+/* A domain's callbacks: those that exist here, and those that the subscriber enabled. */
 static struct domain {
     CUpti_CallbackDomain id;
-    uint32_t want; /* what the driver must report for it */
+    uint32_t want; /* reports that it needs from the driver */
     struct bits known, enabled;
 } domains[] = {
     {.id = CUPTI_CB_DOMAIN_DRIVER_API, .want = VS_SIM_WANT_DRIVER_CALLS},
@@ -91,7 +91,7 @@ static void fill_known(void)
         set(&domains[2].known, resources[i].cbid);
 }
 
-/* NULL: a domain without callbacks here. */
+/* Returns NULL for a domain without callbacks here. */
 static struct domain *domain_of(CUpti_CallbackDomain id)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -172,7 +172,7 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 
 /* ---- choosing callbacks ---- */
 
-/* Turn *mask* of word *i* of a domain on or off; what does not exist stays off. */
+/* Turns *mask* of word *i* of a domain on or off; callbacks that do not exist stay off. */
 static void choose_locked(struct domain *domain, size_t i, uint64_t mask, bool on)
 {
     if (on)
@@ -267,7 +267,7 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, con
 
 /* ---- calling back ---- */
 
-/* The callback to call for this, or NULL. */
+/* The callback to call, or NULL. */
 static CUpti_CallbackFunc callback_for(CUpti_CallbackDomain id, uint32_t cbid, void **user)
 {
     struct domain *domain = domain_of(id);

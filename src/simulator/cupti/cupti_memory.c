@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of memory allocated and released, and of pools. A pool is named by its
- * handle: pools of the simulator have no base address. */
+ * Records of allocated and released memory and of pools. A pool is identified by its handle: pools
+ * of the simulator have no base address. */
 #define _GNU_SOURCE /* dladdr */
 #include "simulator/cupti/vs_sim_cupti.h"
 
@@ -34,7 +34,7 @@ uint32_t vs_cupti_memory_kind(unsigned kind)
     }
 }
 
-/* The file that holds the calling code; the dynamic linker keeps the name. */
+/* The file that contains the calling code; the dynamic linker owns the string. */
 static const char *source_of(uint64_t caller)
 {
     Dl_info info;

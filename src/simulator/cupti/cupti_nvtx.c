@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVTX as CUPTI collects it: a program with the NVTX v3 headers loads the library
- * that NVTX_INJECTION64_PATH names and calls InitializeInjectionNvtx2, which puts
- * our functions into its tables. Markers and ranges become MARKER records, their
- * attributes MARKER_DATA, names of things NAME. Texts live as long as the process,
- * since records point to them. The order of a thread's open ranges is kept whether
- * or not anything is recorded, so that a range opened earlier ends as it should. */
+ * NVTX as CUPTI collects it: a program with the NVTX v3 headers loads the library that
+ * NVTX_INJECTION64_PATH names and calls InitializeInjectionNvtx2, which puts our functions into its
+ * tables. Markers and ranges become MARKER records, their attributes MARKER_DATA records, names of
+ * objects NAME records. Strings live as long as the process, since records point to them. The stack
+ * of a thread's open ranges is maintained even while nothing is recorded, so that a range opened
+ * earlier ends correctly. */
 #define NVTX_NO_IMPL
 #include "simulator/cupti/vs_sim_cupti.h"
 
@@ -40,7 +40,7 @@ static unsigned bucket_of(const char *bytes)
     return h % BUCKETS;
 }
 
-/* The one copy of this text, or NULL without host memory. NULL stays NULL. */
+/* The single copy of this string, or NULL without host memory. NULL stays NULL. */
 static const char *keep(const char *bytes)
 {
     if (!bytes)
@@ -113,7 +113,7 @@ static nvtxDomainHandle_t domain_named(const char *name)
     if (!name)
         return NULL;
     pthread_mutex_lock(&mu);
-    for (d = domains; d && d->name != name;) /* kept texts are equal when they are the same */
+    for (d = domains; d && d->name != name;) /* interned strings are equal if their pointers are */
         d = d->next;
     if (!d && (d = malloc(sizeof *d))) {
         *d = (struct domain){domains, name, domains ? domains->id + 1 : 1};
@@ -151,7 +151,7 @@ static void put_marker(CUpti_ActivityFlag flags, uint32_t id, const char *name,
 
 static void fill_payload(CUpti_ActivityMarkerData2 *r, const nvtxEventAttributes_t *a)
 {
-    r->payloadKind = CUPTI_METRIC_VALUE_KIND_UINT64; /* of value 0 where there is none */
+    r->payloadKind = CUPTI_METRIC_VALUE_KIND_UINT64; /* of value 0 if there is none */
     switch (a->payloadType) {
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
         r->payload.metricValueUint64 = a->payload.ullValue;
@@ -193,7 +193,7 @@ static void put_data(uint32_t id, const nvtxEventAttributes_t *a, nvtxDomainHand
     vs_cupti_put(&r);
 }
 
-/* A marker or the start of a range. *a* may be NULL: then the text is all there is. */
+/* Records a marker or the start of a range. *a* may be NULL: then there is only the text. */
 static uint32_t begin(CUpti_ActivityFlag flags, nvtxDomainHandle_t domain, const char *text,
                       const nvtxEventAttributes_t *a)
 {
@@ -218,7 +218,7 @@ static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static void make_key(void) { pthread_key_create(&key, free); }
 
-/* Room for one more, or NULL without host memory. */
+/* Makes room for one more; NULL without host memory. */
 static struct open_ranges *open_ranges(void)
 {
     pthread_once(&key_once, make_key);
@@ -263,7 +263,7 @@ static int pop(nvtxDomainHandle_t domain)
     while (i && o->range[i - 1].domain != domain)
         i--;
     if (!i)
-        return -1; /* nothing is open */
+        return -1; /* no range is open */
     uint32_t id = o->range[i - 1].id;
     memmove(&o->range[i - 1], &o->range[i], (o->count - i) * sizeof o->range[0]);
     o->count--;
@@ -321,7 +321,7 @@ static void name_device(int device, const char *name)
              (CUpti_ActivityObjectKindId){.dcs = {.deviceId = (uint32_t)device}}, name);
 }
 
-/* *stream* NULL: the context itself is named. Of handles that are none, nothing is said. */
+/* *stream* NULL: names the context itself. Invalid handles are ignored. */
 static void name_in_context(CUcontext context, CUstream stream, bool is_stream, const char *name)
 {
     struct vs_sim_identity id;
@@ -490,8 +490,8 @@ static const struct {
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table);
 
-/* InitializeInjectionNvtx2: as nvtxInit.h calls it. Returns 1, or 0 when *table*
- * gives no functions to replace. Each copy of NVTX in a process calls it once. */
+/* InitializeInjectionNvtx2: the entry point of nvtxInit.h. Returns 1, or 0 if *table* has no
+ * functions to replace. Each copy of NVTX in a process calls it once. */
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table)
 {
     const NvtxExportTableCallbacks *callbacks = table ? table(NVTX_ETID_CALLBACKS) : NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arguments of a watched call as callbacks show them: the structures of CUDA's
- * generated_*_meta.h, filled from the registers and the stack as the C calling
- * convention has put the arguments there. */
+ * The arguments of a reported call as callbacks receive them: the structures of CUDA's
+ * generated_*_meta.h, filled from the registers and the stack according to the C calling
+ * convention. */
 #include "simulator/cupti/vs_sim_cupti.h"
 
 #include <string.h>
 
 #include "simulator/driver/vs_sim_thunk.h"
 
-/* A member of a parameter structure; the list of a function ends with one of no bytes. */
+/* A member of a parameter structure; the list of a function ends with a member of zero bytes. */
 struct param {
     uint16_t offset;
     uint8_t bytes;
@@ -40,7 +40,7 @@ static const struct param *const runtime_params[CUPTI_RUNTIME_TRACE_CBID_SIZE] =
 
 struct place {
     const struct vs_thunk_args *args;
-    unsigned words, numbers; /* registers used up */
+    unsigned words, numbers; /* registers used */
     const uint64_t *stack;   /* next argument there */
 };
 
@@ -51,7 +51,7 @@ static const void *from_stack(struct place *at, size_t bytes)
     return found;
 }
 
-/* Something of up to two words, which are together. */
+/* A value of up to two words, which stay together. */
 static const void *from_words(struct place *at, size_t bytes)
 {
     unsigned count = (unsigned)(bytes + 7) / 8;
@@ -61,7 +61,7 @@ static const void *from_words(struct place *at, size_t bytes)
         return found;
     }
 #if defined(__aarch64__)
-    at->words = VS_THUNK_REGISTERS; /* what comes later goes to the stack, too */
+    at->words = VS_THUNK_REGISTERS; /* later arguments are on the stack, too */
 #endif
     return from_stack(at, bytes);
 }
@@ -73,7 +73,7 @@ static const void *next(struct place *at, size_t bytes, bool is_float)
     if (bytes <= 16)
         return from_words(at, bytes);
 #if defined(__aarch64__)
-    const void *copy; /* made by the caller, who passes its address */
+    const void *copy; /* made by the caller, which passes its address */
     memcpy(&copy, from_words(at, sizeof copy), sizeof copy);
     return copy;
 #else

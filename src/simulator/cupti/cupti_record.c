@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of finished work: kernels, copies, memsets, synchronisation. The driver
- * reports it on the thread that ran it. */
+ * Records of finished work: kernels, copies, memsets, synchronisation. The driver reports the work
+ * on the thread that ran it. */
 #include "simulator/cupti/vs_sim_cupti.h"
 
 #include <stdatomic.h>
 
-#define REGISTERS 32 /* as the driver says of every kernel */
+#define REGISTERS 32 /* as the driver reports for every kernel */
 
 static atomic_bool latency_timestamps;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a public CUPTI function does that no other file defines: tools which mention it
- * load, and a call returns CUPTI_ERROR_NOT_SUPPORTED. The fallback is weak, so a
- * definition takes its place. */
-#define NOT_SUPPORTED 27 /* CUPTI_ERROR_NOT_SUPPORTED; cupti.h declares the symbols otherwise */
+ * Weak definitions of public CUPTI functions that no other file defines: tools that refer to them
+ * load, and a call returns CUPTI_ERROR_NOT_SUPPORTED. A real definition replaces the weak one. */
+/* CUPTI_ERROR_NOT_SUPPORTED; cupti.h declares these symbols with other types */
+#define NOT_SUPPORTED 27
 
 extern int vs_cupti_result(int result); /* CUptiResult is an int-sized enum in this ABI */
 

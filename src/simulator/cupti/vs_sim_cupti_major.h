@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One CUPTI, three libraries. Records of CUDA 11.8 and 12.8 are those of CUDA 13
- * without the fields that were added at their ends, so the older libraries are the
- * same code which hands out shorter records (VS_SIM_CUPTI_MAJOR). */
+ * One CUPTI, three libraries. Records of CUDA 11.8 and 12.8 are those of CUDA 13 without the fields
+ * added at their ends, so the older libraries use the same code with shorter records
+ * (VS_SIM_CUPTI_MAJOR). */
 #ifndef VS_SIM_CUPTI_MAJOR_H
 #define VS_SIM_CUPTI_MAJOR_H
 
@@ -13,7 +13,7 @@
 #define VS_SIM_CUPTI_MAJOR 13
 #endif
 
-/* What cuptiGetVersion says; cupti_version.h lists which release has which. */
+/* The value of cuptiGetVersion; cupti_version.h lists the release of each. */
 #if VS_SIM_CUPTI_MAJOR == 11
 #define VS_SIM_CUPTI_VERSION 18
 #elif VS_SIM_CUPTI_MAJOR == 12
@@ -22,7 +22,8 @@
 #define VS_SIM_CUPTI_VERSION CUPTI_API_VERSION
 #endif
 
-/* vs_cupti_major_bytes: size of a record of *kind* in this major; *bytes* in CUDA 13. */
+/* vs_cupti_major_bytes: size of a record of *kind* in this major version; *bytes* is its size in
+ * CUDA 13. */
 static inline size_t vs_cupti_major_bytes(CUpti_ActivityKind kind, size_t bytes)
 {
     if (!bytes || VS_SIM_CUPTI_MAJOR >= 13)

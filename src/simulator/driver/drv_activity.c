@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The driver's side of vs_sim_activity.h: one observer, and what it wants. */
+ * The driver's side of vs_sim_activity.h: one observer, and the reports that it requested. */
 #include "base/vs_clock.h"
 #include "simulator/memory/vs_sim_array.h"
 #include "simulator/memory/vs_sim_pool.h"
@@ -18,7 +18,7 @@ int vramscopeSimObserve(const struct vs_sim_observer *who, uint32_t want)
 {
     if (!who || who->bytes != sizeof *who)
         return 0;
-    atomic_store(&observer, who); /* before what it wants, which makes it called */
+    atomic_store(&observer, who); /* before its request, which enables the calls */
     atomic_store(&vs_sim_wanted, want);
     return 1;
 }
@@ -61,7 +61,7 @@ static _Thread_local const struct vs_sim_stream *memory_stream;
 
 void vs_sim_memory_in(const struct vs_sim_stream *stream) { memory_stream = stream; }
 
-/* What CUPTI calls it; 0 for memory that no allocating call made. */
+/* CUPTI's kind of this memory; 0 for memory without an allocating call. */
 static enum vs_sim_memory_kind memory_of(const struct vs_sim_range *range)
 {
     switch (range->kind) {
@@ -75,7 +75,7 @@ static enum vs_sim_memory_kind memory_of(const struct vs_sim_range *range)
     }
 }
 
-/* A mipmapped array's range is a stub with its levels, ranges of their own, behind. */
+/* The range of a mipmapped array is a stub; its levels are ranges of their own behind it. */
 static uint64_t bytes_of(const struct vs_sim_range *range)
 {
     uint64_t bytes = range->bytes;
@@ -109,7 +109,7 @@ void vs_sim_report_memory(const struct vs_sim_range *range, bool release)
                                              .global = range->kind == VS_SIM_RANGE_GLOBAL}};
     if (range->kind == VS_SIM_RANGE_POOL) {
         a.u.memory.pool = vs_sim_pool_state(range->pool);
-        if (release) /* as it will be when the block has gone back */
+        if (release) /* the amount after the block has been returned */
             a.u.memory.pool.used -=
                 (range->bytes + VS_SIM_UNIT_BYTES - 1) / VS_SIM_UNIT_BYTES * VS_SIM_UNIT_BYTES;
     }

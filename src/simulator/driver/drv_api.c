@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The exported symbols of all entry points, as thunks (vs_sim_thunk.h) over the one
- * table, and what happens when somebody watches calls: each outermost call gets a
- * correlation number, which all work that it submits carries, and is reported when
- * it is entered and left. A driver call inside a watched runtime call is not
- * reported: the runtime call stands for it. */
+ * The exported symbols of all entry points, as thunks (vs_sim_thunk.h) over the one table, and the
+ * observation of calls: each outermost call gets a correlation number, which all work that it
+ * submits carries, and is reported at entry and exit. A driver call inside an observed runtime call
+ * is not reported separately. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <cupti_driver_cbid.h>
@@ -42,7 +41,8 @@ VS_THUNK_COMMON
 
 /* ---- watched calls ---- */
 
-static _Thread_local struct vs_sim_call *current; /* the outermost, which stands for those inside */
+/* the outermost call, which also represents calls inside it */
+static _Thread_local struct vs_sim_call *current;
 
 struct vs_sim_call *vs_sim_call_current(void) { return current; }
 
@@ -58,7 +58,7 @@ static void enter(struct vs_sim_call *call)
     call->inner = current != NULL;
     call->correlation = current ? current->correlation : vs_sim_correlation_new();
     if (!call->inner) {
-        current = call; /* before the observer, whose own calls are inside it */
+        current = call; /* before the observer is called: its own calls are inside */
         note_context(call);
         vs_sim_report_call(call, false);
     }
@@ -77,7 +77,7 @@ static void leave(struct vs_sim_call *call)
 
 int vs_thunk_wanted(void)
 {
-    return !current; /* inside another: nobody is told */
+    return !current; /* inside another call: not reported */
 }
 
 int vs_thunk_watched(const struct vs_thunk *thunk, const struct vs_thunk_args *args)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts: one primary per device, alive while retained, and explicit ones. Each
- * thread has a stack of them. Making a context alive takes the context overhead
- * from its device; destroying it waits for its work and gives back everything it
- * owned. Context structures stay for good; `alive` and `epoch` tell lives apart. */
+ * Contexts: one primary per device, alive while retained, and explicit ones. Each thread has a
+ * stack of them. Creating a context takes the context overhead from its device; destroying it waits
+ * for its work and frees everything it owned. Context structures are never freed; `alive` and
+ * `epoch` distinguish their uses. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define STACK_MAX 64
 
 static pthread_mutex_t contexts_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_sim_context *contexts; /* all ever; guarded by contexts_mu */
+static struct vs_sim_context *contexts; /* all contexts ever created; guarded by contexts_mu */
 static atomic_uint next_context_id = 1;
 
 static _Thread_local struct {
@@ -92,7 +92,7 @@ static void context_stop(struct vs_sim_context *ctx)
     release_memory(ctx);
     vs_sim_pools_release_idle();
     atomic_fetch_add(&ctx->epoch, 1);
-    for (;;) { /* those already closed leave the list on their own */
+    for (;;) { /* closed streams leave the list by themselves */
         pthread_mutex_lock(&ctx->submit_mu);
         struct vs_sim_stream *s = ctx->streams;
         while (s && atomic_load(&s->mark) == VS_SIM_STREAM_GONE)
@@ -367,7 +367,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
         *pctx = (CUcontext)d->primary;
     }
     pthread_mutex_unlock(&d->mu);
-    if (starts && e == CUDA_SUCCESS) /* outside the lock: who is told may ask about the device */
+    if (starts && e == CUDA_SUCCESS) /* outside the lock: the observer may query the device */
         vs_sim_report_resource(VS_SIM_CONTEXT_CREATED, d->primary, NULL);
     return e;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events of whole contexts. What orders a context as a whole runs in a stream of its
- * own, beside those of the program: a record there waits for all that was submitted
- * to the others, and what the context is to wait for is a number of that stream, which
- * the next work of every other one waits for (drv_engine.c). */
+ * Events of whole contexts. Order for a context as a whole is kept in a stream of its own, beside
+ * those of the program: a record there waits for everything submitted to the others, and a wait of
+ * the context is a number of that stream, which the next work of every other stream waits for
+ * (drv_engine.c). */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static struct vs_sim_stream *side_of(struct vs_sim_context *ctx)
     return s;
 }
 
-/* *op* waits for everything submitted to *ctx* so far. False: no host memory. */
+/* Makes *op* wait for everything submitted to *ctx* so far. Returns false without host memory. */
 static bool depend_on_all(struct vs_sim_context *ctx, struct vs_sim_op *op)
 {
     bool ok = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What can be asked of and set on the current context, and waiting for it. */
+ * Queries and settings of the current context, and waiting for it. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include "base/vs_clock.h"

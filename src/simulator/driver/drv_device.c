@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device query. All simulated devices are alike; they differ in ordinal, UUID and
- * bus number. Attributes are one table: what the preset says, what every device
- * of these generations shares, and 0 for features this simulator does not have
- * (docs/simulator.md), so that programs which ask first behave. */
+ * Device queries. All simulated devices are equal except for ordinal, UUID and bus number.
+ * Attributes are one table: values of the preset, values common to these generations, and 0 for
+ * features that this simulator does not have (docs/simulator.md), so that programs that query first
+ * work correctly. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdio.h>
@@ -164,7 +164,7 @@ static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim
     }
 }
 
-/* What the generations simulated here share. Attributes not listed are 0. */
+/* Attributes common to the generations simulated here. Attributes not listed are 0. */
 static const struct {
     CUdevice_attribute attribute;
     int value;
@@ -302,7 +302,7 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_
                                             unsigned numChannels, CUdevice dev)
 {
     (void)maxWidthInElements, (void)format, (void)numChannels, (void)dev;
-    return CUDA_ERROR_NOT_SUPPORTED; /* no textures here */
+    return CUDA_ERROR_NOT_SUPPORTED; /* textures are not simulated */
 }
 
 /* ---- peers ---- */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams as queues, each with its own thread, started with the first work that
- * has to wait. Work carries a number; a stream completes its numbers in order and
- * publishes the newest, so waiting for anything means waiting for a number of a
- * stream. What the legacy default stream orders is turned into such waits at
- * submission, under the context's submit_mu: they always point to work submitted
- * earlier, so engines cannot wait for each other in a circle. */
+ * Streams are queues, each with its own thread, started with the first work that has to wait. Work
+ * has a number; a stream completes its numbers in order and publishes the newest, so every wait is
+ * a wait for a number of a stream. The rules of the legacy default stream are turned into such
+ * waits at submission, under the context's submit_mu: they always point to work submitted earlier,
+ * so engines cannot wait for each other in a circle. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <signal.h>
@@ -40,7 +39,7 @@ void vs_sim_wait(struct vs_sim_stream *s, uint64_t seq)
     pthread_mutex_lock(&s->mu);
     for (;;) {
         if (seq < atomic_load(&s->wake_at))
-            atomic_store(&s->wake_at, seq); /* pairs with complete(): store, then look again */
+            atomic_store(&s->wake_at, seq); /* pairs with complete(): store, then check again */
         if (atomic_load(&s->completed) >= seq)
             break;
         pthread_cond_wait(&s->done, &s->mu);
@@ -54,7 +53,7 @@ static void complete(struct vs_sim_stream *s, uint64_t seq)
     if (seq < atomic_load(&s->wake_at))
         return;
     pthread_mutex_lock(&s->mu);
-    atomic_store(&s->wake_at, UINT64_MAX); /* those still waiting set it again */
+    atomic_store(&s->wake_at, UINT64_MAX); /* remaining waiters set it again */
     pthread_cond_broadcast(&s->done);
     pthread_mutex_unlock(&s->mu);
 }
@@ -63,7 +62,7 @@ static void complete(struct vs_sim_stream *s, uint64_t seq)
 
 struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *s, enum vs_sim_op_kind kind)
 {
-    uint64_t completed = atomic_load(&s->completed); /* first: other threads go on meanwhile */
+    uint64_t completed = atomic_load(&s->completed); /* first: other threads continue meanwhile */
     uint64_t submitted = atomic_load(&s->submitted);
     if (submitted - completed >= PENDING_MAX)
         vs_sim_wait(s, submitted - PENDING_RESUME);
@@ -123,7 +122,7 @@ bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
     to->kind = from->kind;
     to->u = from->u;
     to->check_made = from->check_made;
-    if (from->check) /* taken by a capture */
+    if (from->check) /* part of a capture */
         to->check_made = vs_sim_check_made(from->check);
     if (from->kind == VS_SIM_OP_COPY)
         to->u.copy.staged = NULL;
@@ -156,7 +155,7 @@ void vs_sim_op_drop(struct vs_sim_stream *s, struct vs_sim_op *op)
 bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq)
 {
     if (atomic_load(&on->completed) >= seq && !vs_sim_checking)
-        return true; /* the checker wants to know of what need not be waited for, too */
+        return true; /* the checker also needs the waits that are not necessary */
     if (op->dep_count == op->dep_max) {
         size_t bytes = sizeof *op->deps * op->dep_max;
         struct vs_sim_dep *more = malloc(2 * bytes);
@@ -279,7 +278,7 @@ static void retire(struct vs_sim_stream *s)
     pthread_mutex_unlock(&unused_mu);
 }
 
-/* True once, for the thread that finds a closed stream with nothing left to do. */
+/* Returns true once, to the thread that finds a destroyed stream with no work left. */
 static bool died_locked(struct vs_sim_stream *s)
 {
     if (!s->dying || s->head || atomic_load(&s->completed) != atomic_load(&s->submitted))
@@ -328,7 +327,7 @@ static void *engine_main(void *arg)
         batch = take(s, batch, last);
         for (struct vs_sim_op *op = batch; op; op = op->next) {
             if (atomic_load(&s->completed) != op->seq - 1)
-                vs_sim_wait(s, op->seq - 1); /* a run_now on another thread is before us */
+                vs_sim_wait(s, op->seq - 1); /* a run_now on another thread comes first */
             last = op;
             run(s, op);
         }
@@ -342,7 +341,8 @@ static bool start_thread_locked(struct vs_sim_stream *s)
         return true;
     sigset_t all, old;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's handlers run on its threads */
+    /* the program's signal handlers run on its own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_t attr;
     pthread_t thread;
     pthread_attr_init(&attr);
@@ -456,7 +456,7 @@ void vs_sim_stream_sync(struct vs_sim_stream *s)
 {
     if (vs_sim_stream_idle(s) && !vs_sim_checking)
         return;
-    if (s->legacy) { /* its order is what a sync of it waits for */
+    if (s->legacy) { /* a sync of it waits for the streams it orders */
         struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
         if (op && vs_sim_run_now(s, op) == CUDA_SUCCESS)
             return;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events: an event names the newest place it was recorded at, as (stream, number).
- * The engine that passes the place writes down the time, unless the event has been
- * recorded again or destroyed meanwhile, which its generation tells.
- * An interprocess event has a second place, which all processes share: whoever
- * recorded it last decides, so asking and waiting look there. */
+ * Events: an event refers to the position of its newest record, as (stream, number). The engine
+ * that reaches this position stores the time, unless the event has been recorded again or destroyed
+ * meanwhile, which its generation shows. An interprocess event has a second position, shared by all
+ * processes: the latest record decides, so queries and waits look there. */
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/memory/vs_sim_ipc.h"
 
@@ -26,12 +25,13 @@ struct vs_sim_event {
     struct vs_sim_stream *stream; /* NULL: never recorded */
     uint64_t seq;
     struct vs_sim_follows follows; /* of the stream, before the newest record */
-    uint64_t time_ns;          /* of the newest record, once passed */
-    struct vs_sim_capture_mark captured; /* the newest record, if in a capture; drv_capture.c's */
+    uint64_t time_ns;          /* of the newest record, once reached */
+    /* the newest record, if in a capture; used by drv_capture.c */
+    struct vs_sim_capture_mark captured;
     struct vs_sim_event_share share; /* immutable while the event lives */
-    uint64_t shared_record;          /* the number of our newest record there */
-    struct vs_sim_event *next; /* among the unused ones */
-    struct vs_sim_event *all;  /* every event ever */
+    uint64_t shared_record;          /* the number of our newest record in the share */
+    struct vs_sim_event *next; /* in the list of unused events */
+    struct vs_sim_event *all;  /* in the list of all events */
 };
 
 static pthread_mutex_t events_mu = PTHREAD_MUTEX_INITIALIZER;
@@ -89,7 +89,7 @@ static CUresult event_new(struct vs_sim_context *ctx, unsigned flags,
     ev->epoch = atomic_load(&ctx->epoch);
     ev->id = atomic_fetch_add(&next_event_id, 1);
     ev->stream = NULL;
-    ev->generation++; /* an engine may still hold the number of an earlier life */
+    ev->generation++; /* an engine may still hold the number of an earlier use */
     ev->seq = ev->time_ns = ev->shared_record = 0;
     ev->share = *share;
     ev->captured.capture = 0;
@@ -222,7 +222,7 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned 
     return record(hEvent, hStream, flags, true);
 }
 
-/* Where the event stands: false when it was never recorded. */
+/* The position of the event; false if it was never recorded. */
 static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
                   uint64_t *time_ns)
 {
@@ -235,7 +235,7 @@ static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *s
     return *s != NULL;
 }
 
-/* Likewise, with what the record came after. */
+/* The same, with the dependencies of the record. */
 static bool place_followed(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
                            struct vs_sim_follows *follows)
 {
@@ -247,8 +247,8 @@ static bool place_followed(struct vs_sim_event *ev, struct vs_sim_stream **s, ui
     return *s != NULL;
 }
 
-/* Is the newest record of an interprocess event another process's? Then its number
- * into *record*, or 0 when there is nothing to wait for. */
+/* Was the newest record of an interprocess event made by another process? If so, stores its number
+ * in *record*, or 0 if there is nothing to wait for. */
 static bool elsewhere(struct vs_sim_event *ev, uint64_t *record)
 {
     if (!ev->share.slot)
@@ -277,8 +277,7 @@ bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
     return !place(ev, &on, &seq, NULL) || vs_sim_op_depend(op, on, seq);
 }
 
-/* What happens to an event of a capture cannot be asked; with a capture going on
- * in the way, not of any event. */
+/* An event of a capture cannot be queried; during a capture that forbids it, no event can. */
 static CUresult may_ask(struct vs_sim_event *ev)
 {
     CUresult e = ev->captured.capture ? vs_sim_capture_query(&ev->captured) : CUDA_SUCCESS;
@@ -431,7 +430,7 @@ static CUresult wait_event(CUstream stream_handle, CUevent handle, unsigned flag
     if (elsewhere(ev, &record_there))
         return wait_shared(s, ev, record_there);
     if (!place_followed(ev, &on, &seq, &follows) || on == s)
-        return CUDA_SUCCESS; /* never recorded, or ordered already */
+        return CUDA_SUCCESS; /* never recorded, or already ordered */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;

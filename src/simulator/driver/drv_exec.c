@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Doing one piece of stream work, and how long it takes. Copies and memsets move
- * real bytes; a kernel runs its host function or only takes time. A stream has a
- * simulated clock: work starts when it was submitted or when its predecessor
- * ended, whichever is later, and the executing thread waits until the simulated
- * end has passed. Oversleeping is thus made up by the next work in the queue. A
+ * Execution of one piece of stream work, and its duration. Copies and memsets move real bytes; a
+ * kernel runs its host function or only takes time. A stream has a simulated clock: work starts at
+ * its submission or at the end of its predecessor, whichever is later, and the executing thread
+ * waits until the simulated end has passed. The next work in the queue makes up for oversleeping. A
  * kernel with a host function takes exactly as long as that function. */
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_managed.h"
@@ -15,15 +14,15 @@
 
 #include "base/vs_clock.h"
 
-#define KERNEL_BASE_NS 2000 /* a kernel that does nothing */
-#define KERNEL_WAVE_NS 3000 /* each time the device fills up with blocks */
+#define KERNEL_BASE_NS 2000 /* an empty kernel */
+#define KERNEL_WAVE_NS 3000 /* for each full wave of blocks */
 #define TRANSFER_BASE_NS 1000
 #define HOST_GBPS 10
 #define ZERO_BY_REMAP_BYTES (UINT64_C(64) << 20)
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* What the model says, spread by the seed; nothing with time=off. */
+/* The duration by the model, varied by the seed; 0 with time=off. */
 static uint64_t duration(struct vs_sim_stream *s, uint64_t ns)
 {
     if (vs_sim_spec.time_off)
@@ -61,7 +60,7 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
     if (from_host && to_host)
         gbps = HOST_GBPS;
     else if (!from_host && !to_host && copy->from.device == copy->to.device)
-        gbps = p->memory_gbps / 2; /* read and written */
+        gbps = p->memory_gbps / 2; /* read and write */
     else if (copy->from.memory == VS_SIM_MEMORY_PAGEABLE ||
              copy->to.memory == VS_SIM_MEMORY_PAGEABLE)
         gbps = p->link_gbps / 2;
@@ -70,8 +69,7 @@ static uint64_t copy_ns(const struct vs_sim_copy *copy)
     return TRANSFER_BASE_NS + bytes / gbps;
 }
 
-/* Memory that was freed while this work was queued is an illegal address, as the
- * device would find. */
+/* Memory that was freed while this work was queued is an illegal address, as on a device. */
 bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold)
 {
     *hold = (struct vs_sim_hold){.mapped = end->mapped_bytes != 0};
@@ -139,8 +137,8 @@ static void fill(char *to, size_t count, uint32_t value, uint8_t element)
     }
 }
 
-/* Zeroing very much device memory gives the pages back instead of touching them,
- * so that a device larger than the machine can be cleared. */
+/* Zeroes large device memory by giving the pages back instead of touching them, so that a device
+ * larger than the host's memory can be cleared. */
 static void zero_large(char *to, size_t bytes)
 {
     uintptr_t begin = ((uintptr_t)to + 4095) & ~(uintptr_t)4095;
@@ -279,7 +277,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
         vs_sim_context_fail(ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
     uint64_t end = start + duration(s, model_ns), now = vs_clock_ns();
     if (op->kind != VS_SIM_OP_KERNEL)
-        end = later(end, now); /* the bytes may take longer to move here than there */
+        end = later(end, now); /* the copy may take longer here than on the device */
     if (now < end)
         vs_sim_delay_until(end);
     s->last_end_ns = end;
@@ -309,7 +307,7 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
     uint64_t start = later(waited ? vs_clock_ns() : op->submit_ns, s->last_end_ns);
     if (atomic_load(&s->ctx->fault) && op->kind != VS_SIM_OP_RECORD &&
         op->kind != VS_SIM_OP_CALLBACK && op->kind != VS_SIM_OP_UNMAP)
-        return; /* a failed context drains without doing anything */
+        return; /* a failed context completes its work without executing it */
     switch (op->kind) {
     case VS_SIM_OP_KERNEL:
         if (vs_sim_fault_kernel(s->ctx->device))

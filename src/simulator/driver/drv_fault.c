@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Faults that a spec asks for: allocations that fail or take long, a device that
- * is lost, a CUPTI that somebody else has. Every allocating entry point asks
- * vs_sim_fault_alloc once its arguments are found good and before anything else
- * happens, so that a failed call leaves no trace. Allocations are counted per
- * family over the whole process; chance depends on the seed and that number
- * alone, so that a program which allocates in one order fails in one place. */
+ * Faults that a spec asks for: allocations that fail or are slow, a device that is lost, a CUPTI
+ * that another tool uses. Every allocating entry point calls vs_sim_fault_alloc after checking its
+ * arguments and before any other effect, so that a failed call changes nothing. Allocations are
+ * counted per family over the whole process; chance depends only on the seed and that count, so a
+ * program that allocates in the same order fails at the same place. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdio.h>
@@ -13,7 +12,7 @@
 static atomic_uint_least64_t allocations[VS_SIM_FAMILY_COUNT];
 static atomic_uint_least64_t kernels[VS_SIM_DEVICES_MAX];
 
-/* A number of 64 well-mixed bits (splitmix64). */
+/* A 64-bit hash (splitmix64). */
 static uint64_t mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);

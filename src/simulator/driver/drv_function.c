@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asking and setting what one kernel is, and occupancy. Kernels here have no
- * device code, so register and shared memory figures are one plausible constant. */
+ * Queries and settings of one kernel, and occupancy. Kernels here have no device code, so register
+ * and shared memory figures are one plausible constant. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #define REGISTERS 32 /* per thread */
@@ -85,7 +85,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel ker
     return vs_sim_device_find(dev) ? set_attribute(kernel, attrib, val) : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* A preference that nothing here can depend on. */
+/* A preference without effect here. */
 static CUresult set_cache(const void *handle, CUfunc_cache config)
 {
     struct vs_sim_function *f;

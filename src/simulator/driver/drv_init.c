@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process: VRAMSCOPE_SIMULATE is read once, by cuInit or what may come before
- * it (the driver's version); nothing else happens before cuInit. Also who may call
- * at all (not the child of a fork, not a host function), and waiting for simulated
- * time. */
+ * Process state: VRAMSCOPE_SIMULATE is read once, by cuInit or an earlier call (the driver's
+ * version); nothing else happens before cuInit. Also which callers are allowed (not the child of a
+ * fork, not a host function), and waiting for simulated time. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <cudaProfiler.h>
@@ -17,7 +16,7 @@
 
 #include "base/vs_clock.h"
 
-#define SLEEP_EARLY_NS 60000 /* wake this much early, then yield until the time has come */
+#define SLEEP_EARLY_NS 60000 /* wake this much early, then yield until the time is reached */
 
 struct vs_sim_spec vs_sim_spec;
 
@@ -30,7 +29,7 @@ static _Thread_local int host_function_depth;
 
 static void forked_child(void)
 {
-    atomic_store(&forked, true); /* no engine threads here: the device is lost to the child */
+    atomic_store(&forked, true); /* the child has no engine threads: its device is lost */
 }
 
 static bool devices_create(const int physical[])
@@ -54,7 +53,7 @@ static void read_spec(void)
         return;
     int n = snprintf(line, sizeof line, "vramscope simulator: %s\n", why);
     if (write(STDERR_FILENO, line, (size_t)n) < 0)
-        errno = 0; /* nobody to tell */
+        errno = 0; /* errors cannot be reported here */
     spec_result = CUDA_ERROR_NO_DEVICE;
     if (vs_sim_spec_parse("", &vs_sim_spec, why))
         spec_result = CUDA_ERROR_UNKNOWN;
@@ -123,7 +122,7 @@ CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* No profiler listens to these but the interposed one, so there is nothing to do. */
+/* Only the interposed profiler could listen to these calls, so they do nothing. */
 CUresult cuProfilerStart(void) { return vs_sim_enter(); }
 CUresult cuProfilerStop(void) { return vs_sim_enter(); }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA_INJECTION64_PATH: the library that a tool has the driver load in every process
- * that uses it. The first cuInit that succeeds opens it and calls its
- * `int InitializeInjection(void)`, on the thread that called, before anybody else's
- * cuInit returns. The library may call the driver and CUPTI there. What NVIDIA's
- * driver does about a library that is not there or wants not to run (0) is not
- * documented; here it is one line on standard error for the first, nothing for the
- * second, and the program runs on. */
+ * CUDA_INJECTION64_PATH: the library that a tool has the driver load in every process that uses it.
+ * The first successful cuInit opens it and calls its `int InitializeInjection(void)` on the calling
+ * thread, before any other cuInit returns. The library may call the driver and CUPTI there. How
+ * NVIDIA's driver handles a missing library, or one that refuses to run (0), is not documented;
+ * here a missing library gives one line on standard error, a refusal nothing, and the program
+ * continues. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <dlfcn.h>
@@ -25,7 +24,7 @@ static void complain(const char *path, const char *why)
     int n = snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
                      path, why);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        errno = 0; /* nobody to tell */
+        errno = 0; /* errors cannot be reported here */
 }
 
 static void load(void)

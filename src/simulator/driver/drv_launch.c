@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernel launches: check the shape, copy the arguments if a host function will
- * read them, queue. */
+ * Kernel launches: checks the shape, copies the arguments if a host function will read them, and
+ * queues the kernel. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **ext
     struct vs_sim_host_kernel *host = op->host;
     if (!host || !host->arg_count)
         return CUDA_SUCCESS;
-    if (!params) /* a packed buffer: the layout is known to device code only */
+    if (!params) /* a packed buffer: only device code knows the layout */
         return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     op->args = op->args_inline;
     if (host->arg_total > sizeof op->args_inline) {
@@ -59,7 +59,7 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
     return copy_args(op, params, extra);
 }
 
-/* cuda.h, cuLaunchCooperativeKernel: all blocks run at a time. */
+/* cuda.h, cuLaunchCooperativeKernel: all blocks must run at the same time. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op)
 {
     if (!op->attributes.cooperative)
@@ -72,7 +72,7 @@ CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op)
                                                  : CUDA_SUCCESS;
 }
 
-/* What the stream has, then what the launch was given. */
+/* The stream's attributes, then those of the launch. */
 static CUresult set_attributes(struct vs_sim_launch_op *op, struct vs_sim_stream *stream,
                                const struct shape *shape)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream memory operations: a stream writes a value, or waits until a value is
- * there. The waiting stream's thread looks again and again, as the device does; a
- * value that never comes blocks it, and what waits for it, for good. The older
- * forms (before CUDA 11.7) need a driver option and are not supported, as their
- * device attributes say. */
+ * Stream memory operations: a stream writes a value, or waits until a value is present. The waiting
+ * stream's thread polls, as the device does; a value that never comes blocks it, and everything
+ * that waits for it, forever. The older forms (before CUDA 11.7) need a driver option and are not
+ * supported, as their device attributes say. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <sched.h>
@@ -39,8 +38,8 @@ static bool reached(const struct vs_sim_value *v)
     }
 }
 
-/* One look or the write: 1 done, 0 not yet, -1 the memory is gone. It cannot go in
- * between: a free in another context does not wait for this stream. */
+/* One poll or the write: 1 done, 0 not yet, -1 the memory is gone. The memory can be gone because a
+ * free in another context does not wait for this stream. */
 static int attempt(const struct vs_sim_value *v)
 {
     struct vs_sim_hold hold;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules, libraries, and the kernels in them. Images are not looked into, but for
- * the names in a PTX text: any name asked for is a kernel, which runs the host function registered under that
- * name or only takes time. Variables exist once the runtime has declared them (it
- * knows name and size from the program's start-up code). Functions, modules and
- * names stay for good, so that handles and activity records stay valid. */
+ * Modules, libraries, and their kernels. Images are not examined, except for the names in a PTX
+ * text: any requested name is a kernel, which runs the host function registered under that name or
+ * only takes time. Variables exist once the runtime has declared them (it knows name and size from
+ * the program's start-up code). Functions, modules and names are never freed, so that handles and
+ * activity records stay valid. */
 #include "simulator/memory/vs_sim_managed.h"
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@ struct global {
     char *name;
     size_t bytes;
     bool managed;
-    CUdeviceptr address[VS_SIM_DEVICES_MAX]; /* managed: all alike */
-    unsigned epoch[VS_SIM_DEVICES_MAX];      /* of the primary or module context it was made in */
+    CUdeviceptr address[VS_SIM_DEVICES_MAX]; /* managed: the same on all devices */
+    unsigned epoch[VS_SIM_DEVICES_MAX];      /* of the primary or module context that created it */
     struct vs_sim_context *ctx[VS_SIM_DEVICES_MAX];
 };
 
@@ -32,13 +32,13 @@ struct module_image { /* CUmodule or CUlibrary */
     char *entries;                     /* of a PTX text (drv_ptx.c), or NULL; immutable */
     struct vs_sim_function *functions; /* guarded by images_mu */
     struct global *globals;            /* guarded by images_mu */
-    bool described;                    /* the runtime has declared all globals there are */
-    struct module_image *library;             /* a module that shows a library's content */
+    bool described;                    /* the runtime has declared all of its globals */
+    struct module_image *library;             /* a module with the content of a library */
     struct module_image *all;
 };
 
 static pthread_mutex_t images_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct module_image *images; /* all ever; guarded by images_mu */
+static struct module_image *images; /* all ever loaded; guarded by images_mu */
 
 /* ---- host functions ---- */
 
@@ -103,7 +103,7 @@ struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *f)
             found = r->kernel;
     now = atomic_load(&registrations_generation);
     atomic_store(&f->host, found);
-    atomic_store(&f->host_generation, now); /* after host: a reader of it sees host as well */
+    atomic_store(&f->host_generation, now); /* after host: a reader that sees it also sees host */
     pthread_mutex_unlock(&registrations_mu);
     return found;
 }
@@ -268,8 +268,8 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 
 /* ---- variables ---- */
 
-/* Asked for by the stand-in runtime through cuGetProcAddress: a variable of
- * *library*, of which device code would know the size; name NULL: that was all. */
+/* Requested by the stand-in runtime through cuGetProcAddress: a variable of *library*, whose size
+ * the device code would give; name NULL ends the list. */
 VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes,
                                                  int managed);
 
@@ -316,8 +316,8 @@ CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t b
     return e;
 }
 
-/* Of an image that the program loads itself nothing is known: it has all variables
- * that host functions have. */
+/* An image that the program loads itself is not examined: it has all variables that host functions
+ * have. */
 static CUresult globals_guess_locked(struct module_image *im)
 {
     struct vs_sim_host_variable *v = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Peers: every pair of devices can. Access is enabled from one context to another
- * and ends with either. Copies work without it, as cuda.h has it; what kernels do
- * is not checked. What it changes here is who is waited for when memory goes. */
+ * Peer access: every pair of devices supports it. Access is enabled from one context to another and
+ * ends with either. Copies work without it, as cuda.h says; accesses of kernels are not checked.
+ * Its effect here is which streams a free waits for. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 struct pair {
     struct pair *next;
     struct vs_sim_context *from, *to; /* *from* may access memory of *to* */
-    unsigned from_epoch, to_epoch;    /* of lives that have ended: the pair is void */
+    unsigned from_epoch, to_epoch;    /* of destroyed contexts: the pair is void */
 };
 
 static pthread_mutex_t pairs_mu = PTHREAD_MUTEX_INITIALIZER;
@@ -22,7 +22,7 @@ static bool valid(const struct pair *p)
            p->to_epoch == atomic_load(&p->to->epoch);
 }
 
-/* Where the valid pair hangs, or the end of the list; void ones leave it. */
+/* The link to the valid pair, or the end of the list; removes void pairs. */
 static struct pair **find_locked(const struct vs_sim_context *from, const struct vs_sim_context *to)
 {
     struct pair **at = &pairs;
@@ -55,7 +55,7 @@ CUresult vs_sim_peers_sync(struct vs_sim_context *owner)
     return e;
 }
 
-/* Common head of enabling and disabling. */
+/* Common start of enabling and disabling. */
 static CUresult both(CUcontext handle, struct vs_sim_context **from, struct vs_sim_context **to)
 {
     CUresult e = vs_sim_enter_context(from);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuGetProcAddress over the one table of entry points: the newest function of the
- * name that is not newer than the version asked for, and its per-thread form when
- * asked for that. What is handed out is the exported symbol itself. Also found
- * here, and nowhere in the table, is what the stand-in runtime needs of its own. */
+ * cuGetProcAddress over the one table of entry points: the newest function of the name that is not
+ * newer than the requested version, and its per-thread form on request. The result is the exported
+ * symbol itself. Functions for the stand-in runtime alone are also found here, and are not in the
+ * table. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PER_THREAD_SINCE 7000 /* the CUDA version that brought per-thread default streams */
+#define PER_THREAD_SINCE 7000 /* the CUDA version that introduced per-thread default streams */
 
-/* The table names symbols of many types; their addresses are all that is wanted. */
+/* The table has symbols of many types; only their addresses are needed. */
 #define VS_SIM_FN(name, version, symbol) extern void entry_##symbol(void) __asm__(#symbol);
 #define VS_SIM_FN_PT(name, version, symbol, pt)        \
     extern void entry_##symbol(void) __asm__(#symbol); \
@@ -53,7 +53,7 @@ static size_t first_of(const char *name)
     return low < ENTRY_COUNT && !strcmp(entries[low].name, name) ? low : ENTRY_COUNT;
 }
 
-/* *newest*: the version of the driver that is asked. */
+/* *newest*: the version of the driver. */
 static void (*lookup(const char *name, int version, int newest, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status))(void)
 {
@@ -69,7 +69,7 @@ static void (*lookup(const char *name, int version, int newest, cuuint64_t flags
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     for (; i < ENTRY_COUNT && !strcmp(entries[i].name, name); i++) {
         if (entries[i].version > newest)
-            break; /* an old driver has never heard of it */
+            break; /* an old driver does not know it */
         *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
         if (entries[i].version <= version)
             best = &entries[i];
@@ -85,7 +85,7 @@ static void (*lookup(const char *name, int version, int newest, cuuint64_t flags
 static CUresult get_proc_address(const char *symbol, void **pfn, int version, cuuint64_t flags,
                                  CUdriverProcAddressQueryResult *status)
 {
-    vs_sim_spec_read(); /* asked before cuInit, too */
+    vs_sim_spec_read(); /* may be called before cuInit */
     if (!symbol || !pfn || version > (int)vs_sim_spec.driver_version ||
         (flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
                                CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
@@ -96,8 +96,8 @@ static CUresult get_proc_address(const char *symbol, void **pfn, int version, cu
     return CUDA_SUCCESS;
 }
 
-/* vramscopeSimLookUp: cuGetProcAddress of the newest driver, whatever the spec says.
- * Only for the stand-in runtime, which needs functions younger than its major. */
+/* vramscopeSimLookUp: cuGetProcAddress of the newest driver, whatever the spec says. Only for the
+ * stand-in runtime, which needs functions newer than its major version. */
 VS_SIM_EXPORT CUresult vramscopeSimLookUp(const char *symbol, void **pfn, int version,
                                           cuuint64_t flags);
 CUresult vramscopeSimLookUp(const char *symbol, void **pfn, int version, cuuint64_t flags)
@@ -115,7 +115,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
     return !e && !*pfn ? CUDA_ERROR_NOT_FOUND : e; /* 11.x documented this code */
 }
 
-#undef cuGetProcAddress_v2 /* cuda.h lets users of per-thread streams call a wrapper */
+#undef cuGetProcAddress_v2 /* cuda.h maps it to a wrapper for users of per-thread streams */
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *symbolStatus)
 {

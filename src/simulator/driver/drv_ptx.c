@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names of the kernels in a PTX text, so that a name that is not there is not
- * found. Nothing else of it is looked at: no instruction, no type, no variable
- * (PTX ISA, "Directives": .version stands first, .entry NAME begins a kernel). */
+ * Reads the names of the kernels in a PTX text, so that an unknown name is not found. Nothing else
+ * is examined: no instruction, no type, no variable (PTX ISA, "Directives": .version comes first,
+ * .entry NAME begins a kernel). */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Past white space and comments. */
+/* Skips white space and comments. */
 static const char *skip(const char *p)
 {
     for (;;) {
@@ -18,7 +18,8 @@ static const char *skip(const char *p)
         if (p[0] != '/' || (p[1] != '/' && p[1] != '*'))
             return p;
         const char *close = p[1] == '/' ? "\n" : "*/", *end = strstr(p + 2, close);
-        p = end ? end + strlen(close) : p + strlen(p); /* an open comment goes to the end */
+        /* an unterminated comment extends to the end */
+        p = end ? end + strlen(close) : p + strlen(p);
     }
 }
 
@@ -35,7 +36,7 @@ static bool is_word(const char *p, const char *word)
     return word_length(p) == strlen(word) && !strncmp(p, word, strlen(word));
 }
 
-/* The name of the first kernel at or after **p*, which moves past it; NULL: none. */
+/* The name of the first kernel at or after **p*, which is advanced past it; NULL: none. */
 static const char *next_entry(const char **p, size_t *length)
 {
     for (const char *at = skip(*p); *at; at = skip(at)) {
@@ -61,7 +62,7 @@ char *vs_sim_ptx_entries(const void *image)
 {
     const char *begin = image, *name;
     if (*begin != '.' && *begin != '/' && !isspace((unsigned char)*begin))
-        return NULL; /* device code of another kind, which may hold no zero byte */
+        return NULL; /* device code of another kind, which may contain no zero byte */
     begin = skip(begin);
     if (!is_word(begin, ".version"))
         return NULL;

@@ -11,7 +11,7 @@
 
 /* ---- handles ---- */
 
-struct own { /* a thread's default stream in one life of one context */
+struct own { /* a thread's default stream in one use of a context */
     struct own *next;
     struct vs_sim_context *ctx;
     unsigned epoch;
@@ -144,7 +144,7 @@ static CUresult query(CUstream handle, bool per_thread)
     if (!vs_sim_stream_idle(s))
         return CUDA_ERROR_NOT_READY;
     if (vs_sim_checking)
-        vs_sim_stream_sync(s); /* waits for nothing any more, and tells the checker */
+        vs_sim_stream_sync(s); /* waits for nothing now, but informs the checker */
     return (CUresult)atomic_load(&s->ctx->fault);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a public driver function does that no other file defines: programs which only
- * mention it load, and a call returns CUDA_ERROR_NOT_SUPPORTED. The fallback is weak, so
- * a definition of vs_sim_impl_<symbol> (vs_sim_rename.h) takes its place. */
+ * Weak definitions of public driver functions that no other file defines: programs that refer to
+ * them load, and a call returns CUDA_ERROR_NOT_SUPPORTED. A definition of vs_sim_impl_<symbol>
+ * (vs_sim_rename.h) replaces the weak one. */
 #define NOT_SUPPORTED 801 /* CUDA_ERROR_NOT_SUPPORTED; cuda.h would rename the symbols */
 
 int vs_sim_not_supported(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What this process holds on a device, for the stand-in NVML. */
+ * The memory that this process holds on a device, for the stand-in NVML. */
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/driver/vs_sim_nvml.h"
 

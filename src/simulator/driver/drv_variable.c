@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device variables of kernels whose code runs on the host. That code has a host
- * variable of its own in place of the device's, one for all devices and modules.
- * It is registered by name; its value at that time is the initial value of the
- * device's variable. While a kernel runs, the host variable holds the content of
- * the device's: brought in before, and what changed is written back after, so
- * that a copy to the variable from another stream meanwhile is not undone.
- * Kernels of images with such variables therefore run one at a time. */
+ * Device variables of kernels whose code runs on the host. That code uses a host variable instead
+ * of the device's, one for all devices and modules. It is registered by name; its value at
+ * registration is the initial value of the device's variable. While a kernel runs, the host
+ * variable holds the content of the device's: it is copied in before, and changed bytes are copied
+ * back after, so that a concurrent copy to the variable from another stream is not undone. Kernels
+ * of images with such variables therefore run one at a time. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -14,9 +13,9 @@
 
 struct vs_sim_host_variable {
     struct vs_sim_host_variable *next;   /* in all, immutable */
-    struct vs_sim_host_variable *active; /* the rest: guarded by running_mu */
+    struct vs_sim_host_variable *active; /* the following members: guarded by running_mu */
     char *name;
-    char *host;    /* what kernels use; NULL: they may not change it */
+    char *host;    /* used by kernels; NULL: they may not change it */
     char *initial; /* immutable */
     char *before;  /* as brought in */
     char *device;

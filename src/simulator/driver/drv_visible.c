@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA_VISIBLE_DEVICES, as the CUDA programming guide describes it: a list of
- * ordinals or of UUIDs (their beginnings do when only one device has it), in the
- * order in which the devices are to be counted; the first entry that names no
- * device ends it. Empty: no device. CUDA_DEVICE_ORDER changes nothing here, since
- * equal devices are counted by bus number either way. */
+ * CUDA_VISIBLE_DEVICES, as the CUDA programming guide describes it: a list of ordinals or of UUIDs
+ * (a unique prefix is enough), in the order in which the devices are numbered; the first invalid
+ * entry ends the list. Empty: no device. CUDA_DEVICE_ORDER has no effect here, since equal devices
+ * are ordered by bus number in both cases. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <ctype.h>
@@ -18,7 +17,7 @@ void vs_sim_device_uuid(int physical, CUuuid *uuid)
     snprintf(uuid->bytes, sizeof uuid->bytes, "vramscope-sim%02u", (unsigned)physical % 100);
 }
 
-/* "GPU-" and 8, 4, 4, 4 and 12 digits. */
+/* "GPU-" and groups of 8, 4, 4, 4 and 12 digits. */
 static void uuid_text(int physical, char text[48])
 {
     CUuuid uuid;
@@ -85,7 +84,7 @@ unsigned vs_sim_visible(const char *list, unsigned count, int physical[VS_SIM_DE
                                                             : by_ordinal(list, shown, (int)count);
         for (unsigned i = 0; i < n && device >= 0; i++)
             if (physical[i] == device)
-                device = -1; /* named twice: no device of its own */
+                device = -1; /* listed twice: not valid */
         if (device < 0 || n == count)
             return n;
         physical[n++] = device;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads that share out the blocks of one kernel's host function. A launch whose
- * blocks are few or quick stays on the stream's own thread: what a kernel costs
- * per block is learned from its earlier launches. Jobs live on the stack of the
- * engine that waits for them. */
+ * Threads that share the blocks of one kernel's host function. A launch with few or quick blocks
+ * stays on the stream's own thread: the cost per block is learned from a kernel's earlier launches.
+ * Jobs live on the stack of the engine that waits for them. */
 #define _GNU_SOURCE
 #include "simulator/driver/vs_sim_driver.h"
 
@@ -14,8 +13,8 @@
 #include "base/vs_clock.h"
 
 #define WORKERS_MAX 63
-#define SHARE_NS 40000 /* work worth waking others for */
-#define SLICE_NS 10000 /* least work handed out at once */
+#define SHARE_NS 40000 /* least work for which other threads are woken */
+#define SLICE_NS 10000 /* least work in one slice */
 #define SPIN_TURNS 400
 
 struct job {
@@ -32,11 +31,11 @@ static pthread_mutex_t pool_mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER, pool_idle = PTHREAD_COND_INITIALIZER;
 static struct job *jobs;      /* guarded by pool_mu */
 static unsigned sleeping;     /* guarded by pool_mu */
-static atomic_uint job_count; /* jobs on the list, readable without the lock */
+static atomic_uint job_count; /* jobs in the list, readable without the lock */
 static unsigned worker_count; /* immutable after pool_start */
 static pthread_once_t pool_once = PTHREAD_ONCE_INIT;
 
-/* Run slices until there are none left; how many blocks this thread did. */
+/* Runs slices until none are left; returns the number of blocks this thread ran. */
 static unsigned long work_on(struct job *job)
 {
     unsigned long did = 0;
@@ -62,7 +61,7 @@ static void *worker_main(void *arg)
 {
     (void)arg;
     prctl(PR_SET_NAME, "vs-sim-worker");
-    vs_sim_host_function_begin(); /* for good: everything run here is a host function */
+    vs_sim_host_function_begin(); /* never ended: this thread runs host functions only */
     for (;;) {
         for (int i = 0; i < SPIN_TURNS && !atomic_load(&job_count); i++)
             vs_sim_relax();
@@ -81,7 +80,7 @@ static void *worker_main(void *arg)
             vs_sim_check_kernel_leave(before);
         pthread_mutex_lock(&pool_mu);
         if (atomic_fetch_sub(&job->active, 1) == 1)
-            pthread_cond_broadcast(&pool_idle); /* job may be gone from here on */
+            pthread_cond_broadcast(&pool_idle); /* job may be freed from here on */
         pthread_mutex_unlock(&pool_mu);
     }
     return NULL;
@@ -158,7 +157,7 @@ void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
     uint64_t known = atomic_load_explicit(&kernel->ns_per_block, memory_order_relaxed);
     uint64_t begin = vs_clock_ns();
     unsigned long did = 0;
-    if (blocks > 1 && !known) { /* first launch: find out with a part of it */
+    if (blocks > 1 && !known) { /* first launch: measure a part of it */
         did = blocks / 16 ? blocks / 16 : 1;
         kernel->fn(launch, 0, did);
         known = (vs_clock_ns() - begin) / did;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one private agreement between the stand-in driver and the stand-in CUPTI:
- * CUPTI finds vramscopeSimObserve and vramscopeSimIdentify with dlsym on
- * libcuda.so.1 and is told what was called and what ran. Times are CLOCK_MONOTONIC nanoseconds; per
- * stream, start never precedes the previous end. */
+ * The private interface between the stand-in driver and the stand-in CUPTI: CUPTI finds
+ * vramscopeSimObserve and vramscopeSimIdentify with dlsym on libcuda.so.1 and receives reports of
+ * calls and executed work. Times are CLOCK_MONOTONIC nanoseconds; per stream, start never precedes
+ * the previous end. */
 #ifndef VS_SIM_ACTIVITY_H
 #define VS_SIM_ACTIVITY_H
 
@@ -17,11 +17,11 @@ enum vs_sim_activity_kind {
     VS_SIM_ACTIVITY_COPY = 2,
     VS_SIM_ACTIVITY_SET = 3,
     VS_SIM_ACTIVITY_SYNC = 4,
-    VS_SIM_ACTIVITY_MEMORY = 5, /* allocated or released; start_ns says when */
-    VS_SIM_ACTIVITY_POOL = 6,   /* made, destroyed or trimmed; likewise */
+    VS_SIM_ACTIVITY_MEMORY = 5, /* allocated or released; start_ns is the time */
+    VS_SIM_ACTIVITY_POOL = 6,   /* created, destroyed or trimmed; likewise */
 };
 
-enum vs_sim_memory_kind { /* of either end of a copy, and of what a memset writes */
+enum vs_sim_memory_kind { /* of either end of a copy, and of the target of a memset */
                           VS_SIM_MEMORY_PAGEABLE = 1,
                           VS_SIM_MEMORY_PINNED = 2,
                           VS_SIM_MEMORY_DEVICE = 3,
@@ -36,7 +36,7 @@ enum vs_sim_pool_event {
 };
 
 struct vs_sim_pool_state {
-    uint64_t handle; /* 0: no pool is meant */
+    uint64_t handle; /* 0: no pool */
     uint64_t release_threshold, reserved, used;
 };
 
@@ -51,7 +51,7 @@ struct vs_sim_activity {
     enum vs_sim_activity_kind kind;
     uint64_t submit_ns, start_ns, end_ns;
     uint32_t device, context, stream, correlation; /* stream 0: none */
-    uint32_t graph;                                /* launched from this one; 0: none */
+    uint32_t graph;                                /* launched from this graph; 0: none */
     uint64_t graph_node;
     union {
         struct {
@@ -73,11 +73,11 @@ struct vs_sim_activity {
         } set;
         struct {
             enum vs_sim_sync_kind kind;
-            uint32_t event; /* 0 where no event is meant */
+            uint32_t event; /* 0: no event */
         } sync;
         struct {
             uint64_t address, bytes;
-            uint64_t caller; /* return address of the watched call; 0: none is watched */
+            uint64_t caller; /* return address of the observed call; 0: none is observed */
             struct vs_sim_pool_state pool;
             uint8_t memory;       /* enum vs_sim_memory_kind */
             bool release, global; /* global: a module's variable */
@@ -85,7 +85,7 @@ struct vs_sim_activity {
         struct {
             enum vs_sim_pool_event event;
             struct vs_sim_pool_state state;
-            uint64_t keep; /* TRIMMED: bytes that were to stay */
+            uint64_t keep; /* TRIMMED: bytes to remain */
         } pool;
     } u;
 };
@@ -104,21 +104,21 @@ enum vs_sim_domain {
     VS_SIM_DOMAIN_RUNTIME = 2,
 };
 
-/* One call that is watched: on its thread's stack from entering to leaving. Calls
- * inside it are not watched: the outermost one stands for all that it causes. */
+/* One observed call, on its thread's stack from entry to exit. Calls inside it are not observed
+ * separately. */
 struct vs_sim_call {
     enum vs_sim_domain domain;
-    uint32_t cbid;    /* as CUPTI numbers the function in this domain */
-    const char *name; /* as exported; lives as long as the process */
+    uint32_t cbid;    /* CUPTI's number of the function in this domain */
+    const char *name; /* the exported name; lives as long as the process */
     const struct vs_thunk_args *args;
     uint64_t start_ns, end_ns;
     uint32_t correlation;   /* also of all work it submits */
-    CUcontext context;      /* current when it is entered, and again when it is left; or NULL */
+    CUcontext context;      /* current at entry, and again at exit; or NULL */
     uint32_t context_id;    /* 0: none */
-    int result;             /* valid when it is left */
-    bool inner;             /* inside a watched call: nobody is told */
+    int result;             /* valid at exit */
+    bool inner;             /* inside an observed call: not reported */
     bool submitted;         /* work that will be reported */
-    uint64_t observer_data; /* the observer's, from *entered* to *left* */
+    uint64_t observer_data; /* for the observer, from *entered* to *left* */
 };
 
 #define VS_SIM_WANT(kind) (1u << (kind)) /* kind: enum vs_sim_activity_kind */
@@ -128,33 +128,33 @@ struct vs_sim_call {
 #define VS_SIM_WANT_RUNTIME_CALLS (1u << 19)
 
 struct vs_sim_observer {
-    uint32_t bytes; /* sizeof this struct: both sides must have been built alike */
-    /* *done* is called by the thread that ran the work, before anybody can see it
-     * finished; it must not call CUDA. */
+    uint32_t bytes; /* sizeof this struct: both sides must be from the same build */
+    /* *done* is called by the thread that ran the work, before its completion is visible; it must
+     * not call CUDA. */
     void (*done)(const struct vs_sim_activity *activity);
-    /* Called by the thread that submits work which will be reported by *done*, when
-     * it does so outside a watched call. */
+    /* Called by the thread that submits work to be reported by *done*, if it does so outside an
+     * observed call. */
     void (*submitted)(uint32_t correlation);
-    /* Called by the thread that makes or destroys it. Must not retain, release or
-     * reset a primary context: VS_SIM_CONTEXT_DESTROYING comes with it locked. */
+    /* Called by the thread that creates or destroys the resource. Must not retain, release or reset
+     * a primary context, which is locked during VS_SIM_CONTEXT_DESTROYING. */
     void (*resource)(enum vs_sim_resource what, CUcontext context, CUstream stream);
-    /* Called by the calling thread around a watched call. What they themselves call
-     * is inside it. */
+    /* Called by the calling thread at entry and exit of an observed call. Calls made by these
+     * functions count as inside it. */
     void (*entered)(struct vs_sim_call *call);
     void (*left)(struct vs_sim_call *call);
 };
 
-/* vramscopeSimObserve: report what *want* (VS_SIM_WANT bits, 0: nothing) names to
- * *observer*, which must live as long as the process. Returns 1, or 0 when the
- * driver does not run or was built differently. Any thread. */
+/* vramscopeSimObserve: sends the reports in *want* (VS_SIM_WANT bits, 0: none) to *observer*, which
+ * must live as long as the process. Returns 1, or 0 if the driver does not run or is from another
+ * build. Any thread. */
 typedef int vramscope_sim_observe_fn(const struct vs_sim_observer *observer, uint32_t want);
 
-/* vramscopeSimCuptiState: enum vs_sim_cupti_state as the spec asks for. */
+/* vramscopeSimCuptiState: the enum vs_sim_cupti_state that the spec asks for. */
 typedef int vramscope_sim_cupti_state_fn(void);
 
-/* vramscopeSimCalls: for the stand-in runtime, which finds it by cuGetProcAddress:
- * how its calls are watched. *wanted* holds VS_SIM_WANT bits and may change at any
- * time; *enter* and *leave* bracket a call on its thread. Never NULL. */
+/* vramscopeSimCalls: observation of calls for the stand-in runtime, which finds this function by
+ * cuGetProcAddress. *wanted* holds VS_SIM_WANT bits and may change at any time; *enter* and *leave*
+ * are called at entry and exit of a call, on its thread. Never NULL. */
 struct vs_sim_calls {
     const volatile uint32_t *wanted;
     void (*enter)(struct vs_sim_call *call);
@@ -163,8 +163,8 @@ struct vs_sim_calls {
 typedef const struct vs_sim_calls *vramscope_sim_calls_fn(void);
 
 enum vs_sim_graph_handle { VS_SIM_HANDLE_NODE, VS_SIM_HANDLE_GRAPH, VS_SIM_HANDLE_EXEC };
-/* vramscopeSimGraphId: the id that activity carries of this node or graph.
- * CUDA_ERROR_INVALID_VALUE when there is none such. */
+/* vramscopeSimGraphId: the id of this node or graph in activity reports. CUDA_ERROR_INVALID_VALUE
+ * if there is none. */
 typedef CUresult vramscope_sim_graph_id_fn(enum vs_sim_graph_handle what, const void *handle,
                                            uint64_t *id);
 
@@ -172,8 +172,8 @@ struct vs_sim_identity {
     uint32_t device, context, stream;
 };
 
-/* vramscopeSimIdentify: the ids that activity carries. NULL *context*: the current
- * one. *per_thread*: what stream 0 means. Returns a CUresult. */
+/* vramscopeSimIdentify: the ids in activity reports. NULL *context*: the current one. *per_thread*:
+ * the meaning of stream 0. Returns a CUresult. */
 typedef CUresult vramscope_sim_identify_fn(CUcontext context, CUstream stream, int per_thread,
                                            struct vs_sim_identity *identity);
 

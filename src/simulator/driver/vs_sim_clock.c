@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vector clocks; see the header. A join that would change nothing copies nothing,
- * which is what most joins are. */
+ * Vector clocks; see the header. A join without effect copies nothing; most joins are such. */
 #include "simulator/driver/vs_sim_clock.h"
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@ void vs_sim_clock_unref(struct vs_sim_clock *clock)
         free(clock);
 }
 
-/* Make *clock* the caller's alone and at least *lanes* wide. */
+/* Makes *clock* unshared and at least *lanes* wide. */
 static bool own(struct vs_sim_clock **clock, unsigned lanes)
 {
     struct vs_sim_clock *old = *clock;

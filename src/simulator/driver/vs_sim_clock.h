@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vector clocks: for each lane (the host is lane 0, each stream has its own) the
- * newest numbered event that is known to have happened before. Shared by counting
- * references and copied before a change when somebody else holds it, so a clock
- * once handed out never changes. NULL is the clock that knows nothing.
+ * Vector clocks: for each lane (the host is lane 0, each stream has its own) the newest numbered
+ * event known to have happened before. Clocks are reference-counted and copied before a change
+ * while shared, so a clock once returned never changes. NULL is the empty clock.
  *
- * No locks of its own: the caller's lock guards every clock of one universe. */
+ * No locks of its own: the caller's lock guards every clock of one checker. */
 #ifndef VS_SIM_CLOCK_H
 #define VS_SIM_CLOCK_H
 
@@ -33,11 +32,11 @@ static inline struct vs_sim_clock *vs_sim_clock_ref(struct vs_sim_clock *clock)
 
 void vs_sim_clock_unref(struct vs_sim_clock *clock);
 
-/* vs_sim_clock_raise: *clock* knows at least number *seq* of *lane* from now on.
- * False: no host memory, nothing changed. */
+/* vs_sim_clock_raise: raises *lane* of *clock* to at least *seq*. Returns false without host
+ * memory; nothing has changed then. */
 bool vs_sim_clock_raise(struct vs_sim_clock **clock, uint32_t lane, uint64_t seq) VS_MUST_CHECK;
 
-/* vs_sim_clock_join: *clock* knows all that *other* knows. False as above. */
+/* vs_sim_clock_join: raises *clock* to at least *other* in every lane. Returns false as above. */
 bool vs_sim_clock_join(struct vs_sim_clock **clock, const struct vs_sim_clock *other) VS_MUST_CHECK;
 
 #endif

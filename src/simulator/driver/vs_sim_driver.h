@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the stand-in driver: devices, contexts, streams, events and memory, and
- * what its files ask of each other. Every exported CUDA function of the drv_*.c
- * files begins with vs_sim_enter or vs_sim_enter_context.
+ * Internal header of the stand-in driver: devices, contexts, streams, events and memory, and the
+ * functions its files call in each other. Every exported CUDA function of the drv_*.c files begins
+ * with vs_sim_enter or vs_sim_enter_context.
  *
- * Streams, events and contexts are never given back to malloc: a destroyed one is
- * kept for reuse, its sequence numbers going on. So a (stream, number) pair can be
- * waited for at any later time, and a stale handle is recognised by its mark
- * instead of crashing.
+ * Streams, events and contexts are never returned to malloc: a destroyed one is kept for reuse, and
+ * its sequence numbers continue. So a (stream, number) pair can be waited for at any later time,
+ * and a stale handle is recognised by its mark instead of crashing.
  *
- * Lock order: event.mu → context.submit_mu → stream.mu; memory (drv_range.c) and
- * pool locks are taken with none of these held, pool before memory; stream.mu may be
- * taken with a pool locked. Engine
- * threads take event.mu and submit_mu only with nothing else held. */
+ * Lock order: event.mu → context.submit_mu → stream.mu; memory (drv_range.c) and pool locks are
+ * taken with none of these held, pool before memory; stream.mu may be taken with a pool locked.
+ * Engine threads take event.mu and submit_mu only with nothing else held. */
 #ifndef VS_SIM_DRIVER_H
 #define VS_SIM_DRIVER_H
 
@@ -41,33 +39,33 @@
 
 extern struct vs_sim_spec vs_sim_spec; /* immutable once vs_sim_spec_read has returned */
 
-/* vs_sim_spec_read: read VRAMSCOPE_SIMULATE, once. CUDA_ERROR_NO_DEVICE when it was
- * not understood, said on standard error; the spec then is the default device's.
- * For what may be called before cuInit; later it has been done. */
+/* vs_sim_spec_read: reads VRAMSCOPE_SIMULATE, once. Returns CUDA_ERROR_NO_DEVICE if it is invalid,
+ * with a message on standard error; the spec is then that of the default device. For functions that
+ * may be called before cuInit; afterwards it has been done. */
 CUresult vs_sim_spec_read(void);
 
-/* vs_sim_inject: open the library that CUDA_INJECTION64_PATH names and start it, once
- * (drv_inject.c). After the devices exist. */
+/* vs_sim_inject: opens the library that CUDA_INJECTION64_PATH names and starts it, once
+ * (drv_inject.c). Called after the devices exist. */
 void vs_sim_inject(void);
 
-/* vs_sim_enter: CUDA_SUCCESS when the caller may use CUDA: initialised, not in
- * the child of a fork, not inside a host function. */
+/* vs_sim_enter: returns CUDA_SUCCESS if the caller may use CUDA: initialised, not in the child of a
+ * fork, not inside a host function. */
 CUresult vs_sim_enter(void);
 
 struct vs_sim_context;
-/* vs_sim_enter_context: vs_sim_enter, then the calling thread's context into
- * *ctx*: CUDA_ERROR_INVALID_CONTEXT without one, CUDA_ERROR_CONTEXT_IS_DESTROYED
- * for a dead one, its sticky error once it has one. */
+/* vs_sim_enter_context: vs_sim_enter, then stores the calling thread's context in *ctx*. Returns
+ * CUDA_ERROR_INVALID_CONTEXT without one, CUDA_ERROR_CONTEXT_IS_DESTROYED for a destroyed one, or
+ * its sticky error. */
 CUresult vs_sim_enter_context(struct vs_sim_context **ctx);
 
-/* vs_sim_host_function_begin/end: bracket a host function on this thread. */
+/* vs_sim_host_function_begin/end: called before and after a host function on this thread. */
 void vs_sim_host_function_begin(void);
 void vs_sim_host_function_end(void);
 
-/* vs_sim_delay_us: let *us* microseconds pass. */
+/* vs_sim_delay_us: waits *us* microseconds. */
 void vs_sim_delay_us(unsigned us);
-/* vs_sim_delay_until: return at CLOCK_MONOTONIC *time_ns* or as soon after it as
- * the machine manages; sleeps what is long enough to sleep. */
+/* vs_sim_delay_until: returns at CLOCK_MONOTONIC *time_ns* or as soon after it as the machine
+ * allows; sleeps if the wait is long enough. */
 void vs_sim_delay_until(uint64_t time_ns);
 
 /* ---- memory: address ranges (drv_range.c) ---- */
@@ -79,10 +77,10 @@ enum vs_sim_range_kind {
     VS_SIM_RANGE_MANAGED,
     VS_SIM_RANGE_HOST,       /* cuMemHostAlloc, cuMemAllocHost */
     VS_SIM_RANGE_REGISTERED, /* the program's own memory, cuMemHostRegister */
-    VS_SIM_RANGE_ARRAY,      /* of arrays; programs know the handle, never an address */
+    VS_SIM_RANGE_ARRAY,      /* of arrays; programs have the handle, never an address */
     VS_SIM_RANGE_MAPPED,     /* cuMemMap; belongs to no context */
-    VS_SIM_RANGE_GRAPH,      /* of a graph's allocation node; there while resident >= 0 */
-    VS_SIM_RANGE_OPENED,     /* another process's, cuIpcOpenMemHandle */
+    VS_SIM_RANGE_GRAPH,      /* of a graph's allocation node; present while resident >= 0 */
+    VS_SIM_RANGE_OPENED,     /* of another process, cuIpcOpenMemHandle */
     VS_SIM_RANGE_EXTERNAL,   /* cuExternalMemoryGetMappedBuffer */
 };
 
@@ -94,7 +92,7 @@ struct vs_sim_range {
     uintptr_t base;
     size_t bytes; /* as requested */
     enum vs_sim_range_kind kind;
-    unsigned flags;             /* as given to the allocating call */
+    unsigned flags;             /* as passed to the allocating call */
     uint64_t id;                /* CU_POINTER_ATTRIBUTE_BUFFER_ID; never reused */
     struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one; NULL: MAPPED */
     struct vs_sim_pool *pool;   /* POOL only */
@@ -103,58 +101,58 @@ struct vs_sim_range {
     int device;                 /* ordinal; -1 for host memory */
     int resident;               /* GRAPH: ordinal whose capacity holds it, or -1 */
     uint64_t physical;          /* MAPPED: of the memory, the same at each address; never reused */
-    uint32_t exported;          /* DEVICE: 1 + its slot among what cuIpcGetMemHandle told of */
+    uint32_t exported;          /* DEVICE: 1 + its slot among the handles of cuIpcGetMemHandle */
     bool sync_memops;
-    bool variable;              /* of a module: ends with it */
-    bool no_read, no_write; /* MAPPED: what cuMemSetAccess has not allowed to anybody */
+    bool variable;              /* of a module: freed with it */
+    bool no_read, no_write; /* MAPPED: access that cuMemSetAccess has not granted to any device */
 };
 
-/* vs_sim_range_add: *range* with its id set to a fresh one (also in *range*).
- * CUDA_ERROR_ALREADY_MAPPED when it overlaps another, CUDA_ERROR_OUT_OF_MEMORY
- * when the host has no memory. */
+/* vs_sim_range_add: registers *range* with a fresh id (also stored in *range*). Returns
+ * CUDA_ERROR_ALREADY_MAPPED if it overlaps another, CUDA_ERROR_OUT_OF_MEMORY without host
+ * memory. */
 CUresult vs_sim_range_add(struct vs_sim_range *range);
-/* vs_sim_range_find: a copy of the range that holds *address*. False: none does. */
+/* vs_sim_range_find: copies the range that contains *address*. Returns false if there is none. */
 bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy);
-/* vs_sim_range_covers: vs_sim_range_find, and the range holds all *bytes*. */
+/* vs_sim_range_covers: vs_sim_range_find, and the range contains all *bytes*. */
 bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy);
-/* vs_sim_range_remove: drop the range that begins at *base* and has *id* (0: any
- * id), its last state into *copy* (may be NULL). False: there is no such range. */
+/* vs_sim_range_remove: removes the range that begins at *base* and has *id* (0: any id); its last
+ * state goes to *copy* (may be NULL). Returns false if there is no such range. */
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy);
-/* vs_sim_range_pin: until vs_sim_unpin, the range *id* that holds *address* is not
- * removed, nor a graph's memory taken away; who wants to waits. NULL: it is gone. What
- * is done meanwhile must take no lock and wait for nothing. */
+/* vs_sim_range_pin: until vs_sim_unpin, the range *id* that contains *address* is not removed and a
+ * graph's memory is not released; a thread that wants to do so waits. NULL: the range is gone. The
+ * caller must take no lock and wait for nothing while it is pinned. */
 atomic_uint *vs_sim_range_pin(uintptr_t address, uint64_t id);
 static inline void vs_sim_unpin(atomic_uint *pins) { atomic_fetch_sub(pins, 1); }
-/* vs_sim_range_update: replace the range of the same base and id. One of a graph that
- * is no longer resident is no longer pinned either when this returns. */
+/* vs_sim_range_update: replaces the range of the same base and id. If a range of a graph is no
+ * longer resident, it is no longer pinned either on return. */
 void vs_sim_range_update(const struct vs_sim_range *range);
-/* vs_sim_range_of_context: any one range that ends with *ctx*: all it owns but pool memory.
- * False when it owns none. Linear; for context destruction. */
+/* vs_sim_range_of_context: any range that ends with *ctx*: all it owns except pool memory. Returns
+ * false if it owns none. Linear; for context destruction. */
 bool vs_sim_range_of_context(const struct vs_sim_context *ctx, struct vs_sim_range *copy);
 
 /* ---- memory: device space (drv_space.c) ---- */
 
-/* vs_sim_space_alloc: *bytes* of *device* at an address that was not in use
- * lately, readable, zero-filled, fenced by unmapped pages. Requests under
- * VS_SIM_SMALL_BYTES share 2 MiB pages in units of 512 bytes; others take whole
- * pages. Managed memory makes room. CUDA_ERROR_OUT_OF_MEMORY when the device's free
- * memory does not hold it. */
+/* vs_sim_space_alloc: allocates *bytes* of *device* at an address not used recently, readable,
+ * zero-filled, between unmapped guard pages. Requests under VS_SIM_SMALL_BYTES share 2 MiB pages in
+ * units of 512 bytes; others take whole pages. Managed memory is evicted if needed. Returns
+ * CUDA_ERROR_OUT_OF_MEMORY if the device's free memory is too small. */
 CUresult vs_sim_space_alloc(int device, size_t bytes, uintptr_t *address);
-/* vs_sim_space_free: give back what vs_sim_space_alloc returned for *bytes*. */
+/* vs_sim_space_free: frees memory of vs_sim_space_alloc, of the same *bytes*. */
 void vs_sim_space_free(int device, uintptr_t address, size_t bytes);
-/* vs_sim_space_charge: take *bytes* of the device's capacity for something that
- * has no address (a context). Managed memory makes room. False: not that much free. */
+/* vs_sim_space_charge: takes *bytes* of the device's capacity for something without an address (a
+ * context). Managed memory is evicted if needed. Returns false if there is not enough free
+ * memory. */
 bool vs_sim_space_charge(int device, uint64_t bytes);
-/* vs_sim_space_try_charge: likewise, but nothing makes room. */
+/* vs_sim_space_try_charge: the same, without eviction. */
 bool vs_sim_space_try_charge(int device, uint64_t bytes);
 void vs_sim_space_uncharge(int device, uint64_t bytes);
-/* vs_sim_space_used_bytes: what this process holds there, contexts included. */
+/* vs_sim_space_used_bytes: bytes held there by this process, contexts included. */
 uint64_t vs_sim_space_used_bytes(int device);
-/* vs_sim_space_free_bytes: what cuMemGetInfo calls free. */
+/* vs_sim_space_free_bytes: the free bytes that cuMemGetInfo returns. */
 uint64_t vs_sim_space_free_bytes(int device);
 
-/* vs_sim_space_place: where memory of vs_sim_space_alloc lies in the device's memory
- * file. False: it is not of this device, or there is no file. */
+/* vs_sim_space_place: the position of vs_sim_space_alloc memory in the device's memory file.
+ * Returns false if it is not of this device, or there is no file. */
 bool vs_sim_space_place(int device, uintptr_t address, int *store, uint64_t *offset);
 
 /* ---- memory: files and mappings (drv_store.c) ---- */
@@ -164,64 +162,65 @@ enum vs_sim_store_kind {
     VS_SIM_STORE_MANY = 'm',     /* allocations of cuMemCreate that stay in the process */
     VS_SIM_STORE_ONE = 'o',      /* one allocation of cuMemCreate, exportable */
     VS_SIM_STORE_POOL = 'p',     /* a shareable pool */
-    VS_SIM_STORE_EXPORTS = 'x',  /* what a process has exported by cuIpc (drv_ipc.c) */
+    VS_SIM_STORE_EXPORTS = 'x',  /* the exports of a process by cuIpc (drv_ipc.c) */
     VS_SIM_STORE_EVENTS = 'e',   /* its interprocess events (drv_ipc_event.c) */
 };
 
-/* vs_sim_store_new: a sparse memory file of *bytes* that remembers its kind and its
- * device (-1: host memory), for every process. -1: the system refuses. Closed by close(). */
+/* vs_sim_store_new: creates a sparse memory file of *bytes* that stores its kind and its device
+ * (-1: host memory), readable by every process. Returns -1 on a system error. Closed with
+ * close(). */
 int vs_sim_store_new(enum vs_sim_store_kind kind, int device, uint64_t bytes);
-/* vs_sim_store_of: what vs_sim_store_new was told about the file *fd*, by whichever
- * process; the device as this one counts it (VS_SIM_UNSEEN). False: it is no such
- * file. Either out-pointer may be NULL. */
+/* vs_sim_store_of: the kind and the device that vs_sim_store_new stored in the file *fd*, in
+ * whichever process; the device by this process's numbering (VS_SIM_UNSEEN). Returns false if it is
+ * not such a file. Either out-pointer may be NULL. */
 bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t *bytes);
-/* vs_sim_store_reserve: *bytes* of address space without access, aligned to *align*
- * (a power of two), at *hint* when that is free. 0: the system refuses. */
+/* vs_sim_store_reserve: reserves *bytes* of address space without access, aligned to *align* (a
+ * power of two), at *hint* if that is free. Returns 0 on a system error. */
 uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint);
-/* vs_sim_store_map: put *bytes* of file *fd* from *offset* on to a reserved *address*,
- * with the PROT bits *access*. fd -1: fresh memory without a file, fork-shared too.
- * False: the system refuses. */
+/* vs_sim_store_map: maps *bytes* of file *fd* from *offset* on at a reserved *address*, with the
+ * PROT bits *access*. fd -1: fresh memory without a file, also shared after fork. Returns false on
+ * a system error. */
 bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, int access);
-/* vs_sim_store_unmap: the address range is merely reserved again. */
+/* vs_sim_store_unmap: unmaps the address range, which stays reserved. */
 void vs_sim_store_unmap(uintptr_t address, size_t bytes);
-/* vs_sim_store_unreserve: the address range is nobody's. */
+/* vs_sim_store_unreserve: returns the address range to the system. */
 void vs_sim_store_unreserve(uintptr_t address, size_t bytes);
 
-/* vs_sim_external_release: give back an EXTERNAL range already removed (drv_external.c). */
+/* vs_sim_external_release: releases an EXTERNAL range after its removal (drv_external.c). */
 void vs_sim_external_release(const struct vs_sim_range *range);
 
-/* vs_sim_host_map: *bytes* of zeroed host memory, page aligned, NULL when the
- * system refuses. Not charged to any device. vs_sim_host_unmap takes the same size. */
+/* vs_sim_host_map: *bytes* of zeroed host memory, page aligned, NULL on a system error. Not charged
+ * to any device. vs_sim_host_unmap takes the same size. */
 void *vs_sim_host_map(size_t bytes);
 void vs_sim_host_unmap(void *pages, size_t bytes);
 
 /* ---- faults asked for (drv_fault.c) ---- */
 
-/* vs_sim_fault_alloc: to be called once by every entry point that allocates, when
- * its arguments are found good. CUDA_ERROR_OUT_OF_MEMORY when this allocation of
- * *family* is to fail; takes its time when it is to be slow. */
+/* vs_sim_fault_alloc: called once by every allocating entry point, after its arguments were
+ * checked. Returns CUDA_ERROR_OUT_OF_MEMORY if this allocation of *family* is to fail; sleeps if it
+ * is to be slow. */
 CUresult vs_sim_fault_alloc(enum vs_sim_family family);
 
 /* ---- memory: virtual memory management (drv_vmm.c) ---- */
 
-/* vs_sim_mapped_span: may all *bytes* from *address* on be read (*write*: written)
- * through mappings of cuMemMap, one after the other without a gap? */
+/* vs_sim_mapped_span: can all *bytes* from *address* on be read (*write*: written) through mappings
+ * of cuMemMap without a gap? */
 bool vs_sim_mapped_span(uintptr_t address, size_t bytes, bool write);
-/* vs_sim_mapped_hold/let_go: between these nothing is unmapped or loses access. */
+/* vs_sim_mapped_hold/let_go: between these, no mapping is removed or loses access. */
 void vs_sim_mapped_hold(void);
 void vs_sim_mapped_let_go(void);
-/* vs_sim_reservation_find: the reservation of cuMemAddressReserve around *address*,
- * mapped or not. False: there is none. */
+/* vs_sim_reservation_find: the reservation of cuMemAddressReserve that contains *address*, mapped
+ * or not. Returns false if there is none. */
 bool vs_sim_reservation_find(uintptr_t address, uintptr_t *base, size_t *bytes);
-/* vs_sim_mapped_handle_types: CUmemAllocationHandleType bits that the memory mapped
- * at *address* may be exported with. */
+/* vs_sim_mapped_handle_types: CUmemAllocationHandleType bits with which the memory mapped at
+ * *address* may be exported. */
 unsigned vs_sim_mapped_handle_types(uintptr_t address);
 
 /* ---- devices (drv_device.c) ---- */
 
 struct vs_sim_device {
     int ordinal;
-    int physical; /* which of the simulated ones: UUID and bus number, immutable */
+    int physical; /* number among the simulated devices: UUID and bus number, immutable */
     struct vs_sim_context *primary; /* immutable after cuInit */
     pthread_mutex_t mu;             /* guards the next three */
     unsigned primary_refs;
@@ -231,19 +230,19 @@ struct vs_sim_device {
 
 extern struct vs_sim_device vs_sim_devices[VS_SIM_DEVICES_MAX];
 
-/* vs_sim_device_find: NULL when *dev* is not a device ordinal. */
+/* vs_sim_device_find: NULL if *dev* is not a device ordinal. */
 struct vs_sim_device *vs_sim_device_find(CUdevice dev);
-/* vs_sim_device_shared_attribute: one that all simulated devices have alike. */
+/* vs_sim_device_shared_attribute: an attribute with the same value on all simulated devices. */
 int vs_sim_device_shared_attribute(CUdevice_attribute attribute);
 
 #define VS_SIM_UNSEEN (-2) /* not an ordinal, nor host memory */
-/* vs_sim_device_seen: the ordinal of the device that is *physical* by itself, or
- * VS_SIM_UNSEEN when CUDA_VISIBLE_DEVICES left it out. */
+/* vs_sim_device_seen: the ordinal of the device with the physical number *physical*, or
+ * VS_SIM_UNSEEN if CUDA_VISIBLE_DEVICES hides it. */
 int vs_sim_device_seen(int physical);
-/* vs_sim_device_uuid: of the device that is *physical* by itself (drv_visible.c). */
+/* vs_sim_device_uuid: of the device with the physical number *physical* (drv_visible.c). */
 void vs_sim_device_uuid(int physical, CUuuid *uuid);
-/* vs_sim_visible: which of *count* devices CUDA_VISIBLE_DEVICES, whose value is
- * *list* (NULL: not set), leaves, in its order. Returns how many. */
+/* vs_sim_visible: the devices, of *count*, that CUDA_VISIBLE_DEVICES selects, in its order; *list*
+ * is its value (NULL: not set). Returns their number. */
 unsigned vs_sim_visible(const char *list, unsigned count, int physical[VS_SIM_DEVICES_MAX]);
 
 /* ---- contexts (drv_context.c) ---- */
@@ -259,7 +258,7 @@ struct vs_sim_context {
     struct vs_sim_device *device; /* immutable */
     bool primary;                 /* immutable */
     atomic_bool alive;
-    atomic_uint epoch; /* counts destructions: handles of an earlier life are stale */
+    atomic_uint epoch; /* counts destructions: handles of an earlier use are stale */
     atomic_int fault;  /* sticky CUresult */
     unsigned flags;
     size_t limits[VS_SIM_LIMITS];  /* guarded by submit_mu */
@@ -268,29 +267,28 @@ struct vs_sim_context {
     struct vs_sim_stream *streams; /* every stream with work or a handle */
     struct vs_sim_stream *legacy;  /* immutable while alive */
     struct vs_sim_stream *side;    /* of cuCtxRecordEvent; NULL before it; submit_mu */
-    uint64_t side_wait;            /* what all work waits for in it; submit_mu */
+    uint64_t side_wait;            /* number in it that all work waits for; submit_mu */
     atomic_uint attached;          /* by cuCtxAttach, and not detached */
-    struct vs_sim_context *next;   /* all contexts ever, newest first */
+    struct vs_sim_context *next;   /* all contexts ever created, newest first */
     struct vs_sim_check_context *check; /* the checker's */
 };
 
 /* vs_sim_context_current: the calling thread's context, or NULL. */
 struct vs_sim_context *vs_sim_context_current(void);
-/* vs_sim_contexts_on: how many live on a device. */
+/* vs_sim_contexts_on: number of live contexts on a device. */
 unsigned vs_sim_contexts_on(int device);
-/* vs_sim_context_of: check a handle. NULL when it is no context of ours. */
+/* vs_sim_context_of: checks a handle. NULL if it is not a context of ours. */
 struct vs_sim_context *vs_sim_context_of(CUcontext handle);
-/* vs_sim_context_fail: make *error* sticky; the first one stays. */
+/* vs_sim_context_fail: makes *error* sticky; the first error stays. */
 void vs_sim_context_fail(struct vs_sim_context *ctx, CUresult error);
-/* vs_sim_context_sync: wait for everything submitted to *ctx* so far. Returns
- * its sticky error. */
+/* vs_sim_context_sync: waits for everything submitted to *ctx* so far. Returns its sticky error. */
 CUresult vs_sim_context_sync(struct vs_sim_context *ctx);
 /* vs_sim_device_fail: vs_sim_context_fail for every context of *device*. */
 void vs_sim_device_fail(struct vs_sim_device *device, CUresult error);
-/* vs_sim_fault_kernel: count a kernel about to run on *device*. True when the
- * device is lost instead; its contexts have then failed (drv_fault.c). */
+/* vs_sim_fault_kernel: counts a kernel that is about to run on *device*. Returns true if the device
+ * is lost instead; its contexts have failed then (drv_fault.c). */
 bool vs_sim_fault_kernel(struct vs_sim_device *device);
-/* vs_sim_fault_context: why *device* can have no new context, or CUDA_SUCCESS. */
+/* vs_sim_fault_context: the error of creating a context on *device*, or CUDA_SUCCESS. */
 CUresult vs_sim_fault_context(const struct vs_sim_device *device);
 /* vs_sim_peers_sync: vs_sim_context_sync of the contexts that may access the memory
  * of *owner* as peers (drv_peer.c). */
@@ -301,7 +299,7 @@ struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool pri
 /* ---- kernels (drv_module.c) ---- */
 
 #define VS_SIM_ARGS_MAX 64
-#define VS_SIM_ARG_BYTES_MAX 32764 /* what a kernel may take in all */
+#define VS_SIM_ARG_BYTES_MAX 32764 /* total argument bytes of a kernel */
 
 struct vs_sim_host_kernel { /* one vramscope_sim_register call; never freed */
     vramscope_sim_kernel fn;
@@ -310,10 +308,10 @@ struct vs_sim_host_kernel { /* one vramscope_sim_register call; never freed */
     uint32_t offset[VS_SIM_ARGS_MAX]; /* in the packed copy, 16-aligned */
     uint32_t bytes[VS_SIM_ARGS_MAX];
     atomic_uint_least64_t ns_per_block; /* smoothed, 0 before the first launch */
-    atomic_bool declares;               /* it has said what it reads or writes */
+    atomic_bool declares;               /* it has declared an access */
 };
 
-/* CUfunction and CUkernel point to one of these; never freed. */
+/* The target of CUfunction and CUkernel; never freed. */
 struct vs_sim_function {
     uint32_t mark;  /* VS_SIM_FUNCTION_MARK */
     bool is_kernel; /* CUkernel: belongs to no context */
@@ -326,64 +324,62 @@ struct vs_sim_function {
 };
 #define VS_SIM_FUNCTION_MARK 0x7673464eu
 
-/* vs_sim_ptx_entries: the kernels of an *image* that is PTX text, one name after the
- * other, each ended by a zero byte, an empty one last; malloc'ed. NULL when it is
- * something else or there is no host memory (drv_ptx.c). */
+/* vs_sim_ptx_entries: the names of the kernels of an *image* that is PTX text, each ended by a zero
+ * byte, an empty one last; malloc'ed. NULL if it is something else or there is no host memory
+ * (drv_ptx.c). */
 char *vs_sim_ptx_entries(const void *image);
-/* vs_sim_ptx_has: *name* is among *entries*. */
+/* vs_sim_ptx_has: is *name* among *entries*? */
 bool vs_sim_ptx_has(const char *entries, const char *name);
 
-/* vs_sim_function_of: check a handle. NULL when it is not one of ours. */
+/* vs_sim_function_of: checks a handle. NULL if it is not one of ours. */
 struct vs_sim_function *vs_sim_function_of(const void *handle);
-/* vs_sim_blocks_per_sm: how many blocks of *threads* and *shared* bytes of dynamic
- * shared memory run on a multiprocessor at a time (drv_function.c). */
+/* vs_sim_blocks_per_sm: number of blocks of *threads* and *shared* bytes of dynamic shared memory
+ * that run on a multiprocessor at the same time (drv_function.c). */
 int vs_sim_blocks_per_sm(int threads, size_t shared);
 /* vs_sim_function_host: its host function, or NULL. Any thread. */
 struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *function);
 
 struct vs_sim_launch_op;
-/* vs_sim_launch_describe: fill *op* from what cuLaunchKernel takes, copying the
+/* vs_sim_launch_describe: fills *op* from the arguments of cuLaunchKernel, copying the kernel's
  * arguments (drv_launch.c). */
 CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *function,
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra);
-/* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch
- * whose blocks do not all run at a time. */
+/* vs_sim_launch_fits: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE for a cooperative launch whose blocks
+ * cannot all run at the same time. */
 CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);
 
 /* ---- device variables of host functions (drv_variable.c) ---- */
 
 struct vs_sim_host_variable; /* one vramscope_sim_register_variable call; never freed */
 
-/* vs_sim_host_variable_next: the one registered before *v*; the newest for NULL. */
+/* vs_sim_host_variable_next: the variable registered before *v*; the newest for NULL. */
 struct vs_sim_host_variable *vs_sim_host_variable_next(struct vs_sim_host_variable *v);
-/* vs_sim_host_variable_find: the newest called *name*, or NULL. */
+/* vs_sim_host_variable_find: the newest variable called *name*, or NULL. */
 struct vs_sim_host_variable *vs_sim_host_variable_find(const char *name);
 const char *vs_sim_host_variable_name(const struct vs_sim_host_variable *v, size_t *bytes);
-/* vs_sim_host_variable_initial: what it held when it was registered. */
+/* vs_sim_host_variable_initial: its content at registration. */
 void vs_sim_host_variable_initial(const struct vs_sim_host_variable *v, void *to, size_t bytes);
-/* vs_sim_function_variables: see to it that the registered variables of the image
- * that *function* is from exist for *ctx*, and call *each* (may be NULL) with them.
- * CUDA_ERROR_OUT_OF_MEMORY (drv_module.c). */
+/* vs_sim_function_variables: ensures that the registered variables of *function*'s image exist for
+ * *ctx*, and calls *each* (may be NULL) with them. CUDA_ERROR_OUT_OF_MEMORY (drv_module.c). */
 CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_sim_context *ctx,
                                    void (*each)(struct vs_sim_host_variable *v, uintptr_t device,
                                                 void *data),
                                    void *data);
-/* vs_sim_variables_enter: *function*'s host variables hold what those of the device
- * hold, until vs_sim_variables_leave. False: it has none; leave must not be called. */
+/* vs_sim_variables_enter: *function*'s host variables have the content of the device's until
+ * vs_sim_variables_leave. Returns false if it has none; leave must not be called then. */
 bool vs_sim_variables_enter(struct vs_sim_function *function, struct vs_sim_context *ctx);
 void vs_sim_variables_leave(void);
 
-/* vs_sim_workers_run: call *kernel* over *blocks* thread blocks, on this thread
- * and, when there is enough to do, on the shared workers. Returns when all are
- * done (drv_workers.c). */
+/* vs_sim_workers_run: calls *kernel* for *blocks* thread blocks, on this thread and, if there is
+ * enough work, on the shared workers. Returns when all are done (drv_workers.c). */
 void vs_sim_workers_run(struct vs_sim_host_kernel *kernel,
                         const struct vramscope_sim_launch *launch, unsigned long blocks);
 
 /* ---- the work of streams (drv_engine.c, drv_exec.c) ---- */
 
 enum vs_sim_op_kind {
-    VS_SIM_OP_NOTHING, /* an ordering mark: waits, frees */
+    VS_SIM_OP_NOTHING, /* a position in the order: waits, frees */
     VS_SIM_OP_WAIT_SHARED, /* for a record of another process */
     VS_SIM_OP_KERNEL,
     VS_SIM_OP_COPY,
@@ -400,10 +396,10 @@ enum vs_sim_op_kind {
 struct vs_sim_end { /* one end of a copy */
     uintptr_t base;
     size_t pitch, slice; /* bytes from row to row, from plane to plane */
-    uint64_t id;         /* of the range it must still be in; 0: not checked */
+    uint64_t id;         /* of the range that must still contain it; 0: not checked */
     size_t mapped_bytes; /* of cuMemMap memory, perhaps in several mappings; else 0 */
     struct vs_sim_pool *pool; /* of stream-ordered memory, which has no id; else NULL */
-    CUarray array;            /* ARRAY: its handle, and where in it: bytes, rows, planes */
+    CUarray array;            /* ARRAY: its handle, and the position in it: bytes, rows, planes */
     size_t at[3];
     enum vs_sim_memory_kind memory;
     int device;
@@ -438,14 +434,14 @@ struct vs_sim_values { /* a batch of them */
     unsigned count;
 };
 
-struct vs_sim_managed_span { /* part of an allocation, as a queued move names it */
+struct vs_sim_managed_span { /* part of an allocation, as a queued move refers to it */
     uintptr_t base;          /* of the allocation */
     uint64_t id;
     size_t offset, bytes;
     int place; /* vs_sim_managed.h */
 };
 
-#define VS_SIM_OP_ARGS 320 /* bytes of arguments kept in the op itself */
+#define VS_SIM_OP_ARGS 320 /* bytes of arguments stored in the op itself */
 
 struct vs_sim_attributes { /* of launches, kernel nodes and streams (drv_attribute.c) */
     CUaccessPolicyWindow window;
@@ -458,9 +454,9 @@ struct vs_sim_attributes { /* of launches, kernel nodes and streams (drv_attribu
     bool cooperative; /* the host function gets all blocks in one call */
 };
 
-/* vs_sim_attributes_default: as of a stream of this priority. */
+/* vs_sim_attributes_default: the attributes of a stream of this priority. */
 struct vs_sim_attributes vs_sim_attributes_default(int priority);
-/* vs_sim_attribute_of_launch: set one, with the errors of cuLaunchKernelEx. */
+/* vs_sim_attribute_of_launch: sets one attribute, with the errors of cuLaunchKernelEx. */
 CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *attributes,
                                     const CUlaunchAttribute *given);
 
@@ -495,7 +491,7 @@ struct vs_sim_op {
     struct vs_sim_dep deps_inline[VS_SIM_DEPS_INLINE];
     struct vs_sim_dep *deps; /* deps_inline or malloc'ed */
     struct vs_sim_check_op *check; /* NULL when nothing is checked */
-    uint32_t check_made;           /* of a graph's node: the stack that made it */
+    uint32_t check_made;           /* of a graph's node: the stack that created it */
     union {
         struct vs_sim_launch_op launch;
         struct vs_sim_copy copy;
@@ -526,8 +522,8 @@ struct vs_sim_op {
 
 #define VS_SIM_FOLLOWS_MAX 16
 
-/* What a stream has been made to wait for: its later work comes after number *seq* of
- * each *stream*. One entry a stream; the oldest are forgotten, which is safe. */
+/* The waits of a stream: its later work comes after number *seq* of each *stream*. One entry per
+ * stream; the oldest are dropped, which is safe. */
 struct vs_sim_follows {
     unsigned count, next;
     struct vs_sim_dep at[VS_SIM_FOLLOWS_MAX];
@@ -545,8 +541,8 @@ struct vs_sim_stream {
     int priority;
     bool legacy, per_thread;
     struct vs_sim_attributes attributes; /* guarded by ctx->submit_mu */
-    struct vs_sim_stream *next; /* in ctx->streams, or among the unused ones */
-    struct vs_sim_stream *all;  /* every stream ever */
+    struct vs_sim_stream *next; /* in ctx->streams, or in the list of unused streams */
+    struct vs_sim_stream *all;  /* all streams ever created */
     _Atomic(struct vs_sim_part *) capture; /* its part in a capture, or NULL (drv_capture.c) */
     uint64_t legacy_seen;       /* newest legacy work this stream waits for; submit_mu */
     uint64_t seen_by_legacy;    /* newest own work the legacy stream waits for; submit_mu */
@@ -561,56 +557,57 @@ struct vs_sim_stream {
     atomic_uint_least64_t wake_at;              /* smallest number waited for; UINT64_MAX: none */
 
     struct vs_sim_lane *check; /* the checker's */
-    uint64_t last_end_ns; /* simulated end of the newest completed work; the executing thread's */
-    uint64_t random;      /* jitter; the executing thread's */
+    /* simulated end of the newest completed work; used by the executing thread */
+    uint64_t last_end_ns;
+    uint64_t random;      /* jitter; used by the executing thread */
 };
 
-/* vs_sim_stream_new: a stream of *ctx*, on its list. NULL: no host memory. */
+/* vs_sim_stream_new: creates a stream of *ctx*, in its list. NULL: no host memory. */
 struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned flags, int priority);
-/* vs_sim_stream_close: no more work will come; the stream goes back among the
- * unused ones when what it has is done. */
+/* vs_sim_stream_close: no more work will be submitted; the stream becomes unused when its work is
+ * done. */
 void vs_sim_stream_close(struct vs_sim_stream *stream);
-/* vs_sim_stream_of: the stream that *handle* means in *ctx*; *per_thread* says
- * what 0 means. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+/* vs_sim_stream_of: the stream of *handle* in *ctx*; *per_thread* determines the meaning of 0.
+ * CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle, bool per_thread,
                           struct vs_sim_stream **stream);
 
-/* vs_sim_follow: work submitted to *stream* from now on comes after number *seq* of
- * *on*, and after *more* (may be NULL), what that came after. */
+/* vs_sim_follow: work submitted to *stream* from now on comes after number *seq* of *on*, and after
+ * *more* (may be NULL), the waits of *on* itself. */
 void vs_sim_follow(struct vs_sim_stream *stream, struct vs_sim_stream *on, uint64_t seq,
                    const struct vs_sim_follows *more);
-/* vs_sim_followed: what *stream* comes after now. */
+/* vs_sim_followed: the current waits of *stream*. */
 void vs_sim_followed(struct vs_sim_stream *stream, struct vs_sim_follows *follows);
 
-/* vs_sim_op_new: an empty op for *stream*; may first wait until the stream has
- * room. NULL: no host memory. Must be given to submit, run_now or drop. */
+/* vs_sim_op_new: an empty op for *stream*; may wait until the stream's queue has room. NULL: no
+ * host memory. Must be passed to submit, run_now or drop. */
 struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
 void vs_sim_op_drop(struct vs_sim_stream *stream, struct vs_sim_op *op);
-/* vs_sim_op_new_at_once: likewise, however full the stream is. */
+/* vs_sim_op_new_at_once: the same, without waiting for room. */
 struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
-/* vs_sim_op_copy: *to* does the same work as *from*, from memory of its own. False:
- * no host memory; *to* then does nothing. vs_sim_op_clean frees that memory. */
+/* vs_sim_op_copy: makes *to* do the same work as *from*, with memory of its own. Returns false
+ * without host memory; *to* then does nothing. vs_sim_op_clean frees that memory. */
 bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from);
 void vs_sim_op_clean(struct vs_sim_op *op);
-/* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. False: no
- * host memory. */
+/* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. Returns false without host
+ * memory. */
 bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq);
-/* vs_sim_submit: queue *op*; its number into *seq* (may be NULL).
- * CUDA_ERROR_OUT_OF_MEMORY when no thread can be had; the op is then dropped. */
+/* vs_sim_submit: queues *op*; stores its number in *seq* (may be NULL). Returns
+ * CUDA_ERROR_OUT_OF_MEMORY if no thread can be started; the op is dropped then. */
 CUresult vs_sim_submit(struct vs_sim_stream *stream, struct vs_sim_op *op, uint64_t *seq);
-/* vs_sim_run_now: queue *op* and return when it has run; runs it on this thread
- * when the stream has nothing else to do. */
+/* vs_sim_run_now: queues *op* and returns after it has run; runs it on this thread if the stream
+ * has no other work. */
 CUresult vs_sim_run_now(struct vs_sim_stream *stream, struct vs_sim_op *op);
-/* vs_sim_wait: return when *stream* has completed number *seq*. */
+/* vs_sim_wait: returns when *stream* has completed number *seq*. */
 void vs_sim_wait(struct vs_sim_stream *stream, uint64_t seq);
-/* vs_sim_stream_sync: everything submitted to *stream* so far; for the legacy
- * stream also everything in the streams that wait for it. */
+/* vs_sim_stream_sync: waits for everything submitted to *stream* so far; for the legacy stream also
+ * for everything in the streams that wait for it. */
 void vs_sim_stream_sync(struct vs_sim_stream *stream);
-/* vs_sim_stream_idle: would vs_sim_stream_sync return at once? */
+/* vs_sim_stream_idle: would vs_sim_stream_sync return immediately? */
 bool vs_sim_stream_idle(struct vs_sim_stream *stream);
 
-/* vs_sim_exec: do what *op* says, waiting out its simulated duration, and report
- * it; *waited*: a dependency made it wait. Called by the thread whose turn it is. */
+/* vs_sim_exec: runs *op*, waits for the end of its simulated duration, and reports it; *waited*: it
+ * waited for a dependency. Called by the thread whose turn it is. */
 void vs_sim_exec(struct vs_sim_stream *stream, struct vs_sim_op *op, bool waited);
 
 struct vs_sim_hold { /* on one end */
@@ -618,42 +615,40 @@ struct vs_sim_hold { /* on one end */
     bool mapped;
 };
 
-/* vs_sim_end_hold: until vs_sim_end_let_go, *end* may be read, or written (*write*):
- * what would take it away waits. The rules of vs_sim_range_pin. False: it is not there
- * any more, and there is nothing to let go. */
+/* vs_sim_end_hold: until vs_sim_end_let_go, *end* may be read, or written (*write*); a removal of
+ * its memory waits. The rules of vs_sim_range_pin. Returns false if the memory is gone; let_go must
+ * not be called then. */
 bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold);
 void vs_sim_end_let_go(const struct vs_sim_hold *hold);
-/* vs_sim_values_describe: fill *values* from what cuStreamBatchMemOp takes, with its
- * errors. vs_sim_values_copy: False: no host memory, and *to* is empty. */
+/* vs_sim_values_describe: fills *values* from the arguments of cuStreamBatchMemOp, with its errors.
+ * vs_sim_values_copy: returns false without host memory; *to* is empty then. */
 CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned count,
                                 unsigned flags, struct vs_sim_values *values);
 bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from);
-/* vs_sim_values_run: do stream memory operations; a wait returns when the value has
- * come or *ctx* has failed. False: the memory is gone. */
+/* vs_sim_values_run: runs stream memory operations; a wait returns when the value is present or
+ * *ctx* has failed. Returns false if the memory is gone. */
 bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *values);
 
 /* ---- events (drv_event.c) ---- */
 
-/* vs_sim_event_reached: an engine passed the record numbered *generation* at
- * *time_ns*. */
+/* vs_sim_event_reached: an engine reached the record with the number *generation* at *time_ns*. */
 void vs_sim_event_reached(struct vs_sim_event *event, uint64_t generation, uint64_t time_ns);
-/* vs_sim_event_of: check a handle. CUDA_ERROR_INVALID_HANDLE,
- * CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+/* vs_sim_event_of: checks a handle. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult vs_sim_event_of(CUevent handle, struct vs_sim_event **event);
 struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *event);
-/* vs_sim_event_captured: it was last recorded in a capture, which is invalidated. */
+/* vs_sim_event_captured: the event was last recorded in a capture, which is invalidated. */
 bool vs_sim_event_captured(const struct vs_sim_event *event);
-/* vs_sim_event_submit: record *event* by *op* (new, for *stream*, dependencies set),
- * which is given away; the number of the record into *seq*. */
+/* vs_sim_event_submit: records *event* by *op* (new, for *stream*, dependencies set), which it
+ * consumes; stores the number of the record in *seq*. */
 CUresult vs_sim_event_submit(struct vs_sim_event *event, struct vs_sim_stream *stream,
                              struct vs_sim_op *op, uint64_t *seq);
-/* vs_sim_event_depend: *op*, which does nothing else, waits for the newest record of
- * *event*, if any. False: no host memory. */
+/* vs_sim_event_depend: *op*, which has no other work, waits for the newest record of *event*, if
+ * any. Returns false without host memory. */
 bool vs_sim_event_depend(struct vs_sim_event *event, struct vs_sim_op *op);
 
 /* ---- stream capture (drv_capture.c) ---- */
 
-extern atomic_uint vs_sim_captures; /* in progress, invalidated ones too */
+extern atomic_uint vs_sim_captures; /* in progress, invalidated ones included */
 
 static inline bool vs_sim_capturing(void)
 {
@@ -664,13 +659,13 @@ static inline bool vs_sim_capturing(void)
  * prohibits potentially unsafe calls to this thread (cuda.h,
  * cuThreadExchangeStreamCaptureMode); that capture is then invalidated. */
 CUresult vs_sim_capture_forbids(void);
-/* vs_sim_capture_refuse: for a use of *stream* that no graph can hold. Success when
- * it does not capture; else it returns why not and invalidates the capture. */
+/* vs_sim_capture_refuse: for a use of *stream* that cannot be captured. Returns CUDA_SUCCESS if the
+ * stream is not capturing; else the error, after invalidating the capture. */
 CUresult vs_sim_capture_refuse(struct vs_sim_stream *stream);
-/* vs_sim_capture_refuse_context: likewise for all streams of *ctx*. */
+/* vs_sim_capture_refuse_context: the same for all streams of *ctx*. */
 CUresult vs_sim_capture_refuse_context(struct vs_sim_context *ctx);
-/* vs_sim_capture_take: when *stream* captures, *op* becomes a node and is dropped,
- * and *taken* is true; likewise when its use is an error. */
+/* vs_sim_capture_take: if *stream* is capturing, *op* becomes a node and is dropped, and *taken* is
+ * set; likewise if its use is an error. */
 CUresult vs_sim_capture_take(struct vs_sim_stream *stream, struct vs_sim_op *op, bool *taken);
 /* vs_sim_capture_leave: *stream* is being destroyed. */
 void vs_sim_capture_leave(struct vs_sim_stream *stream);
@@ -689,84 +684,81 @@ struct vs_sim_nodes { /* a list of graph nodes */
     size_t count, max;
 };
 
-struct vs_sim_capture_mark { /* where in a capture an event was recorded */
+struct vs_sim_capture_mark { /* the position in a capture where an event was recorded */
     atomic_uint_least64_t capture; /* its id; 0: not in one */
     struct vs_sim_nodes nodes;
 };
 
-/* vs_sim_capture_record: if *stream* captures (*taken*), *mark* is what a wait for
- * it depends on. */
+/* vs_sim_capture_record: if *stream* is capturing (*taken*), *mark* receives the dependencies of a
+ * wait for the event. */
 CUresult vs_sim_capture_record(struct vs_sim_stream *stream, struct vs_sim_capture_mark *mark,
                                bool *taken);
-/* vs_sim_capture_wait: *stream* waits for *mark*, if either is in a capture
- * (*taken*); a stream that was in none then joins. */
+/* vs_sim_capture_wait: *stream* waits for *mark*, if either is in a capture (*taken*); a stream
+ * outside joins the capture. */
 CUresult vs_sim_capture_wait(struct vs_sim_stream *stream, const struct vs_sim_capture_mark *mark,
                              bool *taken);
-/* vs_sim_capture_event: a node that records *event* or waits for it
+/* vs_sim_capture_event: adds a node that records *event* or waits for it
  * (CU_EVENT_RECORD_EXTERNAL); CUDA_ERROR_INVALID_VALUE outside of captures. */
 CUresult vs_sim_capture_event(struct vs_sim_stream *stream, CUevent event, bool record);
-/* vs_sim_capture_query: CUDA_ERROR_CAPTURED_EVENT when *mark* is in a capture,
- * which it invalidates. */
+/* vs_sim_capture_query: CUDA_ERROR_CAPTURED_EVENT if *mark* is in a capture, which it
+ * invalidates. */
 CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark);
-/* vs_sim_capture_alloc, vs_sim_capture_free: cuMemAllocAsync and cuMemFreeAsync in
- * *stream*, if it captures (*taken*). */
+/* vs_sim_capture_alloc, vs_sim_capture_free: cuMemAllocAsync and cuMemFreeAsync in *stream*, if it
+ * is capturing (*taken*). */
 CUresult vs_sim_capture_alloc(struct vs_sim_stream *stream, int device, size_t bytes,
                               CUdeviceptr *address, bool *taken);
 CUresult vs_sim_capture_free(struct vs_sim_stream *stream, CUdeviceptr address, bool *taken);
 
 /* ---- graphs (drv_graph_memory.c) ---- */
 
-/* vs_sim_block_free: free what an allocation node of a launched graph holds at
- * *address*: in the order of *stream*, or, when NULL, at once. INVALID_VALUE when
- * it holds nothing. */
+/* vs_sim_block_free: frees the block of a launched graph's allocation node at *address*: in the
+ * order of *stream*, or, if NULL, immediately. INVALID_VALUE if there is none. */
 CUresult vs_sim_block_free(uintptr_t address, struct vs_sim_stream *stream);
 /* vs_sim_block_where: its range, which never changes. */
 void vs_sim_block_where(const struct vs_sim_block *block, uintptr_t *base, uint64_t *range_id);
-/* vs_sim_block_map, vs_sim_block_unmap: do a MAP or UNMAP op. */
+/* vs_sim_block_map, vs_sim_block_unmap: run a MAP or UNMAP op. */
 void vs_sim_block_map(struct vs_sim_block *block);
 void vs_sim_block_unmap(struct vs_sim_block *block);
-/* vs_sim_block_drop: the context that owned the range at *address* has ended. */
+/* vs_sim_block_drop: the context that owned the range at *address* was destroyed. */
 void vs_sim_block_drop(uintptr_t address);
 
 /* ---- copies (drv_copy.c) ---- */
 
-/* vs_sim_end_device: fill *end* for device memory at *address*, *bytes* long.
- * CUDA_ERROR_INVALID_VALUE when CUDA knows no such memory. */
+/* vs_sim_end_device: fills *end* for device memory at *address*, *bytes* long.
+ * CUDA_ERROR_INVALID_VALUE if it is not CUDA memory. */
 CUresult vs_sim_end_device(uintptr_t address, size_t bytes, struct vs_sim_end *end);
-/* vs_sim_end_any: likewise, but unknown addresses are pageable host memory. */
+/* vs_sim_end_any: the same, but unknown addresses are pageable host memory. */
 CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end);
-/* vs_sim_copy_describe: fill *copy* from *params*, with the errors of
- * cuMemcpy3D. */
+/* vs_sim_copy_describe: fills *copy* from *params*, with the errors of cuMemcpy3D. */
 CUresult vs_sim_copy_describe(const CUDA_MEMCPY3D *params, struct vs_sim_copy *copy);
-/* vs_sim_set_describe: fill *set*; the errors of cuMemsetD2D32. */
+/* vs_sim_set_describe: fills *set*; the errors of cuMemsetD2D32. */
 CUresult vs_sim_set_describe(const CUDA_MEMSET_NODE_PARAMS *params, struct vs_sim_set *set);
-/* vs_sim_copy_submit: run *copy* in *stream* with the synchronous behaviour that
- * cuda.h documents for its kinds of memory (async: the Async functions). */
+/* vs_sim_copy_submit: runs *copy* in *stream* with the synchronous behaviour that cuda.h documents
+ * for its kinds of memory (async: the Async functions). */
 CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
                             struct vs_sim_copy *copy, bool async);
 
 /* ---- pools (drv_pool.c, drv_pool_memory.c) ---- */
 
-/* vs_sim_pools_release_idle: at a synchronisation, give back to the device what
- * pools hold unused above their release threshold. */
+/* vs_sim_pools_release_idle: called at a synchronisation: returns unused pool memory above the
+ * release threshold to the device. */
 void vs_sim_pools_release_idle(void);
-/* vs_sim_pool_block_free: free *address* of *pool*. With *stream*, in its order;
- * NULL: everything that used it is done. False: not a live block. */
+/* vs_sim_pool_block_free: frees *address* of *pool*. With *stream*, in its order; NULL: all work
+ * that used it is complete. Returns false if it is not a live block. */
 bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
                             struct vs_sim_stream *stream, uint64_t seq);
 
-/* vs_sim_pool_pin: until vs_sim_unpin, the pool keeps what lies at *address*, in use
- * or not. NULL: it has nothing there. */
+/* vs_sim_pool_pin: until vs_sim_unpin, the pool keeps its memory at *address*, in use or not. NULL:
+ * it has none there. */
 atomic_uint *vs_sim_pool_pin(struct vs_sim_pool *pool, uintptr_t address);
 
 /* ---- memory calls other files need (drv_memory.c) ---- */
 
-/* vs_sim_device_storage: vs_sim_space_alloc on the device of *ctx*, taking the time
- * an allocation takes and failing where a fault of *family* was asked for; unused
- * pool memory goes back before it gives up. */
+/* vs_sim_device_storage: vs_sim_space_alloc on the device of *ctx*, with the duration of an
+ * allocation and the faults of *family*; releases unused pool memory before it fails. */
 CUresult vs_sim_device_storage(struct vs_sim_context *ctx, enum vs_sim_family family, size_t bytes,
                                uintptr_t *base);
-/* vs_sim_memory_release: give back the storage of a range already removed. */
+/* vs_sim_memory_release: frees the storage of a range after its removal. */
 void vs_sim_memory_release(const struct vs_sim_range *range);
 
 /* ---- observation (drv_activity.c, drv_api.c) ---- */
@@ -778,33 +770,33 @@ static inline bool vs_sim_wants(unsigned bit)
     return atomic_load_explicit(&vs_sim_wanted, memory_order_relaxed) & bit;
 }
 
-/* vs_sim_report: hand *activity* to the observer when it wants its kind. */
+/* vs_sim_report: passes *activity* to the observer if it requested this kind. */
 void vs_sim_report(const struct vs_sim_activity *activity);
 void vs_sim_report_resource(enum vs_sim_resource what, struct vs_sim_context *ctx,
                             struct vs_sim_stream *stream);
-/* vs_sim_report_memory: *range* was allocated, or is released. Called by the register
- * of ranges for every kind; those that no call allocated are left out. */
+/* vs_sim_report_memory: *range* was allocated, or is released. Called by the registry of ranges for
+ * every kind; ranges without an allocating call are left out. */
 void vs_sim_report_memory(const struct vs_sim_range *range, bool release);
-/* vs_sim_memory_in: the next report of memory on this thread is in *stream*'s order. */
+/* vs_sim_memory_in: the next memory report on this thread is in *stream*'s order. */
 void vs_sim_memory_in(const struct vs_sim_stream *stream);
-/* vs_sim_report_pool: *keep*: of a trim. No pool lock may be held. */
+/* vs_sim_report_pool: reports a pool event. *keep*: of a trim. No pool lock may be held. */
 void vs_sim_report_pool(enum vs_sim_pool_event event, struct vs_sim_pool *pool, uint64_t keep);
-/* vs_sim_pool_state: as it is now (drv_pool_memory.c). */
+/* vs_sim_pool_state: the current state (drv_pool_memory.c). */
 struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool);
 
-/* vs_sim_correlate: the correlation number of work that this thread submits: the
- * watched call's, or outside one a fresh number, announced to the observer. 0 when it
- * does not want activity of *kind*. */
+/* vs_sim_correlate: the correlation number of work that this thread submits: that of the observed
+ * call, or outside one a fresh number, announced to the observer. 0 if the observer did not request
+ * activity of *kind*. */
 uint32_t vs_sim_correlate(enum vs_sim_activity_kind kind);
 
-/* vs_sim_call_current: the watched call that this thread is in, or NULL (drv_api.c). */
+/* vs_sim_call_current: the observed call that this thread is in, or NULL (drv_api.c). */
 struct vs_sim_call *vs_sim_call_current(void);
-/* vs_sim_report_call: to the observer, that *call* was entered or left. */
+/* vs_sim_report_call: reports entry or exit of *call* to the observer. */
 void vs_sim_report_call(struct vs_sim_call *call, bool left);
 /* vs_sim_correlation_new: a number not used before in this process, never 0. */
 uint32_t vs_sim_correlation_new(void);
 
-/* vs_sim_relax: one turn of a loop that waits for another thread. */
+/* vs_sim_relax: one iteration of a loop that waits for another thread. */
 static inline void vs_sim_relax(void)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few types and codes of NVML that the stand-in and its test use, by NVIDIA's
- * public API reference: layouts and values are those of the library's ABI. */
+ * The types and codes of NVML that the stand-in and its test use, from NVIDIA's public API
+ * reference: layouts and values are those of the library's ABI. */
 #ifndef VS_SIM_NVML_H
 #define VS_SIM_NVML_H
 
@@ -38,14 +38,14 @@ typedef struct {
     unsigned gpuInstanceId, computeInstanceId; /* UINT32_MAX without MIG */
 } nvmlProcessInfo_t;
 
-/* The process that stands for the spec's others=: no process can have this number, as
- * Linux gives none above 2^22. The next one is ours in nvml=pids. */
+/* The process that stands for the spec's others=: no process can have this number, as Linux gives
+ * none above 2^22. The next number is ours with nvml=pids. */
 #define VS_SIM_OTHERS_PID 4194305u
 #define VS_SIM_FOREIGN_PID 4194306u
 
-/* Of the stand-in driver, found by dlsym: bytes that this process holds on a physical
- * device, contexts included; 0 for one it does not use, or before cuInit. *contexts:
- * how many of them live there. */
+/* Found by dlsym in the stand-in driver: bytes that this process holds on a physical device,
+ * contexts included; 0 for a device that it does not use, or before cuInit. *contexts: number of
+ * contexts there. */
 typedef uint64_t vramscope_sim_held_fn(int physical, unsigned *contexts);
 
 #endif

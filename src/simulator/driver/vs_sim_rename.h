@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compiles every exported driver function under the name vs_sim_impl_<symbol>:
- * drv_api.c exports the symbol itself (vs_sim_thunk.h). By pragma, so that a
- * function needs no declaration first and none can be forgotten; calls from one
- * driver file to another function's definition go straight there. Included before
- * cuda.h, whose macros would be taken for the names. */
+ * Compiles every exported driver function under the name vs_sim_impl_<symbol>: drv_api.c exports
+ * the symbol itself (vs_sim_thunk.h). Pragmas need no prior declaration, and no function can be
+ * forgotten; calls from one driver file to another function's definition go straight there.
+ * Included before cuda.h, whose macros would be mistaken for the names. */
 #ifndef VS_SIM_RENAME_H
 #define VS_SIM_RENAME_H
 

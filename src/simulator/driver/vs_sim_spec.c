@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Presets and the spec parser. Figures are NVIDIA's published ones (the product's
- * data sheet for memory bandwidth, the architecture white paper for SMs, the CUDA
- * C++ programming guide's table of compute capabilities for limits per SM); total
- * memory is what such a device reports, a little under its nominal size. */
+ * Presets and the spec parser. Figures are NVIDIA's published ones (the product's data sheet for
+ * memory bandwidth, the architecture white paper for SMs, the CUDA C++ programming guide's table of
+ * compute capabilities for limits per SM); total memory is what such a device reports, slightly
+ * below its nominal size. */
 #include "simulator/driver/vs_sim_spec.h"
 
 #include <errno.h>
@@ -59,8 +59,8 @@ static enum vs_err explain(char *why, const char *what, const char *value)
     return VS_ERR_ARG;
 }
 
-/* The number that *text* begins with, up to a character of *ends*, into *out*;
- * returns where it ends, NULL when it is none within the bounds. */
+/* Parses the number at the start of *text*, up to a character of *ends*, into *out*; returns its
+ * end, or NULL if there is no number within the bounds. */
 static const char *parse_number(const char *text, const char *ends, uint64_t min, uint64_t max,
                                 uint64_t *out)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is simulated: the device presets and the text that chooses and alters
- * one ("t4-16g,capacity=2GiB,devices=2,fail=device:3"). Read once by the stand-in
- * driver from VRAMSCOPE_SIMULATE; docs/simulator.md describes the syntax for
- * people. What the faults mean stands in drv_fault.c. */
+ * The simulated devices: the presets and the text that chooses and alters one
+ * ("t4-16g,capacity=2GiB,devices=2,fail=device:3"). Read once by the stand-in driver from
+ * VRAMSCOPE_SIMULATE; docs/simulator.md describes the syntax, drv_fault.c the faults. */
 #ifndef VS_SIM_SPEC_H
 #define VS_SIM_SPEC_H
 
@@ -14,7 +13,7 @@
 #include "base/vs_err.h"
 
 #define VS_SIM_DEVICES_MAX 16
-#define VS_SIM_DRIVER_VERSION 13000 /* the newest driver this is */
+#define VS_SIM_DRIVER_VERSION 13000 /* the newest simulated driver version */
 #define VS_SIM_WHY_MAX 1024
 #define VS_SIM_FAILS_MAX 16
 
@@ -44,21 +43,21 @@ enum vs_sim_family { /* of allocations, as failure rules name them */
 struct vs_sim_fail {     /* one rule of fail=FAMILY:WHICH */
     unsigned families;   /* bits 1 << enum vs_sim_family */
     uint64_t first;      /* the number of the failing allocation, from 1; 0: by chance */
-    bool onwards;        /* that one and every later one */
+    bool onwards;        /* that one and all later ones */
     unsigned per_mille;  /* chance of each allocation */
 };
 
 enum vs_sim_cupti_state {
     VS_SIM_CUPTI_WORKS,
-    VS_SIM_CUPTI_REFUSED,      /* another tool has it */
-    VS_SIM_CUPTI_UNPRIVILEGED, /* profiling is for administrators only */
+    VS_SIM_CUPTI_REFUSED,      /* in use by another tool */
+    VS_SIM_CUPTI_UNPRIVILEGED, /* profiling is permitted to administrators only */
     VS_SIM_CUPTI_NONE,         /* no connection to the driver */
 };
 
 enum vs_sim_nvml_state {
     VS_SIM_NVML_WORKS,
     VS_SIM_NVML_PIDS,       /* this process has another number there: a container */
-    VS_SIM_NVML_NO_FIGURES, /* processes are listed, without their bytes */
+    VS_SIM_NVML_NO_FIGURES, /* processes are listed without their bytes */
     VS_SIM_NVML_NONE,       /* no connection to the driver */
 };
 
@@ -79,16 +78,16 @@ struct vs_sim_spec {
     struct vs_sim_fail fails[VS_SIM_FAILS_MAX];
     unsigned fail_count;
     uint64_t lost_launches;   /* a device is lost when it has run this many kernels; 0: never */
-    unsigned slow_every;      /* every so manieth device allocation is slow; 0: none */
-    unsigned slow_ms;         /* and then takes this much longer */
+    unsigned slow_every;      /* every slow_every-th device allocation is slow; 0: none */
+    unsigned slow_ms;         /* additional duration of a slow one */
     enum vs_sim_cupti_state cupti;
     enum vs_sim_nvml_state nvml;
-    unsigned driver_version;  /* what cuDriverGetVersion says; functions newer are not found */
+    unsigned driver_version;  /* the version of cuDriverGetVersion; newer functions are not found */
 };
 
-/* vs_sim_spec_parse: read *text* ("" and NULL give the default device). On
- * VS_ERR_ARG *spec* is unwritten and *why* (VS_SIM_WHY_MAX bytes) holds one line
- * with what is accepted. Any thread. */
+/* vs_sim_spec_parse: parses *text* ("" and NULL give the default device). On VS_ERR_ARG *spec* is
+ * unwritten and *why* (VS_SIM_WHY_MAX bytes) receives one line with the accepted values. Any
+ * thread. */
 enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *why) VS_MUST_CHECK;
 
 #endif

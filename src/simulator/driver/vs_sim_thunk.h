@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exported functions that can be watched. A function F is compiled under another,
- * hidden name (vs_sim_rename.h); the exported F is a few instructions which jump
- * there when nobody watches: a load, a test, a jump, arguments untouched. Else they
- * save the argument registers, ask vs_thunk_wanted and call vs_thunk_watched (C, one of
- * each in each library), which calls the function through vs_thunk_call and sees its result.
+ * Exported functions that can be observed. A function F is compiled under another, hidden name
+ * (vs_sim_rename.h); the exported F is a few instructions that jump there if calls are not
+ * observed: a load, a test, a jump, arguments untouched. Otherwise they save the argument
+ * registers, call vs_thunk_wanted and then vs_thunk_watched (C, one of each in each library), which
+ * calls the function through vs_thunk_call and sees its result.
  *
- * VS_THUNK, once for each function, and VS_THUNK_COMMON, once for each library,
- * are file-scope assembly. They rest on the C calling conventions of Linux: no
- * function takes more than VS_THUNK_STACK_WORDS words on the stack or two
- * floating-point numbers, and all return an int. The frames can be unwound. */
+ * VS_THUNK, once for each function, and VS_THUNK_COMMON, once for each library, are file-scope
+ * assembly. They rely on the C calling conventions of Linux: no function takes more than
+ * VS_THUNK_STACK_WORDS words on the stack or two floating-point numbers, and all return an int. The
+ * frames can be unwound. */
 #ifndef VS_SIM_THUNK_H
 #define VS_SIM_THUNK_H
 
@@ -25,38 +25,38 @@
 #error "CUDA exists on x86-64 and aarch64 only"
 #endif
 
-/* What a thunk knows of its function. */
+/* Describes the function of a thunk. */
 struct vs_thunk {
     void (*function)(void); /* the real one */
     const char *name;       /* as exported */
     uint32_t cbid;          /* as CUPTI numbers it */
 };
 
-/* The arguments of one call, as they came. The assembly knows the layout. */
+/* The arguments of one call as passed. The assembly relies on this layout. */
 struct vs_thunk_args {
     uint64_t words[VS_THUNK_REGISTERS];
     double numbers[2];
-    const uint64_t *stack; /* the first argument that was not in a register */
-    uint64_t caller;       /* where the call returns to */
+    const uint64_t *stack; /* the first argument that is not in a register */
+    uint64_t caller;       /* the call's return address */
 };
 
-/* vs_thunk_wanted: is the call really to be watched? If not, the function is entered as
- * though it had been called itself: nothing is left on the stack. */
+/* vs_thunk_wanted: is the call to be observed? If not, the function is entered as if called
+ * directly: nothing is left on the stack. */
 __attribute__((visibility("hidden"))) int vs_thunk_wanted(void);
-/* vs_thunk_watched: the call of a watched function; returns what it returned. */
+/* vs_thunk_watched: makes the call of an observed function; returns its result. */
 __attribute__((visibility("hidden"))) int vs_thunk_watched(const struct vs_thunk *thunk,
                                                            const struct vs_thunk_args *args);
-/* vs_thunk_call: call *function* with *args*. */
+/* vs_thunk_call: calls *function* with *args*. */
 __attribute__((visibility("hidden"))) int vs_thunk_call(void (*function)(void),
                                                         const struct vs_thunk_args *args);
 
 #define VS_THUNK_TEXT_1(x) #x
 #define VS_THUNK_TEXT(x) VS_THUNK_TEXT_1(x)
 
-/* VS_THUNK: export *symbol*, described by the hidden object *descriptor*. Its
- * function is the hidden *impl*. WATCH (assembly text defined by the file that uses
- * this) sets the condition "not equal" when the call is to be watched; it may use
- * the scratch registers of a call boundary only. All are string literals. */
+/* VS_THUNK: exports *symbol*, described by the hidden object *descriptor*. Its function is the
+ * hidden *impl*. WATCH (assembly text defined by the file that uses this) sets the condition "not
+ * equal" if the call is to be observed; it may only use the scratch registers of a call boundary.
+ * All are string literals. */
 #if defined(__x86_64__)
 
 #define VS_THUNK(symbol, impl, descriptor, WATCH)                                                  \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream capture. A capturing stream has a part in a capture: the tips, nodes that
- * what it is given next depends on. Work reaches here from the engine's submission
- * and becomes a node; an event recorded in a capture is a copy of the tips, and a
- * stream that waits for it joins. Whatever would connect captured work with other
- * work, or ask about it, is an error that invalidates the capture, which then stays
- * until it is ended (cuda.h, cuStreamBeginCapture and the functions after it; CUDA
- * programming guide, "Prohibited and Unhandled Operations"). */
+ * Stream capture. A capturing stream has a part in a capture: the tips, nodes that its next work
+ * depends on. The engine passes submitted work to this file, which turns it into a node; an event
+ * recorded in a capture is a copy of the tips, and a stream that waits for it joins. An operation
+ * that would connect captured work with other work, or query it, is an error that invalidates the
+ * capture, which then remains until it is ended (cuda.h, cuStreamBeginCapture and the functions
+ * after it; CUDA programming guide, "Prohibited and Unhandled Operations"). */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <stdlib.h>
@@ -16,14 +15,14 @@ struct vs_sim_part {
     struct vs_sim_capture *capture;
     struct vs_sim_stream *stream; /* NULL: it was destroyed */
     struct vs_sim_nodes tips;
-    CUgraphEdgeData *edges; /* as many zeroed ones as were asked for, or NULL */
+    CUgraphEdgeData *edges; /* as many zeroed ones as requested, or NULL */
 };
 
 struct vs_sim_capture {
     struct vs_sim_capture *next;
     uint64_t id;
     struct vs_sim_graph *graph;
-    bool own; /* the graph was made for it */
+    bool own; /* the graph was created for it */
     bool invalid;
     CUstreamCaptureMode mode;
     const void *thread; /* that began it */
@@ -35,7 +34,7 @@ atomic_uint vs_sim_captures;
 static struct vs_sim_capture *captures; /* guarded by the graph lock */
 static uint64_t next_id = 1;            /* likewise */
 static _Thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-static _Thread_local char thread_self; /* its address is the thread's name */
+static _Thread_local char thread_self; /* its address identifies the thread */
 
 /* ---- parts ---- */
 
@@ -118,8 +117,8 @@ static bool is_blocking(const struct vs_sim_stream *s)
     return !(s->flags & CU_STREAM_NON_BLOCKING);
 }
 
-/* Success unless *s* is the legacy stream and a blocking stream of its context
- * captures; those captures are invalidated when *use*. */
+/* Returns success unless *s* is the legacy stream and a blocking stream of its context is
+ * capturing; those captures are invalidated if *use*. */
 static CUresult legacy_check(struct vs_sim_stream *s, bool use)
 {
     CUresult e = CUDA_SUCCESS;
@@ -138,7 +137,7 @@ static CUresult legacy_check(struct vs_sim_stream *s, bool use)
     return e;
 }
 
-/* The part of a stream that is to be used, or NULL; *e*: whether it may be. */
+/* The part of a stream about to be used, or NULL; *e*: whether the use is allowed. */
 static struct vs_sim_part *use(struct vs_sim_stream *s, CUresult *e)
 {
     struct vs_sim_part *p = part_of(s);
@@ -197,7 +196,7 @@ CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark)
 
 /* ---- what captures take ---- */
 
-/* *node*, just made or refused with *e*, is what *p*'s stream was given. */
+/* *node*, just created or refused with *e*, becomes the latest work of *p*'s stream. */
 static CUresult took(struct vs_sim_part *p, CUresult e, struct vs_sim_node *node)
 {
     if (!e && !tips_set(p, node))
@@ -211,7 +210,7 @@ CUresult vs_sim_capture_take(struct vs_sim_stream *s, struct vs_sim_op *op, bool
     CUresult e;
     *taken = false;
     if ((!part_of(s) && !s->legacy) || op->kind == VS_SIM_OP_RECORD)
-        return CUDA_SUCCESS; /* a record was asked about before its event was locked */
+        return CUDA_SUCCESS; /* a record was queried before its event was locked */
     vs_sim_graph_lock();
     struct vs_sim_part *p = use(s, &e);
     *taken = p || e;
@@ -328,7 +327,7 @@ static CUresult wait_joins(struct vs_sim_stream *s, const struct vs_sim_capture_
 {
     struct vs_sim_capture *c = capture_of(atomic_load(&mark->capture));
     if (!c)
-        return CUDA_ERROR_CAPTURED_EVENT; /* what was captured is no work to wait for */
+        return CUDA_ERROR_CAPTURED_EVENT; /* captured work cannot be waited for */
     if (c->invalid)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (s->legacy)
@@ -484,7 +483,7 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph,
     return begin_to(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, true);
 }
 
-/* Are the tips of every other part among what the tips of the origin come after? */
+/* Do the tips of the origin depend on the tips of every other part? */
 static CUresult joined(const struct vs_sim_capture *c)
 {
     struct vs_sim_nodes reached = {0};

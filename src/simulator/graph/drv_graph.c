@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs as structures: making and cloning them, their nodes and edges, and what
- * can be asked about those. What nodes do is in drv_graph_node.c. An edge is kept
- * at both of its ends. */
-#define _GNU_SOURCE /* a recursive mutex without code to make it */
+ * Graphs as structures: creation and cloning, their nodes and edges, and queries about them. The
+ * work of nodes is in drv_graph_node.c. An edge is stored at both of its ends. */
+#define _GNU_SOURCE /* a recursive mutex with a static initialiser */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static pthread_mutex_t graphs_mu = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static struct vs_sim_graph *unused_graphs; /* guarded by graphs_mu, like all below */
+static struct vs_sim_graph *unused_graphs; /* guarded by graphs_mu, like the following */
 static struct vs_sim_node *unused_nodes;
 static uint64_t next_node_id = 1;
 static uint32_t next_graph_id = 1;
@@ -164,7 +163,7 @@ CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
     return CUDA_SUCCESS;
 }
 
-/* What it stands for, not its edges. */
+/* Frees the node's content, not its edges. */
 void vs_sim_node_empty(struct vs_sim_node *n)
 {
     vs_sim_op_clean(&n->op);
@@ -258,7 +257,7 @@ void vs_sim_graph_free(struct vs_sim_graph *g)
     unused_graphs = g;
 }
 
-/* The nodes of *from* have their places in it as `walk`. */
+/* `walk` of each node of *from* is its position in the list. */
 static bool clone_nodes(struct vs_sim_graph *to, const struct vs_sim_graph *from)
 {
     for (size_t i = 0; i < from->nodes.count; i++) {
@@ -312,7 +311,7 @@ bool vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *li
     list->count = 0;
     for (size_t i = 0; i < graph->nodes.count; i++) {
         struct vs_sim_node *n = graph->nodes.at[i];
-        n->walk = n->before.count; /* dependencies that are not in the list yet */
+        n->walk = n->before.count; /* dependencies not yet in the list */
         if (!n->walk)
             ok = ok && vs_sim_nodes_add(list, n);
     }
@@ -478,8 +477,8 @@ CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, cons
 
 /* ---- lists for the program ---- */
 
-/* The two-step protocol: without *out* the count alone; with it as many as fit,
- * the rest of *out* NULL. */
+/* The two-step protocol: without *out* only the count; with it as many as fit, the rest of *out*
+ * NULL. */
 static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *count)
 {
     if (!count)

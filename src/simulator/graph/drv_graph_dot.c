@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuGraphDebugDotPrint: a graph in the DOT language of Graphviz, child graphs as
- * clusters. Node types, ids and kernel names always; more by the flags. */
+ * cuGraphDebugDotPrint: a graph in the DOT language of Graphviz, child graphs as clusters. Node
+ * types, ids and kernel names always; further details by flags. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Executable graphs: made as a private clone with a plan of launch, so later
- * changes of the graph do not reach them; changed node by node, or as a whole from
- * a graph of the same shape. What may change follows cuda.h, cuGraphExecUpdate. */
+ * Executable graphs: created as a private clone with a launch plan, so later changes of the graph
+ * do not affect them; updated node by node, or as a whole from a graph of the same shape. Permitted
+ * changes follow cuda.h, cuGraphExecUpdate. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static CUresult flags_check(uint64_t flags, bool with_params)
     return device ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
-/* One node of a circle, or NULL. */
+/* One node of a cycle, or NULL. */
 static struct vs_sim_node *in_circle(const struct vs_sim_graph *g)
 {
     struct vs_sim_nodes order = {0};
@@ -91,7 +91,7 @@ static struct vs_sim_node *in_circle(const struct vs_sim_graph *g)
     return found;
 }
 
-/* Cooperative kernels must fit on the device, as when they are launched. */
+/* Cooperative kernels must fit on the device, as at a launch. */
 static CUresult kernels_fit(const struct vs_sim_graph *g)
 {
     CUresult e = CUDA_SUCCESS;
@@ -281,7 +281,7 @@ static CUresult node_enter(CUgraphExec exec, CUgraphNode handle, struct vs_sim_g
     return *node ? CUDA_SUCCESS : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
 }
 
-/* The branches were laid out for the contexts the nodes had. */
+/* The branches were planned for the previous contexts of the nodes. */
 static void replan(struct vs_sim_graph_exec *x) { x->branch_ctx = NULL; }
 
 static CUresult set(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams *p)
@@ -439,9 +439,8 @@ static CUgraphExecUpdateResult fail(CUgraphExecUpdateResultInfo *info, CUgraphEx
     return why;
 }
 
-/* The nodes nothing depends on are paired in order of creation, others in order of
- * the edges that lead to them; `walk` of a node of *new* is the node it is paired
- * with. *todo* is a list of nodes whose pairs are known. */
+/* Nodes without dependents are paired in order of creation, others in order of the edges that lead
+ * to them; `walk` of a node of *new* is its partner. *todo* is a list of paired nodes. */
 static CUgraphExecUpdateResult pair_before(struct vs_sim_nodes *todo, struct vs_sim_node *new,
                                            CUgraphExecUpdateResultInfo *info)
 {
@@ -501,7 +500,7 @@ static CUgraphExecUpdateResult pair(const struct vs_sim_graph *old, const struct
     return r;
 }
 
-/* Checks all, and with *apply* changes what was checked before. */
+/* Checks everything, and with *apply* changes what an earlier call checked. */
 static CUgraphExecUpdateResult update(const struct vs_sim_graph *old,
                                       const struct vs_sim_graph *new, bool apply,
                                       CUgraphExecUpdateResultInfo *info)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The numbers by which activity records name graphs and their nodes, for CUPTI
- * (vs_sim_activity.h). */
+ * The ids of graphs and nodes in activity records, for CUPTI (vs_sim_activity.h). */
 #include "simulator/graph/vs_sim_graph.h"
 
 VS_SIM_EXPORT vramscope_sim_graph_id_fn vramscopeSimGraphId;

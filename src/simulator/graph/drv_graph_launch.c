@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launching an executable graph. Its nodes, those of child graphs among them, are
- * put in one order, dependencies first, and spread over branches: a node goes on in
- * the branch of a dependency when it is the first to do so, else it begins another.
- * The first branch is the stream of the launch, the others are streams of the
- * executable graph's own, so branches run beside each other. Each launch queues
- * copies of the nodes' work with waits for numbers of other branches; all of them
- * wait for the launch's beginning, and its end waits for all of them. */
+ * Launches of executable graphs. The nodes, including those of child graphs, are put in one order,
+ * dependencies first, and distributed to branches: a node continues the branch of a dependency if
+ * it is the first to do so, else it begins another. The first branch is the stream of the launch,
+ * the others are streams owned by the executable graph, so branches run concurrently. Each launch
+ * queues copies of the nodes' work with waits for numbers of other branches; all of them wait for
+ * the start of the launch, and its end waits for all of them. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <stdlib.h>
@@ -56,7 +55,7 @@ static struct vs_sim_step *step_new(struct graph_launch_plan *p, struct vs_sim_n
     return s;
 }
 
-/* What *n* waits for; a root of a child graph waits for what that waits for. */
+/* The dependencies of *n*; a root of a child graph has those of the child graph node. */
 static void need_all(struct graph_launch_plan *p, const struct vs_sim_node *n)
 {
     while (!n->before.count && n->graph->parent)
@@ -83,7 +82,7 @@ static bool plan_graph(struct graph_launch_plan *p, struct vs_sim_graph *g)
         if (!child)
             need_all(p, n);
         if (p->ok && s) {
-            n->walk = p->exec->step_count - 1; /* from here on, where it is in the plan */
+            n->walk = p->exec->step_count - 1; /* from here on, its position in the plan */
             s->count = (uint32_t)p->exec->need_count - s->first;
         }
     }
@@ -117,7 +116,7 @@ static uint32_t branch_for(struct vs_sim_graph_exec *x, const struct vs_sim_step
         x->branches[x->branch_count] = (struct vs_sim_branch){.ctx = ctx};
         return x->branch_count++;
     }
-    uint32_t best = 0; /* the one that was used the longest time ago */
+    uint32_t best = 0; /* the least recently used one */
     for (uint32_t b = 1; b < x->branch_count; b++)
         if (x->branches[b].ctx == ctx && (x->branches[best].ctx != ctx || tails[b] < tails[best]))
             best = b;
@@ -145,7 +144,7 @@ void vs_sim_exec_close(struct vs_sim_graph_exec *x)
     x->step_count = x->need_count = x->need_max = 0;
 }
 
-/* Nodes of more than VS_SIM_BRANCHES_MAX contexts would end up in a wrong one. */
+/* With nodes of more than VS_SIM_BRANCHES_MAX contexts, some would run in a wrong one. */
 static CUresult branches_plan(struct vs_sim_graph_exec *x, struct vs_sim_context *ctx)
 {
     uint32_t tails[VS_SIM_BRANCHES_MAX];
@@ -193,13 +192,13 @@ static CUresult branches_open(struct vs_sim_graph_exec *x, struct vs_sim_stream 
 struct launch {
     struct vs_sim_graph_exec *exec;
     uint32_t correlation;
-    uint64_t begin;                      /* number of the beginning, in the first branch */
+    uint64_t begin;                      /* number of the start, in the first branch */
     uint64_t newest[VS_SIM_BRANCHES_MAX]; /* number of each branch's newest step; 0: none yet */
     uint64_t *numbers;                   /* of each step in its branch's stream */
 };
 
-/* Memory that was given to somebody else since the node was made is used all the
- * same, as a device does; memory that is not there is an illegal address. */
+/* Memory that was reallocated since the node was created is used anyway, as a device does; freed
+ * memory is an illegal address. */
 static void refresh(struct vs_sim_end *end)
 {
     struct vs_sim_range range;
@@ -240,7 +239,7 @@ static bool op_fill(struct vs_sim_op *op, const struct vs_sim_node *n)
     return true;
 }
 
-/* Only the newest step needed of a branch matters, and none of the own branch. */
+/* Only the newest required step of a branch matters, and none of the own branch. */
 static bool op_wait(const struct launch *l, const struct vs_sim_step *s, struct vs_sim_op *op)
 {
     const struct vs_sim_graph_exec *x = l->exec;
@@ -395,8 +394,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec hGraph, CUstream hStream)
     return launch(hGraph, hStream, true);
 }
 
-/* There is nothing to send ahead; the upload is a place in the stream's order behind
- * the newest launch. */
+/* There is nothing to upload: it is a position in the stream's order after the newest launch. */
 static CUresult upload(CUgraphExec handle, CUstream stream_handle, bool per_thread)
 {
     struct vs_sim_graph_exec *x;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of graphs. An allocation node owns a block: address space without access,
- * fixed for the node's life, with a range in the register. A launch takes physical
- * memory for the block from its device's graph memory, which keeps what is freed
- * until it is trimmed; the pages are there from the moment the launch reaches the
- * allocation until something frees it. A block lives as long as nodes or launches
- * need it. Whether it is allocated in the program's order (`live`) and whether its
- * pages are there in the device's order (`mapped`) are two things. */
+ * Memory of graphs. An allocation node owns a block: address space without access, fixed for the
+ * node's life, with a range in the registry. A launch takes physical memory for the block from its
+ * device's graph memory, which keeps freed memory until it is trimmed; the pages are present from
+ * the time the launch reaches the allocation until the block is freed. A block lives as long as
+ * nodes or launches need it. Whether it is allocated in program order (`live`) and whether its
+ * pages are present in device order (`mapped`) are separate states. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <stdlib.h>
@@ -15,25 +14,25 @@
 
 struct vs_sim_block {
     struct vs_sim_block *next;
-    uintptr_t base, pages; /* pages: what mmap returned */
+    uintptr_t base, pages; /* pages: the result of mmap */
     size_t bytes;          /* physical: whole pages */
     int device;
     uint64_t range_id;
     uint32_t freed_by; /* id of a graph with a free node for it; 0: none */
     uint32_t owner;    /* id of the graph that allocates it; 0: not known yet */
-    unsigned nodes;    /* allocation nodes, those of executable graphs too */
+    unsigned nodes;    /* allocation nodes, including those of executable graphs */
     unsigned users;    /* launches that allocated it and were not freed, in device order */
-    bool charged;      /* counted as used while it has users and its context lives */
-    bool live;         /* allocated and not freed, in the program's order */
+    bool charged;      /* counted as used while it has users and its context exists */
+    bool live;         /* allocated and not freed, in program order */
     bool mapped;
-    bool gone; /* its context has ended */
+    bool gone; /* its context was destroyed */
 };
 
 struct graph_memory { /* of one device */
     uint64_t used, used_high, reserved, reserved_high;
 };
 
-static pthread_mutex_t blocks_mu = PTHREAD_MUTEX_INITIALIZER; /* engines take it, too */
+static pthread_mutex_t blocks_mu = PTHREAD_MUTEX_INITIALIZER; /* also taken by engines */
 static struct vs_sim_block *blocks;                           /* guarded by blocks_mu */
 static struct graph_memory memories[VS_SIM_DEVICES_MAX];      /* guarded by blocks_mu */
 
@@ -208,7 +207,7 @@ void vs_sim_block_map(struct vs_sim_block *b)
 
 static void unmap_locked(struct vs_sim_block *b)
 {
-    note_resident(b, -1); /* returns when nothing touches it any more */
+    note_resident(b, -1); /* returns when no work uses it any more */
     if (b->mapped)
         mmap((void *)b->base, b->bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -257,7 +256,7 @@ void vs_sim_block_drop(uintptr_t address)
         b->gone = true; /* its range has been removed */
         unmap_locked(b);
         return_locked(b);
-        if (b->live) /* nobody will free it; frees on their way still name the block */
+        if (b->live) /* it will not be freed; pending frees still refer to the block */
             b->users--;
         b->live = false;
         delete_if_unused_locked(b);
@@ -277,7 +276,7 @@ static bool allocates(const struct vs_sim_graph_exec *exec, const struct vs_sim_
     return false;
 }
 
-/* Every allocation must be free and every free must have something to free. */
+/* Each allocated block must be free before, and each freed block allocated. */
 static CUresult check_locked(const struct vs_sim_graph_exec *exec)
 {
     bool frees_itself = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each type of node does: adding it, and its parameters. All ways lead through
- * CUgraphNodeParams, which has a member for each type. A kernel's arguments are
- * copied as its host function's registration says; without one only the shape is
- * kept. Semaphores and conditions are not simulated. */
+ * The node types: adding a node, and its parameters. All functions use CUgraphNodeParams, which has
+ * a member for each type. A kernel's arguments are copied according to its host function's
+ * registration; without one only the shape is stored. Semaphores and conditional nodes are not
+ * simulated. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* ---- contexts ---- */
 
-/* Where *n* runs: in the context given, else where it did, else in the current one. */
+/* The context of *n*: the given one, else its present one, else the current one. */
 static CUresult context_for(const struct vs_sim_node *n, CUcontext given,
                             struct vs_sim_context **ctx)
 {
@@ -46,7 +46,7 @@ static CUresult set_kernel(struct vs_sim_node *n, const CUDA_KERNEL_NODE_PARAMS_
     if (!e)
         e = vs_sim_launch_describe(&op.u.launch, f, grid, block, p->sharedMemBytes, p->kernelParams,
                                    p->extra);
-    if (!e && n->op.kind == VS_SIM_OP_KERNEL) { /* attributes are no parameters */
+    if (!e && n->op.kind == VS_SIM_OP_KERNEL) { /* attributes are not parameters */
         op.u.launch.attributes = n->op.u.launch.attributes;
         e = vs_sim_launch_fits(&op.u.launch);
     }
@@ -445,14 +445,14 @@ static CUgraphNodeParams host_params(const CUDA_HOST_NODE_PARAMS *p)
 static CUgraphNodeParams event_params(CUgraphNodeType type, CUevent event)
 {
     CUgraphNodeParams all = {.type = type};
-    all.eventWait.event = event; /* the first member of eventRecord, too */
+    all.eventWait.event = event; /* also the first member of eventRecord */
     return all;
 }
 
 static CUgraphNodeParams batch_params(const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
 {
     CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
-    memcpy(&all.memOp, p, sizeof *p); /* both versions are alike */
+    memcpy(&all.memOp, p, sizeof *p); /* both versions are equal */
     return all;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * User objects: counted references held by the program, by graphs and by
- * executable graphs. The destructor of the last one runs on a thread of its own,
- * where it may not call CUDA; for an executable graph, after its launches. */
+ * User objects: reference-counted, held by the program, by graphs and by executable graphs. The
+ * destructor runs on a separate thread, where it may not call CUDA; for an executable graph, after
+ * its launches. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ struct vs_sim_object {
     atomic_ullong count;
     CUhostFn destroy;
     void *data;
-    struct vs_sim_object *next; /* among the unused ones */
+    struct vs_sim_object *next; /* in the list of unused objects */
 };
 
 struct release { /* due when the stream has completed seq */
@@ -48,7 +48,7 @@ static void object_end(struct vs_sim_object *o)
     vs_sim_host_function_begin();
     o->destroy(o->data);
     vs_sim_host_function_end();
-    atomic_store(&o->mark, 0); /* kept for reuse, like all that handles point to */
+    atomic_store(&o->mark, 0); /* kept for reuse, like all targets of handles */
     pthread_mutex_lock(&due_mu);
     o->next = unused;
     unused = o;
@@ -95,7 +95,8 @@ static bool start_thread_locked(void)
     if (thread_started)
         return true;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's handlers run on its threads */
+    /* the program's signal handlers run on its own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     thread_started = !pthread_create(&thread, NULL, releaser_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (thread_started)
@@ -103,7 +104,7 @@ static bool start_thread_locked(void)
     return thread_started;
 }
 
-/* Without host memory or a thread the references are simply kept. */
+/* Without host memory or a thread the references are never released. */
 static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream, uint64_t seq)
 {
     struct release *r = held ? malloc(sizeof *r) : NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Creating, describing and destroying CUDA arrays and mipmapped arrays. Storage is
- * device memory, counted like it. A mipmapped array is one allocation: 512 bytes
- * that stand for the whole, then its levels, each with a range of its own. Not
- * simulated, and refused with CUDA_ERROR_NOT_SUPPORTED: sparse and deferred
- * mapping, planar and block-compressed formats, what graphics interop marks. */
+ * Creates, describes and destroys CUDA arrays and mipmapped arrays. Storage is device memory and
+ * counted as such. A mipmapped array is one allocation: 512 bytes that represent the whole, then
+ * its levels, each with its own range. Not simulated, and refused with CUDA_ERROR_NOT_SUPPORTED:
+ * sparse and deferred mapping, planar and block-compressed formats, graphics interop flags. */
 #include "simulator/memory/vs_sim_array.h"
 
 #include <stdlib.h>
@@ -18,11 +17,11 @@
      CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
 
 static pthread_mutex_t unused_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_sim_array *unused; /* guarded by unused_mu; never given back to malloc */
+static struct vs_sim_array *unused; /* guarded by unused_mu; never returned to malloc */
 
 /* ---- formats ---- */
 
-/* Bytes of one channel, and how many the format has by itself (0: any). */
+/* Bytes of one channel, and the number of channels that the format implies (0: any). */
 static const struct {
     CUarray_format format;
     uint8_t bytes, channels;
@@ -69,7 +68,7 @@ enum shape { ROW, PLANE, GATHER, BOX, BOX_ALTERNATE, ROWS, PLANES, CUBE, CUBES }
 
 #define A(x) CU_DEVICE_ATTRIBUTE_MAXIMUM_##x
 static const struct {
-    CUdevice_attribute texture[3], surface[3]; /* 0: the extent is not bounded or not there */
+    CUdevice_attribute texture[3], surface[3]; /* 0: no bound, or no such dimension */
 } limits[] = {
     [ROW] = {{A(TEXTURE1D_WIDTH)}, {A(SURFACE1D_WIDTH)}},
     [PLANE] = {{A(TEXTURE2D_WIDTH), A(TEXTURE2D_HEIGHT)},
@@ -174,7 +173,8 @@ static CUresult array_add(struct vs_sim_context *ctx, struct vs_sim_array *a, ui
     struct vs_sim_range range = {.base = base,
                                  .bytes = bytes,
                                  .kind = VS_SIM_RANGE_ARRAY,
-                                 .ctx = a->is_level ? NULL : ctx, /* levels go with the whole */
+                                 /* levels are freed with the whole */
+                                 .ctx = a->is_level ? NULL : ctx,
                                  .array = a,
                                  .device = ctx->device->ordinal};
     return vs_sim_range_add(&range);
@@ -299,7 +299,7 @@ CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAlloca
 
 CUresult cuArrayDestroy(CUarray hArray) { return destroy((uintptr_t)hArray, false); }
 
-/* Common head of the functions that ask something of an array. */
+/* Common start of the functions that query an array. */
 static CUresult describe(const void *out, CUarray handle, struct vs_sim_array *a)
 {
     struct vs_sim_context *ctx;
@@ -358,8 +358,8 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarra
     return e;
 }
 
-/* What these ask for only planar, sparse or deferred arrays have; there are none
- * here, and cuda.h names the error for all others. */
+/* Only planar, sparse or deferred arrays have these properties; such arrays do not exist here, and
+ * cuda.h specifies the error for all others. */
 
 CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 {
@@ -414,7 +414,7 @@ static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsign
     return out;
 }
 
-/* What a level takes of the storage: bases are apart even for single bytes. */
+/* Storage bytes of a level: base addresses differ even for single bytes. */
 static size_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t element)
 {
     return (bytes_of(d, element) + VS_SIM_UNIT_BYTES - 1) & ~(size_t)(VS_SIM_UNIT_BYTES - 1);

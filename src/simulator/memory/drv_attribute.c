@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launch attributes of streams and kernel nodes (cuda.h, CUlaunchAttributeID says what
- * each is valid for). Most are hints to hardware that is not simulated: they are kept,
- * handed on from a stream to its launches and from those to captured nodes, and
- * answered. What would have an effect that is not simulated is refused. */
+ * Launch attributes of streams and kernel nodes (cuda.h, CUlaunchAttributeID says where each is
+ * valid). Most are hints to hardware that is not simulated: they are stored, inherited from a
+ * stream by its launches and from those by captured nodes, and returned. An attribute with an
+ * effect that is not simulated is refused. */
 #include "simulator/graph/vs_sim_graph.h"
 
 #define VALID_STREAM 1u
@@ -28,7 +28,8 @@ static unsigned valid_for(CUlaunchAttributeID id)
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: /* a CU_KERNEL_NODE_ATTRIBUTE */
         return VALID_NODE | VALID_LAUNCH;
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: /* allows, does not ask for */
+    /* permits it, does not request it */
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return VALID_LAUNCH;
     default: return 0;

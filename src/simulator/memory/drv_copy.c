@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a copy is checked, ordered and waited for; the entry points are in
- * drv_copy_api.c. Who waits follows cuda.h ("API synchronization behavior"): a
- * synchronous copy returns when it is done, except between device memories; an
- * asynchronous one returns at once, except to or from pageable memory, where a
- * small source is staged and all else is waited for. */
+ * Checks, orders and waits for copies; the entry points are in drv_copy_api.c. Waits follow cuda.h
+ * ("API synchronization behavior"): a synchronous copy returns when it is complete, except between
+ * device memories; an asynchronous one returns immediately, except to or from pageable memory,
+ * where a small source is staged and the call waits for all others. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGED_MAX 65536 /* larger pageable sources are not copied aside */
+#define STAGED_MAX 65536 /* larger pageable sources are not staged */
 
 static enum vs_sim_memory_kind kind_of(const struct vs_sim_range *range)
 {
@@ -34,10 +33,10 @@ static void end_from(const struct vs_sim_range *range, uintptr_t address, size_t
     end->pool = range->kind == VS_SIM_RANGE_POOL ? range->pool : NULL;
     end->id = range->kind == VS_SIM_RANGE_POOL
                   ? 0
-                  : range->id; /* pool blocks change hands in stream order */
+                  : range->id; /* pool blocks change owners in stream order */
 }
 
-/* Memory of cuMemMap may be several mappings, one after the other. */
+/* Memory of cuMemMap may consist of several adjacent mappings. */
 static bool reaches(const struct vs_sim_range *range, uintptr_t address, size_t bytes)
 {
     if (range->kind == VS_SIM_RANGE_MAPPED)
@@ -95,7 +94,7 @@ static bool must_wait(const struct vs_sim_copy *copy, bool async)
     return copy->from.memory == VS_SIM_MEMORY_PAGEABLE && !copy->staged;
 }
 
-/* A small pageable source is read now, so that the caller may reuse it at once. */
+/* A small pageable source is read now, so that the caller may reuse it immediately. */
 static bool stage(struct vs_sim_copy *copy)
 {
     size_t bytes = copy->width;
@@ -122,7 +121,7 @@ CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *st
         return CUDA_ERROR_OUT_OF_MEMORY;
     copy->async = async;
     copy->staged = NULL;
-    bool captured = atomic_load(&stream->capture); /* is read when the graph runs */
+    bool captured = atomic_load(&stream->capture); /* read when the graph runs */
     bool ok = !async || captured || stage(copy);
     op->u.copy = *copy;
     if (!ok) {

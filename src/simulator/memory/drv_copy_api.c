@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The copy entry points: one-dimensional by named direction or by address, peers,
- * and two- and three-dimensional ones described by a structure. */
+ * The copy entry points: one-dimensional by named direction or by address, peers, and two- and
+ * three-dimensional ones described by a structure. */
 #include "simulator/memory/vs_sim_array.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@ static CUresult copy_1d(uintptr_t to, enum copy_api_side to_side, uintptr_t from
 
 #define P(x) ((uintptr_t)(x))
 
-/* Each direction in its four forms: synchronous and asynchronous, with the legacy
- * and the per-thread default stream. */
+/* Each direction in four forms: synchronous and asynchronous, with the legacy and the per-thread
+ * default stream. */
 #define COPY_FORMS(name, async_name, to_type, to_side, from_type, from_side)                   \
     CUresult name(to_type dst, from_type src, size_t ByteCount)                                \
     {                                                                                          \
@@ -157,7 +157,7 @@ static CUresult copy_box(const struct box_end *to, const struct box_end *from, s
     return e ? e : vs_sim_copy_submit(stream->ctx, stream, &copy, async);
 }
 
-/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have the same names for these fields. */
 #define BOX_ENDS(c)                                                                            \
     struct box_end from = {(c)->srcMemoryType, (c)->srcHost,     (c)->srcDevice, \
                            (c)->srcArray,      (c)->srcXInBytes, (c)->srcY,      \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one-dimensional copies that name arrays. They reach the first row of an
- * array, as cuda.h speaks of 1D arrays only; boxes of larger ones are copied by
- * the descriptors of drv_copy_api.c. */
+ * One-dimensional copies to and from arrays. They access the first row of an array, since cuda.h
+ * defines them for 1D arrays only; the functions of drv_copy_api.c copy boxes of larger ones. */
 #include "simulator/memory/vs_sim_array.h"
 
 enum copy_array_side { ARRAY, DEVICE, HOST };

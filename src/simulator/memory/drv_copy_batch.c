@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batches of copies: all are checked before the first is queued, then they run one
- * after the other in the stream. When a source is read is what the batch says of
- * it, never whether its memory is pageable: in stream order, or, for access during
- * the call, before it returns. Location hints move nothing. */
+ * Batches of copies: all are checked before the first is queued, then they run one after the other
+ * in the stream. The batch determines when a source is read, not whether its memory is pageable: in
+ * stream order, or, for access during the call, before it returns. Location hints have no effect.
+ */
 #include "simulator/memory/vs_sim_array.h"
 
 static CUresult enter(CUstream handle, bool per_thread, struct vs_sim_stream **stream)
@@ -77,7 +77,7 @@ static CUresult list_check(const struct copy_batch_list *l, size_t *bad)
     return CUDA_SUCCESS;
 }
 
-/* *bad*: index of the copy that is wrong, SIZE_MAX when it is none of them. */
+/* *bad*: index of the invalid copy, SIZE_MAX if the error is not in one. */
 static CUresult batch(const struct copy_batch_list *l, CUstream handle, bool per_thread, size_t *bad)
 {
     struct vs_sim_stream *stream;
@@ -117,7 +117,7 @@ static CUresult pointer_end(const CUmemcpy3DOperand *o, const CUextent3D *extent
     return vs_sim_end_any(o->op.ptr.ptr, span, end);
 }
 
-/* Bytes of an element of *o*, 0 for a pointer, into *element*. */
+/* Stores the element size of *o* in *element*; 0 for a pointer. */
 static CUresult element_of(const CUmemcpy3DOperand *o, size_t *element)
 {
     struct vs_sim_array array;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for devices of others (GPUDirect RDMA): a descriptor of an address range. What a
- * network device would do by it, read() and write() do, from the start of the range on.
- * It does not keep the memory, which a real one does: what is freed is read as zeros, or
- * as what has come there since. */
+ * Memory for devices of others (GPUDirect RDMA): a descriptor of an address range. read() and
+ * write() act as a network device would, from the start of the range on. Unlike a real one, it does
+ * not keep the memory alive: freed memory reads as zeros, or as the content of a later allocation.
+ */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
         !vs_sim_space_place(range.device, dptr, &store, &offset))
         return CUDA_ERROR_NOT_SUPPORTED;
     snprintf(path, sizeof path, "/proc/self/fd/%d", store);
-    int fd = open(path, O_RDWR | O_CLOEXEC); /* with a position of its own */
+    int fd = open(path, O_RDWR | O_CLOEXEC); /* with its own file position */
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     if (lseek(fd, (off_t)offset, SEEK_SET) < 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * External memory by descriptor: anything that can be mapped for sharing, as a memory
- * file or an exported cuMemCreate allocation. Importing takes the descriptor; each
- * mapped buffer is a range of its own, freed with cuMemFree, and outlives the object. */
+ * External memory by descriptor: anything that can be mapped for sharing, such as a memory file or
+ * an exported cuMemCreate allocation. An import takes over the descriptor; each mapped buffer is a
+ * range of its own, freed with cuMemFree, and outlives the object. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ struct external {
     uint64_t bytes;
 };
 
-static _Atomic(struct external *) externals; /* all ever, so that stale handles are known */
+/* all ever imported, so that stale handles are recognised */
+static _Atomic(struct external *) externals;
 
 static struct external *external_of(CUexternalMemory handle)
 {
@@ -59,7 +60,7 @@ CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
     return CUDA_SUCCESS;
 }
 
-/* The pages that hold [base, base + bytes). */
+/* The pages that contain [base, base + bytes). */
 static size_t pages_of(uintptr_t base, size_t bytes, uintptr_t *first)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -91,7 +92,7 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
                                  .ctx = ctx,
                                  .device = ctx->device->ordinal};
     if (!vs_sim_store_map(at, bytes, x->fd, from, PROT_READ | PROT_WRITE))
-        e = CUDA_ERROR_INVALID_HANDLE; /* not a file for writing */
+        e = CUDA_ERROR_INVALID_HANDLE; /* a file not open for writing */
     else
         e = vs_sim_range_add(&range);
     if (e)

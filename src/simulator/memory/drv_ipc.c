@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Interprocess memory handles (cuIpc). A handle names the exporting process, the
- * memory file of the device's window and a place in it; opening maps the pages that
- * hold the allocation, which for small ones hold others too. Every process keeps a
- * table of what it has exported and not freed since, so that a stale handle is
- * refused instead of mapping somebody else's memory. */
+ * Interprocess memory handles (cuIpc). A handle contains the exporting process, the memory file of
+ * the device's window and a position in it; opening maps the pages that contain the allocation,
+ * which for small ones contain others too. Every process keeps a table of its current exports, so
+ * that a stale handle is refused instead of mapping another allocation's memory. */
 #include "simulator/memory/vs_sim_ipc.h"
 
 #include <errno.h>
@@ -41,7 +40,7 @@ struct opened {
 };
 
 static pthread_mutex_t ipc_mu = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static _Atomic uint64_t *exports; /* ids of what is exported; NULL until the first export */
+static _Atomic uint64_t *exports; /* ids of the exports; NULL until the first export */
 static int exports_fd;
 static uint32_t exports_next;
 static struct opened *opened;
@@ -53,7 +52,7 @@ bool vs_sim_ipc_alive(int pid)
     char path[32], link[1];
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
     if (readlink(path, link, sizeof link) >= 0)
-        return true; /* not even a zombie has this */
+        return true; /* not even a zombie process has this number */
     return errno != ENOENT && (!kill(pid, 0) || errno == EPERM);
 }
 
@@ -70,7 +69,7 @@ int vs_sim_ipc_open_file(int pid, int fd, uint64_t inode, enum vs_sim_store_kind
     int file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 || (vs_sim_ipc_inode(file) == inode && vs_sim_store_of(file, kind, NULL, NULL)))
         return file;
-    close(file); /* the number is of another process or another file by now */
+    close(file); /* the number belongs to another process or file by now */
     return -1;
 }
 
@@ -92,7 +91,7 @@ static bool exports_open_locked(void)
     return exports != NULL;
 }
 
-/* An export of *range*, the one it has or a new one: slot + 1. 0: no more room. */
+/* Finds or adds the export of *range*: slot + 1. 0: no room. */
 static uint32_t export_locked(struct vs_sim_range *range)
 {
     if (range->exported || !exports_open_locked())
@@ -147,7 +146,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 
 /* ---- opening ---- */
 
-/* Does the exporter still have what the handle names? */
+/* Is the allocation of the handle still exported? */
 static bool still_exported(const struct memory_handle *h)
 {
     uint64_t id = 0;
@@ -251,7 +250,7 @@ void vs_sim_ipc_unmap(const struct vs_sim_range *range)
     free(o);
 }
 
-/* One reference less. True: that was the last, and nobody gets it any more. */
+/* Drops one reference. Returns true for the last one; no new ones are given out then. */
 static bool last_reference(uintptr_t address)
 {
     bool last = false;

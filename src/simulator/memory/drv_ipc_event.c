@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Interprocess events. Each process keeps a memory file of slots, one for each event
- * it made for sharing; who opens an event maps the whole file. A slot counts
- * records and notes the newest ones that streams have passed, of whichever process;
- * waiting is a futex, looked at again now and then in case the recording process
- * died, which lets everybody go on. */
+ * Interprocess events. Each process has a memory file of slots, one for each event that it created
+ * for sharing; a process that opens an event maps the whole file. A slot counts records and stores
+ * the newest ones that streams of any process have reached; waiting uses a futex with a timeout,
+ * because the recording process may have died, which releases all waiters. */
 #define _GNU_SOURCE /* syscall */
 #include "simulator/memory/vs_sim_ipc.h"
 
@@ -21,7 +20,7 @@
 
 #define MAGIC 0x76734945u
 #define SLOTS 4096
-#define RECENT 31 /* records of one event that may be under way at a time */
+#define RECENT 31 /* concurrent records of one event at most */
 #define LOOK_AGAIN_NS 20000000
 
 struct vs_sim_ipc_slot {
@@ -29,8 +28,8 @@ struct vs_sim_ipc_slot {
     atomic_uint changed; /* futex */
     atomic_uint life;    /* odd while an event has the slot */
     struct {
-        atomic_uint_least64_t done;  /* the newest record here that was passed */
-        atomic_uint_least64_t owner; /* low half of its number, process */
+        atomic_uint_least64_t done;  /* the newest record in this slot that was reached */
+        atomic_uint_least64_t owner; /* low half of the record number, process */
     } recent[RECENT];
 };
 
@@ -45,7 +44,7 @@ struct event_handle {
 
 _Static_assert(sizeof(struct event_handle) <= sizeof(CUipcEventHandle), "has to fit");
 
-struct ipc_event_table { /* of another process; kept for good */
+struct ipc_event_table { /* of another process; never freed */
     struct ipc_event_table *next;
     int pid;
     uint64_t inode;
@@ -91,7 +90,7 @@ bool vs_sim_ipc_slot_new(struct vs_sim_event_share *share)
                                                  .life = atomic_fetch_add(&slot->life, 1) + 1,
                                                  .base = atomic_load(&slot->recorded)};
         }
-        own_next = (own_next + 1) % SLOTS; /* a slot comes back as late as possible */
+        own_next = (own_next + 1) % SLOTS; /* a slot is reused as late as possible */
     }
     pthread_mutex_unlock(&tables_mu);
     return found;

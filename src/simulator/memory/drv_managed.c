@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The calls for managed memory: allocating, prefetching, discarding, advice and
- * what is asked of ranges. Where pages are is drv_residency.c's. A prefetch moves
- * them in its stream's order; what it asked for is known at once, as cuda.h has it
- * for the attributes. */
+ * The entry points for managed memory: allocation, prefetch, discard, advice and range attributes.
+ * drv_residency.c tracks the location of pages. A prefetch moves pages in its stream's order; the
+ * attributes report its destination immediately, as cuda.h specifies. */
 #define _GNU_SOURCE /* getcpu */
 #include "simulator/memory/vs_sim_managed.h"
 
@@ -72,7 +71,7 @@ static CUmemLocation location_of(CUdevice device)
 
 static void note_prefetch(struct vs_sim_advice *advice, int place) { advice->prefetched = place; }
 
-/* Queue one move; CU_DEVICE_INVALID discards. */
+/* Queues one move; CU_DEVICE_INVALID discards. */
 static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t bytes, int place)
 {
     struct vs_sim_range range;
@@ -143,7 +142,7 @@ struct batch {
     const size_t *bytes;
     size_t count;
     const CUmemLocation *to; /* NULL: only discard */
-    const size_t *first;     /* of the entries that *to* applies to */
+    const size_t *first;     /* of the entries that each *to* applies to */
     size_t places;
     bool discard;
 };
@@ -158,7 +157,7 @@ static bool managed_all(const struct batch *b)
     return true;
 }
 
-/* cuda.h, cuMemPrefetchBatchAsync: what the lists must look like. */
+/* The rules of cuda.h, cuMemPrefetchBatchAsync, for the lists. */
 static CUresult batch_check(const struct batch *b)
 {
     int place;
@@ -289,7 +288,7 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
 
 struct answers { /* for a whole range */
     bool begun, read_mostly;
-    int preferred, prefetched; /* CU_DEVICE_INVALID where the parts differ */
+    int preferred, prefetched; /* CU_DEVICE_INVALID if parts of the range differ */
     uint32_t accessed_by;
 };
 
@@ -319,7 +318,7 @@ static CUmemLocationType type_of(int place)
 
 static int id_of(int place) { return VS_SIM_IS_NUMA(place) ? -16 - place : place; }
 
-/* The older attributes know devices and the CPU only. */
+/* The older attributes distinguish devices and the CPU only. */
 static int device_of(int place) { return VS_SIM_IS_NUMA(place) ? CU_DEVICE_CPU : place; }
 
 static void put_accessed_by(int *out, size_t count, uint32_t by)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocating and freeing: device, pitched, pinned and registered host memory, and
- * what is free. Each call makes one range in the register (drv_range.c); storage
- * comes from drv_space.c or, for host memory, straight from mmap. Freeing waits
- * for the owner's work first, as the real driver does. */
+ * Allocation and free of device, pitched, pinned and registered host memory, and the amount of free
+ * memory. Each call creates one range in the registry (drv_range.c); storage comes from drv_space.c
+ * or, for host memory, from mmap. A free waits for the owner's work first, as the real driver does.
+ */
 #include "simulator/memory/vs_sim_array.h"
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_managed.h"
@@ -25,7 +25,7 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
     case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
     case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;
     case VS_SIM_RANGE_REGISTERED:
-    case VS_SIM_RANGE_MAPPED: break; /* not ours to give back */
+    case VS_SIM_RANGE_MAPPED: break; /* not freed by this function */
     case VS_SIM_RANGE_GRAPH: vs_sim_block_drop(range->base); break;
     }
 }
@@ -39,7 +39,7 @@ CUresult vs_sim_device_storage(struct vs_sim_context *ctx, enum vs_sim_family fa
     if (e)
         return e;
     e = vs_sim_space_alloc(device, bytes, base);
-    if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* unused pool memory goes back before giving up */
+    if (e == CUDA_ERROR_OUT_OF_MEMORY) { /* release unused pool memory before failing */
         vs_sim_context_sync(ctx);
         vs_sim_pools_release_idle();
         e = vs_sim_space_alloc(device, bytes, base);
@@ -223,8 +223,8 @@ CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
     return cuMemAllocHost_v2(pp, bytesize);
 }
 
-/* Work may still use the memory, so it is waited for; but no document promises
- * that, so the checker does not let a program rely on it. */
+/* Work may still use the memory, so the call waits for it; but no document promises that, so the
+ * checker does not let a program rely on it. */
 static bool host_remove(struct vs_sim_range *range, CUresult *e)
 {
     if (vs_sim_checking)

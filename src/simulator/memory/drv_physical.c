@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuMemCreate: physical memory without an address. An allocation is a stretch of a
- * memory file: of one that all allocations of a device share or, when it may be
- * exported, of a file of its own, whose descriptor is what other processes get. It
- * lives while a handle or a mapping refers to it, and until then counts against the
- * device it was created on; importing takes no capacity.
- * Handles are numbers, a slot and its generation, so that a stale one is known. */
+ * cuMemCreate: physical memory without an address. An allocation is a part of a memory file: of one
+ * that all allocations of a device share or, if it may be exported, of a file of its own, whose
+ * descriptor other processes receive. It lives while a handle or a mapping refers to it, and until
+ * then counts against the device it was created on; an import takes no capacity. Handles are
+ * numbers, a slot and its generation, so that a stale one is recognised. */
 #define _GNU_SOURCE /* fallocate */
 #include "simulator/memory/vs_sim_physical.h"
 
@@ -18,14 +17,14 @@
 
 #include "simulator/checker/vs_sim_check.h"
 
-#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in a file: never used up */
+#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in a file: practically unlimited */
 
 struct physical {
     struct physical *next;
     struct vs_sim_physical_place place;
     unsigned users; /* handles */
     bool own_file, charged;
-    ino_t file; /* with own_file: tells it from others */
+    ino_t file; /* with own_file: its identity */
     CUmemAllocationProp prop;
 };
 
@@ -43,7 +42,7 @@ static size_t handle_count, handle_max, handle_free; /* a slot below handle_free
 static struct {
     bool open;
     int fd;
-    uint64_t next; /* offsets are never used twice */
+    uint64_t next; /* offsets are never reused */
 } stores[VS_SIM_DEVICES_MAX + 1]; /* the last one: host memory */
 
 /* ---- handles ---- */
@@ -95,7 +94,7 @@ static void physical_free(struct physical *m)
                 *at = m->next;
                 break;
             }
-        close(p->fd); /* the bytes live on while another process has the file */
+        close(p->fd); /* the content remains while another process has the file */
     } else {
         fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)p->offset,
                   (off_t)p->bytes);
@@ -177,7 +176,7 @@ static CUresult prop_check(const CUmemAllocationProp *prop)
             return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        if (prop->location.id) /* there is no NUMA here */
+        if (prop->location.id) /* NUMA is not simulated */
             return CUDA_ERROR_INVALID_VALUE;
         break;
     default: return CUDA_ERROR_INVALID_VALUE;
@@ -187,7 +186,7 @@ static CUresult prop_check(const CUmemAllocationProp *prop)
     return CUDA_SUCCESS;
 }
 
-/* A stretch of the device's common file; zero, since no offset is used twice. */
+/* Allocates a part of the device's common file; zero, since no offset is reused. */
 static bool place_in_common(struct physical *m)
 {
     int i = m->place.device < 0 ? VS_SIM_DEVICES_MAX : m->place.device;
@@ -225,7 +224,7 @@ static bool charge(int device, size_t bytes)
     return vs_sim_space_charge(device, bytes);
 }
 
-/* A handle to new memory, which is freed again when there can be none. */
+/* Creates a handle to new memory; frees the memory if that fails. */
 static CUresult publish(struct physical *m, CUmemGenericAllocationHandle *handle)
 {
     pthread_mutex_lock(&physical_mu);
@@ -262,7 +261,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     m->place.bytes = size;
     m->place.id = atomic_fetch_add(&next_id, 1);
     m->prop = *prop;
-    m->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE; /* a hint, not taken */
+    m->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE; /* a hint, ignored */
     vs_sim_delay_us(on_device ? vs_sim_spec.malloc_us : 0);
     m->charged = on_device && charge(m->place.device, size);
     if ((on_device && !m->charged) ||
@@ -339,7 +338,7 @@ CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
     pthread_mutex_lock(&physical_mu);
     struct handle *h = handle_locked(handle);
     bool ok = h && h->references && (h->memory->prop.requestedHandleTypes & handleType);
-    if (ok) /* the program's own descriptor, which an exec may hand on */
+    if (ok) /* the program's own descriptor, which an exec may inherit */
         fd = dup(h->memory->place.fd);
     pthread_mutex_unlock(&physical_mu);
     if (!ok)
@@ -350,7 +349,7 @@ CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
     return CUDA_SUCCESS;
 }
 
-/* The same memory imported where it is known already is one allocation. */
+/* An import of memory that is already present here refers to the same allocation. */
 static CUresult import_known(ino_t file, CUmemGenericAllocationHandle *handle)
 {
     CUresult e = CUDA_ERROR_NOT_FOUND;

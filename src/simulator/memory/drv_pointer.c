@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pointer attributes, answered from the range register. */
+ * Pointer attributes, from the range registry. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool host_visible(const struct vs_sim_range *r)
     return memory_type(r) == CU_MEMORYTYPE_HOST || r->kind == VS_SIM_RANGE_MANAGED;
 }
 
-/* The storage of arrays has no address that programs may use. */
+/* The storage of arrays has no address for programs. */
 static bool find(CUdeviceptr ptr, struct vs_sim_range *range)
 {
     return vs_sim_range_find(ptr, range) && range->kind != VS_SIM_RANGE_ARRAY;
@@ -30,7 +30,8 @@ static size_t put(void *data, const void *value, size_t bytes)
     return bytes;
 }
 
-/* Writes the attribute's value; 0 when the attribute has none for this memory. */
+/* Writes the attribute's value and returns its size; 0 if the attribute has none for this
+ * memory. */
 static size_t answer(void *data, CUpointer_attribute attribute, const struct vs_sim_range *r,
                      CUdeviceptr ptr)
 {
@@ -111,8 +112,8 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     return answer(data, attribute, &range, ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* What the plural form writes for memory CUDA does not know, or where an attribute
- * has no value: zeroes of the attribute's size, the ordinal being -2. */
+/* The values of the plural form for memory unknown to CUDA, or for an attribute without a value:
+ * zeroes of the attribute's size, the ordinal being -2. */
 static void answer_nothing(void *data, CUpointer_attribute attribute)
 {
     switch (attribute) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream-ordered allocation and pool entry points, over drv_pool_memory.c. Pools
- * are of device memory; those that other processes may have are in drv_pool_share.c. */
+ * Stream-ordered allocation and pool entry points, over drv_pool_memory.c. Pools contain device
+ * memory; pools shared with other processes are in drv_pool_share.c. */
 #include "simulator/memory/vs_sim_pool.h"
 
 #include <string.h>
@@ -141,7 +141,7 @@ static CUresult free_async(CUdeviceptr dptr, CUstream handle, bool per_thread)
             vs_sim_check_ending(&range);
         return e;
     }
-    if (found && range.kind == VS_SIM_RANGE_DEVICE) /* after what is enqueued, and now */
+    if (found && range.kind == VS_SIM_RANGE_DEVICE) /* after the enqueued work, and now */
         return cuMemFree_v2(dptr);
     if (!found || range.kind != VS_SIM_RANGE_POOL) {
         if (vs_sim_checking)
@@ -216,7 +216,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     unsigned live = VS_SIM_POOL_MARK;
     if (!atomic_compare_exchange_strong(&pool->mark, &live, VS_SIM_POOL_GONE))
         return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
-    vs_sim_pool_trim(pool, 0);       /* blocks in use stay until they are freed */
+    vs_sim_pool_trim(pool, 0);       /* blocks in use remain until they are freed */
     return CUDA_SUCCESS;
 }
 
@@ -350,7 +350,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
-    CUresult e = cuDeviceGetDefaultMemPool(pool, dev); /* makes it at first use */
+    CUresult e = cuDeviceGetDefaultMemPool(pool, dev); /* creates it at first use */
     if (e)
         return e;
     struct vs_sim_device *d = &vs_sim_devices[dev];
@@ -377,7 +377,7 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle)
     return CUDA_SUCCESS;
 }
 
-/* 13.0: the same for any kind of location; here devices only. */
+/* 13.0: one function for any kind of location; here devices only. */
 static CUresult location_ok(const CUmemLocation *location, CUmemAllocationType type)
 {
     if (!location)

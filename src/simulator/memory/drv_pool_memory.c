@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream-ordered memory: a pool holds segments of device memory, cut into blocks.
- * A block freed in a stream is free at once for that stream, whose order protects
- * it, for streams that wait for the free by events or the legacy stream, and for others
- * when it has been passed; only when the device has no
- * more is a block handed on with a wait. Segments without users go back at
- * synchronisations, above the release threshold.
- * Blocks in use are found by address in a hash table, free ones by size in lists, so
- * that neither depends on how many there are. Free neighbours that wait for
- * different streams stay apart until a request finds no room.
- * A shareable pool's segments lie in a memory file of its own. */
+ * Stream-ordered memory: a pool has segments of device memory, cut into blocks. A freed block is
+ * available immediately to the stream it was freed in, whose order protects it, and to streams that
+ * wait for the free by events or the legacy stream; to others once the free has completed. Only if
+ * the device has no more memory is a block reused with a wait. Segments without users are released
+ * at synchronisations, above the release threshold. Blocks in use are found by address in a hash
+ * table, free ones by size in lists, so that neither cost depends on their number. Free neighbours
+ * that wait for different streams stay separate until a request finds no room. A shareable pool's
+ * segments are in a memory file of its own. */
 #include "simulator/memory/vs_sim_pool.h"
 
 #include <stdlib.h>
@@ -17,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SEGMENT_BYTES (UINT64_C(32) << 20) /* pools grow in steps of this, as real ones do */
+#define SEGMENT_BYTES (UINT64_C(32) << 20) /* pools grow in these steps, as real ones do */
 #define BLOCK_ALIGN 512
 
 struct vs_sim_pool_block {
@@ -28,7 +26,7 @@ struct vs_sim_pool_block {
     bool used;
     struct vs_sim_pool_segment *segment;
     struct vs_sim_pool_block *list_next, **list_at; /* free: of its size; used: of its hash */
-    struct vs_sim_stream *stream; /* freed in; NULL: nothing to wait for */
+    struct vs_sim_stream *stream; /* the stream of the free; NULL: nothing to wait for */
     uint64_t seq;
 };
 
@@ -37,13 +35,13 @@ struct vs_sim_pool_segment {
     uintptr_t base;
     size_t bytes;
     uint64_t offset; /* in the pool's file, if it has one */
-    atomic_uint pins; /* work that is reading or writing in it at the moment */
+    atomic_uint pins; /* running work that reads or writes it */
     struct vs_sim_pool_block *first;
 };
 
 static pthread_mutex_t pools_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_sim_pool *pools;     /* all ever; guarded by pools_mu */
-static atomic_bool something_to_trim; /* a block was freed since the last trim left nothing */
+static struct vs_sim_pool *pools;     /* all ever created; guarded by pools_mu */
+static atomic_bool something_to_trim; /* a block was freed since the last complete trim */
 
 static void list_in(struct vs_sim_pool_block **list, struct vs_sim_pool_block *b)
 {
@@ -78,7 +76,7 @@ static struct vs_sim_pool_block **used_list(const struct vs_sim_pool *pool, uint
                              (pool->used_size - 1)];
 }
 
-/* Room for one more used block. False: no host memory, and no table at all yet. */
+/* Makes room for one more used block. Returns false without host memory and without a table. */
 static bool used_room(struct vs_sim_pool *pool)
 {
     if (pool->used_count < pool->used_size)
@@ -86,7 +84,7 @@ static bool used_room(struct vs_sim_pool *pool)
     size_t old_size = pool->used_size, size = old_size ? old_size * 4 : 256;
     struct vs_sim_pool_block **old = pool->used_table, **table = calloc(size, sizeof *table);
     if (!table)
-        return old_size; /* chains grow instead */
+        return old_size; /* the chains get longer instead */
     pool->used_table = table;
     pool->used_size = size;
     for (size_t i = 0; i < old_size; i++)
@@ -117,8 +115,8 @@ static void used_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
         pool->used_high = pool->used;
 }
 
-/* A pool that is no more, nothing of which is in use, to begin another life. Work on
- * its way may still name it, so none is ever freed. */
+/* A destroyed pool without blocks in use, for reuse. Pending work may still refer to a pool, so
+ * none is ever freed. */
 static struct vs_sim_pool *pool_again(void)
 {
     pthread_mutex_lock(&pools_mu);
@@ -138,7 +136,7 @@ static struct vs_sim_pool *pool_again(void)
     return pool;
 }
 
-/* What a pool of an earlier life did is forgotten; its table of used blocks is empty. */
+/* Clears the state of an earlier use; the table of used blocks is empty. */
 static void forget(struct vs_sim_pool *pool)
 {
     pthread_mutex_lock(&pool->mu);
@@ -178,7 +176,7 @@ struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_byte
 struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes)
 {
     struct vs_sim_pool *pool = vs_sim_pool_new(device, false, max_bytes);
-    if (pool) { /* nobody else knows it yet, and without segments nobody asks */
+    if (pool) { /* not visible to other threads yet, and has no segments */
         pool->store = store;
         pool->imported = imported;
     }
@@ -203,8 +201,8 @@ static bool passed(const struct vs_sim_pool_block *b)
     return !b->stream || atomic_load(&b->stream->completed) >= b->seq;
 }
 
-/* *b* and its next become one when both are free and nothing, or the same stream, is
- * waited for. Both are in lists; so is what comes out. */
+/* Merges *b* with its next block if both are free and wait for nothing, or for the same stream.
+ * Both are in lists; so is the result. */
 static bool join_next(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
 {
     struct vs_sim_pool_block *n = b->next;
@@ -230,11 +228,11 @@ static bool join_next(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
     return true;
 }
 
-/* Joins what could not be joined when it was freed. False: nothing could. */
+/* Merges blocks that could not be merged when freed. Returns false if none could. */
 static bool join_all(struct vs_sim_pool *pool)
 {
     bool any = false, apart = pool->apart;
-    pool->apart = false; /* set again by those that stay so */
+    pool->apart = false; /* set again if some stay separate */
     for (struct vs_sim_pool_segment *seg = apart ? pool->segments : NULL; seg; seg = seg->next)
         for (struct vs_sim_pool_block *b = seg->first; b; b = b->next)
             while (join_next(pool, b))
@@ -246,7 +244,7 @@ static void cut(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, size_t by
 {
     struct vs_sim_pool_block *rest;
     if (b->bytes == bytes || !(rest = malloc(sizeof *rest)))
-        return; /* without host memory the block is simply larger */
+        return; /* without host memory the block simply stays larger */
     *rest = *b;
     rest->base += bytes;
     rest->bytes -= bytes;
@@ -266,7 +264,7 @@ static bool follows(const struct vs_sim_follows *f, const struct vs_sim_pool_blo
     return false;
 }
 
-/* Who asks: a stream, and what comes before its next work. */
+/* The requesting stream, and the work before its next one. */
 struct asking {
     struct vs_sim_stream *stream;
     struct vs_sim_follows follows;
@@ -279,8 +277,8 @@ static bool may_use(const struct vs_sim_pool *pool, const struct vs_sim_pool_blo
            (pool->reuse_events && follows(&by->follows, b));
 }
 
-/* The smallest free block that *stream* may use without waiting; with *waiting*,
- * the smallest at all. */
+/* The smallest free block that *stream* may use without waiting; with *waiting*, the smallest of
+ * all. */
 static struct vs_sim_pool_block *find_locked(struct vs_sim_pool *pool, size_t bytes,
                                              const struct asking *by, bool waiting)
 {
@@ -332,7 +330,7 @@ static void storage_drop(struct vs_sim_pool *pool, struct vs_sim_pool_segment *s
     vs_sim_store_unreserve(seg->base, seg->bytes);
 }
 
-/* The segment's one block is new and in no list yet. */
+/* The segment's only block is new and in no list yet. */
 static struct vs_sim_pool_block *segment_add(struct vs_sim_pool *pool,
                                              struct vs_sim_pool_segment *seg,
                                              struct vs_sim_pool_block *b)
@@ -404,7 +402,7 @@ static void trim_locked(struct vs_sim_pool *pool, uint64_t keep)
     }
 }
 
-/* Idle segments, each too small, make room for one that is large enough. */
+/* Replaces idle segments, each too small, by one that is large enough. */
 static struct vs_sim_pool_block *regrow_locked(struct vs_sim_pool *pool, size_t bytes)
 {
     uint64_t before = pool->reserved;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pools shared between processes. The descriptor of a shareable pool is that of its
- * memory file; what is exported of a pointer is a place in that file. In an imported
- * pool every imported pointer is a mapping of its own, freed like a block. */
+ * Pools shared between processes. The descriptor of a shareable pool is that of its memory file; an
+ * exported pointer is a position in that file. In an imported pool every imported pointer is a
+ * mapping of its own, freed like a block. */
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_pool.h"
 
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #define MAGIC 0x76735050u
-#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in the file: never used up */
+#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in the file: practically unlimited */
 
 struct export_data {
     uint32_t magic;
-    uint64_t inode, offset, bytes; /* of the file; in it */
+    uint64_t inode, offset, bytes; /* of the file; position in it */
 };
 
 _Static_assert(sizeof(struct export_data) <= sizeof(CUmemPoolPtrExportData), "has to fit");

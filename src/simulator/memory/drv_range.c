@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one register of address ranges that CUDA knows: device, managed, pinned and
- * registered memory. A treap ordered by base address; ranges never overlap, so the
- * range that holds an address is the last one not above it. Callers get copies. */
+ * The registry of all address ranges known to CUDA: device, managed, pinned and registered memory.
+ * A treap ordered by base address; ranges never overlap, so the range that contains an address is
+ * the last one that begins at or below it. Callers get copies. */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 struct node {
     struct node *left, *right;
-    atomic_uint pins; /* work that is reading or writing it at the moment */
+    atomic_uint pins; /* running work that reads or writes it */
     struct vs_sim_range range;
 };
 
@@ -22,7 +22,7 @@ static struct node *root;                           /* guarded by ranges_mu */
 static uint64_t next_id = 1;                        /* guarded by ranges_mu */
 VS_TREAP_BY(node, struct node, range.base)
 
-/* The node with the highest base that is not above *address*. */
+/* The node with the highest base at or below *address*. */
 static struct node *floor_locked(uintptr_t address)
 {
     return node_last_before(root, (uint64_t)address + 1);
@@ -79,7 +79,7 @@ atomic_uint *vs_sim_range_pin(uintptr_t address, uint64_t id)
     return n ? &n->pins : NULL;
 }
 
-/* Those that hold it are moving bytes and wait for nothing. */
+/* Threads that pin a range are moving bytes and wait for nothing. */
 static void wait_unpinned(atomic_uint *pins)
 {
     for (int turn = 0; atomic_load(pins); turn++)
@@ -106,7 +106,7 @@ bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
             *copy = n->range;
     }
     pthread_mutex_unlock(&ranges_mu);
-    if (n) /* nobody finds it any more */
+    if (n) /* no longer found by others */
         wait_unpinned(&n->pins);
     if (n)
         vs_sim_report_memory(&n->range, true);
@@ -124,7 +124,7 @@ void vs_sim_range_update(const struct vs_sim_range *range)
         n->range = *range;
     bool leaves = n && n->range.id == range->id && range->kind == VS_SIM_RANGE_GRAPH &&
                   range->resident < 0;
-    while (leaves && atomic_load(&n->pins)) { /* few, and only graphs come here */
+    while (leaves && atomic_load(&n->pins)) { /* few, and only of graphs */
         pthread_mutex_unlock(&ranges_mu);
         usleep(20);
         pthread_mutex_lock(&ranges_mu);
@@ -134,7 +134,7 @@ void vs_sim_range_update(const struct vs_sim_range *range)
     pthread_mutex_unlock(&ranges_mu);
 }
 
-/* Stream-ordered memory outlives the context it was asked for in (cuCtxDestroy). */
+/* Stream-ordered memory outlives the context that allocated it (cuCtxDestroy). */
 static struct node *owned_by(struct node *n, const struct vs_sim_context *ctx)
 {
     if (!n || (n->range.ctx == ctx && n->range.kind != VS_SIM_RANGE_POOL))

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where managed memory is. Host and device share the bytes; what is simulated is
- * which pages of 2 MiB a device holds, and those count against its memory. Each
- * device has its pages in order of use; when something does not fit, the least
- * recently used go to the host. So there is never more resident than the device
- * holds, and allocations may be larger than it.
+ * Residency of managed memory. Host and device share the bytes; the simulation tracks which 2 MiB
+ * pages are resident on a device, and counts those against its memory. Each device has its pages in
+ * order of use; if a page does not fit, the least recently used ones are evicted to the host. So
+ * resident bytes never exceed the device's memory, and allocations may be larger.
  *
- * Advice is kept for stretches of 4 KiB pages, as programs give it.
+ * Advice is stored for intervals of 4 KiB pages, the granularity of programs.
  *
- * Lock order: managed_mu, then a device's space and the register of ranges. An
- * allocation's state is freed under managed_mu after its range was removed, so who
- * finds the range with managed_mu held may follow it. */
+ * Lock order: managed_mu, then a device's space and the registry of ranges. An allocation's state
+ * is freed under managed_mu after the removal of its range, so it stays valid for a thread that
+ * finds the range with managed_mu held. */
 #include "simulator/memory/vs_sim_managed.h"
 
 #include <stdlib.h>
@@ -18,12 +17,12 @@
 #include <sys/mman.h>
 
 struct page {
-    struct page *newer, *older; /* in the list of the device that holds it */
+    struct page *newer, *older; /* in the list of the device where it resides */
     int resident; /* ordinal, or -1 */
 };
 
 struct vs_sim_managed {
-    struct vs_sim_advice *advice; /* ascending, the last one ends at the end */
+    struct vs_sim_advice *advice; /* ascending; the last interval ends at the allocation's end */
     size_t advice_count, advice_max;
     size_t page_count;
     struct page pages[];
@@ -35,7 +34,7 @@ static struct { /* guarded by managed_mu */
 } held[VS_SIM_DEVICES_MAX];
 
 static pthread_mutex_t managed_mu = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint live; /* allocations; lets launches skip the rest */
+static atomic_uint live; /* allocations; launches skip everything else if 0 */
 
 /* ---- pages of devices ---- */
 
@@ -85,7 +84,7 @@ static bool bring_locked(struct page *p, int device)
         go_home_locked(p);
     while (!vs_sim_space_try_charge(device, VS_SIM_PAGE_BYTES)) {
         if (!held[device].oldest)
-            return false; /* the rest of the device is taken for good: it stays here */
+            return false; /* the rest of the device is permanently in use: the page stays here */
         go_home_locked(held[device].oldest);
     }
     enter_locked(p, device);
@@ -109,7 +108,7 @@ bool vs_sim_managed_make_room(int device, uint64_t bytes)
 
 /* ---- advice ---- */
 
-/* Index of the stretch that holds byte *at*. */
+/* Index of the interval that contains byte *at*. */
 static size_t advice_at(const struct vs_sim_managed *m, size_t at)
 {
     size_t i = 0;
@@ -118,7 +117,7 @@ static size_t advice_at(const struct vs_sim_managed *m, size_t at)
     return i;
 }
 
-/* Let a stretch begin at *at*. False: no host memory. */
+/* Makes an interval begin at *at*. Returns false without host memory. */
 static bool split(struct vs_sim_managed *m, size_t at)
 {
     if (!at || at >= m->advice[m->advice_count - 1].end)
@@ -162,7 +161,7 @@ static size_t round_up(size_t bytes)
     return (bytes + VS_SIM_ADVICE_PAGE - 1) & ~(size_t)(VS_SIM_ADVICE_PAGE - 1);
 }
 
-/* The allocation that holds all of a range, and the range as offsets of whole pages. */
+/* The allocation that contains a whole range, and the range as offsets of whole pages. */
 static struct vs_sim_managed *holder_locked(uintptr_t address, size_t bytes, size_t *from,
                                             size_t *to)
 {
@@ -255,7 +254,7 @@ void vs_sim_managed_touch(uintptr_t address, int device)
 
 /* ---- lives ---- */
 
-/* Host memory that begins with a page of the device. */
+/* Host memory aligned to a device page. */
 static void *map_aligned(size_t bytes)
 {
     size_t all = bytes + VS_SIM_PAGE_BYTES;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory as reserved host address space, and the count of its physical
- * pages. Each device has a window of four times its capacity, mapped without
- * access from a sparse memory file of the same size, so that another process can
- * map a part of it; allocating makes part of it readable, freeing takes pages and
- * access away again. The search for room goes round the window, so an address comes back
- * as late as possible, and between allocations lies a page without access.
- * Small requests share a 2 MiB page, found by a bitmap that is searched round
- * and round in the same way; a page without users counts as free, though the
- * last one stays mapped for the next small request. */
+ * Device memory as reserved host address space, and the count of its physical pages. Each device
+ * has a window of four times its capacity, mapped without access from a sparse memory file of the
+ * same size, so that another process can map a part of it; an allocation makes part of it readable,
+ * a free removes pages and access again. The search for room goes round the window, so an address
+ * is reused as late as possible, and a page without access separates allocations. Small requests
+ * share a 2 MiB page, with a bitmap that is searched round and round in the same way; a page
+ * without users counts as free, though the last one stays mapped for the next small request. */
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "simulator/memory/vs_sim_managed.h"
 
@@ -19,12 +17,13 @@
 #include <unistd.h>
 
 #define WINDOW_TIMES 4
-#define FENCED_MAX 12000 /* above this many the kernel's map count matters more than fences */
+/* above this number the kernel's limit of mappings matters more than guard pages */
+#define FENCED_MAX 12000
 #define UNITS (VS_SIM_PAGE_BYTES / VS_SIM_UNIT_BYTES)
 
-struct space_extent { /* a used stretch of the window */
+struct space_extent { /* a used interval of the window */
     uintptr_t base;
-    size_t bytes; /* without the fence */
+    size_t bytes; /* without the guard page */
 };
 
 struct slab { /* a page shared by small allocations */
@@ -36,10 +35,10 @@ struct slab { /* a page shared by small allocations */
 
 struct space {
     pthread_mutex_t mu;
-    int store;                /* the file behind the window; -1: none could be had */
+    int store;                /* the file behind the window; -1: could not be created */
     uintptr_t window, cursor; /* 0 until the first allocation */
     size_t window_bytes;
-    uint64_t used_bytes;    /* physical, everything but "others" */
+    uint64_t used_bytes;    /* physical, everything except "others" */
     struct space_extent *extents; /* ascending */
     size_t extent_count, extent_max;
     struct slab *slabs;
@@ -101,7 +100,7 @@ static size_t extent_after(const struct space *sp, uintptr_t address)
     return low;
 }
 
-/* Room for *bytes* at or above *from*, below *limit*; 0 when there is none. */
+/* An address for *bytes* at or above *from*, below *limit*; 0 if there is no room. */
 static uintptr_t room_between(const struct space *sp, uintptr_t from, uintptr_t limit, size_t bytes,
                               size_t fence, size_t *index)
 {
@@ -143,10 +142,10 @@ static uintptr_t extent_take(struct space *sp, size_t bytes)
     return at;
 }
 
-/* Takes pages and access away. What comes out is in every flag like the rest of the
- * window: the kernel merges it with its neighbours, else it would run out of
- * mappings after 30,000 frees. Much memory is never touched, and
- * asking costs less than punching holes where there is nothing. */
+/* Removes pages and access. The flags of the resulting mapping equal those of the rest of the
+ * window, so the kernel merges it with its neighbours; otherwise it would run out of mappings after
+ * 30,000 frees. Much memory is never touched, and a query costs less than punching a hole where
+ * there are no pages. */
 static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
 {
     off_t begin = (off_t)(base - sp->window), data = begin;
@@ -201,7 +200,7 @@ static void units_mark(struct slab *slab, unsigned first, unsigned count, bool u
     slab->used = used ? slab->used + count : slab->used - count;
 }
 
-/* First run of *count* free units in [from, to); UNITS when there is none. */
+/* First run of *count* free units in [from, to); UNITS if there is none. */
 static unsigned units_find(const struct slab *slab, unsigned from, unsigned to, unsigned count)
 {
     unsigned run = 0;
@@ -287,7 +286,7 @@ static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
         free(slab);
         return;
     }
-    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* handed out zeroed again */
+    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* the next user gets zeroes */
     if (!slab->used) {
         sp->spare = slab;
         sp->used_bytes -= VS_SIM_PAGE_BYTES;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Physical memory as sparse memory files, and address space they are mapped to. A
- * file says in its name what it is and which device its memory is of, so that a process given its
- * descriptor knows too. Pages exist from the first touch until their hole is
- * punched; what a file holds lives as long as any process has it open or mapped. */
+ * Physical memory as sparse memory files, and the address space they are mapped to. The name of a
+ * file contains its kind and the device of its memory, for processes that receive its descriptor.
+ * Pages exist from the first touch until their hole is punched; the content of a file lives as long
+ * as any process has it open or mapped. */
 #define _GNU_SOURCE /* memfd_create, MAP_FIXED_NOREPLACE */
 #include "simulator/driver/vs_sim_driver.h"
 
@@ -16,15 +16,15 @@
 #include <unistd.h>
 
 #define NAME "vramscope-sim-memory-"
-#define HIGH_FD 400 /* descriptors the driver keeps are out of the program's way */
+#define HIGH_FD 400 /* the driver's descriptors start here, out of the program's way */
 
 int vs_sim_store_new(enum vs_sim_store_kind kind, int device, uint64_t bytes)
 {
     char name[sizeof NAME + 16];
-    struct rlimit limit; /* holds for memory files too, and going beyond kills the program */
+    struct rlimit limit; /* applies to memory files too; exceeding it kills the program */
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
         return -1;
-    if (device >= 0) /* which of them all: others may count other ones */
+    if (device >= 0) /* the physical number: other processes may number devices differently */
         device = vs_sim_devices[device].physical;
     snprintf(name, sizeof name, NAME "%c%d", (char)kind, device);
     int fd = memfd_create(name, MFD_CLOEXEC);
@@ -61,7 +61,7 @@ bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t 
     return true;
 }
 
-/* The whole stretch that is aligned, out of one that is larger by the alignment. */
+/* The aligned part of an address range that is larger by the alignment. */
 static uintptr_t trimmed(uintptr_t at, size_t bytes, size_t align)
 {
     uintptr_t base = (at + align - 1) & ~(uintptr_t)(align - 1);
@@ -80,7 +80,7 @@ uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint)
         void *at = mmap((void *)hint, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
         if (at == (void *)hint)
             return hint;
-        if (at != MAP_FAILED) /* a kernel that does not know the flag took it for a hint */
+        if (at != MAP_FAILED) /* an old kernel without this flag treats it as a hint */
             munmap(at, bytes);
     }
     if (__builtin_add_overflow(bytes, align, &all))

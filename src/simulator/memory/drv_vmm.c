@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual memory management: address reservations, and mappings of physical memory
- * (drv_physical.c) into them. A mapping is a range of the register from cuMemMap on,
- * and pages nobody may touch until cuMemSetAccess; all devices see one address
- * space, so a page allows what any location was allowed.
- * Nothing here waits for queued work: what still uses a mapping when it goes finds
- * an illegal address, except that a copy in the middle of it is let finish. */
+ * Virtual memory management: address reservations, and mappings of physical memory (drv_physical.c)
+ * into them. A mapping is a range of the registry from cuMemMap on, without access until
+ * cuMemSetAccess; all devices share one address space, so a page permits what any location may do.
+ * Nothing here waits for queued work: work that uses a removed mapping finds an illegal address,
+ * except that a copy in progress is completed. */
 #include "simulator/memory/vs_sim_physical.h"
 
 #include <stdlib.h>
@@ -80,7 +79,7 @@ static struct mapping *mapping_locked(uintptr_t address)
     return r && i < r->count && r->mappings[i].base <= address ? &r->mappings[i] : NULL;
 }
 
-/* The mappings that make up [address, address + bytes) exactly; 0: they do not. */
+/* The number of mappings that cover exactly [address, address + bytes); 0 if none do. */
 static size_t mappings_of(struct reservation *r, uintptr_t address, size_t bytes, size_t *first)
 {
     size_t i = *first = mapping_after(r, address);
@@ -340,13 +339,13 @@ static CUresult access_check(const struct mapping *m, const CUmemAccessDesc *des
             desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
             desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
             return CUDA_ERROR_INVALID_VALUE;
-        if (index == HOST && m->device >= 0) /* the host cannot reach device memory */
+        if (index == HOST && m->device >= 0) /* the host cannot access device memory */
             return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
 }
 
-/* Pages and range allow what any location is allowed. */
+/* Pages and range permit what any location may do. */
 static void access_apply(const struct mapping *m)
 {
     struct vs_sim_range range;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA arrays inside the stand-in driver. An array's handle is the address of its
- * storage, which lies in the register of ranges like any device memory: so a stale
- * handle is recognised, and queued copies notice an array that is gone. Elements
- * lie row after row without gaps. */
+ * CUDA arrays inside the stand-in driver. An array's handle is the address of its storage, which is
+ * in the registry of ranges like other device memory: so a stale handle is recognised, and queued
+ * copies detect a destroyed array. Elements are stored row after row without gaps. */
 #ifndef VS_SIM_ARRAY_H
 #define VS_SIM_ARRAY_H
 
@@ -20,19 +19,19 @@ struct vs_sim_array {
     struct vs_sim_array *next; /* while unused */
 };
 
-/* vs_sim_array_of: the array that *handle* names into *array*, its storage into
- * *range* (either may be NULL). False: there is no such array. */
+/* vs_sim_array_of: stores the array of *handle* in *array*, its storage in *range* (either may be
+ * NULL). Returns false if there is no such array. */
 bool vs_sim_array_of(CUarray handle, struct vs_sim_array *array, struct vs_sim_range *range);
 
-/* vs_sim_end_array: fill *end* for the box of *width* bytes, *height* rows and
- * *depth* planes or layers at byte *x*, row *y* and plane *z* of an array.
- * CUDA_ERROR_INVALID_VALUE when it is no array, the box does not lie within it, or
- * *x* or *width* are no whole elements. The element's size into *element*. */
+/* vs_sim_end_array: fills *end* for the box of *width* bytes, *height* rows and *depth* planes or
+ * layers at byte *x*, row *y* and plane *z* of an array. CUDA_ERROR_INVALID_VALUE if it is not an
+ * array, the box exceeds it, or *x* or *width* are not multiples of the element size, which goes to
+ * *element*. */
 CUresult vs_sim_end_array(CUarray handle, const size_t at[3], const size_t box[3],
                           struct vs_sim_end *end, size_t *element);
 
-/* vs_sim_array_release: give back the storage of an array or mipmapped array whose
- * range was removed. */
+/* vs_sim_array_release: frees the storage of an array or mipmapped array after the removal of its
+ * range. */
 void vs_sim_array_release(const struct vs_sim_range *range);
 
 #endif

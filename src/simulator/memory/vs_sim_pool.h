@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory pools inside: what drv_pool.c (the entry points) asks of
- * drv_pool_memory.c (segments, blocks, reuse). */
+ * Memory pools, internal: functions of drv_pool_memory.c (segments, blocks, reuse) for drv_pool.c
+ * (the entry points). */
 #ifndef VS_SIM_POOL_H
 #define VS_SIM_POOL_H
 
@@ -21,9 +21,9 @@ struct vs_sim_pool {
     bool is_default;
     size_t max_bytes;   /* 0: no limit of its own */
     int store;          /* of a shareable or imported pool, its memory file; else -1 */
-    bool imported;      /* another process's: segments are single imported blocks */
+    bool imported;      /* of another process: segments are single imported blocks */
     pthread_mutex_t mu; /* guards the rest */
-    uint64_t store_next; /* offsets in the file are never used twice */
+    uint64_t store_next; /* offsets in the file are never reused */
     struct vs_sim_pool_segment *segments;
     bool apart; /* free neighbours wait for different streams */
     struct vs_sim_pool_block *free[VS_SIM_POOL_CLASSES];
@@ -36,31 +36,30 @@ struct vs_sim_pool {
     struct vs_sim_pool *next;          /* all ever */
 };
 
-/* vs_sim_pool_new: NULL when the host has no memory. */
+/* vs_sim_pool_new: NULL without host memory. */
 struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes);
-/* vs_sim_pool_new_shared: a pool in the memory file *store*, which is given away;
- * *imported*: the file is another process's. */
+/* vs_sim_pool_new_shared: a pool in the memory file *store*, which it takes over; *imported*: the
+ * file is another process's. */
 struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes);
-/* vs_sim_pool_place: where *address* lies in the file of a shareable pool. False: it
+/* vs_sim_pool_place: the position of *address* in the file of a shareable pool. Returns false if it
  * is in none of its blocks. */
 bool vs_sim_pool_place(struct vs_sim_pool *pool, uintptr_t address, uint64_t *offset);
-/* vs_sim_pool_import: map what lies at *offset* of an imported pool's file: a block
- * in use, freed like others. CUDA_ERROR_OUT_OF_MEMORY. */
+/* vs_sim_pool_import: maps the block at *offset* of an imported pool's file: a block in use, freed
+ * like others. CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult vs_sim_pool_import(struct vs_sim_pool *pool, uint64_t offset, size_t bytes,
                             uintptr_t *address);
-/* vs_sim_pool_default: made at first use; NULL: no host memory. */
+/* vs_sim_pool_default: created at first use; NULL: no host memory. */
 struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
-/* vs_sim_pool_alloc: *bytes* for use in *stream* from now on. When the memory was
- * freed in another stream that is not done with it, (*wait_stream*, *wait_seq*) is
- * what *stream* must wait for first; otherwise *wait_stream* is NULL.
- * CUDA_ERROR_OUT_OF_MEMORY. */
+/* vs_sim_pool_alloc: allocates *bytes* for use in *stream* from now on. If the memory was freed in
+ * another stream that may still use it, *stream* must first wait for (*wait_stream*, *wait_seq*);
+ * otherwise *wait_stream* is NULL. CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
                            uintptr_t *address, struct vs_sim_stream **wait_stream,
                            uint64_t *wait_seq);
-/* vs_sim_pool_trim: give segments nobody uses back, down to *keep* bytes reserved. */
+/* vs_sim_pool_trim: releases unused segments until *keep* bytes remain reserved. */
 void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep);
 
-/* vs_sim_pool_of: check a handle (drv_pool.c). */
+/* vs_sim_pool_of: checks a handle (drv_pool.c). */
 CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool);
 /* vs_sim_pool_create_shared: a pool that can be exported; NULL: no memory
  * (drv_pool_share.c). */

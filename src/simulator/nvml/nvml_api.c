@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in for NVML (libnvidia-ml.so.1): how much of each simulated device is in
- * use and by which processes, for programs that ask as nvidia-smi does. Devices are
- * those of VRAMSCOPE_SIMULATE, whatever CUDA_VISIBLE_DEVICES says, as on a real
- * machine. Processes: this one, while it has a context, and one more that stands for
- * others=. The spec's nvml= makes it answer as it does in a container, on devices
- * without figures per process, or not at all. */
+ * The stand-in for NVML (libnvidia-ml.so.1): memory in use on each simulated device, and by which
+ * processes, for programs that query it as nvidia-smi does. Devices are those of
+ * VRAMSCOPE_SIMULATE, regardless of CUDA_VISIBLE_DEVICES, as on a real machine. Processes: this
+ * one, while it has a context, and one more that stands for others=. With the spec's nvml= it
+ * answers as in a container, or as on devices without figures per process, or not at all. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,10 +21,10 @@
     nvmlReturn_t name params
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static unsigned users;               /* guarded by mu: nvmlInit without nvmlShutdown */
+static unsigned users;               /* guarded by mu: nvmlInit calls without nvmlShutdown */
 static struct vs_sim_spec spec;      /* written by the first nvmlInit */
 static vramscope_sim_held_fn *held;  /* likewise; NULL without a driver */
-static char places[VS_SIM_DEVICES_MAX]; /* a device's handle is the address of its place */
+static char places[VS_SIM_DEVICES_MAX]; /* the handle of a device is the address of its element */
 
 static void find_driver(void)
 {
@@ -106,7 +105,7 @@ NVML(nvmlDeviceGetHandleByIndex_v2, (unsigned index, nvmlDevice_t *device))
     return r;
 }
 
-/* As drv_visible.c has it. */
+/* The UUID in the form of drv_visible.c. */
 static void uuid_text(unsigned physical, char text[48])
 {
     char bytes[24];
@@ -146,7 +145,7 @@ NVML(nvmlDeviceGetHandleByPciBusId_v2, (const char *id, nvmlDevice_t *device))
     return nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
 }
 
-/* The number of a handle's device; an error code for what is none. */
+/* The number of a handle's device, or an error code for an invalid handle. */
 static nvmlReturn_t enter_device(nvmlDevice_t device, unsigned *physical)
 {
     nvmlReturn_t r = enter();
@@ -214,7 +213,8 @@ static nvmlProcessInfo_t process(unsigned pid, uint64_t bytes)
                                .computeInstanceId = UINT32_MAX};
 }
 
-/* *count*: room in, processes out; too little room tells how much is needed. */
+/* *count*: in, the capacity; out, the number of processes. If the capacity is too small, it
+ * receives the needed one. */
 NVML(nvmlDeviceGetComputeRunningProcesses_v3,
      (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos))
 {
@@ -238,7 +238,7 @@ NVML(nvmlDeviceGetComputeRunningProcesses_v3,
     return NVML_SUCCESS;
 }
 
-/* Nobody draws on a simulated device. */
+/* Simulated devices run no graphics. */
 NVML(nvmlDeviceGetGraphicsRunningProcesses_v3,
      (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The exported symbols of the runtime, as thunks (vs_sim_thunk.h), and the watching
- * of its calls, which is the driver's affair: it is found when the runtime loads the
- * driver, or before that in the first call, when somebody else has loaded it. */
+ * The exported symbols of the runtime, as thunks (vs_sim_thunk.h), and the observation of calls,
+ * which the driver controls: it is found when the runtime loads the driver, or earlier, in the
+ * first call, if another library has loaded it. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <cupti_runtime_cbid.h>
@@ -16,8 +16,7 @@
 #define WANT_RUNTIME_CALLS_TEXT "0x80000"
 _Static_assert(VS_SIM_WANT_RUNTIME_CALLS == 0x80000, "as the assembly has it");
 
-/* What the thunks test: the driver's word, or while it is not known one that sends
- * every call here. */
+/* The word that thunks test: the driver's, or until it is found one that sends every call here. */
 static const volatile uint32_t look_first = VS_SIM_WANT_RUNTIME_CALLS, nothing = 0;
 extern _Atomic(const volatile uint32_t *) vs_rt_wanted;
 _Atomic(const volatile uint32_t *) vs_rt_wanted = &look_first;
@@ -50,12 +49,12 @@ static _Atomic(const struct vs_sim_calls *) calls;
     HIDE(symbol)                                                                                   \
     VS_THUNK(#symbol, impl, "vs_rt_thunk_" #symbol, WATCH)
 
-/* The forms that only an older major has. */
+/* Forms that only an older major version has. */
 #define VS_RT_OLD(symbol, cbid_name) EXPORT(symbol, "vs_rt_old_" #symbol, cbid_name)
 #include "simulator/runtime/vs_sim_runtime_old_table.h"
 
-/* Those of CUDA 13; an older major may have them under another name, which comes in
- * by a macro between these two. */
+/* The functions of CUDA 13; an older major version may have them under another name, defined by a
+ * macro between these two. */
 #define EXPORT_NAMED(name, impl, cbid_name) EXPORT(name, impl, cbid_name)
 #define VS_RT_API(symbol, cbid_name) EXPORT_NAMED(symbol, "vs_rt_impl_" #symbol, cbid_name)
 #include "simulator/runtime/vs_sim_runtime_major_names.h"
@@ -70,7 +69,7 @@ void vs_rt_watch_by(vs_rt_calls_fn get)
 {
     const struct vs_sim_calls *found = get ? get() : NULL;
     atomic_store(&calls, found);
-    atomic_store(&vs_rt_wanted, found ? found->wanted : &nothing); /* after what it leads to */
+    atomic_store(&vs_rt_wanted, found ? found->wanted : &nothing); /* after the pointer's target */
 }
 
 /* A tool may have loaded the driver before the program's first call. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays of the runtime: its channel descriptors turned into the driver's formats
- * and back. Handles are the driver's. */
+ * Arrays of the runtime: converts its channel descriptors to the driver's formats and back. Handles
+ * are the driver's. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 /* ---- channels ---- */
 
-/* Kinds that say everything by themselves. */
+/* Kinds that determine the format alone. */
 static const struct {
     enum cudaChannelFormatKind kind;
     CUarray_format format;
@@ -26,7 +26,7 @@ static const struct {
     {cudaChannelFormatKindSignedNormalized16X4, CU_AD_FORMAT_SNORM_INT16X4, 16, 4},
 };
 
-/* The others go by kind and bits of a channel. */
+/* The others depend on the kind and the bits of a channel. */
 static const struct {
     enum cudaChannelFormatKind kind;
     CUarray_format format;
@@ -44,7 +44,7 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* How many channels are given: the first ones, all of one width; 0 when not so. */
+/* Number of channels of the descriptor: the first ones, of equal width; 0 if invalid. */
 static unsigned channels_of(const struct cudaChannelFormatDesc *d)
 {
     const int bits[4] = {d->x, d->y, d->z, d->w};

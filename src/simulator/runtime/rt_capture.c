@@ -5,7 +5,7 @@
 
 _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData), "passed through");
 
-/* One function body, both exported forms: *pt* says what stream 0 means. */
+/* One function body for both exported forms: *pt* determines the meaning of stream 0. */
 #define CALL(call)                                    \
     do {                                              \
         cudaError_t e = vs_rt_enter_context();        \

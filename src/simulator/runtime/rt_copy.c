@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies and memsets of the runtime, turned into the driver's by direction. */
+ * Copies and memsets of the runtime, converted to the driver's by direction. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>
@@ -212,8 +212,8 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dpitch, const void *src, si
 
 /* ---- three dimensions ---- */
 
-/* One end: an array or a pointer, never both. Positions in an array are in its
- * elements, of *element* bytes; elsewhere in bytes. */
+/* One end: an array or a pointer, never both. Positions in an array are in elements of *element*
+ * bytes; elsewhere in bytes. */
 static cudaError_t end_3d(cudaArray_t array, const void *pointer, size_t *element)
 {
     struct vs_rt_array_shape shape = {.element = 1};
@@ -224,7 +224,7 @@ static cudaError_t end_3d(cudaArray_t array, const void *pointer, size_t *elemen
     return e;
 }
 
-/* Both ends; the size of an array's element, or 1, into *element*. */
+/* Both ends; stores the element size of an array, or 1, in *element*. */
 static cudaError_t ends_3d(cudaArray_t to_array, const void *to, cudaArray_t from_array,
                            const void *from, size_t *element)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two-dimensional copies of the runtime that name arrays. The older family without
- * "2D" counts bytes on from a place in the array, row after row: that is at most
- * three boxes, a rest of a row, whole rows and a beginning of a row. */
+ * Two-dimensional copies of the runtime with arrays. The older family without "2D" counts bytes
+ * from a position in the array on, row after row: at most three boxes, the rest of a row, whole
+ * rows and the start of a row. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 typedef CUdeviceptr D;
@@ -91,7 +91,7 @@ static cudaError_t between(struct runtime_copy_array_place to, struct runtime_co
 
 /* ---- by count of bytes ---- */
 
-/* The next box of *count* bytes on from *x*: whole rows where it begins with one. */
+/* The next box of *count* bytes from *x* on: whole rows if it begins with one. */
 static void next_box(size_t x, size_t row, size_t count, size_t *width, size_t *height)
 {
     *height = 1;
@@ -103,7 +103,7 @@ static void next_box(size_t x, size_t row, size_t count, size_t *width, size_t *
     }
 }
 
-/* Are *count* bytes from there on in the array? Nothing is copied otherwise. */
+/* Are *count* bytes from there on inside the array? Otherwise nothing is copied. */
 static cudaError_t counted_in(struct runtime_copy_array_place p, size_t count, struct vs_rt_array_shape *shape)
 {
     cudaError_t e = vs_rt_array_shape(p.array, shape);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device query of the runtime, all of it from driver attributes. */
+ * Device queries of the runtime, from driver attributes. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ cudaError_t cudaDriverGetVersion(int *driverVersion)
 {
     if (!driverVersion)
         return vs_rt_result(cudaErrorInvalidValue);
-    *driverVersion = 0; /* documented answer where there is no driver */
+    *driverVersion = 0; /* documented result without a driver */
     if (vs_rt_enter() == cudaErrorInsufficientDriver && !vs_rt.DriverGetVersion)
         return cudaSuccess;
     return vs_rt_result(vs_rt_error(vs_rt.DriverGetVersion(driverVersion)));
@@ -38,7 +38,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
         e ? e : vs_rt_error(vs_rt.DeviceGetAttribute(value, (CUdevice_attribute)attr, device)));
 }
 
-/* Attributes that go as they are into a field of cudaDeviceProp. */
+/* Attributes that are copied to a field of cudaDeviceProp. */
 static const struct {
     size_t offset;
     CUdevice_attribute attribute;
@@ -186,7 +186,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
     int count;
     cudaError_t e = device && prop ? cudaGetDeviceCount(&count) : cudaErrorInvalidValue;
     if (!e)
-        *device = 0; /* all devices are alike */
+        *device = 0; /* all devices are equal */
     return vs_rt_result(e);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names and texts of runtime errors. Every error of driver_types.h has its name;
- * those that this runtime or its driver return have a text as well. */
+ * Names and texts of runtime errors. Every error of driver_types.h has its name; those that this
+ * runtime or its driver return also have a text. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 static const struct {

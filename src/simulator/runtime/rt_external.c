@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * External memory in the runtime. The structures differ from the driver's in what is
- * reserved, so their fields are copied. */
+ * External memory in the runtime. The structures differ from the driver's in their reserved fields,
+ * so the others are copied. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *extMem_out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs in the runtime, but for the parameters of nodes (rt_graph_node.c). Handles
- * are the driver's. */
+ * Graphs in the runtime, except for the parameters of nodes (rt_graph_node.c). Handles are the
+ * driver's. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData), "passed through");

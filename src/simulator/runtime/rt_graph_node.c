@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parameters of graph nodes in the runtime: every way of giving them is turned into
- * the driver's CUgraphNodeParams. A kernel is named by its host stub, a device
- * variable by its shadow. */
+ * Parameters of graph nodes in the runtime: every form is converted to the driver's
+ * CUgraphNodeParams. A kernel is identified by its host stub, a device variable by its shadow. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>
@@ -117,7 +116,7 @@ static cudaError_t event_record(P *all, cudaEvent_t event)
 
 /* ---- and to the driver ---- */
 
-/* *e*: of the conversion into *all*, which is looked at only when it went well. */
+/* *e*: of the conversion into *all*, which is used only if it succeeded. */
 static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
                        const cudaGraphEdgeData *edges, size_t count, P *all, cudaError_t e)
 {
@@ -142,8 +141,8 @@ static cudaError_t change_exec(cudaGraphExec_t exec, cudaGraphNode_t node, P *al
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.GraphExecNodeSetParams(exec, node, all)));
 }
 
-/* The three functions of one way to give parameters: to a new node, to a node and
- * to a node of an executable graph. The conversion needs a context. */
+/* The three functions of one form of parameters: for a new node, a node, and a node of an
+ * executable graph. The conversion needs a context. */
 #define NODE_FORMS(Add, Set, ExecSet, convert, given, ...)                                      \
     cudaError_t Add(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,                             \
                     const cudaGraphNode_t *pDependencies, size_t numDependencies, __VA_ARGS__)  \
@@ -259,7 +258,7 @@ static cudaError_t convert(P *all, const struct cudaGraphNodeParams *p)
     case cudaGraphNodeTypeEventRecord: return event_record(all, p->eventRecord.event);
     case cudaGraphNodeTypeMemAlloc: memcpy(&all->alloc, &p->alloc, sizeof p->alloc); break;
     case cudaGraphNodeTypeMemFree: all->free.dptr = (CUdeviceptr)p->free.dptr; break;
-    default: break; /* the driver says what it thinks of the others */
+    default: break; /* the driver checks the others */
     }
     return cudaSuccess;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launching: the configuration that <<<>>> pushes and the stub pops, the launch
- * functions nvcc and programs call, and what can be asked of a kernel. */
+ * Launches: the configuration that <<<>>> pushes and the stub pops, the launch functions called by
+ * nvcc's code and programs, and queries about kernels. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ VS_SIM_RT_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid
                                                   cudaStream_t stream);
 
 #define CONFIGS_MAX \
-    16 /* launches whose arguments launch again nest; real code nests once at most */
+    16 /* nested launches whose arguments launch again; real code nests once at most */
 
 struct config {
     dim3 grid, block;
@@ -35,7 +35,7 @@ unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedM
                                      struct CUstream_st *stream)
 {
     if (configs.depth == CONFIGS_MAX)
-        return 1; /* the stub is then not called */
+        return 1; /* the stub is not called then */
     configs.at[configs.depth++] = (struct config){gridDim, blockDim, sharedMem, stream};
     return 0;
 }

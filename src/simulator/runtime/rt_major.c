@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The runtimes of CUDA 11 and 12: what these majors have under another name, with
- * other arguments or with smaller structures than CUDA 13, on top of the CUDA 13
- * form (vs_sim_runtime_major.h says how they are kept apart). Layouts and arguments
- * are those of the public headers of 11.8 and 12.9. The old structures are prefixes
- * of the new ones except cudaDeviceProp, which lost eight fields.
+ * The runtimes of CUDA 11 and 12: functions that these major versions have under another name, with
+ * other arguments or with smaller structures than CUDA 13, implemented by the CUDA 13 form
+ * (vs_sim_runtime_major.h explains how they are kept apart). Layouts and arguments are those of the
+ * public headers of 11.8 and 12.9. The old structures are prefixes of the new ones except
+ * cudaDeviceProp, which lost eight fields.
  *
- * Entry points that came between 11.0 and 11.8, or 12.0 and 12.9, are all there, as
- * in the last release of the major. */
+ * Entry points added between 11.0 and 11.8, or 12.0 and 12.9, are all present, as in the last
+ * release of the major version. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #if VS_SIM_RT_MAJOR < 13
 #include <string.h>
 
-/* Begins the definition of what rt_api.c exports as *name*; in C that name means the
- * CUDA 13 form. */
+/* Begins the definition of the function that rt_api.c exports as *name*; in C that name is the CUDA
+ * 13 form. */
 #define OLD(name, ...)                                                \
     cudaError_t old_##name(__VA_ARGS__) __asm__("vs_rt_old_" #name); \
     cudaError_t old_##name(__VA_ARGS__)
@@ -25,8 +25,8 @@
 #define PROP_12_BYTES 1032 /* with 63 reserved ints */
 #define FIELD(field) offsetof(struct cudaDeviceProp, field)
 
-/* Stretches of fields that both layouts have: where they begin and end in ours, and
- * where they begin in the old one. Between them lie the fields that are gone. */
+/* Field ranges common to both layouts: their start and end in ours, and their start in the old one.
+ * The removed fields are between them. */
 static const struct {
     size_t from, end, to;
 } stretches[] = {
@@ -92,7 +92,7 @@ OLD(cudaGetDeviceProperties_v2, void *prop, int device)
 
 OLD(cudaChooseDevice, int *device, const void *prop)
 {
-    struct cudaDeviceProp any = {0}; /* all devices are alike, so nothing of it is looked at */
+    struct cudaDeviceProp any = {0}; /* all devices are equal, so its content is not used */
     return cudaChooseDevice(device, prop ? &any : NULL);
 }
 
@@ -295,7 +295,7 @@ OLD(cudaGraphAddNode, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphN
     return cudaGraphAddNode(node, graph, after, NULL, count, params);
 }
 
-/* SIZE_MAX: the error is of no copy in particular. */
+/* SIZE_MAX: the error does not belong to one copy. */
 static cudaError_t not_this_copy(cudaError_t e, size_t *failed)
 {
     if (e && failed)
@@ -349,7 +349,7 @@ OLD(cudaThreadSetCacheConfig, enum cudaFuncCache config)
     return cudaDeviceSetCacheConfig(config);
 }
 
-/* They convert for devices without doubles, which are none of ours. */
+/* Conversions for devices without doubles, which are not simulated. */
 OLD(cudaSetDoubleForDevice, double *d)
 {
     return vs_rt_result(d ? cudaSuccess : cudaErrorInvalidValue);
@@ -405,7 +405,7 @@ OLD(cudaGraphExecUpdate, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_
     return e;
 }
 
-/* Start-up code names textures and surfaces; binding them is not supported. */
+/* Start-up code registers textures and surfaces; binding them is not supported. */
 VS_SIM_RT_API void __cudaRegisterTexture(void **fatCubinHandle, const void *hostVar,
                                          const void **deviceAddress, const char *deviceName,
                                          int dim, int norm, int ext);

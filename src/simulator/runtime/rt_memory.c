@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocating, freeing and asking about memory in the runtime. */
+ * Allocation, free and memory queries in the runtime. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream-ordered allocation and pools in the runtime. Structures and attribute
- * numbers are the driver's. The per-thread forms go through the driver's own. */
+ * Stream-ordered allocation and pools in the runtime. Structures and attribute numbers are the
+ * driver's. The per-thread forms call the driver's own. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps), "passed through");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program's start-up code registers: fat binaries, kernels, variables. It
- * runs before main, so nothing here touches the driver until a kernel or variable
- * is used; then the fat binary is given to the driver as a library. Of a fat
- * binary only the address is used. An unregistered image's entries are forgotten,
- * its memory is kept, since other static destructors may still launch from it. */
+ * Registrations by a program's start-up code: fat binaries, kernels, variables. It runs before
+ * main, so nothing here touches the driver until a kernel or variable is used; then the fat binary
+ * is passed to the driver as a library. Only the address of a fat binary is used. An unregistered
+ * image's entries are removed; its memory is kept, since other static destructors may still launch
+ * from it. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <pthread.h>
@@ -39,15 +39,15 @@ struct kernel {
 
 struct variable {
     struct variable *next; /* of the image */
-    const void *symbol;    /* host shadow, or for managed ones where their pointer is kept */
+    const void *symbol;    /* host shadow, or for managed variables the location of their pointer */
     const char *name;
     size_t bytes;
     bool managed, declared;
-    CUdeviceptr address; /* managed: once made */
+    CUdeviceptr address; /* managed: once created */
 };
 
 struct register_image {
-    void *self; /* handles point here; the real ones point to a pointer, too */
+    void *self; /* the target of handles; the real ones also point to a pointer */
     const void *fat_binary;
     CUlibrary library; /* NULL before its first use */
     struct variable *variables;
@@ -90,7 +90,7 @@ void **__cudaRegisterFatBinary(void *fatCubin)
 
 void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 {
-    (void)fatCubinHandle; /* nothing is read from it, so nothing has to be finished */
+    (void)fatCubinHandle; /* the content is never read, so there is nothing to complete */
 }
 
 void __cudaUnregisterFatBinary(void **fatCubinHandle)
@@ -180,7 +180,7 @@ static CUresult declare(struct register_image *image, struct variable *v)
     return r;
 }
 
-/* The driver learns of all variables at once: host functions use them unasked. */
+/* Declares all variables to the driver at once: host functions use them without a query. */
 static CUresult load_locked(struct register_image *image)
 {
     if (image->library)
@@ -283,7 +283,7 @@ static CUresult managed_locked(struct register_image *image, struct variable *v)
     return r;
 }
 
-/* Host code calls this before it touches a managed variable for the first time. */
+/* Called by host code before its first access to a managed variable. */
 char __cudaInitModule(void **fatCubinHandle)
 {
     struct register_image *image = (struct register_image *)fatCubinHandle;

@@ -36,7 +36,7 @@ static cudaError_t set_3d(struct cudaPitchedPtr to, int value, struct cudaExtent
 {
     if (extent.height > to.ysize && extent.depth > 1)
         return cudaErrorInvalidValue;
-    if (extent.height == to.ysize) /* the planes follow each other */
+    if (extent.height == to.ysize) /* the planes are adjacent */
         return set_2d(to.ptr, to.pitch, value, extent.width, extent.height * extent.depth, stream,
                       per_thread, async);
     cudaError_t e = cudaSuccess;

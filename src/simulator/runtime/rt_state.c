@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading the driver, and the state of a thread: its device, its last error.
- * A device's primary context is retained the first time a thread needs it and
- * kept until cudaDeviceReset. */
+ * Loads the driver, and keeps the state of a thread: its device, its last error. A device's primary
+ * context is retained the first time a thread needs it and kept until cudaDeviceReset. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <dlfcn.h>
@@ -26,8 +25,8 @@ static _Thread_local cudaError_t thread_error;
 
 /* ---- the driver ---- */
 
-/* What an older driver is asked for in vain, the stand-in driver gives to an older
- * stand-in runtime all the same: the real one of that major did without. */
+/* Looks up functions newer than the driver's version: the stand-in driver returns them to an older
+ * stand-in runtime; the real runtime of that major version did without. */
 static CUresult (*look_up_newer)(const char *, void **, int, cuuint64_t);
 
 static bool look_up(void *out, const char *name, int version, cuuint64_t flags)
@@ -50,7 +49,7 @@ static bool look_up_all(void)
     ok &= look_up(&vs_rt.field, name, version, flags);
 #include "generated/vs_sim_runtime_table.h"
 #undef VS_RT_FN
-    /* A driver that is not the stand-in has no such thing; variables then fail when used. */
+    /* A driver other than the stand-in lacks this; variables then fail when used. */
     look_up(&vs_rt.DeclareGlobal, "vramscopeSimDeclareGlobal", CUDA_VERSION, 0);
     vs_rt_calls_fn calls = NULL;
     look_up(&calls, "vramscopeSimCalls", CUDA_VERSION, 0);
@@ -79,7 +78,7 @@ static void load(void)
     vs_rt.GetProcAddress("", &nothing, 0, 0, &status); /* the real runtime's first lookup */
     int version = 0;
     if (!look_up_all() || vs_rt.DriverGetVersion(&version) != CUDA_SUCCESS ||
-        version / 1000 < VS_SIM_RT_MAJOR) /* any driver of the major will do */
+        version / 1000 < VS_SIM_RT_MAJOR) /* any driver of the same major version is sufficient */
         return;
     load_result = vs_rt_error(vs_rt.Init(0));
 }
@@ -99,7 +98,7 @@ cudaError_t vs_rt_result(cudaError_t error)
     return error;
 }
 
-/* Errors that leave the context unusable are not forgotten by being read. */
+/* Errors that leave the context unusable persist after being read. */
 static bool is_sticky(cudaError_t error)
 {
     return (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchTimeout &&
@@ -226,7 +225,7 @@ cudaError_t cudaGetDevice(int *device)
     *device = thread_device;
     if (vs_rt.CtxGetCurrent(&current) == CUDA_SUCCESS && current &&
         vs_rt.CtxGetDevice(&ordinal) == CUDA_SUCCESS)
-        *device = ordinal; /* set through the driver, perhaps */
+        *device = ordinal; /* may have been set through the driver */
     return cudaSuccess;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an exported runtime function does that no other file defines: programs which only
- * mention it load, and a call returns cudaErrorNotSupported and makes it the last error.
- * The fallback is weak, so a definition of vs_rt_impl_<symbol> or vs_rt_old_<symbol>
- * takes its place (rt_api.c makes the symbols). */
+ * Weak definitions of exported runtime functions that no other file defines: programs that refer to
+ * them load, and a call returns cudaErrorNotSupported and makes it the last error. A definition of
+ * vs_rt_impl_<symbol> or vs_rt_old_<symbol> replaces the weak one (rt_api.c creates the symbols).
+ */
 #include "simulator/runtime/vs_sim_runtime_major.h"
 
 #define NOT_SUPPORTED 801 /* cudaErrorNotSupported; the CUDA headers would rename symbols */

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the stand-in runtime (libcudart.so.13, the static library, and the
- * libraries for CUDA 11 and 12, see vs_sim_runtime_major.h). It reaches
- * its driver as the real one does: dlopen("libcuda.so.1"), one dlsym for
- * cuGetProcAddress_v2, then every function by name, version and flags, and always
- * calls the pointer it was given. It shares nothing else with drv_*.c.
+ * Internal header of the stand-in runtime (libcudart.so.13, the static library, and the libraries
+ * for CUDA 11 and 12, see vs_sim_runtime_major.h). It reaches its driver as the real one does:
+ * dlopen("libcuda.so.1"), one dlsym for cuGetProcAddress_v2, then every function by name, version
+ * and flags, and always calls the pointer it received. It shares nothing else with drv_*.c.
  *
- * Error codes of both interfaces have the same numbers, so results pass through;
- * every exported function ends in vs_rt_result, which remembers the last error. */
+ * Error codes of both interfaces have the same numbers, so results pass through; every exported
+ * function ends in vs_rt_result, which stores the last error. */
 #ifndef VS_SIM_RUNTIME_H
 #define VS_SIM_RUNTIME_H
 
 #include "simulator/runtime/vs_sim_runtime_major.h"
 
-/* Defined under vs_rt_impl_<symbol>; rt_api.c exports the symbol itself. Before the
- * headers, whose macros would be taken for the names. */
+/* Defined as vs_rt_impl_<symbol>; rt_api.c exports the symbol itself. Before the headers, whose
+ * macros would be mistaken for the names. */
 #define VS_RT_API(symbol, cbid) VS_RT_RENAME(redefine_extname symbol vs_rt_impl_##symbol)
 #define VS_RT_RENAME(text) _Pragma(#text)
 #include "generated/vs_sim_runtime_api_table.h"
 #undef VS_RT_API
 
 #ifdef VS_SIM_RT_STATIC
-#pragma GCC visibility push(hidden) /* a static runtime exports nothing, as the real one */
+#pragma GCC visibility push(hidden) /* a static runtime exports nothing, like the real one */
 #else
 #pragma GCC visibility push(default)
 #endif
@@ -46,7 +45,7 @@
 typedef CUresult (*vs_rt_declare_global_fn)(CUlibrary library, const char *name, size_t bytes,
                                             int managed);
 
-/* Every driver function the runtime calls, as its lookup found it. */
+/* Every driver function that the runtime calls, as found by its lookup. */
 struct vs_rt_driver {
 #define VS_RT_FN(field, name, version, flags, type) type field;
 #include "generated/vs_sim_runtime_table.h"
@@ -54,33 +53,32 @@ struct vs_rt_driver {
     vs_rt_declare_global_fn DeclareGlobal;
 };
 
-/* vs_rt_watch_by: have calls watched as the driver's vramscopeSimCalls *get* says;
- * NULL: the driver has none and calls are not watched (rt_api.c). */
+/* vs_rt_watch_by: observe calls as the driver's vramscopeSimCalls *get* requests; NULL: the driver
+ * lacks it and calls are not observed (rt_api.c). */
 struct vs_sim_calls;
 typedef const struct vs_sim_calls *(*vs_rt_calls_fn)(void);
 void vs_rt_watch_by(vs_rt_calls_fn get);
 
 extern struct vs_rt_driver vs_rt; /* immutable after the first vs_rt_enter */
 
-/* vs_rt_enter: load and initialise the driver once. cudaErrorInsufficientDriver
- * without a driver (or one too old), else what cuInit returned. Any thread. */
+/* vs_rt_enter: loads and initialises the driver once. Returns cudaErrorInsufficientDriver without a
+ * driver (or with one too old), else the result of cuInit. Any thread. */
 cudaError_t vs_rt_enter(void);
 
-/* vs_rt_enter_context: vs_rt_enter, and the calling thread has a context: the one
- * it set through the driver, or its device's primary context, retained at first
- * use. */
+/* vs_rt_enter_context: vs_rt_enter, and makes sure that the calling thread has a context: the one
+ * it set through the driver, or its device's primary context, retained at first use. */
 cudaError_t vs_rt_enter_context(void);
 
 /* vs_rt_context_of: the primary context of *device*, retained; cudaErrorInvalidDevice. */
 cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
 
-/* vs_rt_result: *error* as the exported function returns it, remembered as the
- * thread's last error unless it is cudaSuccess. */
+/* vs_rt_result: returns *error* from the exported function; stores it as the thread's last error
+ * unless it is cudaSuccess. */
 cudaError_t vs_rt_result(cudaError_t error);
 
 static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)result; }
 
-/* vs_rt_stream: what stream 0 means to a per-thread form. */
+/* vs_rt_stream: the meaning of stream 0 in a per-thread form. */
 static inline CUstream vs_rt_stream(cudaStream_t stream, bool per_thread)
 {
     return !stream && per_thread ? CU_STREAM_PER_THREAD : (CUstream)stream;
@@ -88,15 +86,15 @@ static inline CUstream vs_rt_stream(cudaStream_t stream, bool per_thread)
 
 /* ---- what programs registered (rt_register.c) ---- */
 
-/* vs_rt_kernel_of: the kernel that the host stub *function* stands for.
- * cudaErrorInvalidDeviceFunction when it was never registered. */
+/* vs_rt_kernel_of: the kernel of the host stub *function*. cudaErrorInvalidDeviceFunction if it was
+ * never registered. */
 cudaError_t vs_rt_kernel_of(const void *function, CUkernel *kernel);
 
-/* vs_rt_kernel_remember: let vs_rt_kernel_of take *handle* itself, too, as programs
- * may pass a cudaKernel_t where a stub's address is asked for. */
+/* vs_rt_kernel_remember: makes vs_rt_kernel_of accept *handle* itself, as programs may pass a
+ * cudaKernel_t instead of a stub's address. */
 cudaError_t vs_rt_kernel_remember(CUkernel handle);
 
-/* vs_rt_stub_of: the host stub of a kernel, or *handle* itself when it has none. */
+/* vs_rt_stub_of: the host stub of a kernel, or *handle* itself if it has none. */
 void *vs_rt_stub_of(CUfunction handle);
 
 /* vs_rt_symbol: address and size of a device variable on the current device
@@ -105,7 +103,7 @@ cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes
 
 /* ---- copies (rt_copy.c) ---- */
 
-/* vs_rt_describe_3d: the driver's description of *params*; vs_rt_params_3d: back.
+/* vs_rt_describe_3d: converts *params* to the driver's description; vs_rt_params_3d: back.
  * cudaErrorInvalidValue, cudaErrorInvalidMemcpyDirection. */
 cudaError_t vs_rt_describe_3d(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy);
 cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms *params);
@@ -113,12 +111,12 @@ cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms 
 /* vs_rt_copy: one-dimensional copy of *kind*; *async*: in *stream*. */
 cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                        cudaStream_t stream, bool per_thread, bool async);
-/* vs_rt_kind_ok: is it one of the five? */
+/* vs_rt_kind_ok: is it one of the five kinds? */
 static inline bool vs_rt_kind_ok(enum cudaMemcpyKind kind)
 {
     return (unsigned)kind <= cudaMemcpyDefault;
 }
-/* vs_rt_types_of: the driver's types for the ends of a copy of *kind*. */
+/* vs_rt_types_of: the driver's types of the ends of a copy of *kind*. */
 void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from);
 /* vs_rt_copy_box_2d: the two-dimensional copy *c*; *async*: in *stream*. */
 cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, cudaStream_t stream, bool per_thread,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One source, three runtimes. rt_*.c are written against the CUDA 13 headers; the
- * libraries for CUDA 11 and 12 programs are the same files compiled with
- * VS_SIM_RT_MAJOR 11 or 12. Where an older major has another form of a function
- * under the same name, the CUDA 13 form keeps its name in C and gets another one in
- * the library (vs_sim_runtime_major_names.h); rt_major.c defines the old form. */
+ * One source, three runtimes. rt_*.c are written for the CUDA 13 headers; the libraries for CUDA 11
+ * and 12 programs are the same files compiled with VS_SIM_RT_MAJOR 11 or 12. If an older major
+ * version has another form of a function under the same name, the CUDA 13 form keeps its name in C
+ * and gets another one in the library (vs_sim_runtime_major_names.h); rt_major.c defines the old
+ * form. */
 #ifndef VS_SIM_RUNTIME_MAJOR_H
 #define VS_SIM_RUNTIME_MAJOR_H
 
@@ -12,7 +12,7 @@
 #define VS_SIM_RT_MAJOR 13
 #endif
 
-/* What cudaRuntimeGetVersion says: the last release of the major. */
+/* The value of cudaRuntimeGetVersion: the last release of the major version. */
 #if VS_SIM_RT_MAJOR == 11
 #define VS_SIM_RT_VERSION 11080
 #elif VS_SIM_RT_MAJOR == 12

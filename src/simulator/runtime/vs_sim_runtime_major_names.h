@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA 13 functions that an older major has in another form under the same name, and
- * the name under which the library of that major has the CUDA 13 form: the one CUDA
- * 12 exported it under ("_v2", "_v3"), or one that is not exported. For rt_api.c
- * alone, which makes the library's names; no include guard. */
+ * CUDA 13 functions that an older major version has in another form under the same name, and the
+ * name of the CUDA 13 form in the library of that major version: the name under which CUDA 12
+ * exported it ("_v2", "_v3"), or one that is not exported. For rt_api.c alone, which creates the
+ * library's names; no include guard. */
 /* clang-format off */
 #if VS_SIM_RT_MAJOR < 13
 #define cudaGraphAddDependencies cudaGraphAddDependencies_v2
