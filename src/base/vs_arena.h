@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory from mmap, never from malloc, so that nothing here can recurse into an
- * intercepted path or disturb the host program's heap. An arena hands out
- * fixed-lifetime memory by bumping a pointer; everything is returned at once. */
+ * Memory from mmap, never from malloc, so that nothing here can recurse into an intercepted path or
+ * disturb the host program's heap. An arena allocates memory of fixed lifetime by advancing a
+ * pointer; all of it is freed at once. */
 #ifndef VS_ARENA_H
 #define VS_ARENA_H
 
@@ -11,8 +11,8 @@
 
 #include "base/vs_err.h"
 
-/* vs_pages_map: zeroed anonymous pages, *bytes* rounded up to the page size.
- * NULL when the system refuses. vs_pages_unmap takes the same size; NULL ok. */
+/* vs_pages_map: zeroed anonymous pages, *bytes* rounded up to the page size. NULL on a system
+ * error. vs_pages_unmap takes the same size; NULL does nothing. */
 void *vs_pages_map(size_t bytes);
 void vs_pages_unmap(void *pages, size_t bytes);
 
@@ -25,8 +25,8 @@ struct vs_arena {
     size_t bytes_mapped;
 };
 
-/* vs_arena_alloc: *bytes* zeroed bytes aligned to 16. NULL when the system
- * refuses. Lives until vs_arena_free_all. */
+/* vs_arena_alloc: *bytes* zeroed bytes aligned to 16. NULL on a system error. Lives until
+ * vs_arena_free_all. */
 void *vs_arena_alloc(struct vs_arena *arena, size_t bytes);
 void vs_arena_free_all(struct vs_arena *arena);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread of the program that is being cancelled must not go inside our code: locks
- * would stay taken, and what its thread-local destructors free would pass us by. Held
- * around whatever may be a cancellation point: system calls on files, the driver. */
+ * Prevents the cancellation of a program's thread inside our code: its locks would stay taken, and
+ * frees by its thread-local destructors would be missed. Held around anything that may be a
+ * cancellation point: system calls on files, the driver. */
 #ifndef VS_CANCEL_H
 #define VS_CANCEL_H
 

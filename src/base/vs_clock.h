@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clocks. Every time in vramscope is nanoseconds of CLOCK_MONOTONIC; a trace
- * stores one pair with CLOCK_REALTIME so that readers can show wall time. */
+ * Clocks. Every time in vramscope is in nanoseconds of CLOCK_MONOTONIC; a trace stores one pair
+ * with CLOCK_REALTIME so that readers can show wall time. */
 #ifndef VS_CLOCK_H
 #define VS_CLOCK_H
 

@@ -10,29 +10,28 @@
 
 enum vs_err {
     VS_OK = 0,
-    VS_ERR_ARG = 1,         /* caller passed something outside the documented range */
-    VS_ERR_NOMEM = 2,       /* host memory (mmap, malloc) refused */
-    VS_ERR_IO = 3,          /* a file operation failed; errno holds why */
-    VS_ERR_FORMAT = 4,      /* the bytes are not of the expected format at all */
-    VS_ERR_CORRUPT = 5,     /* right format, but damaged from some point on */
-    VS_ERR_VERSION = 6,     /* right format, a version this build cannot read */
+    VS_ERR_ARG = 1,         /* an argument outside the documented range */
+    VS_ERR_NOMEM = 2,       /* not enough host memory (mmap, malloc) */
+    VS_ERR_IO = 3,          /* a file operation failed; errno has the reason */
+    VS_ERR_FORMAT = 4,      /* the bytes are not of the expected format */
+    VS_ERR_CORRUPT = 5,     /* right format, but damaged */
+    VS_ERR_VERSION = 6,     /* right format, but a version that this build cannot read */
     VS_ERR_END = 7,         /* no more records; not a failure */
     VS_ERR_NOT_FOUND = 8,   /* the named thing does not exist */
     VS_ERR_FOREIGN = 9,     /* a pointer or handle that is not ours: forward it */
-    VS_ERR_STATE = 10,      /* wrong moment: double free, closed object, capture */
-    VS_ERR_DEVICE_OOM = 11, /* the device has no memory for the request */
-    VS_ERR_DEVICE = 12,     /* the device or driver reported another failure */
+    VS_ERR_STATE = 10,      /* wrong state: double free, closed object, capture */
+    VS_ERR_DEVICE_OOM = 11, /* the device is out of memory */
+    VS_ERR_DEVICE = 12,     /* the device or driver returned another error */
     VS_ERR_UNSUPPORTED = 13,/* not available on this machine or in this build */
-    VS_ERR_LIMIT = 14,      /* a configured bound was reached */
+    VS_ERR_LIMIT = 14,      /* a configured limit was reached */
 };
 
-/* vs_err_name: the enumerator's spelling without the prefix, in lower case
- * ("device_oom"); "unknown" for a value outside the table. Static storage;
- * any thread, signal-safe. */
+/* vs_err_name: the enumerator's spelling without the prefix, in lower case ("device_oom");
+ * "unknown" for a value outside the table. Static storage; any thread, signal-safe. */
 const char *vs_err_name(enum vs_err err);
 
-/* vs_err_text: one plain sentence fragment for people ("not a vramscope trace
- * or damaged"). Static storage; any thread. */
+/* vs_err_text: one sentence fragment for users ("not a vramscope trace or damaged"). Static
+ * storage; any thread. */
 const char *vs_err_text(enum vs_err err);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The loader ends its sentence with the system's words for the error, in
- * the language that strerror has too. */
+ * See the header. The loader's message ends with strerror's text, in the same language. */
 #include "base/vs_library.h"
 
 #include <dlfcn.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why a library that is loaded at run time was not: absent, which a user mends by
- * installing it, or something else that installing would not change. */
+ * The reason why dlopen failed: the library is not installed, or another problem, which installing
+ * would not solve. */
 #ifndef VS_LIBRARY_H
 #define VS_LIBRARY_H
 
-/* vs_library_trouble: right after a dlopen that failed: the loader's words, or NULL where
- * the file is just not there. Valid until this thread's next dlerror. */
+/* vs_library_trouble: to be called right after a failed dlopen: the loader's message, or NULL if
+ * the file does not exist. Valid until this thread's next dlerror. */
 const char *vs_library_trouble(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads what the option `limit` says; see the header. */
+ * Parses the option `limit`; see the header. */
 #include "base/vs_limit_spec.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static enum vs_err refuse(const char **why, const char *words)
     return VS_ERR_ARG;
 }
 
-/* "12.5%": digits and one dot only, as strtod would take much more. */
+/* "12.5%": digits and one dot only; strtod would accept much more. */
 static enum vs_err parse_percent(const char *text, size_t length, struct vs_limit_amount *out,
                                  const char **why)
 {
@@ -45,7 +45,7 @@ static enum vs_err parse_percent(const char *text, size_t length, struct vs_limi
     return VS_OK;
 }
 
-/* *twice*: what is wrong when *out* has its amount already. */
+/* *twice*: the error if *out* has an amount already. */
 static enum vs_err parse_amount(const char *text, struct vs_limit_amount *out, const char *twice,
                                 const char **why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. One link at a time, each in the folder where it stands. */
+ * See the header. Follows one link at a time, each relative to its own folder. */
 #include "base/vs_link.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define LINKS_MAX 40 /* as the kernel */
 
-/* The link *path* is replaced by what it says. */
+/* Replaces the link *path* by its target. */
 static bool follow_one(char *path, size_t max)
 {
     char target[PATH_MAX];

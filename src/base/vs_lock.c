@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The slow paths of ranked mutexes (the quick ones are inline in the header) and
- * conditions, over futexes. The ranks held are a per-thread stack, kept in debug
- * builds only. */
+ * The slow paths of ranked mutexes (the fast ones are inline in the header) and conditions, by
+ * futex. The ranks held are a per-thread stack, kept in debug builds only. */
 #define _GNU_SOURCE
 #include "base/vs_lock.h"
 
@@ -15,8 +14,8 @@
 
 #include "base/vs_clock.h"
 
-/* Looks at a taken lock before sleeping: about as long as our longest ordinary
- * critical section, well below the cost of a sleep and a wake. */
+/* Polls of a taken lock before sleeping: about as long as our longest ordinary critical section,
+ * well below the cost of a sleep and a wake-up. */
 #define LOOKS 60
 
 _Thread_local volatile unsigned vs_lock_depth
@@ -81,8 +80,8 @@ static void rank_note(const void *lock, enum vs_lock_rank rank, const char *name
 }
 #endif
 
-/* Sleep while *word* is *value*, until *until_ns*. false when that time has come.
- * errno is kept: this runs inside the program's calls. */
+/* Sleeps while *word* is *value*, until *until_ns*. Returns false at that time. errno is preserved:
+ * this runs inside the program's calls. */
 static bool sleep_while(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns)
 {
     int saved_errno = errno;
@@ -122,7 +121,7 @@ static bool take_in_time(struct vs_lock *lock, uint64_t until_ns)
             break;
         pause_briefly();
     }
-    /* whoever has slept takes it as one with sleepers, as others may still sleep */
+    /* a thread that slept takes the lock as one with sleepers, as others may still sleep */
     while (atomic_exchange_explicit(&lock->word, VS_LOCK_SLEEPERS, memory_order_acquire) !=
            VS_LOCK_FREE) {
         if (!sleep_while(&lock->word, VS_LOCK_SLEEPERS, until_ns))
@@ -161,7 +160,7 @@ void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name
 
 void vs_lock_destroy(struct vs_lock *lock)
 {
-    (void)lock; /* holds nothing; here for whoever makes it hold something */
+    (void)lock; /* holds nothing yet; the parameter is for future use */
 }
 
 void vs_lock_reset_after_fork(struct vs_lock *lock)
@@ -173,7 +172,7 @@ void vs_lock_reset_after_fork(struct vs_lock *lock)
 
 bool vs_cond_wait(struct vs_cond *cond, struct vs_lock *lock, uint64_t until_ns)
 {
-    /* read under the lock: a signal after it was let go of changes the word */
+    /* read under the lock: a signal after its release changes the word */
     uint32_t seen = atomic_load_explicit(&cond->wakes, memory_order_relaxed);
     cond->waiters++;
     if (atomic_exchange_explicit(&lock->word, VS_LOCK_FREE, memory_order_release) ==

@@ -16,15 +16,16 @@
 #include "base/vs_signal_guard.h"
 
 static _Atomic int level_max = VS_LOG_WARN; /* atomic */
-static _Atomic uint64_t stderr_known;       /* atomic; stderr_now() when we began */
-static _Atomic bool remembered;             /* atomic; release pairs with acquire: the above is set */
+static _Atomic uint64_t stderr_known;       /* atomic; stderr_now() at the start */
+/* atomic; release pairs with acquire: stderr_known is set */
+static _Atomic bool remembered;
 
 void vs_log_set_level(enum vs_log_level level)
 {
     atomic_store_explicit(&level_max, (int)level, memory_order_relaxed);
 }
 
-/* What descriptor 2 is: a hash of the file that it stands for; 0 when it is closed. */
+/* The identity of descriptor 2: a hash of its file; 0 if it is closed. */
 static uint64_t stderr_now(void)
 {
     struct stat st;
@@ -63,7 +64,7 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
         len = sizeof line - 2;
         memcpy(line + len - 3, "...", 3);
     }
-    for (size_t i = (size_t)n; i < len; i++) { /* one line, whatever a file is called */
+    for (size_t i = (size_t)n; i < len; i++) { /* one line, whatever characters a file name has */
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
             line[i] = '?';
     }
@@ -71,7 +72,7 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
     struct vs_signal_guard guard;
     vs_signal_guard_enter(&guard);
     ssize_t done = stderr_is_there() ? write(STDERR_FILENO, line, len) : 0;
-    (void)done; /* nowhere left to say that saying failed */
+    (void)done; /* a failure to log cannot be logged */
     vs_signal_guard_leave(&guard);
     vs_cancel_restore(cancel);
     errno = saved_errno;

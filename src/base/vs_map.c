@@ -9,8 +9,8 @@
 
 static size_t home(const struct vs_map *map, uint64_t key)
 {
-    /* Fibonacci hashing: the top bits, for the low ones of the product stay zero
-     * where device addresses are multiples of large powers of two */
+    /* Fibonacci hashing: uses the top bits, because the low bits of the product stay zero for
+     * device addresses, which are multiples of large powers of two */
     key ^= key >> 32;
     return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >>
                     (__builtin_clzll((unsigned long long)map->capacity) + 1));
@@ -78,7 +78,7 @@ bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value)
     size_t mask = map->capacity - 1, hole = (size_t)(slot - map->slots);
     for (size_t i = (hole + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
         size_t h = home(map, map->slots[i].key);
-        /* the entry at i may move into the hole when its home is not in (hole, i] */
+        /* the entry at i may move into the hole if its home is not in (hole, i] */
         if (((i - h) & mask) >= ((i - hole) & mask)) {
             map->slots[hole] = map->slots[i];
             hole = i;

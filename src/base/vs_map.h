@@ -22,20 +22,18 @@ struct vs_map {
     size_t count;
 };
 
-/* vs_map_put: insert or replace. *key* != 0. VS_ERR_NOMEM leaves the map as it
- * was. Cost: amortised O(1), grows at 3/4 full. */
+/* vs_map_put: inserts or replaces. *key* != 0. VS_ERR_NOMEM leaves the map unchanged. Cost:
+ * amortised O(1), grows at 3/4 full. */
 enum vs_err vs_map_put(struct vs_map *map, uint64_t key, uint64_t value) VS_MUST_CHECK;
 
-/* vs_map_get: NULL when absent. The pointer is valid until the next put or
- * remove. */
+/* vs_map_get: NULL if absent. The pointer is valid until the next put or remove. */
 uint64_t *vs_map_get(const struct vs_map *map, uint64_t key);
 
-/* vs_map_remove: true when the key was there; *value* (may be NULL) gets what it
- * held. */
+/* vs_map_remove: returns true if the key was present; *value* (may be NULL) receives its value. */
 bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value);
 
-/* vs_map_next: iterate: *cursor* starts at 0; NULL at the end. No put or remove
- * meanwhile. Order is unspecified. */
+/* vs_map_next: iterates: *cursor* starts at 0; NULL at the end. No put or remove meanwhile. Order
+ * is unspecified. */
 const struct vs_map_slot *vs_map_next(const struct vs_map *map, size_t *cursor);
 
 void vs_map_free(struct vs_map *map);

@@ -102,13 +102,13 @@ static enum vs_err parse_count(const char *value, uint64_t *out)
     return VS_OK;
 }
 
-/* 0 switches off what has a least size. */
+/* 0 turns off an option that has a least size. */
 static bool is_off(const struct vs_option_info *info, uint64_t number)
 {
     return info->type == VS_OPTION_SIZE && number == 0 && strcmp(info->fallback, "0") == 0;
 }
 
-/* By the name that it was given by: of a flag, with its dashes. */
+/* Uses the name as given: of a flag, with its dashes. */
 static void explain(const struct vs_option_info *info, const char *value,
                     enum vs_option_source source, char *why)
 {
@@ -194,7 +194,7 @@ void vs_options_init(struct vs_options *options)
 {
     memset(options, 0, sizeof *options);
     for (int i = 0; i < VS_OPT_COUNT; i++) {
-        /* the table's own defaults parse; a unit test holds that */
+        /* the table's own defaults are valid; a unit test checks that */
         if (vs_options_set(options, (enum vs_option_id)i, infos[i].fallback, VS_FROM_DEFAULT, NULL))
             continue;
     }
@@ -240,7 +240,7 @@ const char *vs_environment(const char *name)
     return getenv(name);
 }
 
-/* NULL when none is set. */
+/* NULL if none is set. */
 static const char *rank_text(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options: one table (vs_option_table.h), three sources in rising precedence:
- * default, environment, explicit set (a flag of `vramscope run`). A value that
- * does not parse is reported once and the lower source stays in force; an
- * unknown VRAMSCOPE_* variable is warned about. This is the only module that
+ * Options: one table (vs_option_table.h), three sources in rising precedence: default, environment,
+ * explicit set (a flag of `vramscope run`). An invalid value is reported once and the lower source
+ * stays in force; an unknown VRAMSCOPE_* variable gives a warning. This is the only module that
  * calls getenv. */
 #ifndef VS_OPTION_H
 #define VS_OPTION_H
@@ -50,39 +49,38 @@ struct vs_options {
 const struct vs_option_info *vs_option_describe(enum vs_option_id id);
 
 #define VS_OPTION_ENV_MAX 64
-/* vs_option_env_name: the option's environment variable ("VRAMSCOPE_STACK_DEPTH")
- * into *out* (VS_OPTION_ENV_MAX bytes). Returns out. */
+/* vs_option_env_name: writes the option's environment variable ("VRAMSCOPE_STACK_DEPTH") to *out*
+ * (VS_OPTION_ENV_MAX bytes). Returns out. */
 char *vs_option_env_name(enum vs_option_id id, char *out);
 
-/* vs_option_find: by name ("stack-depth" or "stack_depth"). VS_ERR_NOT_FOUND
- * when no option is called so. */
+/* vs_option_find: finds an option by name ("stack-depth" or "stack_depth"). VS_ERR_NOT_FOUND if
+ * there is none. */
 enum vs_err vs_option_find(const char *name, size_t length, enum vs_option_id *id) VS_MUST_CHECK;
 
-/* vs_options_init: defaults only. */
+/* vs_options_init: sets the defaults only. */
 void vs_options_init(struct vs_options *options);
 
-/* vs_options_load_environment: overlay VRAMSCOPE_*; *warn* (may be NULL) is
- * called once per unknown or unparsable variable with a complete sentence. Not
- * thread-safe against setenv by others. */
+/* vs_options_load_environment: overlays VRAMSCOPE_*; *warn* (may be NULL) is called once per
+ * unknown or invalid variable with a complete sentence. Not thread-safe against setenv by
+ * others. */
 void vs_options_load_environment(struct vs_options *options,
                                  void (*warn)(const char *sentence, void *arg), void *arg);
 
-/* vs_options_set: parse *value* for *id*. On VS_ERR_ARG nothing changes and
- * *why* (VS_OPTION_TEXT_MAX bytes, may be NULL) holds a sentence with what is
- * accepted. */
+/* vs_options_set: parses *value* for *id*. On VS_ERR_ARG nothing changes and *why*
+ * (VS_OPTION_TEXT_MAX bytes, may be NULL) receives a sentence with the accepted values. */
 enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, const char *value,
                            enum vs_option_source source, char *why) VS_MUST_CHECK;
 
-/* vs_option_is: true when CHOICE option *id* has the value *word*. */
+/* vs_option_is: does CHOICE option *id* have the value *word*? */
 bool vs_option_is(const struct vs_options *options, enum vs_option_id id, const char *word);
 
-/* vs_environment: getenv for the few variables that are not ours (RANK,
- * LD_LIBRARY_PATH, CUDA_PATH …). NULL when unset. */
+/* vs_environment: getenv for the few variables that are not ours (RANK, LD_LIBRARY_PATH, CUDA_PATH
+ * …). NULL if unset. */
 const char *vs_environment(const char *name);
 
-/* vs_output_expand: replace %n %p %h %r %% in *pattern*. *out* is unwritten when
- * the result would not fit *out_max* (VS_ERR_LIMIT) or the pattern has another
- * %-sequence (VS_ERR_ARG). %r is "0" when no rank variable is set. */
+/* vs_output_expand: replaces %n %p %h %r %% in *pattern*. *out* is unwritten if the result would
+ * not fit *out_max* (VS_ERR_LIMIT) or the pattern has another %-sequence (VS_ERR_ARG). %r is "0" if
+ * no rank variable is set. */
 enum vs_err vs_output_expand(const char *pattern, const char *program, long pid, char *out,
                              size_t out_max) VS_MUST_CHECK;
 

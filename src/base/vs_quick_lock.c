@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The slow halves of the quick lock; see the header. The futex is a count of
- * wake-ups and not the lock word: a wake-up between a thread's last look at the
- * lock and its sleep changes the count, so the sleep does not begin. */
+ * The slow paths of the quick lock; see the header. The futex is a count of wake-ups and not the
+ * lock word: a wake-up between a thread's last check of the lock and its sleep changes the count,
+ * so the sleep does not begin. */
 #include "base/vs_quick_lock.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS 60                /* looks at the lock before sleeping */
+#define SPINS 60                /* checks of the lock before sleeping */
 #define SLEEP_NS 500000L        /* longest sleep of a few threads without a wake-up */
-#define SLEEPERS_FEW 8u         /* as much longer for each of so many more */
+#define SLEEPERS_FEW 8u         /* this much longer again for each so many sleepers more */
 #define SLEEP_FACTOR_MAX 200u
 
 static void pause_briefly(void)
@@ -52,10 +52,10 @@ void vs_quick_wait(struct vs_quick_lock *lock)
 {
     if (try_for_a_while(lock))
         return;
-    int error = errno; /* the host program's; a futex call may set it */
+    int error = errno; /* the host program's; a futex call may change it */
     __atomic_fetch_add(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
     for (;;) {
-        /* a crowd that rose by itself every half millisecond would do nothing else */
+        /* many threads that wake up every half millisecond would use all the processor time */
         uint32_t factor = 1 + __atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED) / SLEEPERS_FEW;
         factor = factor < SLEEP_FACTOR_MAX ? factor : SLEEP_FACTOR_MAX;
         const struct timespec longest = {0, SLEEP_NS * (long)factor};

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A lock for sections of some tens of nanoseconds that are entered very often.
- * Taking it is one atomic exchange, releasing it a plain store: no second atomic
- * operation, unlike a mutex. Who finds it taken spins for about as long as such a
- * section lasts, then sleeps on a futex; whoever releases wakes one sleeper, and no
- * further one while that one is on its way, so that a crowd costs few system calls.
+ * A lock for sections of some tens of nanoseconds that are entered very often. Taking it is one
+ * atomic exchange, releasing it a plain store: no second atomic operation, unlike a mutex. A thread
+ * that finds it taken spins for about the length of such a section, then sleeps on a futex; a
+ * release wakes one sleeper, and no further one until that one has run, so that many waiters cost
+ * few system calls.
  *
- * A release looks for sleepers after its store without a barrier between, so it
- * may miss one that falls asleep at that very moment. Sleeps are therefore bounded, by
- * half a millisecond and as much for each eight sleepers: progress never depends on a
- * wake-up. Ranks as in vs_lock.h. */
+ * A release checks for sleepers after its store without a barrier between, so it may miss one that
+ * falls asleep at that moment. Sleeps are therefore bounded, by half a millisecond and as much
+ * again for each eight sleepers: progress never depends on a wake-up. Ranks as in vs_lock.h. */
 #ifndef VS_QUICK_LOCK_H
 #define VS_QUICK_LOCK_H
 
@@ -22,7 +21,7 @@ struct vs_quick_lock {
     uint32_t taken;    /* atomic; 0 or 1; its release store pairs with the acquire exchange */
     uint32_t sleepers; /* atomic; threads that sleep or are about to */
     uint32_t wakes;    /* atomic; the futex: counts wake-ups */
-    uint32_t waking;   /* atomic; a woken thread has not looked yet */
+    uint32_t waking;   /* atomic; a woken thread has not checked the lock yet */
     const char *name;       /* immutable after init; static storage */
     enum vs_lock_rank rank; /* immutable after init */
 };
@@ -33,7 +32,7 @@ void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const cha
 /* As vs_lock_reset_after_fork. */
 void vs_quick_reset_after_fork(struct vs_quick_lock *lock);
 
-/* The parts that are not inline: the lock was found taken; somebody sleeps. */
+/* The slow paths: the lock is taken; a thread sleeps. */
 void vs_quick_wait(struct vs_quick_lock *lock);
 void vs_quick_wake(struct vs_quick_lock *lock);
 
@@ -51,7 +50,7 @@ static inline void vs_quick_acquire(struct vs_quick_lock *lock)
     vs_quick_enter(lock, false);
 }
 
-/* One more of the rank held: of a family of locks taken by rising address. */
+/* Takes another lock of the rank held: of a family of locks taken in ascending order of address. */
 static inline void vs_quick_acquire_sibling(struct vs_quick_lock *lock)
 {
     vs_quick_enter(lock, true);

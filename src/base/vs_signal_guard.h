@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing to files from somebody else's thread: SIGXFSZ and SIGPIPE, which a failed
- * write raises in the thread that made it, must not reach the program; nor SIGTTOU, which
- * stops a background program that writes to a terminal. */
+ * Keeps signals of our writes away from the program: SIGXFSZ and SIGPIPE, which a failed write
+ * raises in the writing thread, and SIGTTOU, which stops a background program that writes to a
+ * terminal. */
 #ifndef VS_SIGNAL_GUARD_H
 #define VS_SIGNAL_GUARD_H
 
@@ -24,9 +24,8 @@ static inline void vs_signal_guard_enter(struct vs_signal_guard *guard)
     pthread_sigmask(SIG_BLOCK, &guard->raised, &guard->before);
 }
 
-/* vs_signal_guard_leave: take away what our write raised, restore the mask. A
- * signal of these that was already pending for the thread is taken as well.
- * errno is kept. */
+/* vs_signal_guard_leave: consumes signals raised by our write and restores the mask. A signal of
+ * these kinds that was already pending for the thread is consumed as well. errno is preserved. */
 static inline void vs_signal_guard_leave(struct vs_signal_guard *guard)
 {
     int saved_errno = errno;

@@ -40,7 +40,7 @@ enum vs_err vs_size_parse(const char *text, uint64_t *bytes)
         text++;
     if (!isdigit((unsigned char)*text) && *text != '.')
         return VS_ERR_ARG;
-    /* strtold would also take hexadecimal, "inf" and exponents */
+    /* strtold would also accept hexadecimal, "inf" and exponents */
     size_t digits = strspn(text, "0123456789.");
     char number[64], unit[8];
     if (digits >= sizeof number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sizes, times and counts as people write and read them. */
+ * Parsing and printing of sizes, times and counts for users. */
 #ifndef VS_SIZE_H
 #define VS_SIZE_H
 
@@ -14,16 +14,15 @@
 #define VS_GIB (UINT64_C(1) << 30)
 #define VS_SIZE_TEXT_MAX 32
 
-/* vs_size_parse: read "8GiB", "1.5 GiB", "512M", "80gb", "4096" (bytes).
- * K/M/G/T with or without "iB"/"i" are powers of 1024; "kB/MB/GB/TB" are powers
- * of 1000 (SI), as the units say. Case-insensitive apart from that rule: "mb"
- * is MB. The whole string must be consumed. *bytes* is unwritten on failure.
+/* vs_size_parse: parses "8GiB", "1.5 GiB", "512M", "80gb", "4096" (bytes). K/M/G/T with or without
+ * "iB"/"i" are powers of 1024; "kB/MB/GB/TB" are powers of 1000 (SI). Case-insensitive apart from
+ * that rule: "mb" is MB. The whole string must be consumed. *bytes* is unwritten on failure.
  * Returns VS_OK, or VS_ERR_ARG for anything else (negative, empty, overflow). */
 enum vs_err vs_size_parse(const char *text, uint64_t *bytes) VS_MUST_CHECK;
 
-/* vs_size_format: "0 B", "512 B", "1.5 KiB", "12.3 GiB" into *out* (at least
- * VS_SIZE_TEXT_MAX bytes); one decimal from 1 KiB on, and a value is never
- * rounded into the next unit's 1024. Returns out. */
+/* vs_size_format: writes "0 B", "512 B", "1.5 KiB", "12.3 GiB" to *out* (at least VS_SIZE_TEXT_MAX
+ * bytes); one decimal from 1 KiB on, and a value is never rounded up to 1024 of its unit. Returns
+ * out. */
 char *vs_size_format(char *out, uint64_t bytes);
 
 /* vs_sizes_apart: two sizes for one sentence, with so many digits that they differ if the sizes

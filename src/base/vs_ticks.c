@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tying a counter to CLOCK_MONOTONIC; see the header. The rate is measured over the
- * time since an earlier tie, and holds for no longer than that time: an error e of
- * the two ties makes at most e again by the end of the span. */
+ * Synchronises a counter with CLOCK_MONOTONIC; see the header. The rate is measured over the time
+ * since an earlier synchronisation, and is used for no longer than that time: an error e of the two
+ * synchronisations makes at most e again by the end of the span. */
 #define _GNU_SOURCE
 #include "base/vs_ticks.h"
 
@@ -13,13 +13,13 @@
 
 #include "base/vs_clock.h"
 
-#define SPAN_NS UINT64_C(4000000)       /* longest between two ties */
-#define BASELINE_NS UINT64_C(250000000) /* long enough: the base moves on */
+#define SPAN_NS UINT64_C(4000000)       /* longest time between two synchronisations */
+#define BASELINE_NS UINT64_C(250000000) /* long enough: the base is moved forward */
 #define BASELINE_MIN_NS UINT64_C(200000)
 #define TRIES 3
 
-/* The kernel takes care that what it uses itself is constant, goes on in idle
- * states and is the same on all processors. */
+/* The kernel ensures that its own time source is constant, runs in idle states and is equal on all
+ * processors. */
 static bool kernel_uses_counter(void)
 {
 #if defined(__x86_64__)
@@ -47,7 +47,7 @@ void vs_ticks_init(struct vs_ticks *clock)
     *clock = (struct vs_ticks){.usable = kernel_uses_counter()};
 }
 
-/* One instant by both; of a few attempts the one that took least. */
+/* Reads both clocks at one instant; the fastest of a few attempts counts. */
 static void read_both(uint64_t *ticks, uint64_t *ns)
 {
     uint64_t shortest = UINT64_MAX;
@@ -69,8 +69,7 @@ static void start_over(struct vs_ticks *clock, uint64_t ticks, uint64_t ns)
     clock->rate = clock->span = 0;
 }
 
-/* A rate more than this far off the last one is no slew: the machine slept, or
- * moved to another. */
+/* A rate further than this from the last one is not slewing: the machine slept, or was migrated. */
 static bool rate_jumped(uint64_t old, uint64_t new)
 {
     uint64_t difference = old > new ? old - new : new - old;
@@ -94,7 +93,7 @@ static void measure(struct vs_ticks *clock, uint64_t ticks, uint64_t ns)
     uint64_t span_ns = passed_ns < SPAN_NS ? passed_ns : SPAN_NS;
     clock->rate = rate;
     clock->span = (uint64_t)(((unsigned __int128)span_ns << 32) / rate);
-    if (passed_ns > BASELINE_NS) { /* the next rate is that of recent time */
+    if (passed_ns > BASELINE_NS) { /* the next rate is measured over recent time */
         clock->base_ticks = clock->tie_ticks;
         clock->base_ns = clock->tie_ns;
     }

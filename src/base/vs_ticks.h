@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CLOCK_MONOTONIC read from the processor's own counter: a third of the cost of
- * clock_gettime, for whoever asks millions of times a second. A clock is tied to
- * CLOCK_MONOTONIC again every few milliseconds of use; between two ties it runs at
- * the counter's measured rate, so that it is never further away than the error of
- * the tie itself (tens of ns, unless the thread was interrupted in it), also while
- * the system's time is being slewed. Where the counter does not keep the time of the
- * whole machine (the kernel itself does not use it, or has forbidden it), every
- * reading is a clock_gettime. */
+ * CLOCK_MONOTONIC read from the processor's own counter: a third of the cost of clock_gettime, for
+ * code that reads it millions of times. A clock is synchronised with CLOCK_MONOTONIC every few
+ * milliseconds of use; in between it runs at the counter's measured rate, so its error never
+ * exceeds that of the synchronisation (tens of ns, unless the thread was interrupted in it), also
+ * while the system's time is being slewed. If the counter is not valid for the whole machine (the
+ * kernel itself does not use it, or has forbidden it), every reading is a clock_gettime. */
 #ifndef VS_TICKS_H
 #define VS_TICKS_H
 
@@ -19,21 +17,21 @@
 
 /* Not thread-safe: the owner's lock guards it. */
 struct vs_ticks {
-    uint64_t tie_ticks, tie_ns;   /* one instant by both */
-    uint64_t span;                /* ticks after it for which it holds; 0 = none does */
+    uint64_t tie_ticks, tie_ns;   /* one instant on both clocks */
+    uint64_t span;                /* ticks after it for which it is valid; 0 = none */
     uint64_t rate;                /* ns per tick, times 2^32 */
-    uint64_t base_ticks, base_ns; /* an earlier instant: the rate is measured from it */
-    uint64_t last_ns;             /* never goes back */
+    uint64_t base_ticks, base_ns; /* an earlier instant: the rate is measured from there */
+    uint64_t last_ns;             /* never decreases */
     bool usable;                  /* immutable after init */
 };
 
-/* vs_ticks_init: start. Reads a file of /sys. */
+/* vs_ticks_init: starts the clock. Reads a file of /sys. */
 void vs_ticks_init(struct vs_ticks *clock);
 
-/* For vs_ticks_now: tie the clock again; gives the time. */
+/* Slow path of vs_ticks_now: synchronises the clock and returns the time. */
 uint64_t vs_ticks_tie(struct vs_ticks *clock);
 
-/* vs_ticks_counter: the processor's counter; 0 where there is none that we know. */
+/* vs_ticks_counter: the processor's counter; 0 if there is no known one. */
 static inline uint64_t vs_ticks_counter(void)
 {
 #if defined(__x86_64__)

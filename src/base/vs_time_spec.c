@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Fractions are worked out in whole numbers, so that "0.1s" is 100,000,000 ns
- * and not one less. */
+ * See the header. Fractions are computed in integers, so that "0.1s" is 100,000,000 ns and not one
+ * less. */
 #include "base/vs_time_spec.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number with decimals: *whole* of it, and the rest in units of 1e-12. */
+/* A number with decimals: *whole* is its integer part, the rest is in units of 1e-12. */
 static bool number(const char **text, uint64_t *whole, uint64_t *rest)
 {
     const char *p = *text;
@@ -30,7 +30,7 @@ static bool number(const char **text, uint64_t *whole, uint64_t *rest)
         return false;
     for (; is_digit(*p) || (*p == ',' && is_digit(p[1]) && p > *text); p++) {
         if (*p == ',')
-            continue; /* as thousands are printed */
+            continue; /* the separator of thousands in printed counts */
         if (*whole > (UINT64_MAX - 9) / 10)
             return false;
         *whole = *whole * 10 + (uint64_t)(*p - '0');
@@ -58,7 +58,7 @@ static uint64_t unit(const char **text)
     return 0;
 }
 
-/* "3m20s" and the like, up to the end of the text. */
+/* "3m20s" and similar, up to the end of the text. */
 static bool duration(const char *text, uint64_t *ns)
 {
     uint64_t sum = 0, last = UINT64_MAX;
@@ -71,7 +71,7 @@ static bool duration(const char *text, uint64_t *ns)
         bool alone = !*text && last == UINT64_MAX;
         uint64_t each = alone ? UINT64_C(1000000000) : unit(&text);
         if (!each || each >= last)
-            return false; /* no unit, or one out of order: "5s3m" */
+            return false; /* no unit, or units out of order: "5s3m" */
         last = each;
         uint64_t part = (uint64_t)((unsigned __int128)rest * each / UINT64_C(1000000000000));
         if (whole > (UINT64_MAX - part) / each || whole * each + part > UINT64_MAX - sum)

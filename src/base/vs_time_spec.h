@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A moment of a trace as people write it: "12.5s", "3m20s", "1h5m", "850ms" since the start;
- * "-10s" before the end; "80%" of the time; "@1234" the event of that number, from 1. What
- * the reports print ("2 min 05 s", "4.56 ms") is understood too; a number alone is seconds. */
+ * A time in a trace as users write it: "12.5s", "3m20s", "1h5m", "850ms" since the start; "-10s"
+ * before the end; "80%" of the time; "@1234" the event of that number, from 1. The forms that
+ * reports print ("2 min 05 s", "4.56 ms") are accepted too; a number alone is seconds. */
 #ifndef VS_TIME_SPEC_H
 #define VS_TIME_SPEC_H
 
@@ -23,11 +23,11 @@ struct vs_time_spec {
     uint64_t value;
 };
 
-/* vs_time_spec_parse: *out* is unwritten on failure. VS_ERR_ARG for what is not a moment. */
+/* vs_time_spec_parse: *out* is unwritten on failure. VS_ERR_ARG for anything else. */
 enum vs_err vs_time_spec_parse(const char *text, struct vs_time_spec *out) VS_MUST_CHECK;
 
-/* vs_time_spec_ns: the moment as ns since the start of what lasts *length_ns*; may be after
- * its end. A moment before the start is VS_ERR_ARG, and so is an event. */
+/* vs_time_spec_ns: the time in ns since the start of a trace that lasts *length_ns*; may be after
+ * its end. VS_ERR_ARG for a time before the start, and for an event. */
 enum vs_err vs_time_spec_ns(const struct vs_time_spec *spec, uint64_t length_ns, uint64_t *ns)
     VS_MUST_CHECK;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Search trees whose links lie in the nodes: treaps, with a hash of a node's address as
- * its priority, so that a tree of n nodes is about 2 log2(n) deep in whatever order they
- * come and a node needs two links and nothing else. No recursion, no link to the parent,
- * no memory of its own, no lock. VS_TREAP makes the functions for one kind of node. */
+ * Search trees with links inside the nodes: treaps, with a hash of a node's address as its
+ * priority, so that a tree of n nodes is about 2 log2(n) deep in any order of insertion and a node
+ * needs two links and nothing else. No recursion, no parent link, no memory of its own, no lock.
+ * VS_TREAP defines the functions for one kind of node. */
 #ifndef VS_TREAP_H
 #define VS_TREAP_H
 

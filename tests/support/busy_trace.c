@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Steps and phases nest as in a training loop; memory comes and goes at a few
- * hundred addresses, so that frees mostly meet what is live; new names and modules turn up
+ * See the header. Steps and phases nest as in a training loop; memory is allocated and freed at a
+ * few hundred addresses, so that most frees match a live allocation; new names and modules appear
  * throughout. */
 #define _GNU_SOURCE
 #include "support/busy_trace.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WINDOW_BYTES 1 /* the least there is: 128 KiB */
+#define WINDOW_BYTES 1 /* the smallest size: 128 KiB */
 #define MIB (UINT64_C(1) << 20)
 
 static uint64_t next_random(uint64_t *seed)
@@ -144,7 +144,7 @@ void vs_busy_trace(struct vs_builder *b, uint64_t seed, unsigned events)
 {
     unsigned step = 0;
     char name[64];
-    const char *code = (const char *)&qsort; /* in a module, of which any place may call */
+    const char *code = (const char *)&qsort; /* in a module; any address in it may be a caller */
     vs_builder_open_windows(b, "observe", WINDOW_BYTES);
     vs_builder_device(b, 0, "Demo GPU", 1024 * MIB);
     vs_builder_context(b, 1, 0, true);

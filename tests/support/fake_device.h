@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device for allocator tests: an address space with a capacity and no memory
- * behind it. Segments go to the lowest hole, 2 MiB aligned, so that two devices
- * driven alike give equal addresses. Events complete when the test says so.
- * Thread-safe. */
+ * A device for allocator tests: an address space with a capacity and no memory behind it. Segments
+ * go to the lowest free address range, 2 MiB aligned, so that two devices with the same calls
+ * return the same addresses. Events complete when the test says so. Thread-safe. */
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H
 
@@ -26,10 +25,10 @@ struct fake_device {
     /* how often each operation was called */
     uint64_t allocs, frees, syncs, event_waits;
     uint64_t creates, maps, unmaps, pages_mapped, stream_syncs;
-    /* what the operations shall return instead of working; VS_OK: work */
+    /* results of the operations instead of their work; VS_OK: do the work */
     enum vs_err fail_alloc, fail_free, fail_sync, fail_record, fail_query;
     enum vs_err fail_create, fail_map, fail_unmap;
-    uint64_t fail_record_stream; /* fail_record: of this stream alone; 0: of all */
+    uint64_t fail_record_stream; /* fail_record applies to this stream only; 0: to all */
     /* fail_alloc, fail_free, fail_create, fail_unmap: only from the call after this many */
     uint64_t allocs_before, frees_before, creates_before, unmaps_before;
     struct fake_memory memory;
@@ -39,11 +38,11 @@ struct fake_device {
 };
 
 void fake_device_init(struct fake_device *device, uint64_t capacity);
-/* Frees what its virtual memory took from the host; only tests that use it need it. */
+/* Frees the host memory of its virtual memory; only tests that use it need to call this. */
 void fake_device_free(struct fake_device *device);
 extern const struct vs_device_ops fake_device_ops; /* ctx: struct fake_device */
 
-/* Failures that were asked for begin after *count* more calls of each operation. */
+/* The requested failures begin after *count* more calls of each operation. */
 void fake_device_fail_after(struct fake_device *device, uint64_t count);
 
 /* The first *count* events ever recorded on *stream* are complete from now on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Uses malloc and ends the test when it fails. */
+ * See the header. Uses malloc and ends the test if it fails. */
 #include "support/fake_memory.h"
 
 #include <stdio.h>

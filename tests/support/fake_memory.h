@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual memory of a fake device: address ranges, physical memory by handle,
- * and which handle is mapped where. Strict: whatever a driver would refuse or
- * leave undefined is refused, so that a test finds out. Not thread-safe by itself:
- * fake_device.c holds its lock. Ranges are never given a second time, so that a
- * stale address is noticed. */
+ * The virtual memory of a fake device: address ranges, physical memory by handle, and the mappings
+ * of handles. Strict: refuses anything that a driver would refuse or leave undefined. Not
+ * thread-safe by itself: fake_device.c holds its lock. Address ranges are never reused, so that a
+ * stale address is detected. */
 #ifndef FAKE_MEMORY_H
 #define FAKE_MEMORY_H
 
@@ -38,14 +37,14 @@ struct fake_memory {
     size_t range_count, range_max;
     struct fake_handle *handles; /* handle n is element n - 1 */
     size_t handle_count, handle_max;
-    uint64_t next_range; /* bytes of address space given so far */
+    uint64_t next_range; /* bytes of address space used so far */
     bool falling;        /* each range lies below those before it; otherwise above */
 };
 
 enum vs_err fake_memory_reserve(struct fake_memory *memory, uint64_t bytes, uint64_t *addr);
 enum vs_err fake_memory_unreserve(struct fake_memory *memory, uint64_t addr, uint64_t bytes);
 enum vs_err fake_memory_create(struct fake_memory *memory, uint64_t bytes, uint64_t *handle);
-/* *returned*: bytes the device has again because of it. */
+/* *returned*: bytes that the device gets back. */
 enum vs_err fake_memory_release(struct fake_memory *memory, uint64_t handle, uint64_t bytes,
                                 uint64_t *returned);
 enum vs_err fake_memory_map(struct fake_memory *memory, uint64_t addr, uint64_t bytes_each,

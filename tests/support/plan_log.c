@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The living blocks of a stream are a sorted array of byte ranges;
- * nothing is shared with the planner's own bookkeeping. */
+ * See the header. The live blocks of a stream are a sorted array of byte ranges; nothing is shared
+ * with the planner's own data. */
 #include "support/plan_log.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ struct lane {
 
 struct where {
     uint32_t lane;
-    uint64_t start; /* UINT64_MAX: nowhere */
+    uint64_t start; /* UINT64_MAX: no place */
 };
 
 /* The first range that ends above *at*. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan of a program given as a request log, and an independent look at it: does
- * it ever put two living blocks in one place? */
+ * A plan of a program given as a request log, and an independent check of it: does it ever place
+ * two live blocks at overlapping addresses? */
 #ifndef PLAN_LOG_H
 #define PLAN_LOG_H
 
@@ -28,8 +28,8 @@ struct plan_log_check {
     uint64_t peak[VS_PLAN_STREAMS_MAX]; /* bytes, highest end by stream */
 };
 
-/* plan_log_examine: run the log by the plan, each stream's requests numbered and bent
- * back at the end of the period. */
+/* plan_log_examine: runs the log by the plan; each stream's requests are numbered, modulo the
+ * period. */
 void plan_log_examine(const struct request_log *log, const struct plan_log *plan,
                       struct plan_log_check *out);
 

@@ -8,7 +8,7 @@
 
 #include "support/fake_device.h"
 
-#define LAG 32 /* requests until enqueued work is done: between this and twice */
+#define LAG 32 /* requests until enqueued work is complete: between this and twice as many */
 
 struct run {
     struct fake_device device;
@@ -17,7 +17,7 @@ struct run {
     uint64_t enqueued[FAKE_STREAMS];
 };
 
-/* What was enqueued when this was last called is done by now. */
+/* Completes the work that was enqueued when this was last called. */
 static void work_goes_on(struct run *run)
 {
     for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One program under one configuration of the allocator on a fake device: how much
- * memory is reserved at the worst, and whether it gets to its end. Work of other
- * streams completes a fixed number of requests after it was enqueued. */
+ * Runs one program under one configuration of the allocator on a fake device: the peak of reserved
+ * memory, and whether the program completes. Work of other streams completes a fixed number of
+ * requests after it was enqueued. */
 #ifndef POLICY_RUN_H
 #define POLICY_RUN_H
 
@@ -11,14 +11,13 @@
 
 struct policy_result {
     uint64_t reserved_peak; /* bytes, as the device counts them */
-    size_t failed_at;       /* the request that found no memory; the log's count: none */
+    size_t failed_at;       /* the request that ran out of memory; the log's count: none */
     struct vs_allocator_stats stats;
 };
 
-/* policy_run: *capacity* bytes of device memory. *prepare* (may be NULL) is called
- * with the new allocator and *arg* before the first request. *Returns* an error
- * other than the device's lack of memory, which ends the run and is told in
- * failed_at. */
+/* policy_run: *capacity* bytes of device memory. *prepare* (may be NULL) is called with the new
+ * allocator and *arg* before the first request. *Returns* an error other than out of memory on the
+ * device, which ends the run and sets failed_at. */
 enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_config *config,
                        uint64_t capacity, enum vs_err (*prepare)(struct vs_allocator *, void *),
                        void *arg, struct policy_result *out) VS_MUST_CHECK;

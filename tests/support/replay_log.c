@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The recording says which segment events a request caused; the
- * device answers from it: memory is refused while the next recorded event gives a
- * segment back, for then the recorded allocator had been refused as well. */
+ * See the header. The recording contains the segment events that each request caused; the device
+ * answers from it: it refuses memory while the next recorded event frees a segment, because the
+ * recorded allocator had been refused as well. */
 #include "support/replay_log.h"
 
 #include <inttypes.h>
@@ -158,8 +158,8 @@ enum vs_err replay_begin(const struct replay_log *log, struct replay *r)
     return err;
 }
 
-/* The request at or after the segment events at r->next, when they belong to one:
- * a new segment, or a failure, follows the segments given back. */
+/* The request at or after the segment events at r->next, if they belong to one: a new segment, or a
+ * failure, follows the freed segments. */
 static const struct replay_event *request_behind(const struct replay *r)
 {
     size_t i = r->next;

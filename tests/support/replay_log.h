@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recorded allocator traces for tests and benchmarks: reads what
- * snapshot_to_events.py writes, sets an allocator up in the state the trace starts
- * with, drives it through the recorded requests and counts how often it did what
- * the recording says. The device of a replay hands out the recorded addresses. */
+ * Recorded allocator traces for tests and benchmarks: reads the output of snapshot_to_events.py,
+ * sets up an allocator in the initial state of the trace, runs it through the recorded requests and
+ * counts how often it agreed with the recording. The device of a replay returns the recorded
+ * addresses. */
 #ifndef REPLAY_LOG_H
 #define REPLAY_LOG_H
 
@@ -48,7 +48,7 @@ struct replay_log {
 struct replay_counts {
     uint64_t addr_ok, addr_mismatch, frees, splits, merges;
     uint64_t segment_ok, segment_bad;           /* size of a new segment */
-    uint64_t segment_free_ok, segment_free_bad; /* given back when recorded, and whole */
+    uint64_t segment_free_ok, segment_free_bad; /* freed when recorded, and whole */
     uint64_t final_ok, final_bad;
     uint64_t errors; /* calls that returned something unexpected */
 };
@@ -61,13 +61,13 @@ struct replay {
     struct replay_counts counts;
 };
 
-/* Exits with a message when the file cannot be read or has a line not understood. */
+/* Exits with a message if the file cannot be read or has an unknown line. */
 void replay_load(const char *path, struct replay_log *log);
 void replay_log_free(struct replay_log *log);
 
 /* The allocator of the log's initial state. */
 enum vs_err replay_begin(const struct replay_log *log, struct replay *replay) VS_MUST_CHECK;
-/* Drive it to the end; *step*, when not NULL, is called after each request. */
+/* Runs it to the end; *step*, if not NULL, is called after each request. */
 void replay_run(struct replay *replay, void (*step)(struct vs_allocator *allocator));
 /* Compare the final blocks. */
 void replay_compare(struct replay *replay);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Addresses of a text are names of blocks: an address is looked up
- * in a table of the live ones and becomes an id. */
+ * See the header. Addresses in the text are names of blocks: an address is looked up in a table of
+ * the live ones and becomes an id. */
 #include "support/request_log.h"
 
 #include <inttypes.h>
@@ -114,7 +114,7 @@ static void take_event(struct request_log *log, const struct replay_event *e, st
         vs_map_remove(&names->ids, e->addr, NULL);
     } else if (e->kind == REPLAY_RECORD) {
         request_log_record(log, named(names, e->addr), e->stream);
-    } /* what the recorded allocator did with its segments is none of the program's doing */
+    } /* segment events of the recorded allocator are not actions of the program */
 }
 
 void request_log_load(const char *path, struct request_log *log)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program as an allocator sees it: requests, frees and uses on other streams, by
- * id and in order, free of any placement. Comes from a recorded trace or from a
- * generator (workloads.h); benches and tests drive every policy with it. What was
- * alive when a trace began is requested at its first instant. */
+ * A program from the allocator's view: requests, frees and uses on other streams, by id and in
+ * order, without any placement. Comes from a recorded trace or from a generator (workloads.h);
+ * benchmarks and tests run every policy with it. Blocks that were live when a trace began are
+ * requested at the start. */
 #ifndef REQUEST_LOG_H
 #define REQUEST_LOG_H
 
@@ -16,34 +16,34 @@ enum request_kind { REQUEST_ALLOC, REQUEST_FREE, REQUEST_RECORD };
 
 struct request {
     enum request_kind kind;
-    uint32_t id;           /* of the block, from 0, each given once */
-    uint64_t size, stream; /* ALLOC: bytes asked for; RECORD: the stream that uses it */
+    uint32_t id;           /* of the block, from 0, each used once */
+    uint64_t size, stream; /* ALLOC: requested bytes; RECORD: the stream that uses it */
 };
 
 struct request_log {
     struct request *requests;
     size_t count, max;
-    size_t initial;    /* this many at the start are what was alive already */
+    size_t initial;    /* this many at the start were already live */
     uint32_t id_count;
     uint64_t *sizes;   /* by id */
 };
 
-/* The functions that grow a log end the program when there is no memory. */
+/* The functions that extend a log end the program if there is no memory. */
 uint32_t request_log_alloc(struct request_log *log, uint64_t size, uint64_t stream);
 void request_log_free_block(struct request_log *log, uint32_t id);
 void request_log_record(struct request_log *log, uint32_t id, uint64_t stream);
 void request_log_clear(struct request_log *log);
 
-/* From the text of snapshot_to_events.py or of `workload`. Exits with a message
- * when it cannot be read, has a line not understood, or frees what is not alive. */
+/* Parses the output of snapshot_to_events.py or of `workload`. Exits with a message if it cannot be
+ * read, has an unknown line, or frees a block that is not live. */
 void request_log_load(const char *path, struct request_log *log);
 
-/* The text of a log: ids, from 1, are its addresses. What was alive at the start is
- * requested first, for a text names no segments that could hold it. */
+/* Prints the log as text: ids, from 1, are its addresses. Blocks live at the start are requested
+ * first, because the text has no segments to contain them. */
 void request_log_print(const struct request_log *log, FILE *out);
 
-/* request_log_peak: the most bytes alive at once, as asked for: no allocator can
- * do with less. The lower bound of every table. */
+/* request_log_peak: peak of live requested bytes: no allocator can do with less. The lower bound of
+ * every table. */
 uint64_t request_log_peak(const struct request_log *log);
 
 /* A hash of every field of every request, the same on every machine. */

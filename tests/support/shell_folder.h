@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A test program's own folder below TMPDIR, and scripts that run in it: what the tests of the
- * command share. Header-only; each test program is one file. */
+ * A folder of the test program below TMPDIR, and scripts that run in it: shared by the tests of the
+ * command. Header-only; each test program is one file. */
 #ifndef VS_SHELL_FOLDER_H
 #define VS_SHELL_FOLDER_H
 
@@ -31,7 +31,7 @@ static void slurp(const char *name, char *text, size_t max)
     fclose(f);
 }
 
-/* Runs *before* and *script* by bash with job control in the folder; gives its exit status. */
+/* Runs *before* and *script* by bash with job control in the folder; returns its exit status. */
 static __attribute__((unused)) int run_script(const char *before, const char *script)
 {
     char path[PATH_MAX + 32], command[2 * PATH_MAX + 64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces of known content; see the header. The clock starts 100 s in the
- * future: the recorder never lets time go back, so that its own events (modules,
- * the end) take the time of the event before them. */
+ * Traces of known content; see the header. The clock starts 100 s in the future: the recorder never
+ * lets time decrease, so its own events (modules, the end) take the time of the event before them.
+ */
 #define _GNU_SOURCE
 #include "support/trace_builder.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes traces of known content through the recorder, for the tests of what
- * reads them. Every call takes one event's time (1 us unless changed), so that
- * times are known too. Failures end the test. Not thread-safe. */
+ * Writes traces of known content through the recorder, for the tests of trace readers. Every call
+ * advances the time by one event's duration (1 us unless changed), so that times are known too.
+ * Failures end the test. Not thread-safe. */
 #ifndef VS_TRACE_BUILDER_H
 #define VS_TRACE_BUILDER_H
 
@@ -45,7 +45,7 @@ void vs_builder_segment_free(struct vs_builder *builder, uint64_t device, uint64
                              uint64_t size);
 void vs_builder_push(struct vs_builder *builder, const char *name);
 void vs_builder_pop(struct vs_builder *builder);
-/* vs_builder_step: push "step N". */
+/* vs_builder_step: pushes "step N". */
 void vs_builder_step(struct vs_builder *builder, unsigned number);
 /* vs_builder_kernel: on *stream*, *start_ns* and *length_ns* since the process's start. */
 void vs_builder_kernel(struct vs_builder *builder, uint64_t device, uint64_t stream,
@@ -58,10 +58,10 @@ void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t str
 void vs_builder_event(struct vs_builder *builder, struct vs_event event);
 uint64_t vs_builder_string(struct vs_builder *builder, const char *text);
 
-/* vs_builder_close: end the trace; the file stays. */
+/* vs_builder_close: ends the trace; the file stays. */
 void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uint64_t status);
 
-/* vs_builder_remove: delete the file and its directory. */
+/* vs_builder_remove: deletes the file and its directory. */
 void vs_builder_remove(struct vs_builder *builder);
 
 #endif

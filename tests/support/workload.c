@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * workload NAME SEED: prints a generated program in the text of
- * snapshot_to_events.py. `workload list` says what there is. */
+ * workload NAME SEED: prints a generated program in the format of snapshot_to_events.py. `workload
+ * list` prints the names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the generators are written with: random integers (splitmix64), requests in
- * order, and lists of blocks that go back together. */
+ * Building blocks of the generators: random integers (splitmix64), requests in order, and lists of
+ * blocks that are freed together. */
 #ifndef WORKLOAD_BUILD_H
 #define WORKLOAD_BUILD_H
 
@@ -31,15 +31,15 @@ uint64_t random_quantile(struct workload *w, const uint32_t *quantiles, size_t c
 
 uint32_t take(struct workload *w, uint64_t bytes);
 void give(struct workload *w, uint32_t id);
-/* A block made and kept in a list. */
+/* Allocates a block and adds it to a list. */
 uint32_t keep(struct workload *w, struct block_list *list, uint64_t bytes);
 void list_add(struct block_list *list, uint32_t id);
-/* Give the last *count* back, the youngest first, or all in the order they came. */
+/* Frees the last *count*, the youngest first, or all in order of allocation. */
 void give_last(struct workload *w, struct block_list *list, size_t count);
 void give_all(struct workload *w, struct block_list *list);
 void list_free(struct block_list *list);
 
-/* What exists from here on was there when the program's trace began. */
+/* Blocks that exist now were live when the program's trace began. */
 void workload_begins(struct workload *w);
 
 void workload_varlen(struct workload *w);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An adversary after Robson: fill memory with blocks of one size, free every other
- * one, ask for blocks a little too large for the holes, and so on up to a GiB. Then
- * the same downwards, then with random survivors. What survives stays until its
- * phase ends. At most 2048 blocks of a size and 12 GiB at once; it knows sizes and
- * order, not addresses. It begins with 256 KiB, or as `_large` with 32 MiB.
+ * An adversary after Robson: fill memory with blocks of one size, free every other one, request
+ * blocks slightly too large for the holes, and so on up to a GiB. Then the same downwards, then
+ * with random survivors. Survivors live until the end of their phase. At most 2048 blocks of a size
+ * and 12 GiB at once; it knows sizes and order, not addresses. It begins with 256 KiB, or as
+ * `_large` with 32 MiB.
  *
- * Who does not know the future and does not move blocks cannot hold out against the
- * small sizes: which block of a page survives is not known when it is placed, and
- * one that does keeps its page. */
+ * An allocator that cannot see the future and does not move blocks cannot avoid fragmentation with
+ * the small sizes: which block of a page survives is unknown at placement, and a survivor keeps its
+ * page. */
 #include "support/workload_build.h"
 
 #define LIVE_MAX (12 * GIB)
@@ -21,8 +21,8 @@ struct adversary {
     unsigned log_min; /* of the sizes */
 };
 
-/* As many blocks of *bytes* as may be; every *spared*-th is kept, or with
- * *random* as many at random; the others go at once. */
+/* Allocates as many blocks of *bytes* as allowed; every *spared*-th is kept, or with *random* as
+ * many at random; the others are freed immediately. */
 static void fill_and_thin(struct adversary *a, uint64_t bytes, unsigned spared, bool random)
 {
     struct block_list made = {0};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Training a mixture of experts: 12 layers of 16 experts, two experts a token,
- * 16384 tokens a step. How many tokens an expert gets follows from weights that
- * drift from step to step, so that a step makes hundreds of buffers of a few MiB
- * whose sizes no other step has. Weights and gradients in half precision, a single
- * precision copy and Adam's state beside them. */
+ * Training a mixture of experts: 12 layers of 16 experts, two experts per token, 16384 tokens per
+ * step. The number of tokens per expert follows weights that drift from step to step, so that a
+ * step allocates hundreds of buffers of a few MiB in sizes that no other step has. Weights and
+ * gradients in half precision, with a single precision copy and Adam's state. */
 #include "support/workload_build.h"
 
 #define LAYERS 12
@@ -13,7 +12,7 @@
 #define INNER UINT64_C(1024)
 #define TOKENS UINT64_C(16384)
 #define CHOICES 2
-#define GROUP 32 /* tokens that are routed alike */
+#define GROUP 32 /* tokens with the same routing */
 #define STEPS 48
 #define SAVED_OF_EXPERT 4
 
@@ -58,7 +57,7 @@ static void route(struct moe *m, unsigned layer)
             at -= m->liking[layer][e++];
         m->tokens_of[layer][e] += GROUP;
     }
-    for (unsigned e = 0; e < EXPERTS; e++) /* and some go their own way */
+    for (unsigned e = 0; e < EXPERTS; e++) /* and some are routed individually */
         m->tokens_of[layer][e] += random_below(m->w, GROUP);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Serving a language model of 8 billion parameters to requests of mixed length:
- * they arrive in busy and quiet times, are read in one pass, then answered in a
- * batch with all others. Keys and values of a request lie in one buffer per layer
- * each, which grows by 256 tokens at a time by moving to a larger one. A decode
- * step here stands for 16 tokens. */
+ * Serving a language model of 8 billion parameters with requests of mixed length: they arrive in
+ * busy and quiet periods, are processed in one pass, then answered in a batch with all others. Keys
+ * and values of a request are in one buffer per layer each, which grows by 256 tokens at a time by
+ * moving to a larger one. A decode step here represents 16 tokens. */
 #include "support/workload_build.h"
 
 #define LAYERS 32
@@ -47,8 +46,8 @@ static void load_weights(struct workload *w)
     take(w, VOCABULARY * WIDTH * 2);
 }
 
-/* What one layer needs besides the cache for *tokens* new tokens. Returns its
- * output; *in* is given back. */
+/* Memory of one layer besides the cache for *tokens* new tokens. Returns its output; *in* is
+ * freed. */
 static uint32_t layer(struct workload *w, uint64_t tokens, uint32_t in)
 {
     uint32_t norm = take(w, tokens * WIDTH * 2);
@@ -130,7 +129,7 @@ static void grow(struct server *s, struct dialogue *d, unsigned i)
     }
 }
 
-/* All active requests go on by a step; those that need room get it layer by layer. */
+/* Advances all active requests by a step; those that need room get it layer by layer. */
 static void decode(struct server *s)
 {
     bool grows[BATCH_MAX] = {false};
@@ -179,7 +178,7 @@ void workload_serving(struct workload *w)
     workload_begins(w);
     for (unsigned step = 0; s.begun < REQUESTS || s.active; step++) {
         if (step % 32 == 0)
-            busy = 5 + random_below(w, 60); /* chance in 100 of an arrival, twice a step */
+            busy = 5 + random_below(w, 60); /* chance in 100 of an arrival, twice per step */
         for (int i = 0; i < 2; i++) {
             if (s.begun < REQUESTS && s.active < BATCH_MAX && random_below(w, 100) < busy)
                 admit(&s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Training with sharded parameters on one of eight devices: each layer's
- * parameters are gathered on a communication stream two layers ahead, used on the
- * compute stream (recorded there) and dropped; gradients are made whole on the
- * compute stream and reduced on the other. Batches of three lengths. */
+ * Training with sharded parameters on one of eight devices: each layer's parameters are gathered on
+ * a communication stream two layers ahead, used on the compute stream (recorded there) and dropped;
+ * gradients are accumulated on the compute stream and reduced on the other. Batches of three
+ * lengths. */
 #include "support/workload_build.h"
 
 #define LAYERS 32
@@ -39,7 +39,7 @@ static void forward(struct sharded *s)
     keep(w, &s->saved, s->tokens * 4);
     uint32_t qkv = take(w, s->tokens * 3 * WIDTH * 2);
     uint32_t attention = take(w, s->tokens * WIDTH * 2);
-    give(w, qkv); /* made anew in the backward pass */
+    give(w, qkv); /* allocated again in the backward pass */
     uint32_t sum = take(w, s->tokens * WIDTH * 2);
     give(w, attention);
     uint32_t up = take(w, s->tokens * 4 * WIDTH * 2);

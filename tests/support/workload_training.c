@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Training a transformer in mixed precision on sentences of varying length: 24
- * layers of width 1536, four sentences a step, padded to the longest of them.
- * Parameters and Adam's state stay, gradients live from the backward pass to the
- * end of the step, everything else depends on the length. Weights are cast once a
- * step and the casts die in the backward pass, as autocast does it. */
+ * Training a transformer in mixed precision on sentences of varying length: 24 layers of width
+ * 1536, four sentences per step, padded to the longest of them. Parameters and Adam's state stay,
+ * gradients live from the backward pass to the end of the step, all other sizes depend on the
+ * length. Weights are cast once per step and the casts are freed in the backward pass, as autocast
+ * does. */
 #include "support/workload_build.h"
 
 #define LAYERS 24
@@ -85,7 +85,7 @@ static void layer_forward(struct training *t)
     project_and_add(t, 4 * WIDTH * WIDTH);
 }
 
-/* Weight and bias gradients: made in half precision, kept in single. */
+/* Weight and bias gradients: computed in half precision, stored in single. */
 static void weight_gradient(struct training *t, uint64_t weight, uint64_t bias)
 {
     uint32_t half = take(t->w, weight * 2);
@@ -96,7 +96,7 @@ static void weight_gradient(struct training *t, uint64_t weight, uint64_t bias)
     give(t->w, half_bias);
 }
 
-/* Back through dropout, product and cast; the new gradient has *width* columns. */
+/* Backward through dropout, product and cast; the new gradient has *width* columns. */
 static uint32_t project_backward(struct training *t, uint64_t weight, uint64_t width)
 {
     uint32_t masked = take(t->w, t->tokens * WIDTH * 2);

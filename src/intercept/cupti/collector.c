@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUPTI collector. CUPTI's worker fills buffers that we map; completed ones
- * are turned into events on CUPTI's thread. Buffers come from mmap; a bounded number
- * is kept for reuse. Nothing of CUPTI is held that another tool in the process may
- * want: no subscription, no clock of ours; when one comes, our records are taken out
- * and the rest is its own (cupti_guard.c). We do not come back: the tool's callbacks
- * are registered for the whole process, and it may start again at any time. */
+ * The CUPTI collector. CUPTI's worker thread fills buffers that we map; completed ones are turned
+ * into events on CUPTI's thread. Buffers come from mmap; a bounded number is kept for reuse. We
+ * hold nothing of CUPTI that another tool in the process may need: no subscription, no clock
+ * callback; when another tool starts, we collect our records and leave CUPTI to it (cupti_guard.c).
+ * We do not start again: the tool's callbacks are registered for the whole process, and it may
+ * start again at any time. */
 #define _GNU_SOURCE
 #include "intercept/cupti/collector.h"
 
@@ -22,7 +22,7 @@
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 
-#define BUFFER_BYTES ((size_t)1 << 20) /* some 5000 kernels */
+#define BUFFER_BYTES ((size_t)1 << 20) /* about 5000 kernels */
 #define BUFFERS_KEPT 4
 #define BUFFERS_MAX 16
 #define FLUSH_PERIOD_MS 1000
@@ -38,7 +38,7 @@ static const CUpti_ActivityKind kinds[] = {
 static const struct vs_cupti *cupti; /* written before state leaves OFF */
 enum { OFF, RUNNING, ASIDE };
 static _Atomic int state; /* atomic; release on RUNNING pairs with acquire */
-static _Atomic int64_t clock_offset_ns; /* ours - CUPTI's */
+static _Atomic int64_t clock_offset_ns; /* our clock - CUPTI's */
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
 static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
@@ -46,9 +46,9 @@ static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
 
-/* CUPTI could take our clock instead, but never gives it back: another tool's records
- * would have it. The two may drift apart, so this is measured again for each buffer;
- * the reading least disturbed in between counts. */
+/* CUPTI could use our clock instead, but never returns to its own: another tool's records would
+ * have it. The two may drift apart, so the offset is measured again for each buffer; the reading
+ * with the least delay counts. */
 static void align_clocks(void)
 {
     uint64_t best_gap = UINT64_MAX, theirs;
@@ -71,13 +71,13 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
     *bytes = BUFFER_BYTES;
     vs_lock_acquire(&lock);
     if (atomic_load_explicit(&state, memory_order_relaxed) == ASIDE)
-        *buffer = NULL; /* not our records: the other tool has not registered itself yet */
+        *buffer = NULL; /* not our records: the other tool has not registered its callbacks yet */
     else if (kept_count)
         *buffer = kept[--kept_count];
     else if (buffer_count < BUFFERS_MAX && (*buffer = vs_pages_map(BUFFER_BYTES)))
         buffer_count++;
     else
-        *buffer = NULL; /* CUPTI counts what it then drops */
+        *buffer = NULL; /* CUPTI counts the records that it drops */
     if (!*buffer)
         *bytes = 0;
     vs_lock_release(&lock);
@@ -219,7 +219,7 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
     vs_thread.inside--;
 }
 
-/* Once to the user, once to whoever reads the trace. */
+/* Logs a line once for the user, and records it once as a note in the trace. */
 static void say(const char *line)
 {
     vs_log(VS_LOG_WARN, "%s", line);
@@ -244,8 +244,8 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
     (void)data;
 }
 
-/* Only a subscriber is told of a tool that came before us. The subscription is given
- * back at once: held, it would refuse whoever comes later. */
+/* Only a subscriber learns of a tool that started before us. We unsubscribe immediately: otherwise
+ * every later subscriber would be refused. */
 static CUptiResult ask_who_is_there(char other[VS_CUPTI_NAME_MAX])
 {
     CUpti_SubscriberHandle handle;
@@ -261,7 +261,7 @@ static CUptiResult switch_on(void)
     return r;
 }
 
-/* Our kinds first, so that nothing of ours is left for the other tool's buffers. */
+/* Our kinds first, so that none of our records end up in the other tool's buffers. */
 static void switch_off(void)
 {
     vs_thread.inside++;
@@ -320,7 +320,7 @@ void vs_collector_hand_over(void)
     int was = atomic_load_explicit(&state, memory_order_acquire);
     if (was == ASIDE || vs_thread.inside || vs_process_forked())
         return;
-    vs_lock_acquire(&handing_over); /* whoever comes second waits until it is done */
+    vs_lock_acquire(&handing_over); /* a second caller waits until it is done */
     was = atomic_load_explicit(&state, memory_order_acquire);
     if (was == RUNNING)
         switch_off();
@@ -330,8 +330,8 @@ void vs_collector_hand_over(void)
         say(LEFT_TO_OTHERS);
 }
 
-/* Not after the hand-over: the other tool may have detached CUPTI from the process, and a
- * question would attach it again. */
+/* Not after the hand-over: the other tool may have detached CUPTI from the process, and a query
+ * would attach it again. */
 bool vs_collector_stream_id(CUcontext context, CUstream stream, bool per_thread, uint32_t *id)
 {
     return atomic_load_explicit(&state, memory_order_acquire) == RUNNING && cupti->stream_id &&

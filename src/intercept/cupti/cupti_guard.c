@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Standing in front of the calls by which a profiler begins to use CUPTI: the first
- * of them makes our collector leave, before the call goes through, so that it has the
- * answer that it would have had without us. They arrive as symbols (a program or
- * library linked with libcupti) or by dlsym. A CUPTI linked statically into a tool is
- * out of sight; then CUPTI's own refusal is what either side hears. */
+ * Intercepts the calls by which a profiler starts using CUPTI: the first one stops our collector
+ * before it is forwarded, so that it returns the same result as without us. The calls arrive as
+ * symbols (a program or library linked with libcupti) or by dlsym. A CUPTI linked statically into a
+ * tool is not visible; then CUPTI itself refuses one of the two. */
 #define _GNU_SOURCE
 #include "intercept/cupti/cupti_guard.h"
 
@@ -19,8 +18,8 @@
 #include "intercept/route/hook.h"
 #include "intercept/route/route.h"
 
-/* VS_CUPTI_CALL(name, parameters, arguments): all return CUptiResult. Types of newer
- * headers go by pointer, whatever is in them. */
+/* VS_CUPTI_CALL(name, parameters, arguments): all return CUptiResult. Types of newer headers are
+ * passed by pointer, whatever they contain. */
 #define VS_CUPTI_CALLS                                                                           \
     VS_CUPTI_CALL(cuptiSubscribe,                                                                \
                   (CUpti_SubscriberHandle * handle, CUpti_CallbackFunc callback, void *user),    \
@@ -47,8 +46,8 @@
     VS_CUPTI_CALL(cuptiPCSamplingEnable, (void *params), (params))                               \
     VS_CUPTI_CALL(cuptiFinalize, (void), ())
 
-/* Handlers have assembler names of their own, as their prototypes differ from those of
- * some version's header. */
+/* Handlers have assembler names of their own, since their prototypes differ from those of some
+ * versions of the header. */
 #define VS_CUPTI_CALL(name, params, args)              \
     VS_EXPORT CUptiResult vs_guard_##name params __asm__(#name); \
     static _Atomic(void *) real_##name;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding libcupti. A copy in the process comes first: two of them would take each
- * other for a second profiler. Then by the major version of the process, where the
- * CUDA runtime's own place, the loader and the toolkit's have it. The simulated driver
- * has a CUPTI of its own beside it; NVIDIA's would not know what to do with it. */
+ * Finds libcupti. A copy in the process is used first: two copies would treat each other as a
+ * second profiler. Then by the major version of the process, in the CUDA runtime's own folder, by
+ * the loader's search and in the toolkit's folders. The simulated driver has its own CUPTI beside
+ * it; NVIDIA's would not work with it. */
 #define _GNU_SOURCE
 #include "intercept/cupti/cupti_library.h"
 
@@ -23,7 +23,7 @@ struct cupti_library_place {
     char path[PATH_MAX], folder[PATH_MAX];
 };
 
-/* The number stands in the soname, whatever the file is called. */
+/* The number is taken from the soname, whatever the file is called. */
 static struct cupti_library_place find_loaded(const char *prefix)
 {
     struct cupti_library_place place = {.major = 0};
@@ -47,7 +47,7 @@ static int driver_major(void)
     return version && version(&v) == CUDA_SUCCESS ? v / 1000 : 0;
 }
 
-static char trouble[256]; /* of the first file that is there and could not be loaded */
+static char trouble[256]; /* of the first file that exists and could not be loaded */
 
 static void *open_file(const char *path)
 {
@@ -111,8 +111,8 @@ static void *open_loaded(void)
     return cupti.major ? dlopen(cupti.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
-/* Before the loader's own search: what we open is the one that libraries loaded later get
- * by its soname, and those that came with this runtime need its version. */
+/* Before the loader's own search: libraries loaded later get the copy that we open by its soname,
+ * and those delivered with this runtime need its version. */
 static void *open_beside(const char *runtime_folder, int major)
 {
     static const char *const beside[] = {"../../cuda_cupti/lib", "../extras/CUPTI/lib64"};
@@ -206,7 +206,7 @@ CUptiResult vs_cupti_subscribe(const struct vs_cupti *cupti, CUpti_SubscriberHan
     CUptiResult r = cupti->subscribe_v2 ? cupti->subscribe_v2(handle, callback, NULL, &params)
                                         : cupti->subscribe(handle, callback, NULL);
     other[VS_CUPTI_NAME_MAX - 1] = 0;
-    if (strcmp(other, "CUPTI for ") == 0) /* it gave no name */
+    if (strcmp(other, "CUPTI for ") == 0) /* the subscriber's name is unknown */
         *other = 0;
     return r;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process's libcupti: which file it is, and the functions we use of it. Loaded at
- * run time, in the CUDA major version of the process; a copy that the program has
- * loaded already is the one that counts. */
+ * The process's libcupti: its file, and the functions that we use. Loaded at run time, in the CUDA
+ * major version of the process; a copy that the program has already loaded is used. */
 #ifndef VS_CUPTI_LIBRARY_H
 #define VS_CUPTI_LIBRARY_H
 
@@ -40,25 +39,25 @@ struct vs_cupti {
     CUptiResult (*result_string)(CUptiResult, const char **);
 };
 
-/* vs_cupti_load: find and load it, once per process; NULL when there is none to use.
- * Any thread; the driver is loaded. */
+/* vs_cupti_load: finds and loads it, once per process; NULL if there is none. Any thread; the
+ * driver is loaded. */
 const struct vs_cupti *vs_cupti_load(void);
 
-/* vs_cupti_trouble: why it could not be loaded although it is there; empty: it is not. */
+/* vs_cupti_trouble: why it exists but could not be loaded; empty if it does not exist. */
 const char *vs_cupti_trouble(void);
 
-/* vs_cupti_symbol: a function of the libcupti that is loaded already; NULL when none
- * is. Loads nothing. */
+/* vs_cupti_symbol: a function of a libcupti that is already loaded; NULL if none is. Loads
+ * nothing. */
 void *vs_cupti_symbol(const char *name);
 
-/* vs_cupti_subscribe: become the one subscriber under our name. *other* (64 bytes)
- * gets the name of whoever is it already, where CUPTI tells it, else "". */
+/* vs_cupti_subscribe: becomes the one subscriber under our name. *other* (64 bytes) receives the
+ * name of the present subscriber, if CUPTI reports it, else "". */
 #define VS_CUPTI_NAME_MAX 64
 CUptiResult vs_cupti_subscribe(const struct vs_cupti *cupti, CUpti_SubscriberHandle *handle,
                                CUpti_CallbackFunc callback, char other[VS_CUPTI_NAME_MAX]);
 
-/* vs_cupti_reason: why CUPTI refused, in words for the user; *other* as above. *text*
- * holds *max* bytes; returns it. */
+/* vs_cupti_reason: why CUPTI refused, as text for the user; *other* as above. *text* has *max*
+ * bytes; returns it. */
 const char *vs_cupti_reason(const struct vs_cupti *cupti, CUptiResult result, const char *other,
                             char *text, size_t max);
 

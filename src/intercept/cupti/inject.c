@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The second way in: the driver loads the library that CUDA_INJECTION64_PATH names and
- * calls InitializeInjection from cuInit. Nothing is in front of the driver then; we
- * become CUPTI's subscriber and are called on the program's own thread as each driver
- * function begins and ends, with its arguments, which are replayed through the hooks
- * (inject_replay.h). Only driver functions are asked for: the runtime's calls come down to
- * them, so that each allocation is told once. Without CUPTI nothing can be recorded,
- * which is said; no trace is written then that would look like no memory. */
+ * The second way to record: the driver loads the library that CUDA_INJECTION64_PATH names and calls
+ * InitializeInjection from cuInit. Nothing is interposed in front of the driver then; we become
+ * CUPTI's subscriber and are called on the program's own thread at entry and exit of each driver
+ * function, with its arguments, which are replayed through the hooks (inject_replay.h). Only driver
+ * functions are enabled: the runtime calls them, so that each allocation is reported once. Without
+ * CUPTI nothing can be recorded; this is reported, and no trace is written, since it would look
+ * like a program without memory. */
 #define _GNU_SOURCE
 #include <cupti.h>
 
@@ -27,14 +27,14 @@ bool vs_replay_on;
 
 CUresult vs_replay_result(void)
 {
-    vs_replay.hook = -1; /* what the handler calls besides is real */
+    vs_replay.hook = -1; /* other calls of the handler are real */
     return vs_replay.result;
 }
 
 /* --- the calls --- */
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs call these all the same */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs call these nevertheless */
 #define VS_INJECT(symbol, when, arguments)             \
     static void replay_##symbol(const void *params)    \
     {                                                  \
@@ -63,7 +63,7 @@ static void replay(const struct call *call, const void *params, CUresult result)
     vs_replay.hook = (int)call->hook;
     vs_replay.result = result;
     call->replay(params);
-    vs_replay.hook = -1; /* a handler that had no need of the real function */
+    vs_replay.hook = -1; /* a handler that did not need the real function */
 }
 
 static void call_begins(const struct call *call, const CUpti_CallbackData *data)
@@ -111,7 +111,7 @@ static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_Call
 
 /* --- the start --- */
 
-/* Older drivers lack newer functions; their CUPTI does not know them either. */
+/* Older drivers lack newer functions; so does their CUPTI. */
 static unsigned enable_calls(const struct vs_cupti *cupti, CUpti_SubscriberHandle handle)
 {
     unsigned count = 0;
@@ -148,7 +148,7 @@ static void start(void)
     vs_process_refuse(line);
 }
 
-/* Is this library, or another copy of it, in front of the program's calls already? */
+/* Is this library, or another copy of it, interposed already? */
 static bool interposed(void)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
@@ -158,8 +158,8 @@ static bool interposed(void)
     return found;
 }
 
-/* Called by the driver; 1 tells it that all is well. Preloaded or linked we see more,
- * and record once. */
+/* Called by the driver; returns 1 for success. A preloaded or linked library sees more, and records
+ * once. */
 VS_EXPORT int InitializeInjection(void);
 int InitializeInjection(void)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Handlers run after the fact. Injected, we cannot stand in front of the driver: CUPTI
- * tells us of a call instead, and the hook's own handler is called with the call's
- * arguments, while the "real" function that it reaches gives back the result that the
- * driver has given already. So all families are recorded by the same code, whichever
- * way calls are seen. */
+ * Runs handlers after the fact. An injected library cannot intercept the driver: instead, CUPTI
+ * reports a call, and the hook's own handler is called with the call's arguments, while the "real"
+ * function that it calls returns the result that the driver has already returned. So all families
+ * are recorded by the same code in both cases. */
 #ifndef VS_INJECT_REPLAY_H
 #define VS_INJECT_REPLAY_H
 
@@ -14,7 +13,7 @@
 /* One per thread; calls of the driver that CUPTI reports do not nest. */
 struct vs_injected_call {
     int hook;        /* enum vs_hook_id whose next real call is replayed; -1: none */
-    CUresult result; /* what that call returns */
+    CUresult result; /* the result of that call */
     bool watched;    /* the call has only begun: the driver may still refuse it */
     bool leaving;    /* it frees *live*, by *api* in *stream* */
     struct vs_tracked live;
@@ -23,12 +22,12 @@ struct vs_injected_call {
 };
 
 extern _Thread_local struct vs_injected_call vs_replay __attribute__((tls_model("initial-exec")));
-extern bool vs_replay_on; /* immutable once calls arrive: this process is observed by CUPTI */
+extern bool vs_replay_on; /* immutable once calls arrive: CUPTI observes this process */
 
-/* vs_replay_result: stands for any real function: takes no arguments whatever it is given. */
+/* vs_replay_result: replaces any real function; ignores its arguments. */
 CUresult vs_replay_result(void);
 
-/* vs_replay_function: what vs_hook_real answers with while *id* is replayed, else NULL. */
+/* vs_replay_function: the result of vs_hook_real while *id* is replayed, else NULL. */
 static inline void *vs_replay_function(enum vs_hook_id id)
 {
     return __builtin_expect(vs_replay_on, 0) && vs_replay.hook == (int)id
@@ -36,8 +35,8 @@ static inline void *vs_replay_function(enum vs_hook_id id)
                : NULL;
 }
 
-/* vs_replay_suspend, vs_replay_resume: in between, all real functions are real; for our
- * own calls of what may be the replayed one. */
+/* vs_replay_suspend, vs_replay_resume: in between, all real functions are real; for our own calls
+ * of a function that may be replayed. */
 static inline int vs_replay_suspend(void)
 {
     int hook = vs_replay.hook;
@@ -50,8 +49,9 @@ static inline void vs_replay_resume(int hook)
     vs_replay.hook = hook;
 }
 
-/* vs_replay_defers: *live* left the table by a call that has only begun: kept until the
- * driver's answer is known (vs_track_left then). False: it is known. */
+/* vs_replay_defers: *live* left the table by a call that has only begun: returns true and stores it
+ * until the driver's result is known (vs_track_left is called then). Returns false if the result is
+ * known already. */
 static inline bool vs_replay_defers(const struct vs_tracked *live, uint64_t stream, const char *api)
 {
     if (!__builtin_expect(vs_replay_on, 0) || !vs_replay.watched)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The NVTX injection. NVTX asks for our functions once per object that uses it
- * and calls them directly ever after. Ranges never start a recording: a process
- * without CUDA leaves no file. */
+ * The NVTX injection. NVTX requests our functions once per object that uses it and then calls them
+ * directly. Ranges never start a recording: a process without CUDA leaves no file. */
 #include "intercept/cupti/nvtx.h"
 
 #include <cuda.h>
@@ -24,12 +23,11 @@
 #define DOMAINS_MAX 256
 #define STRINGS_MAX 4096
 
-static _Thread_local int push_depth; /* what NVTX returns: the range's level */
+static _Thread_local int push_depth; /* the return value for NVTX: the range's level */
 
 static _Atomic uint64_t range_count;
 
-/* Handles are indices + 1 into these tables; entries are written before the
- * handle is given out. */
+/* Handles are indices + 1 into these tables; entries are written before the handle is returned. */
 static char domain_names[DOMAINS_MAX][NAME_MAX_BYTES];
 static _Atomic unsigned domain_count;
 static char registered[STRINGS_MAX][128];
@@ -72,7 +70,8 @@ static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, si
     }
 }
 
-/* Before the recording: kept to be written to it, unless that has just been done. */
+/* Before the recording: the range is stored, to be written to it later, unless that has just been
+ * done. */
 static bool waiting(void)
 {
     return vs_process_state() == VS_PROCESS_IDLE && !vs_thread.inside;

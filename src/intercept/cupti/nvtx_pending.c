@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Open ranges before the recording. Each thread with some has a slot for as long; ranges
- * that belong to no thread have a table of their own. What finds no room is recorded as
- * "range", or not at all. The lock is not one of ours (vs_lock.h): programs fork while
- * nothing is recorded, and the child goes on with NVTX; its holder's pid tells a lock
- * that nobody will ever give back. */
+ * Ranges open before the recording. Each thread that has some uses one slot; ranges that belong to
+ * no thread have a separate table. Ranges without room are recorded as "range", or not at all. The
+ * lock is not one of ours (vs_lock.h): programs fork while nothing is recorded, and the child
+ * continues to use NVTX; the holder's pid identifies a lock that will never be released. */
 #define _GNU_SOURCE
 #include "intercept/cupti/nvtx_pending.h"
 
@@ -31,7 +30,7 @@ struct nvtx_pending_range {
 /* All guarded by holder. */
 static struct slot {
     pid_t tid;      /* 0: free */
-    unsigned depth; /* open ranges, those beyond DEPTH_MAX unnamed */
+    unsigned depth; /* open ranges; those beyond DEPTH_MAX have no names */
     struct nvtx_pending_range ranges[DEPTH_MAX];
 } slots[THREADS_MAX];
 static struct nvtx_pending_range started[STARTED_MAX]; /* id 0: free */
@@ -49,7 +48,7 @@ static void acquire(void)
         if (seen == self) {
             sched_yield();
             seen = 0;
-        } /* else free, or of the process that forked: taken over */
+        } /* else free, or of the process that forked: reused */
     }
 }
 
@@ -58,7 +57,7 @@ static void release(void)
     atomic_store_explicit(&holder, 0, memory_order_release);
 }
 
-/* A slot of the parent's thread is this thread's own in the child, under another tid. */
+/* The slot of the parent's thread belongs to this thread in the child, under another tid. */
 static struct slot *slot_locked(void)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
@@ -95,11 +94,11 @@ bool vs_nvtx_pending_push(const char *name, const char *domain)
     return keep;
 }
 
-/* The innermost range of *domain* ends; other domains' stay. */
+/* Ends the innermost range of *domain*; those of other domains stay. */
 static void pop_locked(struct slot *slot, const char *domain)
 {
     unsigned named = slot->depth < DEPTH_MAX ? slot->depth : DEPTH_MAX, i = named;
-    if (slot->depth > DEPTH_MAX) { /* an unnamed one, which is taken for this domain's */
+    if (slot->depth > DEPTH_MAX) { /* a range without a name, assumed to be of this domain */
         slot->depth--;
         return;
     }
@@ -176,7 +175,7 @@ static void record_start(const struct nvtx_pending_range *range)
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
-/* Threads that ended with open ranges, or did not survive a fork, have none. */
+/* False for threads that ended with open ranges or did not survive a fork. */
 static bool lives(const struct slot *slot)
 {
     return slot->tid && syscall(SYS_tgkill, getpid(), slot->tid, 0) == 0;

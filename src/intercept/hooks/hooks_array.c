@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA arrays and mipmapped arrays: device memory without an address, entered under
- * its handle. Arrays whose memory is mapped later hold none themselves. */
+ * CUDA arrays and mipmapped arrays: device memory without an address, tracked by its handle. Arrays
+ * whose memory is mapped later have none themselves. */
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -15,7 +15,7 @@ static uint64_t key_of(const void *array)
     return VS_ADDR_ARRAY | (uint64_t)(uintptr_t)array;
 }
 
-/* An array that is being made. */
+/* An array being created. */
 struct making {
     const CUDA_ARRAY3D_DESCRIPTOR *desc;
     struct vs_context *context;
@@ -48,10 +48,10 @@ static CUresult end(const struct making *making, CUresult r, const void *array)
     return r;
 }
 
-/* The creating forms differ in the real function and its description. */
+/* The create functions differ in the real function and its description. */
 #define MAKE(full, levels, driver_name, call)                                                     \
     struct making making = begin(full, levels, driver_name);                                      \
-    /* memory that is mapped later is counted where it is made */                                 \
+    /* memory that is mapped later is counted where it is created */                              \
     uint64_t now = vs_array_mapped_later(making.desc) ? 0 : making.bytes;                         \
     CUresult r;                                                                                   \
     VS_WITH_ROOM(r, VS_LIMITED(vs_limit_device(making.context), now, call));                      \
@@ -108,7 +108,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
          VS_REAL(cuMipmappedArrayCreate, array, desc, levels))
 }
 
-/* What is around the driver's call. */
+/* Called before and after the driver's call. */
 static bool destroying(const void *array, const char *api, struct vs_tracked *live)
 {
     vs_thread.inside++;

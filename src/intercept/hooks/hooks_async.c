@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream-ordered memory: always from the driver's pools, recorded by family. An
- * allocation made inside a capture becomes a node of the graph: it has memory when
- * that is launched, and is recorded then (graph_memory.h). */
+ * Stream-ordered memory: always from the driver's pools, recorded by family. An allocation made
+ * inside a capture becomes a node of the graph: it gets memory when the graph is launched, and is
+ * recorded then (graph_memory.h). */
 #include <stdatomic.h>
 
 #include "intercept/cache/caching.h"
@@ -17,7 +17,7 @@ static bool capturing(CUstream stream, bool per_thread)
 {
     if (!vs_capture_any())
         return false;
-    if (!stream && per_thread) /* the question has a form of its own as well */
+    if (!stream && per_thread) /* the query has a per-thread form as well */
         stream = CU_STREAM_PER_THREAD;
     CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
     *(void **)&is_capturing = vs_driver_symbol("cuStreamIsCapturing");
@@ -58,7 +58,7 @@ static CUresult node_allocated(CUresult r, size_t bytes, const char *api)
     return r;
 }
 
-/* The four allocating forms differ in the real function and its arguments. */
+/* The four allocating functions differ in the real function and its arguments. */
 #define ALLOC_BODY(per_thread, driver_name, call)                                         \
     if (!vs_hook_active())                                                                \
         return call;                                                                      \
@@ -107,7 +107,7 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
     uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
     bool known = vs_track_leave(ptr, api, &live);
     CUresult r;
-    /* memory of cudaMalloc may be freed this way too; the driver would take the segment */
+    /* memory of cudaMalloc may be freed this way too; the driver would free the whole segment */
     if (known || !vs_caching_free(ptr, api, &r)) {
         r = per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
                        : VS_REAL(cuMemFreeAsync, ptr, stream);

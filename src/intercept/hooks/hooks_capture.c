@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Captures begin and end, and streams end. Counted whatever the state of the
- * recording: a process may begin one before anything else is known of it. */
+ * Begin and end of captures, and destruction of streams. Counted in every state of the recording: a
+ * capture may begin before the process is otherwise known to use CUDA. */
 #include "intercept/cache/capture.h"
 #include "intercept/cache/event_ops.h"
 #include "intercept/process/process.h"
@@ -65,7 +65,7 @@ CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
     return vs_capture_ended(stream, true, VS_REAL(cuStreamEndCapture_ptsz, stream, graph));
 }
 
-/* Before: afterwards another stream may have this handle. */
+/* Before the call: afterwards another stream may have this handle. */
 static bool stream_ends(CUstream stream, CUcontext *context)
 {
     if (!vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE && vs_process_serving()) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts come and go, the program synchronises. Creating or retaining a context is what makes a process one that uses CUDA: recording
- * starts there, before the first kernel can run. Context-wide synchronisations of
- * the program's own make freed cached blocks reusable at no cost to it. */
+ * Creation and destruction of contexts, and synchronisation. Creating or retaining a context means
+ * that the process uses CUDA: recording starts there, before the first kernel can run. Context-wide
+ * synchronisations by the program make freed cached blocks reusable at no cost. */
 #include <stdatomic.h>
 
 #include "intercept/cache/caching.h"
@@ -108,16 +108,16 @@ static bool primary_active(CUdevice device)
     return !state || state(device, &flags, &active) != CUDA_SUCCESS || active;
 }
 
-/* During exit the runtime's own teardown lets contexts go; what the program left
+/* During exit the runtime's own teardown releases contexts; memory that the program still has
  * allocated then counts as live at the end, not as freed. */
 static bool watching(void)
 {
     return !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE;
 }
 
-/* Cached memory nobody holds is given back first, so that whoever looks at what a
- * context leaves behind (the simulator's checker, compute-sanitizer) sees what the
- * program left and not what we kept. While something is captured that must wait. */
+/* Releases unused cached memory first, so that a tool that checks for leaks at context destruction
+ * (the simulator's checker, compute-sanitizer) sees the program's leaks and not our cache. During a
+ * capture this must wait. */
 static void before_teardown(struct vs_context *context)
 {
     uint64_t released;
@@ -127,7 +127,7 @@ static void before_teardown(struct vs_context *context)
         struct vs_allocator *allocator = vs_context_allocator_at(context, i);
         if (allocator && !vs_capture_any() &&
             vs_allocator_empty_cache(allocator, &released) != VS_OK)
-            released = 0; /* then the end of the context takes it */
+            released = 0; /* destroying the context releases it */
     }
     vs_thread.inside--;
 }
@@ -194,7 +194,8 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     return r;
 }
 
-/* A context that the program destroys: what it leaves is given back, and forgotten. */
+/* A context that the program destroys: its remaining memory is released and removed from the
+ * tables. */
 #define DESTROY_BODY(call)                                        \
     bool watch = watching();                                      \
     struct vs_context *context = watch ? vs_context_find(ctx) : NULL; \
@@ -225,7 +226,7 @@ static bool context_exists(CUcontext ctx)
     return !version || version(ctx, &value) == CUDA_SUCCESS;
 }
 
-/* The last of as many as cuCtxAttach counted destroys it. */
+/* The last call of as many as cuCtxAttach destroys it. */
 CUresult cuCtxDetach(CUcontext ctx)
 {
     struct vs_context *context = watching() ? vs_context_find(ctx) : NULL;
@@ -242,7 +243,7 @@ CUresult cuCtxSynchronize(void)
 {
     struct vs_allocator *allocator = NULL;
     uint64_t ticket = 0;
-    /* with peer access one device's synchronisation does not cover a free */
+    /* with peer access, a synchronisation of one device does not cover a free */
     if (watching() && vs_process_caching() && !atomic_load(&vs_peer_access)) {
         vs_thread.inside++;
         struct vs_context *context = vs_context_current();
@@ -261,11 +262,12 @@ CUresult cuCtxSynchronize(void)
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
     CUresult r = VS_REAL(cuCtxEnablePeerAccess, peer, flags);
-    /* already: before we were there */
+    /* already: before we were loaded */
     bool enabled = r == CUDA_SUCCESS || r == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
     if (enabled && vs_hook_active()) {
         vs_thread.inside++;
-        const struct vs_context *own = vs_context_current(); /* to be waited for, it must be known */
+        /* it must be known before it can be waited for */
+        const struct vs_context *own = vs_context_current();
         atomic_store(&vs_peer_access, true);
         uint32_t owner;
         if (own && vs_context_device(peer, &owner))

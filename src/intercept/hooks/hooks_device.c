@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device and managed memory: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged and
- * the free they share. Plain cuMemAlloc may be served from the cache; the others
- * always go to the driver. */
+ * Device and managed memory: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged and their common free.
+ * Plain cuMemAlloc may be served from the cache; the others always go to the driver. */
 #include "intercept/cache/caching.h"
 #include "intercept/cache/capture.h"
 #include "intercept/cache/device_ops.h"
@@ -27,7 +26,7 @@ static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t request
         vs_device_sample(context, now_ns);
 }
 
-/* Out of memory, but the cache held some: the caller tries once more. */
+/* Out of memory, but the cache had some: the caller tries once more. */
 static bool room_made(const struct vs_context *context, CUresult r)
 {
     return r == CUDA_ERROR_OUT_OF_MEMORY && context && vs_context_make_room(context->device) > 0;
@@ -41,8 +40,8 @@ static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, siz
     return vs_limit_settle(device, bytes, VS_REAL(cuMemAlloc_v2, ptr, bytes));
 }
 
-/* Managed memory never fails for want of device memory: it would go to and fro between
- * host and device beside what the cache holds. */
+/* Managed memory never fails for lack of device memory: it would be migrated back and forth because
+ * of the cache's memory. */
 static void make_room_ahead(const struct vs_context *context, uint64_t bytes)
 {
     enum { LARGE = 32 << 20 };
@@ -75,7 +74,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     return r;
 }
 
-/* What the rows are padded to is known afterwards, and must be within the limit too. */
+/* The padding of rows is known afterwards, and counts against the limit too. */
 static CUresult allocate_pitch(const struct vs_context *context, CUdeviceptr *ptr, size_t *pitch,
                                size_t width, size_t height, unsigned element)
 {

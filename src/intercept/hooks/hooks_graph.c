@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs as far as they have memory: nodes that allocate, executable graphs, launches.
- * A graph needs device memory for itself too, and for its nodes: where the driver has
- * none left the cache gives way, as for every other family. Programs without memory
- * nodes pay one load at each of these calls. */
+ * Graphs that use memory: allocation nodes, executable graphs, launches. A graph needs device
+ * memory for itself and for its nodes: if the driver has none left the cache releases some, as for
+ * every other family. Programs without memory nodes pay one load at each of these calls. */
 #include <stdatomic.h>
 
 #include "intercept/cache/capture.h"
@@ -18,7 +17,7 @@ static bool graphs_have_memory(void)
     return atomic_load_explicit(&vs_graph_memory, memory_order_relaxed);
 }
 
-/* Out of memory, but the cache held some: the caller tries once more. */
+/* Out of memory, but the cache had some: the caller tries once more. */
 static bool room_made(CUresult r)
 {
     if (r != CUDA_ERROR_OUT_OF_MEMORY || !vs_hook_active())
@@ -165,7 +164,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     bool follow = graphs_have_memory() && vs_hook_active();
-    /* before: afterwards another one may have this handle */
+    /* before the call: afterwards another graph may have this handle */
     if (follow)
         vs_graph_exec_gone(exec);
     CUresult r = VS_REAL(cuGraphExecDestroy, exec);
@@ -193,7 +192,7 @@ static void launched(CUresult r, CUgraphExec exec, CUstream stream, bool per_thr
     vs_thread.inside--;
 }
 
-/* Does this launch allocate and free, and not become a node of another graph? */
+/* Does this launch allocate and free memory, rather than become a node of another graph? */
 static bool counts(CUstream stream, bool per_thread)
 {
     if (!graphs_have_memory() || !vs_hook_active())
@@ -203,7 +202,7 @@ static bool counts(CUstream stream, bool per_thread)
     return !vs_capture_any() || !vs_stream_capturing(stream);
 }
 
-/* The driver's answer to *call*, unless *exec* would pass the device's limit. */
+/* The driver's result of *call*, unless *exec* would exceed the device's limit. */
 #define WITHIN_LIMIT(r, follow, exec, call)                      \
     do {                                                         \
         struct vs_graph_taken taken_ = {.bytes = 0};             \
@@ -242,7 +241,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
     return r;
 }
 
-/* What the device holds for graphs may have changed. */
+/* The device's graph memory may have changed. */
 static CUresult held_changed(CUresult r)
 {
     if (graphs_have_memory() && vs_hook_active()) {
@@ -278,7 +277,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice device)
     return held_changed(VS_REAL(cuDeviceGraphMemTrim, device));
 }
 
-/* The program resets a mark: what it was must not be lost. */
+/* The program resets a high-water mark: its old value must not be lost. */
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void *value)
 {
     if (graphs_have_memory() && device >= 0 && vs_hook_active()) {

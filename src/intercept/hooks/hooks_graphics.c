@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers of a graphics API while they are mapped for CUDA: listed as somebody else's
- * memory from the moment that the program has their address until they are unmapped.
- * Their arrays have no address and are the graphics API's to count. */
+ * Buffers of a graphics API while they are mapped for CUDA: recorded as memory of another API from
+ * the time that the program gets their address until they are unmapped. Their arrays have no
+ * address; the graphics API accounts for them. */
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
 #include "intercept/cache/room.h"
@@ -22,7 +22,7 @@ static CUresult mapped_at(CUresult r, CUgraphicsResource resource, CUdeviceptr p
     vs_thread.inside++;
     struct vs_tracked live = vs_live_in(vs_context_current(), ptr, bytes, bytes, VS_FAMILY_IPC);
     vs_lock_acquire(&lock);
-    /* asked again while it is mapped, it has the same address */
+    /* a second query while it is mapped returns the same address */
     if (!vs_map_get(&addresses, key) && vs_map_put(&addresses, key, ptr) == VS_OK)
         vs_opened(&live, vs_api("cuGraphicsResourceGetMappedPointer"));
     vs_lock_release(&lock);
@@ -44,7 +44,7 @@ CUresult cuGraphicsResourceGetMappedPointer(vs_deviceptr_v1 *ptr, unsigned *byte
     return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
 }
 
-/* Nobody uses the addresses of these any more, whatever the driver says next. */
+/* These addresses are no longer used, whatever the driver returns next. */
 static void unmapping(unsigned count, const CUgraphicsResource *resources, const char *api)
 {
     if (!resources || !vs_hook_active())

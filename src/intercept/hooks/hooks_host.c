@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Page-locked host memory, and the program's own memory registered with the
- * driver. Neither is device memory; both are recorded, each as its own family. */
+ * Page-locked host memory, and the program's own memory registered with the driver. Neither is
+ * device memory; each is recorded as a family of its own. */
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/tracker.h"
@@ -66,7 +66,7 @@ CUresult cuMemFreeHost(void *ptr)
     vs_thread.inside++;
     struct vs_tracked live;
     const char *api = vs_api("cuMemFreeHost");
-    /* of other memory the driver refuses it, and nothing happened */
+    /* the driver refuses other memory, and nothing happened */
     bool known = vs_track_is((uint64_t)(uintptr_t)ptr, VS_FAMILY_PINNED) &&
                  vs_track_leave((uint64_t)(uintptr_t)ptr, api, &live);
     CUresult r = VS_REAL(cuMemFreeHost, ptr);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Code is loaded lazily: what a module or library needs of the device is taken when a
- * function or variable of it is first asked for or launched. Where it is asked for, that
- * is measured; where there is no memory left for it, the cache gives way. A launch that
- * is refused has not begun, so that it can be made again; one that is not costs a
- * comparison. */
+ * Lazy loading of code: a module or library takes device memory when one of its functions or
+ * variables is first requested or launched. At a request this memory is measured; if there is none
+ * left, the cache releases some. A refused launch has not begun, so it can be repeated; one that
+ * succeeds costs a comparison. */
 #include "intercept/cache/room.h"
 #include "intercept/process/first_use.h"
 #include "intercept/route/hook.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Code that programs load. Its memory is the driver's business: how much it took is
- * measured, and where there is none left for it, the cache gives way first. */
+ * Code that programs load. The driver allocates its memory: the amount is measured, and if there is
+ * none left the cache releases some first. */
 #include "intercept/cache/room.h"
 #include "intercept/process/first_use.h"
 #include "intercept/route/hook.h"

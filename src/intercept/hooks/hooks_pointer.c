@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a pointer is: the range is the block, not the segment; the number is that of the
- * allocation; a freed block is no allocation; and mapped memory of the cache answers as
- * memory from cuMemAlloc does. The driver is always asked too: a call that it refuses for
- * the arguments or the state of the process fails the same way. */
+ * Pointer attributes: the range is the block, not the segment; the number is that of the
+ * allocation; a freed block is not an allocation; and mapped memory of the cache has the attributes
+ * of memory from cuMemAlloc. The driver is always called too: a call that it refuses for its
+ * arguments or the state of the process fails in the same way. */
 #include "intercept/route/hook.h"
 #include "intercept/track/known_block.h"
 #include "intercept/track/sharing.h"
 
-/* No allocation is there: what the driver says of pointers it does not know. */
+/* Not an allocation: selects the driver's result for unknown pointers. */
 #define NOBODYS ((CUdeviceptr)0)
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr)
@@ -30,12 +30,12 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr p
     return CUDA_SUCCESS;
 }
 
-/* What holds for cached memory only, not for blocks opened here. */
+/* For cached memory only, not for blocks opened here. */
 static bool cached_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr,
                              const struct vs_cached_block *block)
 {
     switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: /* mapped memory has none of its own */
+    case CU_POINTER_ATTRIBUTE_CONTEXT: /* mapped memory has no context of its own */
         *(CUcontext *)data = block->context->handle;
         return true;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -61,7 +61,7 @@ static bool cached_attribute(void *data, CUpointer_attribute attribute, CUdevice
 /* Names of CUDA 11.8 and later. */
 enum { MAPPING_SIZE = 18, MAPPING_BASE_ADDR = 19, MEMORY_BLOCK_ID = 20 };
 
-/* Answers of our own for a live block; false: the driver's holds. */
+/* Our own results for a live block; false: the driver's result is correct. */
 static bool own_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr,
                           const struct vs_cached_block *block)
 {
@@ -83,8 +83,8 @@ static bool own_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr
     }
 }
 
-/* The tokens are for a kernel module that pins the pages, and asking for them sets
- * SYNC_MEMOPS (cuda.h). No token without the memory being kept. */
+/* The tokens are for a kernel module that pins the pages, and requesting them sets SYNC_MEMOPS
+ * (cuda.h). Without keeping the memory there is no token. */
 static CUresult before_tokens(CUpointer_attribute attribute, const struct vs_cached_block *block)
 {
     if (attribute != CU_POINTER_ATTRIBUTE_P2P_TOKENS || !block->context)
@@ -101,7 +101,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
         return VS_REAL(cuPointerGetAttribute, data, attribute, ptr);
     if (!block.live)
         return VS_REAL(cuPointerGetAttribute, data, attribute, NOBODYS);
-    unsigned type; /* every allocation has one; some of ours lack what we answer */
+    unsigned type; /* every allocation has one; some of ours lack attributes that we return */
     CUresult r = VS_REAL(cuPointerGetAttribute, &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ptr);
     if (r == CUDA_SUCCESS)
         r = before_tokens(attribute, &block);
@@ -116,8 +116,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
     struct vs_cached_block block;
     if (!attributes || !data || !vs_known_block(ptr, &block))
         return VS_REAL(cuPointerGetAttributes, count, attributes, data, ptr);
-    /* for a pointer it does not know, the driver answers every question with
-     * that attribute's nothing */
+    /* for an unknown pointer, the driver returns the default of each attribute */
     if (!block.live)
         return VS_REAL(cuPointerGetAttributes, count, attributes, data, NOBODYS);
     CUresult r = CUDA_SUCCESS;
@@ -138,9 +137,9 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     return VS_REAL(cuMemGetAccess, flags, location, ptr);
 }
 
-/* Programs set it on what they are about to register with a network device, which is the
- * only call of that registration that passes here. The driver's attribute is that of the
- * segment: once set it stays, for the sake of the other blocks. */
+/* Programs set it on memory that they are about to register with a network device; it is the only
+ * call of that registration that is visible here. The driver's attribute belongs to the segment:
+ * once set it stays, because of the other blocks. */
 static CUresult set_sync_memops(const void *value, CUdeviceptr ptr,
                                 const struct vs_cached_block *block)
 {

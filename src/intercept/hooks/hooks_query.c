@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How much memory there is: free memory counts what the cache would give back, and both
- * figures are those of a device of the size that the option limit says. */
+ * Memory sizes: free memory includes what the cache could release, and both figures are those of a
+ * device of the size given by the option limit. */
 #include "intercept/cache/caching.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"

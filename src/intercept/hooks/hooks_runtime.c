@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runtime symbols, seen only where a program links or loads libcudart as a shared
- * library. They record nothing: they leave their name for the driver hook that
- * the runtime is about to call, so that shared and static programs are counted
- * by the same code, once. Each is there once for every version of VS_RUNTIME_VERSIONS;
- * preload.map has the same versions. */
+ * Runtime symbols, called only where a program links or loads libcudart as a shared library. They
+ * record nothing: they set their name for the driver hook that the runtime is about to call, so
+ * that shared and static programs are counted by the same code, once. Each is defined once for
+ * every version of VS_RUNTIME_VERSIONS; preload.map has the same versions. */
 #include <string.h>
 
 #include "intercept/route/hook.h"
 
-/* Users know the function, not its per-thread-stream variant. Folded at compile
- * time: every name is a literal. */
+/* Users know the function, not its per-thread-stream variant. Folded at compile time: every name is
+ * a literal. */
 static inline const char *api_name(const char *symbol)
 {
     if (strcmp(symbol, "cudaMallocAsync_ptsz") == 0)
@@ -24,7 +23,7 @@ static inline const char *api_name(const char *symbol)
     return symbol;
 }
 
-#define AT_any "@@" /* the one that a reference without a version finds */
+#define AT_any "@@" /* found by a reference without a version */
 #define AT_11 "@"
 #define AT_12 "@"
 #define AT_13 "@"
@@ -36,7 +35,7 @@ static inline const char *api_name(const char *symbol)
             ", remove");                                                                    \
     cudaError_t vs_runtime_##name##_##suffix params                                         \
     {                                                                                       \
-        /* the outermost call names: the runtime calls itself */                            \
+        /* the outermost call determines the name: the runtime calls itself */              \
         bool outermost = !vs_thread.api;                                                    \
         if (outermost) {                                                                    \
             vs_hook_called(__builtin_return_address(0));                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cached memory on its way to others: handles for other processes and for other devices.
- * Each is exactly the block, or a refusal; docs/sharing.md. */
+ * Export of cached memory: handles for other processes and for other devices. Each covers exactly
+ * the block, or is refused; docs/sharing.md. */
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include "intercept/track/physical.h"
 #include "intercept/track/sharing.h"
 
-/* What vramscope_torch_base_alloc tells of is a segment, whose first block may be free. */
+/* vramscope_torch_base_alloc returns a segment, whose first block may be free. */
 static bool is_torch_base(const struct vs_cached_block *block, CUdeviceptr ptr)
 {
     return block->ordered && !block->mapped && ptr == block->segment;
@@ -29,7 +29,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
     struct vs_cached_block block;
-    /* of memory from cuMemAlloc there is none, and ours holds other blocks as well */
+    /* memory from cuMemAlloc has none, and our segment contains other blocks as well */
     if (vs_known_cached((CUdeviceptr)(uintptr_t)addr, &block))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = VS_REAL(cuMemRetainAllocationHandle, handle, addr);
@@ -65,7 +65,7 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t byt
         return VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
     if (!block.live || !within(&block, ptr, bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    /* pages, of which others would have a part */
+    /* pages of which others would have a part */
     if (block.addr % (uint64_t)sysconf(_SC_PAGESIZE)) {
         vs_sharing_begin();
         return refuse_range();

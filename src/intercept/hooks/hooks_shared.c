@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of somebody else, mapped into this process: another process's (IPC, pointers
- * of imported pools) or another API's (external memory). It is listed as family ipc
- * under its address here, and never counted as this process's own. */
+ * Foreign memory mapped into this process: of another process (IPC, pointers of imported pools) or
+ * another API (external memory). It is recorded as family ipc at its address here, and never
+ * counted as this process's own. */
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -11,7 +11,7 @@
 #include "intercept/track/ipc_import.h"
 #include "intercept/track/tracker.h"
 
-/* To the end of the allocation that *ptr* is in; 0 when the driver does not say. */
+/* Bytes to the end of the allocation that contains *ptr*; 0 if the driver does not return it. */
 static uint64_t bytes_from(CUdeviceptr ptr)
 {
     struct vs_ipc_opened opened;
@@ -67,7 +67,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
     return r;
 }
 
-/* Freed by cuMemFreeAsync or cuMemFree, as memory of a pool is. */
+/* Freed by cuMemFreeAsync or cuMemFree, like memory of a pool. */
 CUresult cuMemPoolImportPointer(CUdeviceptr *ptr, CUmemoryPool pool, CUmemPoolPtrExportData *data)
 {
     CUresult r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that allocate nothing and yet decide what a device's memory is used for: pools
- * come and go, limits of a context grow its stacks and buffers. Passed on as they are. */
+ * Calls that allocate nothing but change what a device's memory is used for: creation and
+ * destruction of pools, limits of a context that grow its stacks and buffers. Forwarded unchanged.
+ */
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/usage.h"
@@ -17,7 +18,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
-    /* before: afterwards it must not be asked any more, and another may have its handle */
+    /* before the call: afterwards it must not be queried, and another may have its handle */
     if (!vs_process_forked())
         vs_usage_pool_gone(pool);
     return VS_REAL(cuMemPoolDestroy, pool);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entry points of CUDA before 3.2, with addresses and sizes of 32 bits. A program
- * that finds them by dlsym gets memory below 4 GiB, if the driver has any for it; the
- * cache never has, so all go to the driver and are recorded like their successors. */
+ * The entry points of CUDA before 3.2, with addresses and sizes of 32 bits. A program that finds
+ * them by dlsym gets memory below 4 GiB, if the driver has any; the cache never has, so all calls
+ * go to the driver and are recorded like their successors. */
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -46,7 +46,7 @@ CUresult cuMemAllocPitch(vs_deviceptr_v1 *ptr, unsigned *pitch, unsigned width, 
     VS_WITH_ROOM(r, VS_LIMITED(device, bytes,
                                VS_REAL(cuMemAllocPitch, ptr, pitch, width, height, element)));
     uint64_t size = r ? 0 : (uint64_t)*pitch * height;
-    if (!r && !vs_limit_take(device, size - bytes)) { /* known afterwards only */
+    if (!r && !vs_limit_take(device, size - bytes)) { /* known only afterwards */
         VS_REAL(cuMemFree, *ptr);
         vs_limit_give(device, bytes);
         r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -96,7 +96,7 @@ static unsigned in_32_bits(uint64_t bytes)
     return bytes < UINT32_MAX ? (unsigned)bytes : UINT32_MAX;
 }
 
-/* Is there anything in what the driver says that the program is not to see? */
+/* Must a result of the driver be changed for the program? */
 static bool changed(void)
 {
     uint64_t limit;
@@ -131,7 +131,7 @@ CUresult cuDeviceTotalMem(unsigned *bytes, CUdevice device)
     return r;
 }
 
-/* None of our memory has an address of 32 bits. */
+/* None of our memory has a 32-bit address. */
 CUresult cuMemGetAddressRange(vs_deviceptr_v1 *base, unsigned *bytes, vs_deviceptr_v1 ptr)
 {
     return VS_REAL(cuMemGetAddressRange, base, bytes, ptr);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual memory management by the program: physical memory is recorded where it is
- * made (physical.c keeps count of what holds it), address ranges where memory is
- * mapped into them. Reserved addresses are no memory. Our own mappings (vmm_ops.c)
- * come to the real functions without passing here. */
+ * Virtual memory management by the program: physical memory is recorded when it is created
+ * (physical.c counts its references), address ranges when memory is mapped into them. Reserved
+ * addresses are not memory. Our own mappings (vmm_ops.c) call the real functions without passing
+ * here. */
 #include "intercept/cache/room.h"
 #include "intercept/cache/shareable.h"
 #include "intercept/process/process.h"
@@ -12,7 +12,7 @@
 #include "intercept/track/limit.h"
 #include "intercept/track/physical.h"
 
-/* Memory of no context: it outlives them all. */
+/* Memory without a context: it outlives them all. */
 static struct vs_tracked described(const CUmemAllocationProp *prop, size_t bytes,
                                 const struct vs_context *context)
 {
@@ -64,7 +64,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 }
 
 /* Cached memory may be mapped (policy compact), but not for programs, which have it from
- * cuMemAlloc: the driver is asked about nobody's address, for the refusal in its words. */
+ * cuMemAlloc: the driver gets an address without memory, so that it returns its own error. */
 static CUdeviceptr programs_own(CUdeviceptr ptr)
 {
     struct vs_cached_block block;
@@ -133,7 +133,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 {
     uint64_t identity = 0;
     bool active = vs_hook_active();
-    if (active) /* before: the driver may take the descriptor */
+    if (active) /* before the call: the driver may close the descriptor */
         identity = vs_shareable_identity(shareable, (int)(intptr_t)shareable, (unsigned)type);
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMemImportFromShareableHandle, handle, shareable, type));
@@ -152,7 +152,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 
 /* ---- tiles of arrays ---- */
 
-/* Which part of an array a tile is. */
+/* Identifies the part of an array that a tile covers. */
 static uint64_t place_of(const CUarrayMapInfo *info)
 {
     uint64_t hash = vs_mix(1, &info->subresourceType, sizeof info->subresourceType);
@@ -211,7 +211,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmultica
     return r;
 }
 
-#define OWN_DEVICE (-1) /* the one that the memory is of */
+#define OWN_DEVICE (-1) /* the device of the memory */
 
 static CUresult bound(CUresult r, CUmemGenericAllocationHandle multicast, int device, size_t offset,
                       CUmemGenericAllocationHandle handle, CUdeviceptr ptr, const char *api)
@@ -221,7 +221,7 @@ static CUresult bound(CUresult r, CUmemGenericAllocationHandle multicast, int de
     vs_thread.inside++;
     uint64_t owner = vs_physical_key(multicast);
     uint64_t of = device < 0 ? vs_physical_device(handle, ptr) : (uint64_t)device;
-    /* every device binds its own at the same offset, which is a multiple of pages */
+    /* every device binds its own memory at the same offset, which is a multiple of pages */
     if (owner)
         vs_physical_attach(owner, offset | of, handle, ptr, api);
     vs_thread.inside--;
@@ -245,7 +245,7 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle multicast, size_t offs
     return bound(r, multicast, OWN_DEVICE, offset, 0, ptr, "cuMulticastBindAddr");
 }
 
-/* Since CUDA 13.1: for a device that may be another than the memory's. */
+/* Since CUDA 13.1: for a device that may differ from the memory's. */
 CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle multicast, CUdevice device,
                                size_t offset, CUmemGenericAllocationHandle handle, size_t from,
                                size_t bytes, unsigned long long flags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A table of handles that were measured; see the header. A handle that finds no place is
- * measured by time alone, so that the table bounds the cost of any program. */
+ * The table of measured handles; see the header. A handle without room in it is measured by time
+ * alone, so the table bounds the cost of any program. */
 #include "intercept/process/first_use.h"
 
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ static _Atomic(const void *) *place(const void *handle, unsigned try)
     return &seen[((mixed >> 54) + try) % PLACES];
 }
 
-/* Not measured yet, and a place is free for it. */
+/* Not measured yet, and there is room for it. */
 static bool is_fresh(const void *handle)
 {
     bool room = false;
@@ -55,7 +55,7 @@ void vs_first_use_begins(struct vs_usage_mark *mark, const void *handle)
     if (!due && !fresh)
         return;
     vs_usage_begins(mark);
-    if (!mark->wanted) /* during a capture, say: then at the next call */
+    if (!mark->wanted) /* during a capture, for example: then at the next call */
         return;
     uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;
     atomic_store_explicit(&due_ns, now + period, memory_order_relaxed);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. What is alive can be asked of /proc. What has ended cannot: a daemon's
- * parent is gone before the daemon allocates. So every fork is noted in memory, which the
- * child inherits: two instructions and a clock, no lock, no system call but getpid. The
- * note is lost by exec, as all memory is. Children of vfork and of the system call clone
- * are not noted; they have living parents or none that anybody could tell. */
+ * See the header. Live processes are found in /proc. Ended ones are not: a daemon's parent has
+ * ended before the daemon allocates. So every fork is recorded in memory, which the child inherits:
+ * two instructions and a clock, no lock, no system call except getpid. exec loses the record, like
+ * all memory. Children of vfork and of the system call clone are not recorded; their parents are
+ * alive, or cannot be found at all. */
 #define _GNU_SOURCE
 #include "intercept/process/lineage.h"
 
@@ -26,9 +26,9 @@
 static struct {
     pid_t pid;
     uint64_t fork_ns;
-} forks[FORKS_KEPT]; /* the nearest first; written in a child, which is alone there */
+} forks[FORKS_KEPT]; /* the nearest first; written in a child, which has one thread then */
 
-static _Atomic pid_t forking; /* who calls fork; the same from all of its threads */
+static _Atomic pid_t forking; /* the process that calls fork; the same for all of its threads */
 
 static uint64_t boot_ns(void)
 {
@@ -62,7 +62,7 @@ bool vs_lineage_forked(void)
     return forks[0].pid != 0;
 }
 
-/* Parent and birth of a process; false when /proc does not tell. */
+/* Parent and start time of a process; false if /proc has none. */
 static bool look_up(pid_t pid, pid_t *parent, uint64_t *born_ns)
 {
     char path[64], text[1024];
@@ -74,7 +74,7 @@ static bool look_up(pid_t pid, pid_t *parent, uint64_t *born_ns)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    /* the name is anything, brackets and spaces too: what follows it is numbers */
+    /* the name may contain anything, also brackets and spaces; numbers follow it */
     char *field = strrchr(text, ')');
     long hz = sysconf(_SC_CLK_TCK);
     long up = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. In one piece: other processes append as well. */
+ * See the header. One write: other processes append as well. */
 #define _GNU_SOURCE
 #include "intercept/process/manifest.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/vs_log.h"
 
-#define PIECES_MAX 32 /* a name with more newlines is cut */
+#define PIECES_MAX 32 /* a name with more newlines is truncated */
 
 static struct iovec piece(const void *bytes, size_t length)
 {

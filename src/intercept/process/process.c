@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Begin of a recording, and what the rest of the library asks about it. Nothing is done in
- * a constructor but to hear of forks (lineage.c): a process that never uses CUDA pays for
- * the symbol lookups alone and leaves no file.
+ * The start of a recording, and queries about it by the rest of the library. Constructors only
+ * register for forks (lineage.c): a process that never uses CUDA pays for the symbol lookups alone
+ * and leaves no file.
  *
- * Begin happens inside the program's first CUDA call, on whatever stack and with
- * whatever signals that has: signals wait, the thread cannot be cancelled, and large
- * buffers lie outside the stack. */
+ * The recording starts inside the program's first CUDA call, on any stack and with any signal mask:
+ * signals are blocked, the thread cannot be cancelled, and large buffers are outside the stack. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +43,8 @@ static struct vs_recorder *recorder; /* written under process_lock before state 
 static struct vs_options options;    /* likewise */
 static bool caching;                 /* likewise */
 static bool with_stacks, with_native; /* likewise */
-static bool no_libraries;             /* likewise: another thread loads one, and awaits us */
+/* likewise: another thread loads a library, and waits for us */
+static bool no_libraries;
 
 struct vs_recorder *vs_process_recorder(void)
 {
@@ -61,7 +61,7 @@ bool vs_process_caching(void)
     return caching;
 }
 
-static _Atomic bool entry_points_used; /* atomic; never taken back */
+static _Atomic bool entry_points_used; /* atomic; never reset */
 
 bool vs_process_entered(void)
 {
@@ -86,7 +86,7 @@ uint64_t vs_process_string(const char *text)
 uint64_t vs_process_stack(void)
 {
     uint64_t id = with_stacks ? vs_recorder_stack(recorder, 0) : 0;
-    /* without native frames still who called, so that memory can be told by library */
+    /* without native frames at least the caller, so that memory can be attributed to a library */
     return id || with_native ? id : vs_recorder_caller(recorder, vs_thread.caller);
 }
 
@@ -114,7 +114,7 @@ void vs_process_inject(void)
 static void choose_policy(void)
 {
     if (injected)
-        caching = false; /* what is only reported cannot be served */
+        caching = false; /* reported calls cannot be served */
     else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
         caching = !vs_loaded_find("libc10_cuda.so", NULL);
     else
@@ -132,7 +132,7 @@ static struct {
     struct vs_lineage lineage;
 } scratch;
 
-/* Whether our dlclose stands in front of the program's. */
+/* Is our dlclose called before libc's? */
 static bool in_front(void)
 {
     const struct link_map *self = injected ? NULL : vs_loaded_self();
@@ -142,7 +142,7 @@ static bool in_front(void)
     return self && vs_loaded_at_start(&own);
 }
 
-/* No trace is ever lost to another: only a name that nobody has is taken. */
+/* No trace is ever overwritten: only an unused name is taken. */
 static enum vs_err open_recorder(char *path)
 {
     with_stacks = !vs_option_is(&options, VS_OPT_stacks, "none");
@@ -220,7 +220,7 @@ static void record_process(void)
     }
 }
 
-/* Without a trace we step aside; a limit holds all the same. */
+/* Without a trace all calls are forwarded; a limit still applies. */
 static bool begin_trace(void)
 {
     char *path = scratch.path;
@@ -233,12 +233,12 @@ static bool begin_trace(void)
     vs_log(VS_LOG_ERROR, "cannot write the trace %s: %s; the program continues without recording",
            *path ? path : options.text[VS_OPT_output],
            err == VS_ERR_IO ? strerror(errno) : vs_err_text(err));
-    vs_manifest_append(options.text[VS_OPT_manifest], '!', ""); /* so that `vramscope run` knows */
+    vs_manifest_append(options.text[VS_OPT_manifest], '!', ""); /* informs `vramscope run` */
     return false;
 }
 
-/* Injected, we cannot see another user of CUPTI's records coming, which has one place for
- * all: its buffers would be ours. Only who asks for kernels gets them then. */
+/* When injected, we cannot detect another user of CUPTI's records, which has one set of callbacks
+ * for all: we would receive its buffers. So kernels are recorded on request only. */
 static bool settle_injected(void)
 {
     char why[VS_OPTION_TEXT_MAX];
@@ -253,7 +253,7 @@ static bool settle_injected(void)
     "the first CUDA call came from a library that was still being loaded, when no other library " \
     "can be loaded: no kernels, no native call stacks, and the trace is stored uncompressed"
 
-/* All of ours that needs another library goes without. */
+/* Turns off every part that needs another library. */
 static void do_without_libraries(void)
 {
     char why[VS_OPTION_TEXT_MAX];
@@ -318,8 +318,8 @@ void vs_process_refuse(const char *line)
     vs_thread.inside--;
 }
 
-/* All signals wait but those that stand for a fault of the code that runs: blocked, such
- * a one kills; and SIGSYS, by which a sandbox serves system calls. */
+/* Blocks all signals except those for faults of the running code, since a blocked one would kill
+ * the process, and SIGSYS, by which a sandbox serves system calls. */
 static void hold_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -335,8 +335,8 @@ static void hold_signals(sigset_t *before)
 /* Longest wait of either for the other. */
 #define BEGIN_NS ((uint64_t)2000000000)
 
-/* Process and thread that is about to end the process, or to make it another program; 0:
- * none. With the process, as a child of vfork writes it into its parent's memory. */
+/* Process and thread that is about to end the process or to call exec; 0: none. With the process,
+ * since a child of vfork writes to its parent's memory. */
 static _Atomic uint64_t ending;
 
 static uint64_t own_mark(void)
@@ -348,7 +348,7 @@ void vs_process_await_begin(void)
 {
     if (vs_process_state() != VS_PROCESS_IDLE || vs_thread.inside || vs_lock_held())
         return;
-    /* either this sees that the other has entered, or the other sees the mark */
+    /* either this thread sees that the other has entered, or the other sees the mark */
     atomic_store(&ending, own_mark());
     if (vs_process_own() && vs_lock_acquire_within(&process_lock, BEGIN_NS))
         vs_lock_release(&process_lock);
@@ -366,7 +366,7 @@ static bool ended_by_another(void)
     return mark && mark >> 32 == (uint64_t)getpid() && mark != own_mark();
 }
 
-/* Without the lock between looks: the thread that ends the process wants it. */
+/* Releases the lock between checks: the thread that ends the process needs it. */
 static void begin_unless_ending(void)
 {
     uint64_t until_ns = vs_clock_ns() + BEGIN_NS;
@@ -382,7 +382,7 @@ static void begin_unless_ending(void)
     }
 }
 
-/* Apart, so that the check for a recording that goes on has a small frame. */
+/* Separate, so that the check for a running recording has a small frame. */
 static __attribute__((noinline)) void begin(void)
 {
     sigset_t before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recording's life inside the host process: begun at the first call that
- * makes it a CUDA process, ended at exit, abandoned in a forked child. */
+ * The recording's lifetime in the host process: started by the first call that makes it a CUDA
+ * process, ended at exit, abandoned in a forked child. */
 #ifndef VS_PROCESS_H
 #define VS_PROCESS_H
 
@@ -15,57 +15,57 @@ enum vs_process_state {
     VS_PROCESS_IDLE,     /* no CUDA call seen yet */
     VS_PROCESS_ACTIVE,   /* recording */
     VS_PROCESS_EXITING,  /* exit handlers run: record, but make no CUDA call of our own */
-    VS_PROCESS_SILENT,   /* stepped aside: forward everything, record nothing */
+    VS_PROCESS_SILENT,   /* forward everything, record nothing */
 };
 
 /* vs_process_state: present state; any thread. */
 enum vs_process_state vs_process_state(void);
 
-/* vs_process_begin: start recording if this process has not yet. Returns true
- * when recording is on. Any thread; racing threads wait for the first. Cost
- * after the first call: one atomic load. */
+/* vs_process_begin: starts the recording if that has not happened yet. Returns true if the
+ * recording is on. Any thread; racing threads wait for the first. Cost after the first call: one
+ * atomic load. */
 bool vs_process_begin(void);
 
-/* vs_process_inject: calls will be reported by CUPTI, not pass through our hooks, so that
- * this process can only be observed. Before it begins. */
+/* vs_process_inject: CUPTI will report calls instead of our hooks, so this process can only be
+ * observed. Called before the recording starts. */
 void vs_process_inject(void);
 
-/* vs_process_refuse: this process cannot be recorded at all: *line* says why, once, and
- * `vramscope run` hears of it. Does nothing after the recording began. */
+/* vs_process_refuse: this process cannot be recorded: logs the reason *line* once, and informs
+ * `vramscope run`. Does nothing after the recording has started. */
 void vs_process_refuse(const char *line);
 
-/* vs_process_recorder: while the state is ACTIVE or EXITING; NULL with record=off,
- * which every function of the recorder takes for "nothing to do". */
+/* vs_process_recorder: while the state is ACTIVE or EXITING; NULL with record=off, with which every
+ * function of the recorder does nothing. */
 struct vs_recorder *vs_process_recorder(void);
 
-/* vs_process_options: as parsed at begin; immutable afterwards. */
+/* vs_process_options: as parsed at the start; immutable afterwards. */
 const struct vs_options *vs_process_options(void);
 
-/* vs_process_caching: does cuMemAlloc go to our allocator? Decided at begin. */
+/* vs_process_caching: does cuMemAlloc go to our allocator? Decided at the start. */
 bool vs_process_caching(void);
 
-/* vs_process_serving: does any allocator of ours hand out memory: the cache, or the
- * stream-ordered entry points since vs_process_serve? */
+/* vs_process_serving: does any allocator of ours serve memory: the cache, or the stream-ordered
+ * entry points since vs_process_serve? */
 bool vs_process_serving(void);
 void vs_process_serve(void);
 
 /* vs_process_entered: was vs_process_serve called? */
 bool vs_process_entered(void);
 
-/* vs_process_forked: is this the child of a fork, in which CUDA is gone and our locks
- * are in an unknown state? */
+/* vs_process_forked: is this the child of a fork, where CUDA is unusable and our locks are in an
+ * unknown state? */
 bool vs_process_forked(void);
 
-/* vs_process_note: a `note` event, for the report's reader. *severity* is a
- * VS_LOG_ level. */
+/* vs_process_note: records a `note` event for the reader of the report. *severity* is a VS_LOG_
+ * level. */
 void vs_process_note(int severity, const char *text);
 
-/* vs_process_stack: the id of the program's stack at the present call; of its caller alone
- * without native stacks. */
+/* vs_process_stack: the id of the program's stack at this call; of its caller alone without native
+ * stacks. */
 uint64_t vs_process_stack(void);
 
-/* vs_process_api: the id of an entry point's name, which must be static text. Cost
- * after the first call for a name: no lock. */
+/* vs_process_api: the id of an entry point's name, which must be static text. Cost after the first
+ * call for a name: no lock. */
 uint64_t vs_process_api(const char *name);
 
 /* vs_process_string: vs_recorder_string of a NUL-terminated text. */

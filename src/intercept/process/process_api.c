@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ids of entry points' names in the trace, one per name, found again without a lock by
- * the address of the text. */
+ * The ids of entry points' names in the trace, one per name, found without a lock by the address of
+ * the text. */
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -15,11 +15,11 @@ struct api_slot {
 };
 static struct api_slot api_slots[API_SLOTS];
 
-/* A name that its slot does not hold. */
+/* A name that is not in its slot. */
 static __attribute__((noinline)) uint64_t find_api(struct api_slot *slot, const char *name)
 {
     uint64_t id = vs_process_string(name);
-    /* a slot is taken once and for all, so that name and id always belong together */
+    /* a slot never changes its name, so that name and id always match */
     if (atomic_load_explicit(&slot->name, memory_order_relaxed) == NULL) {
         static atomic_flag filling = ATOMIC_FLAG_INIT;
         if (!atomic_flag_test_and_set_explicit(&filling, memory_order_acquire)) {
@@ -35,7 +35,7 @@ static __attribute__((noinline)) uint64_t find_api(struct api_slot *slot, const 
 
 inline uint64_t vs_process_api(const char *name) /* inline: see vs_recorder_acquire */
 {
-    /* the names are literals: their address stands for them */
+    /* the names are literals: their addresses identify them */
     struct api_slot *slot = &api_slots[((uintptr_t)name >> 3 ^ (uintptr_t)name >> 9) % API_SLOTS];
     if (atomic_load_explicit(&slot->name, memory_order_acquire) == name)
         return atomic_load_explicit(&slot->id, memory_order_relaxed);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec: the process becomes another program and nothing of ours runs again, unless the
- * call fails. The trace is ended before it and the end taken back after a failure; the
- * recorder is held meanwhile. Children of vfork call these functions in our memory and
- * only pass; so do handlers that interrupted our own work. What the exec functions call
- * among themselves inside the C library does not come here, so each has its hook.
+ * exec: the process becomes another program and our code does not run again, unless the call fails.
+ * The trace is ended before the call, and the end is removed after a failure; the recorder is held
+ * meanwhile. Children of vfork call these functions in our memory and are only forwarded; so are
+ * handlers that interrupted our own work. Calls of exec functions to each other inside the C
+ * library are not visible here, so each has its hook.
  *
- * A program started with an environment that lacks LD_PRELOAD is out of our reach. The
- * user of a recording that ends by it is told so; elsewhere the manifest of `vramscope
- * run` gets a line, for a summary that has nothing else to show. */
+ * A program started with an environment without LD_PRELOAD cannot be recorded. If the recording
+ * ends by it, its user gets a message; otherwise the manifest of `vramscope run` gets a line, for a
+ * summary that has nothing else to print. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -58,8 +58,8 @@ static bool preloads_us(char *const *environment)
     return false;
 }
 
-/* The value of *name* ("NAME=") in the environment that this process began with, which
- * its program may have cleared since. */
+/* The value of *name* ("NAME=") in the environment that this process started with, which its
+ * program may have cleared since. */
 static bool initial_variable(const char *name, char *value, size_t max)
 {
     char text[512];
@@ -105,7 +105,7 @@ static void warn_user(const char *path)
 /* --- before and after the call --- */
 
 struct attempt {
-    bool held; /* the trace has its end; the recorder is held */
+    bool held; /* the trace is ended; the recorder is held */
 };
 
 static bool recording_here(void)
@@ -115,7 +115,7 @@ static bool recording_here(void)
            vs_process_own();
 }
 
-/* *path* NULL or without a slash: where the program lies is not known here. */
+/* *path* NULL or without a slash: the program's location is not known here. */
 static struct attempt before(const char *path, char *const *environment)
 {
     struct attempt attempt = {false};
@@ -141,7 +141,7 @@ static struct attempt before(const char *path, char *const *environment)
     return attempt;
 }
 
-/* The call came back. */
+/* The call returned, so it failed. */
 static int after(struct attempt attempt, int result)
 {
     if (attempt.held)
@@ -212,8 +212,8 @@ int execveat(int folder, const char *path, char *const argv[], char *const envp[
     return after(attempt, fn ? fn(folder, path, argv, envp, flags) : missing());
 }
 
-/* Arguments one by one: how many there are, and then into a vector on the caller's
- * stack, as the C library does. Past the NULL, execle has the environment. */
+/* Counts the variable arguments, and copies them to a vector on the caller's stack, as the C
+ * library does. After the NULL, execle has the environment. */
 static size_t count_arguments(const char *first, va_list *rest)
 {
     size_t n = 0;

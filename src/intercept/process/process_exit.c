@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of the process. on_exit runs before the CUDA runtime's own teardown (which was
- * registered earlier) and takes the exit status, flushes the collector and forbids
- * further CUDA calls of ours; the library's destructor runs after the program's own
- * static destructors and ends the trace. Libraries may free in destructors that run later
- * still: the recorder goes on and ends the trace anew after each such event, so that the
- * file is whole whatever comes last. quick_exit goes the same way by at_quick_exit.
+ * The end of the process. on_exit runs before the CUDA runtime's own teardown (which was registered
+ * earlier); it stores the exit status, flushes the collector and forbids further CUDA calls of
+ * ours; the library's destructor runs after the program's own static destructors and ends the
+ * trace. Libraries may free in destructors that run even later: the recorder continues and ends the
+ * trace again after each such event, so that the file is always complete. quick_exit does the same
+ * by at_quick_exit.
  *
- * The status is the one that the process ends with: exit called in an exit handler
- * changes it, and _exit in a destructor. Programs end in signal handlers too, where a
- * lock of the interrupted code never comes. */
+ * The recorded status is that of the process: exit called in an exit handler changes it, and so
+ * does _exit in a destructor. Programs also end in signal handlers, where a lock of the interrupted
+ * code is never released. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -27,10 +27,10 @@
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
 
-static _Atomic uint64_t exit_status; /* atomic; the latest that was given */
+static _Atomic uint64_t exit_status; /* atomic; the latest one */
 
-/* libgcc's unwinder, which says of a frame whether a signal interrupted it. */
-static __typeof__(&_Unwind_Backtrace) unwind_backtrace; /* both written at begin; may be NULL */
+/* libgcc's unwinder, which reports whether a signal interrupted a frame. */
+static __typeof__(&_Unwind_Backtrace) unwind_backtrace; /* both written at the start; may be NULL */
 static __typeof__(&_Unwind_GetIPInfo) unwind_ip;
 
 static void load_unwinder(void)
@@ -77,12 +77,12 @@ static void take_status(int status)
     atomic_store(&exit_status, (uint64_t)(status & 0xff));
 }
 
-/* No more CUDA calls of ours from here on. */
+/* No CUDA calls of ours from here on. */
 static void begin_end(void)
 {
     if (vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_own())
         return;
-    if (vs_lock_held()) { /* the code that holds it was interrupted and never goes on */
+    if (vs_lock_held()) { /* the code that holds it was interrupted and never continues */
         vs_process_set_state(VS_PROCESS_SILENT);
         return;
     }
@@ -115,15 +115,14 @@ static void at_quick_exit_of_program(void)
     finish();
 }
 
-/* The state stays EXITING: memory from the cache, which the driver knows nothing of, may
- * still be freed. */
+/* The state stays EXITING: memory from the cache, unknown to the driver, may still be freed. */
 __attribute__((destructor)) static void at_unload(void)
 {
     vs_process_await_begin();
     begin_end();
     finish();
-    /* CUDA may have been used all the same; the child of a fork cannot look: the lock of the
-     * loader's list may be held there for ever */
+    /* CUDA may have been used nevertheless; the child of a fork cannot check: the lock of the
+     * loader's list may stay locked in it */
     if (vs_process_state() == VS_PROCESS_IDLE && !vs_lineage_forked())
         vs_bypass_report();
 }
@@ -137,8 +136,8 @@ void vs_process_exit_prepare(bool libraries)
     at_quick_exit(at_quick_exit_of_program);
 }
 
-/* A process whose main thread is gone ends with its last thread, which must not be ours.
- * exit is then called by that thread, and all goes the way of any exit. */
+/* A process whose main thread has ended ends with its last thread, which must not be ours. That
+ * thread then calls exit, like any other. */
 VS_EXPORT __attribute__((noreturn)) void pthread_exit(void *result);
 void pthread_exit(void *result)
 {
@@ -150,8 +149,8 @@ void pthread_exit(void *result)
     next(result);
 }
 
-/* _exit ends a process without any handler: the trace is ended here instead, so that its
- * exit status is known. The kernel call is the real function. */
+/* _exit ends a process without any handler: the trace is ended here instead, so that its exit
+ * status is recorded. The kernel call is the real function. */
 VS_EXPORT void _exit(int status);
 void _exit(int status)
 {
@@ -167,7 +166,7 @@ void _exit(int status)
 
 VS_EXPORT void _Exit(int status) __attribute__((alias("_exit")));
 
-/* Called in an exit handler, these change the status after on_exit has told us. */
+/* Called in an exit handler, these change the status after on_exit has stored it. */
 VS_EXPORT __attribute__((noreturn)) void exit(int status);
 void exit(int status)
 {

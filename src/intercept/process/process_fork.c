@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Child processes. A child of fork has no CUDA and shares the parent's trace file: it
- * forgets both. glibc's fork tells us by pthread_atfork; of a child made by the system
- * call itself nobody hears, so the state lies in a page that the kernel empties in every
- * child with memory of its own (MADV_WIPEONFORK): there the state is IDLE again, the
- * first hook comes here, and the process id says the rest. Children of vfork run in our
- * memory and are known by their process id alone.
+ * Child processes. A child of fork has no CUDA and shares the parent's trace file: it drops both.
+ * pthread_atfork reports glibc's fork; a child made by the system call itself is not reported, so
+ * the state is in a page that the kernel zeroes in every child with memory of its own
+ * (MADV_WIPEONFORK): there the state is IDLE again, the first hook calls this file, and the process
+ * id identifies a child. Children of vfork run in our memory and are identified by their process id
+ * alone.
  *
- * Nothing is locked before a fork: the runtime locks itself there, and calls us with
- * that lock held. */
+ * Nothing is locked before a fork: the runtime takes its own lock there, and calls us with it held.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +23,7 @@
 #if defined(__x86_64__)
 #define PAGE_BYTES 4096
 #else
-#define PAGE_BYTES 65536 /* the largest there is */
+#define PAGE_BYTES 65536 /* the largest page size */
 #endif
 
 enum entered { NOT_ENTERED, ENTERING, ENTERED };
@@ -37,7 +37,7 @@ static union {
 } own __attribute__((aligned(PAGE_BYTES)));
 
 static _Atomic pid_t entered_pid; /* atomic; 0 before begin; kept by children */
-static _Atomic bool forked;       /* atomic; never taken back */
+static _Atomic bool forked;       /* atomic; never reset */
 
 enum vs_process_state vs_process_state(void)
 {
@@ -56,13 +56,13 @@ bool vs_process_own(void)
 
 bool vs_process_forked(void)
 {
-    /* a child that has not come to begin yet knows by its emptied page */
+    /* a child that has not called begin yet is identified by its zeroed page */
     return atomic_load_explicit(&forked, memory_order_relaxed) ||
            (atomic_load_explicit(&own.entered, memory_order_relaxed) == NOT_ENTERED &&
             atomic_load_explicit(&entered_pid, memory_order_relaxed));
 }
 
-/* Also when another thread of the parent was just beginning. */
+/* Also if another thread of the parent was just starting the recording. */
 static void in_child(void)
 {
     atomic_store(&forked, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Other processes, this one before an exec, or earlier ones of the same number
- * may have written under a name; no trace is lost to another, so the next name is taken. */
+ * See the header. Other processes, this one before an exec, or earlier ones with the same number
+ * may have used a name; no trace is overwritten, so the next name is tried. */
 #define _GNU_SOURCE
 #include "intercept/process/trace_name.h"
 
@@ -18,7 +18,7 @@
 
 #define NUMBERS_MAX 100u
 
-/* The pattern filled in, absolute: the program may change its folder. */
+/* Expands the pattern to an absolute path, as the program may change its folder. */
 static enum vs_err expand(const char *pattern, char *path)
 {
     size_t n = 0;
@@ -39,9 +39,9 @@ enum vs_err vs_trace_name(const char *pattern, unsigned attempt, char *path)
     enum vs_err err = expand(pattern, path);
     if (err)
         return err;
-    if (!attempt) { /* /dev/stdout, when that is a pipe, is a link whose text names nothing */
+    if (!attempt) { /* /dev/stdout, if it is a pipe, is a link whose target is not a path */
         bool followed = !stat(path, &st) || vs_link_follow(path, PATH_MAX);
-        (void)followed; /* a link still: nothing is written through it */
+        (void)followed; /* still a link: it is not followed for writing */
         return VS_OK;
     }
     char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library opened with RTLD_DEEPBIND looks into its own dependencies first: its calls
- * of dlsym and of CUDA go to libc and to CUDA itself, past whatever was preloaded. There
- * is nothing to be done about it from here, but it can be seen: the slots that the
- * loader filled in its tables hold other addresses than ours. A slot that was never
- * used (lazy binding) still leads into the object itself and counts for nothing.
+ * A library opened with RTLD_DEEPBIND searches its own dependencies first: its calls of dlsym and
+ * of CUDA go to libc and to CUDA itself, bypassing preloaded libraries. This cannot be prevented
+ * from here, but it can be detected: the slots that the loader filled in its tables contain other
+ * addresses than ours. A slot that was never used (lazy binding) still points into the object
+ * itself and does not count.
  *
- * Looked at only when the process ends, and only where a driver is loaded. */
+ * Checked only when the process ends, and only if a driver is loaded. */
 #define _GNU_SOURCE
 #include "intercept/route/bypass.h"
 
@@ -39,7 +39,7 @@ struct bypass_found {
     unsigned count;
 };
 
-/* What a symbol of an object was bound to. */
+/* The object that a symbol is bound to. */
 struct binding {
     const char *name;
     const void *to;
@@ -73,7 +73,7 @@ static bool has_text(const struct vs_loaded *object, const char *text)
     return false;
 }
 
-/* A runtime, shared or linked in, is told by the one name that it looks up by itself. */
+/* A runtime, shared or linked in, is identified by the one name that it looks up itself. */
 static bool passes_us(const struct vs_loaded *object, const struct binding *binding)
 {
     struct vs_loaded target;
@@ -105,8 +105,8 @@ static bool any_passes(const struct vs_loaded *object, const struct vs_loaded_sy
     return false;
 }
 
-/* Undefined symbols come first in the table: a look at their names tells most objects
- * from those whose relocations are worth reading. */
+/* Undefined symbols come first in the table: their names exclude most objects, whose relocations
+ * need not be read. */
 static bool wants_cuda(const struct vs_loaded_symbols *symbols)
 {
     uint32_t end = symbols->gnu_hash ? symbols->gnu_hash[1] : 0;

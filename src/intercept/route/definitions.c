@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Objects that came with the program stand first in the loader's list, in
- * the order in which references are bound, and stay; the loader itself is the last of them
- * that is known as such. Those opened later may lie in any scope: what that means for a
- * name is the caller's to know. */
+ * See the header. Objects loaded with the program come first in the loader's list, in the order in
+ * which references are bound, and stay; the loader itself is the last of them that is identified as
+ * such. Objects opened later may be in any scope: the caller decides what that means for a name. */
 #define _GNU_SOURCE
 #include "intercept/route/definitions.h"
 
@@ -15,7 +14,7 @@
 struct definitions_search {
     const char *name;
     struct vs_definitions *found;
-    bool start_over; /* behind the objects that came with the program */
+    bool start_over; /* after the objects loaded with the program */
     bool after_us;
 };
 
@@ -46,7 +45,8 @@ static int look_at(const struct vs_loaded *object, void *arg)
     return 0;
 }
 
-/* Those in front of us are not searched by RTLD_NEXT; where we were opened later, who knows. */
+/* Objects before us are not searched by RTLD_NEXT; if we were opened later, their order is
+ * unknown. */
 static bool came_with_program(void)
 {
     const struct link_map *self = vs_loaded_self();
@@ -69,9 +69,9 @@ void vs_definitions_find(const char *name, struct vs_definitions *found)
     vs_loaded_each(came_with_program() ? look_behind_us : look_at, &search);
 }
 
-/* The list of what came with the program never changes, and the loader ends it: it is walked
- * without any lock, as in the child of a fork one may be held for ever by a thread that is not
- * there. */
+/* The list of objects loaded with the program never changes, and the loader ends it: it is walked
+ * without any lock, as in the child of a fork one may be held for ever by a thread that does not
+ * exist there. */
 static void *next_at_start(const char *name)
 {
     const struct link_map *map = came_with_program() ? vs_loaded_self() : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who defines a name, found without the loader's lock. dlsym and dlopen wait while another
- * thread loads a library, and that library's constructors may wait for the caller: a call
- * of CUDA must not depend on them. */
+ * Finds the definitions of a name without the loader's lock. dlsym and dlopen wait while another
+ * thread loads a library, and that library's constructors may wait for the caller: a call of CUDA
+ * must not depend on them. */
 #ifndef VS_DEFINITIONS_H
 #define VS_DEFINITIONS_H
 
@@ -17,28 +17,28 @@ struct vs_definition {
 
 #define VS_DEFINITIONS_LATER 8
 
-/* The definitions of one name outside this library. Where this library itself was opened
- * by the program all count as later ones. */
+/* The definitions of one name outside this library. If the program opened this library itself, all
+ * count as later ones. */
 struct vs_definitions {
-    struct vs_definition start; /* the first after us, of those that came with the program */
+    struct vs_definition start; /* the first after us, among those loaded with the program */
     struct vs_definition later[VS_DEFINITIONS_LATER]; /* of libraries that were opened, in order */
-    unsigned later_count;                             /* may be more than are kept */
+    unsigned later_count;                             /* may exceed the number stored */
 };
 
-/* vs_definitions_find: *name* in its default version. Any thread; takes the lock of the
- * loader's list alone, which no constructor runs under. */
+/* vs_definitions_find: *name* in its default version. Any thread; takes only the lock of the
+ * loader's list, which no constructor runs under. */
 void vs_definitions_find(const char *name, struct vs_definitions *found);
 
-/* vs_next_symbol: what RTLD_NEXT finds from here. Asks the loader only for what no object
- * defines that came with the program. */
+/* vs_next_symbol: the result of RTLD_NEXT from here. Calls the loader only for a name that no
+ * object loaded with the program defines. */
 void *vs_next_symbol(const char *name);
 
-/* vs_next_symbol_of: likewise, of a library that is called *prefix*, which may lie in a scope
- * that RTLD_NEXT does not search. */
+/* vs_next_symbol_of: the same, in a library named *prefix*, which may be in a scope that RTLD_NEXT
+ * does not search. */
 void *vs_next_symbol_of(const char *prefix, const char *name);
 
-/* vs_definition_in: *name* in the first object that vs_loaded_is *prefix*; NULL when there
- * is none or it has no such name. */
+/* vs_definition_in: *name* in the first object that vs_loaded_is *prefix*; NULL if there is none or
+ * it lacks the name. */
 void *vs_definition_in(const char *prefix, const char *name);
 
 #endif

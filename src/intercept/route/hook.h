@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every handler needs: the hook table as an enum, the call to the real
- * function, and the per-thread guard that keeps our own work silent. */
+ * Common declarations of all handlers: the hook table as an enum, the call of the real function,
+ * and the per-thread guard that keeps our own work from being recorded. */
 #ifndef VS_HOOK_H
 #define VS_HOOK_H
 
@@ -58,8 +58,8 @@
 #undef cuMulticastBindAddr
 #undef cuMulticastBindMem
 
-/* The types of CUDA before 3.2, which cuda.h shows to nobody: the unversioned entry
- * points still have them. */
+/* The types of CUDA before 3.2, which cuda.h does not export: the unversioned entry points still
+ * have them. */
 typedef unsigned vs_deviceptr_v1;
 struct vs_array_descriptor_v1 {
     unsigned width, height;
@@ -72,7 +72,7 @@ struct vs_array3d_descriptor_v1 {
     unsigned channels, flags;
 };
 
-/* types of later headers that hooks pass on by pointer, whatever is in them */
+/* types of later headers that hooks pass on by pointer, whatever they contain */
 #if CUDA_VERSION < 12000
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
@@ -92,7 +92,7 @@ typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 #endif
 
-/* what programs should not call any more, they may still call */
+/* programs may still call deprecated functions */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #define VS_EXPORT __attribute__((visibility("default")))
@@ -115,9 +115,9 @@ enum vs_runtime_id {
     VS_RUNTIME_COUNT
 };
 
-/* A runtime function is exported once for each version that a program may have linked
- * it by, which is the runtime's soname, so that each call reaches its own runtime where
- * a process has several. The first is for those who name no version. */
+/* A runtime function is exported once for each version that a program may have linked it by (the
+ * runtime's soname), so that each call reaches its own runtime if a process has several. The first
+ * is for references without a version. */
 #define VS_RUNTIME_VERSIONS(ROW, ...)                  \
     ROW(any, "VRAMSCOPE", __VA_ARGS__)                  \
     ROW(11, "libcudart.so.11.0", __VA_ARGS__)           \
@@ -141,21 +141,21 @@ enum vs_runtime_version {
 #undef VS_DRIVER_HOOK
 #undef VS_RUNTIME_HOOK
 
-/* vs_hook_real: the function that the program would have reached without us,
- * found on first use; NULL when no loaded library has it. Any thread. */
+/* vs_hook_real: the function that the program would have called without us, found on first use;
+ * NULL if no loaded library has it. Any thread. */
 void *vs_hook_real(enum vs_hook_id id);
 
-/* vs_runtime_real: likewise, of the runtime that *version* names, else of the first. */
+/* vs_runtime_real: the same, of the runtime of *version*, else of the first. */
 void *vs_runtime_real(enum vs_runtime_id id, enum vs_runtime_version version);
 
 /* vs_runtime_handlers: our functions, by runtime function and version. */
 extern void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT];
 
-/* vs_driver_symbol: a driver function that is not hooked, by exported name; NULL
- * when the driver lacks it or is not loaded. Any thread. */
+/* vs_driver_symbol: a driver function without a hook, by exported name; NULL if the driver lacks it
+ * or is not loaded. Any thread. */
 void *vs_driver_symbol(const char *name);
 
-/* vs_driver_once: the same, looked up until it is found and kept in *slot*. */
+/* vs_driver_once: the same, looked up until it is found and stored in *slot*. */
 static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
 {
     void *fn = atomic_load_explicit(slot, memory_order_relaxed);
@@ -166,8 +166,8 @@ static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
     return fn;
 }
 
-/* Call the real function; an entry point that the library lacks answers as if it
- * did not exist there. A thread that is being cancelled comes back from it first. */
+/* Calls the real function; if the library lacks the entry point, returns the error for a missing
+ * one. A thread that is being cancelled returns from it first. */
 #define VS_REAL(name, ...)                                                  \
     __extension__({                                                         \
         vs_fn_##name vs_fn_ = (vs_fn_##name)vs_hook_real(VS_HOOK_##name);   \
@@ -184,21 +184,21 @@ struct vs_hook_thread {
 
 extern _Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));
 
-/* vs_api: the name under which to record a call: the runtime function the
- * program called, else *driver_name*. */
+/* vs_api: the name under which a call is recorded: the runtime function that the program called,
+ * else *driver_name*. */
 static inline const char *vs_api(const char *driver_name)
 {
     return vs_thread.api ? vs_thread.api : driver_name;
 }
 
-/* vs_hook_active: should this call be recorded? Starts the recording at the
- * first call that makes this a process that uses CUDA. False inside our own
- * work, in a forked child, and after we stepped aside. */
+/* vs_hook_active: should this call be recorded? Starts the recording at the first call that makes
+ * this a process that uses CUDA. False inside our own work, in a forked child, and if the process
+ * is not recorded. */
 #define vs_hook_active() vs_hook_active_for(__builtin_return_address(0))
 bool vs_hook_active_for(const void *caller);
 
-/* vs_hook_called: note who called, unless it is ourselves, or the runtime for somebody
- * who is noted already. */
+/* vs_hook_called: stores the caller, unless it is this library, or the runtime on behalf of a
+ * caller already stored. */
 extern const char vs_own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern const char vs_own_end[] __asm__("_end") __attribute__((visibility("hidden")));
 static inline void vs_hook_called(const void *caller)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loaded objects by name and by address. An object goes by its soname as well as by
- * its file: the file may be called anything, "libcudart.so" without a major or
+ * Loaded objects by name and by address. An object is identified by its soname as well as by its
+ * file: the file may have any name, such as "libcudart.so" without a major version or
  * "libcudart-1b2f.so.12" in a wheel. */
 #define _GNU_SOURCE
 #include "intercept/route/loaded.h"
@@ -37,7 +37,7 @@ size_t vs_loaded_value(const struct vs_loaded *object, ElfW(Sxword) tag)
 
 static const char *last_part(const char *path)
 {
-    const char *last = path; /* by hand: see vs_loaded_self */
+    const char *last = path; /* without libc: see vs_loaded_self */
     for (; *path; path++) {
         if (*path == '/')
             last = path + 1;
@@ -162,8 +162,8 @@ bool vs_loaded_at(const void *address, struct vs_loaded *object)
     return true;
 }
 
-/* The loader lists the objects in the order of loading, itself among those that came
- * with the program. What stands behind may go meanwhile: not looked at. */
+/* The loader lists the objects in the order of loading, itself among those loaded with the program.
+ * Objects after it may be unloaded meanwhile: they are not read. */
 bool vs_loaded_at_start(const struct vs_loaded *object)
 {
     const struct link_map *map = _r_debug.r_map;
@@ -173,7 +173,7 @@ bool vs_loaded_at_start(const struct vs_loaded *object)
 }
 
 #define KEPT_MAX 8 /* the driver, and a runtime of each version */
-static _Atomic(const void *) kept[KEPT_MAX]; /* write-once; by their dynamic sections */
+static _Atomic(const void *) kept[KEPT_MAX]; /* write-once; by the address of the dynamic section */
 
 static bool is_kept(const struct vs_loaded *object)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The objects that are loaded into this process: found by name or by an address
- * in them, and the symbols that one of them defines itself. */
+ * The objects loaded into this process: found by name or by an address in them, and the symbols
+ * that one of them defines. */
 #ifndef VS_LOADED_H
 #define VS_LOADED_H
 
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A loaded object. The texts belong to the loader and last as long as the object. */
+/* A loaded object. The texts belong to the loader and live as long as the object. */
 struct vs_loaded {
-    const char *path; /* as the loader has it; empty for the program */
+    const char *path; /* as in the loader's list; empty for the program */
     const char *name; /* its soname, else the last part of the path */
     uintptr_t base;
     const ElfW(Dyn) *dynamic;
@@ -24,48 +24,45 @@ struct vs_loaded_names {
     char path[PATH_MAX], name[NAME_MAX + 1];
 };
 
-/* vs_loaded_from: the loader's own entry as we see it. */
+/* vs_loaded_from: converts the loader's entry. */
 struct vs_loaded vs_loaded_from(const struct link_map *map);
 
 /* vs_loaded_is: does the name or the file's name begin with *prefix*? */
 bool vs_loaded_is(const struct vs_loaded *object, const char *prefix);
 
-/* vs_loaded_each: call *visit* for every object of the program's namespace until it
- * returns other than 0, which is then the result. The loader's lock of its list is held:
- * dladdr, dlsym and dlopen take another one before it, so that calling them there can
- * hang the process. */
+/* vs_loaded_each: calls *visit* for every object of the program's namespace until it returns other
+ * than 0, which is then the result. The loader's lock of its list is held: dladdr, dlsym and dlopen
+ * take another lock before it, so calling them there can hang the process. */
 int vs_loaded_each(int (*visit)(const struct vs_loaded *, void *), void *arg);
 
 /* vs_loaded_find: the first object that vs_loaded_is *prefix*; *names* may be NULL. */
 bool vs_loaded_find(const char *prefix, struct vs_loaded_names *names);
 
-/* vs_loaded_open: a handle of that object, one more reference to it, which the caller
- * closes; NULL when there is none. Loads nothing. */
+/* vs_loaded_open: a handle of that object, which the caller closes; NULL if there is none. Loads
+ * nothing. */
 void *vs_loaded_open(const char *prefix);
 
-/* vs_loaded_at: the object that *address* lies in; false when it is in none. Waits for the
- * loader only where the program's namespace has no such object. */
+/* vs_loaded_at: the object that contains *address*; false if there is none. Waits for the loader
+ * only if the program's namespace has no such object. */
 bool vs_loaded_at(const void *address, struct vs_loaded *object);
-/* vs_loaded_at_in_visit: likewise, of the program's namespace alone; may be called from a
- * visit. */
+/* vs_loaded_at_in_visit: the same, in the program's namespace only; may be called from a visit. */
 bool vs_loaded_at_in_visit(const void *address, struct vs_loaded *object);
 
-/* vs_loaded_at_start: did it come with the program, not by dlopen? */
+/* vs_loaded_at_start: was it loaded with the program, not by dlopen? */
 bool vs_loaded_at_start(const struct vs_loaded *object);
 
-/* vs_loaded_stays: an object that is never unloaded: it came with the program, or is
- * one of CUDA's, which is then kept loaded from here on. Waits for the loader once for
- * each of those. */
+/* vs_loaded_stays: true for an object that is never unloaded: it was loaded with the program, or is
+ * one of CUDA's, which this call then keeps loaded. Waits for the loader once for each of those. */
 bool vs_loaded_stays(const struct vs_loaded *object);
 
-/* vs_loaded_self: the loader's entry of this library; NULL where it is not to be had.
- * Like vs_loaded_from and vs_loaded_symbol it calls nothing outside this library, so that
- * it works while the process is still being put together. */
+/* vs_loaded_self: the loader's entry of this library; NULL if not available. Like vs_loaded_from
+ * and vs_loaded_symbol it calls nothing outside this library, so it works while the process is
+ * still being started. */
 const struct link_map *vs_loaded_self(void);
 
-/* vs_loaded_symbol: what *object* itself defines as *name*, as a reference to *version*
- * would find it: of that version or of none. NULL *version*: any; VS_LOADED_DEFAULT: what
- * a reference to none finds. NULL when it has none. */
+/* vs_loaded_symbol: the definition of *name* in *object*, as a reference to *version* would find
+ * it: of that version or of none. NULL *version*: any; VS_LOADED_DEFAULT: for a reference without a
+ * version. NULL if it has none. */
 #define VS_LOADED_DEFAULT ""
 void *vs_loaded_symbol(const struct vs_loaded *object, const char *name, const char *version);
 
@@ -80,14 +77,14 @@ struct vs_loaded_symbols {
     size_t definition_count;
 };
 
-/* vs_loaded_symbols: where they are; false when it has none. */
+/* vs_loaded_symbols: finds them; false if it has none. */
 bool vs_loaded_symbols(const struct vs_loaded *object, struct vs_loaded_symbols *symbols);
 
-/* vs_loaded_pointer: a value of its dynamic section as an address; the loader has
- * relocated them, except where the section is read-only. */
+/* vs_loaded_pointer: a value of its dynamic section as an address; the loader has relocated them,
+ * unless the section is read-only. */
 const void *vs_loaded_pointer(const struct vs_loaded *object, ElfW(Sxword) tag);
 
-/* vs_loaded_value: likewise, a number; 0 when the section lacks it. */
+/* vs_loaded_value: the same for a number; 0 if the section lacks it. */
 size_t vs_loaded_value(const struct vs_loaded *object, ElfW(Sxword) tag);
 
 #endif

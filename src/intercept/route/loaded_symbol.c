@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Symbols of one object, read from its own tables: the loader's dlsym is what others
- * stand in front of, and searches more than one object. Runs while the process is
- * still being started, so nothing here calls into libc. */
+ * Symbols of one object, read from its own tables: other libraries intercept the loader's dlsym,
+ * and it searches more than one object. Runs while the process is still being started, so nothing
+ * here calls into libc. */
 #define _GNU_SOURCE
 #include <link.h>
 
@@ -39,7 +39,7 @@ bool vs_loaded_symbols(const struct vs_loaded *object, struct vs_loaded_symbols 
     return s->table && s->strings;
 }
 
-/* The name of version *index*, NULL when the object defines no such. */
+/* The name of version *index*, NULL if the object does not define it. */
 static const char *version_name(const struct vs_loaded_symbols *s, unsigned index)
 {
     const char *at = s->definitions;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Openings after the first, by address. What went another way, with its context say,
- * leaves a count behind that the next opening of the address finds stale. */
+ * Counts of repeated openings, by address. Memory that ended in another way, with its context for
+ * example, leaves a count behind, which the next opening of the address recognises as stale. */
 #include "intercept/route/opened.h"
 
 #include "base/vs_lock.h"

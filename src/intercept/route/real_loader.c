@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loader's own functions behind those that we export: of whoever comes next in the
- * preload order, and libc's. Found in the objects' own tables, without the loader, which
- * is what is looked for; also while the process is still being put together. */
+ * The loader's own functions behind those that we export: of the next library in the preload order,
+ * and libc's. Found in the objects' own tables, without the loader's functions, which are being
+ * looked for; also while the process is still being started. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 
@@ -15,9 +15,8 @@
 #define VERSION_OLD "GLIBC_2.17"
 #endif
 
-/* What a reference to name@version would be bound to, were we not there: the first
- * object after us that defines it. Those that came with the program are searched in
- * the order of the list, and libc is one of them. */
+/* The target of a reference to name@version without us: the first object after us that defines it.
+ * Objects loaded with the program are searched in the order of the list; libc is one of them. */
 static void *after_us(const char *name, const char *version)
 {
     const struct link_map *map = vs_loaded_self();
@@ -41,7 +40,7 @@ static void *of_libc(const char *name)
     return fn;
 }
 
-/* Until glibc 2.34 the newer version does not exist, and its callers neither. */
+/* Before glibc 2.34 the newer version does not exist, nor do its callers. */
 static void *next_of(_Atomic(void *) slots[2], const char *name, bool old)
 {
     void *fn = atomic_load_explicit(&slots[old], memory_order_acquire);
@@ -51,7 +50,7 @@ static void *next_of(_Atomic(void *) slots[2], const char *name, bool old)
     if (!fn)
         fn = after_us(name, old ? "GLIBC_2.34" : VERSION_OLD);
     if (!fn)
-        fn = of_libc(name); /* we were opened by the program, after libc */
+        fn = of_libc(name); /* the program opened us after libc */
     atomic_store_explicit(&slots[old], fn, memory_order_release);
     return fn;
 }

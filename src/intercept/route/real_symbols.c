@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What lies behind each exported function: the same symbol of whoever comes next in
- * the preload order, another interposer or the library itself. Found on first use and
- * kept, unless it lies in an object that may be unloaded; CUDA's own libraries are kept
- * loaded then, so that a program that closes and reopens them meets the same code.
+ * The real function behind each exported one: the same symbol in the next library of the preload
+ * order, another interposer or the library itself. Found on first use and stored, unless it is in
+ * an object that may be unloaded; CUDA's own libraries are then kept loaded, so that a program that
+ * closes and reopens them gets the same code.
  *
- * The caller may be a thread that another one waits for while it loads a library, with the
- * loader's lock: so symbols are read from the objects' own tables wherever these leave no
- * doubt (definitions.h), and what takes that lock is done ahead, while the program itself
- * asks the loader for CUDA (vs_hook_prepare).
+ * The caller may be a thread that another one waits for while it loads a library with the loader's
+ * lock held: so symbols are read from the objects' own tables wherever these are unambiguous
+ * (definitions.h), and work that takes that lock is done earlier, while the program itself calls
+ * the loader for CUDA (vs_hook_prepare).
  *
  * No lock: slots are write-once atomics and every writer stores the same value. */
 #define _GNU_SOURCE
@@ -26,8 +26,8 @@ struct hook {
     const char *name;
     void *handler;
     _Atomic(void *) real;   /* atomic, write-once; release pairs with acquire in vs_hook_real */
-    _Atomic(void *) driver; /* likewise: the driver's own, where another interposer's is real */
-    _Atomic bool absent;    /* the loaded driver has no such symbol: no need to ask again */
+    _Atomic(void *) driver; /* likewise: the driver's own, if real belongs to another interposer */
+    _Atomic bool absent;    /* the loaded driver has no such symbol: do not look it up again */
 };
 
 /* hooked as long as programs call them */
@@ -61,7 +61,7 @@ static _Atomic(const struct link_map *) driver_map; /* likewise: its entry in th
 
 _Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));
 
-/* What to ask the loader by. */
+/* A handle for dlsym. */
 static void *driver_open(void)
 {
     void *handle = atomic_load_explicit(&driver_handle, memory_order_acquire);
@@ -86,7 +86,7 @@ static const struct link_map *driver_at_start(void)
     return NULL;
 }
 
-/* The driver, which stays loaded; without the loader where it came with the program. */
+/* The driver, which stays loaded; without the loader if it was loaded with the program. */
 static const struct link_map *driver_find(void)
 {
     const struct link_map *map = atomic_load_explicit(&driver_map, memory_order_acquire);
@@ -94,7 +94,7 @@ static const struct link_map *driver_find(void)
         return map;
     map = driver_at_start();
     if (!map)
-        map = driver_open(); /* as glibc has it */
+        map = driver_open(); /* as glibc does */
     if (map)
         atomic_store_explicit(&driver_map, map, memory_order_release);
     return map;
@@ -122,8 +122,8 @@ void vs_hook_prepare(void)
         (void)vs_loaded_stays(&runtimes[i]);
 }
 
-/* An interposer may stand in front of one version of dlsym alone: the one that is not
- * libc's is the one to ask. */
+/* An interposer may intercept one version of dlsym only: the one that is not libc's must be
+ * called. */
 static void *ask_chain(void *handle, const char *name)
 {
     vs_dlsym_fn next = vs_real_dlsym(false);
@@ -132,7 +132,7 @@ static void *ask_chain(void *handle, const char *name)
     return next(handle, name);
 }
 
-/* Nobody stands in front of libc's dlsym, or of what was libdl's. */
+/* No library intercepts libc's dlsym, or that of the former libdl. */
 static bool chain_is_libcs(void)
 {
     static _Atomic int known; /* 1: it is, 2: it is not */
@@ -155,7 +155,7 @@ static void *driver_own(const struct link_map *map, const char *name)
     return vs_loaded_symbol(&driver, name, VS_LOADED_DEFAULT);
 }
 
-/* All that could be found by *name* is the driver's *own*, or nothing where that is NULL. */
+/* The only definition of *name* is the driver's *own*, or there is none if that is NULL. */
 static bool only_driver_has(const char *name, const void *own)
 {
     struct vs_definitions found;
@@ -164,7 +164,7 @@ static bool only_driver_has(const char *name, const void *own)
            (!found.later_count || (found.later_count == 1 && found.later[0].fn == own));
 }
 
-/* What the handle of the driver gives, by who answers dlsym after us. */
+/* The result of dlsym with the driver's handle, by the next definition of dlsym after us. */
 static void *ask_driver(const struct link_map *map, const char *name)
 {
     void *own = driver_own(map, name);
@@ -179,9 +179,9 @@ static bool keep(void *fn)
     return vs_loaded_at(fn, &object) && vs_loaded_stays(&object);
 }
 
-/* What was found is kept by name: dlsym waits while another thread loads a library, and
- * that library's constructors may wait for a lock that we hold. */
-#define SYMBOL_SLOTS 128 /* a power of two; some forty names are asked for */
+/* Results are stored by name: dlsym waits while another thread loads a library, and that library's
+ * constructors may wait for a lock that we hold. */
+#define SYMBOL_SLOTS 128 /* a power of two; about forty names are looked up */
 static struct {
     _Atomic(const char *) name; /* atomic, write-once; a literal of ours */
     _Atomic(void *) fn;         /* atomic, write-once; release pairs with acquire */
@@ -225,7 +225,7 @@ static void keep_symbol(const char *name, void *fn)
 
 void *vs_driver_symbol(const char *name)
 {
-    static char absent; /* what the driver does not have, it never will */
+    static char absent; /* a symbol that the driver lacks now, it lacks for good */
     void *fn = kept_symbol(name);
     const struct link_map *driver = fn ? NULL : driver_find();
     if (driver) {
@@ -247,8 +247,8 @@ static void *hook_resolve(struct hook *hook)
         void *handle = driver_open();
         own = handle ? vs_libc_dlsym()(handle, hook->name) : NULL;
     }
-    /* in the order of the program's own calls: exported symbols after us, then whoever
-     * answers dlsym after us */
+    /* in the order of the program's own calls: exported symbols after us, then the dlsym after
+     * us */
     void *fn = alone ? own : vs_next_symbol(hook->name);
     if (driver && (!fn || fn == own))
         fn = ask_driver(driver, hook->name);
@@ -312,8 +312,8 @@ bool vs_hook_behind(enum vs_hook_id id, const void *fn, const void *caller)
 
 /* ---- the runtime ---- */
 
-/* The version of the runtime that *fn* lies in; _any for one we have no name for, and
- * _COUNT when it is no runtime's function. */
+/* The version of the runtime that contains *fn*; _any for a version without a name here, and _COUNT
+ * if it is not a runtime function. */
 static enum vs_runtime_version version_of(const void *fn)
 {
     struct vs_loaded object;
@@ -325,8 +325,8 @@ static enum vs_runtime_version version_of(const void *fn)
     return (enum vs_runtime_version)i;
 }
 
-/* The one after us. A runtime loaded into a local scope (a Python extension's, say) is not
- * among the objects that RTLD_NEXT searches, but is taken where there is no other. */
+/* The next definition after us. A runtime loaded into a local scope (by a Python extension, for
+ * example) is not among the objects that RTLD_NEXT searches, but is used if there is no other. */
 static void *runtime_next(const char *name, bool any_will_do)
 {
     struct vs_definitions found;
@@ -353,7 +353,7 @@ static void *runtime_resolve(enum vs_runtime_id id, enum vs_runtime_version vers
     void *fn = runtime_next(name, version != VS_RUNTIME_VERSION_any);
     if (version != VS_RUNTIME_VERSION_any) {
         enum vs_runtime_version found = fn ? version_of(fn) : VS_RUNTIME_VERSION_any;
-        /* another interposer's is right for all */
+        /* another interposer's is valid for all */
         void *own = found < VS_RUNTIME_VERSION_COUNT && found != version
                         ? vs_definition_in(runtime_versions[version], name)
                         : NULL;

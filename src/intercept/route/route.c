@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Routing: how a program's calls arrive at our handlers. Three ways in, one table: our
- * exported symbols come first in the preload order; dlsym on a handle is answered with
- * the handler when the real answer is a hooked function; cuGetProcAddress likewise, by
- * mapping the pointer that the driver returned (never the name, whose version rules are
- * the driver's business). Everything that is not CUDA leaves dlsym by a jump, so that
- * RTLD_NEXT stays relative to the true caller. real_symbols.c knows what lies behind. */
+ * Routing of a program's calls to our handlers. Three ways, one table: our exported symbols come
+ * first in the preload order; dlsym on a handle returns the handler if the real result is a hooked
+ * function; cuGetProcAddress likewise, by mapping the pointer that the driver returned (never the
+ * name, whose version rules only the driver knows). dlsym calls for other names leave by a jump, so
+ * that RTLD_NEXT stays relative to the true caller. real_symbols.c finds the real functions. */
 #define _GNU_SOURCE
 #include "intercept/route/route.h"
 
@@ -18,7 +17,7 @@
 #include "intercept/route/loaded.h"
 #include "intercept/route/real_symbols.h"
 
-/* A version that no symbol has; dlerror leaves it out of the message again. */
+/* A version that no symbol has; dlerror removes it from the message. */
 #define NOBODYS_VERSION "VRAMSCOPE_NONE"
 
 static bool name_is_cuda(const char *name)
@@ -28,15 +27,15 @@ static bool name_is_cuda(const char *name)
     return (name[2] >= 'A' && name[2] <= 'Z') || (name[2] == 'd' && name[3] == 'a');
 }
 
-/* One question: the table's row of the name, and who asks. */
+/* One lookup: the table's row of the name, and the caller. */
 struct route_question {
     enum vs_hook_id hook;          /* VS_HOOK_COUNT: not a driver function of the table */
     enum vs_runtime_id runtime;    /* VS_RUNTIME_COUNT: nor a runtime function */
     const void *caller;
 };
 
-/* Is there anything behind the name? A program that only asks whether CUDA is there must
- * not be told so by our presence alone. */
+/* Is there a real function for the name? A program that tests whether CUDA is installed must not
+ * find only our exports. */
 static bool answerable(const struct route_question *q)
 {
     if (q->hook < VS_HOOK_COUNT)
@@ -53,8 +52,8 @@ static bool is_handler(const struct route_question *q, const void *fn)
            fn == vs_runtime_handlers[q->runtime][VS_RUNTIME_VERSION_any];
 }
 
-/* The answer, after the real one *fn*. A second copy of the same library keeps its own
- * function: its calls are seen one layer down, in the driver. */
+/* The result, given the real one *fn*. A second copy of the same library keeps its own function:
+ * its calls are recorded one layer below, in the driver. */
 static void *exported(const struct route_question *q, void *fn)
 {
     if (fn && q->hook < VS_HOOK_COUNT && vs_hook_behind(q->hook, fn, q->caller))
@@ -62,15 +61,15 @@ static void *exported(const struct route_question *q, void *fn)
     return fn && q->runtime < VS_RUNTIME_COUNT ? vs_runtime_exported(q->runtime, fn) : fn;
 }
 
-/* dlsym's answer where only we have the name: NULL, and an error for dlerror. */
+/* dlsym's result if only we have the name: NULL, and an error for dlerror. */
 static void *no_such_symbol(void **third, bool old)
 {
     *third = (void *)NOBODYS_VERSION;
     return (void *)vs_real_dlvsym(old);
 }
 
-/* Is there such a function in the scopes that the loader searches for the caller? Those
- * of a library that was opened may hold more than the program's. */
+/* Is there such a function in the scopes that the loader searches for the caller? Those of a
+ * library that was opened may be larger than the program's. */
 static bool visible(const struct route_question *q, const char *name)
 {
     struct vs_loaded caller;
@@ -79,8 +78,8 @@ static bool visible(const struct route_question *q, const char *name)
     return vs_loaded_at(q->caller, &caller) && !vs_loaded_at_start(&caller) && answerable(q);
 }
 
-/* RTLD_DEFAULT and RTLD_NEXT: where the loader would not find our function first, it
- * answers by itself, for the true caller. */
+/* RTLD_DEFAULT and RTLD_NEXT: if the loader would not find our function first, it answers itself,
+ * for the true caller. */
 static void *in_scope(const struct route_question *q, void *handle, const char *name, void **third,
                       bool old)
 {
@@ -149,7 +148,7 @@ void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry
     return versioned ? real : in_scope(&q, handle, name, third, old);
 }
 
-/* The message of a lookup that no_such_symbol made fail, as it would be without us. */
+/* The message of a lookup that no_such_symbol failed, with the text it would have without us. */
 VS_EXPORT char *dlerror(void)
 {
     char *text = vs_real_dlerror();

@@ -5,7 +5,7 @@
 #ifndef VS_ROUTE_H
 #define VS_ROUTE_H
 
-/* Which of the exported functions was called; dlsym_entry.S has the numbers. */
+/* The exported function that was called; dlsym_entry.S uses the numbers. */
 enum vs_route_entry {
     VS_ROUTE_DLSYM = 0,
     VS_ROUTE_DLSYM_OLD = 1,
@@ -13,14 +13,14 @@ enum vs_route_entry {
     VS_ROUTE_DLVSYM_OLD = 3,
 };
 
-/* vs_route: decide one dlsym or dlvsym call of *caller*, its return address. Returns the
- * address to jump to with the caller's own first two arguments and *third, which holds
- * the caller's own; or NULL when *third is the answer. Any thread, at any time after
- * this library is mapped, constructors of others included. */
+/* vs_route: decides one dlsym or dlvsym call of *caller*, its return address. Returns the address
+ * to jump to with the caller's own first two arguments and *third, which holds the caller's own; or
+ * NULL if *third is the result. Any thread, at any time after this library is mapped, including
+ * constructors of other libraries. */
 void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry entry,
                const void *caller);
 
-/* vs_route_symbol: dlsym itself, past our own. */
+/* vs_route_symbol: dlsym, bypassing our own. */
 void *vs_route_symbol(void *handle, const char *name);
 
 #endif

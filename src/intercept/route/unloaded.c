@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dlclose: what is unloaded is told to the recorder, since the next library may get the
- * same addresses and stacks are known by addresses. The call itself is the program's, but
- * an interpreter that we call stays loaded. */
+ * dlclose: reports unloads to the recorder, since the next library may get the same addresses, and
+ * stacks are identified by addresses. The call itself is the program's, but an interpreter that we
+ * call stays loaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static void keep(const char *path)
     int saved_errno = errno;
     void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (handle)
-        vs_real_dlclose(handle); /* it stays all the same */
+        vs_real_dlclose(handle); /* it stays loaded */
     vs_recorder_kept(handle != NULL);
     errno = saved_errno;
 }

@@ -35,7 +35,7 @@
 #include "viewer/chrome/slices.h"
 #include "viewer/common/json_writer.h"
 
-#define DEVICE_PID_OFFSET 1000000 /* used when a device's number could be the process's pid */
+#define DEVICE_PID_OFFSET 1000000 /* used if a device's number could be the process's pid */
 #define INSTANT_DEFAULT (UINT64_C(64) << 20)
 #define OPEN_RANGES_MAX 256       /* per thread */
 #define OPEN_ASYNC_MAX 1000000
@@ -88,7 +88,7 @@ static const char *text(const struct chrome *c, uint64_t id)
     return vs_reader_string(c->reader, id);
 }
 
-/* A kernel's name as people write it, worked out once per name. */
+/* A kernel's readable name, computed once per name. */
 static const char *kernel_name(struct chrome *c, uint64_t id)
 {
     const char *name = text(c, id);
@@ -103,7 +103,7 @@ static const char *kernel_name(struct chrome *c, uint64_t id)
         name = strcpy(kept, readable);
     free(readable);
     enum vs_err ignored = vs_map_put(&c->kernel_names, id, (uint64_t)(uintptr_t)name);
-    (void)ignored; /* a table that cannot grow only costs the work again */
+    (void)ignored; /* a table that cannot grow only costs repeated work */
     return name;
 }
 
@@ -276,7 +276,7 @@ static enum vs_err pop(struct chrome *c, const struct vs_event *event)
     while (at > 0 && thread->ranges[at - 1].domain != event->range_pop.domain)
         at--;
     if (at == 0)
-        return VS_OK; /* nothing of this domain is open */
+        return VS_OK; /* no range of this domain is open */
     for (size_t i = thread->depth; i >= at; i--)
         write_edge(c, 'E', event->tid, thread->ranges[i - 1].name, event->time_ns);
     for (size_t i = at; i < thread->depth; i++) {
@@ -319,8 +319,8 @@ static void write_instant(struct chrome *c, const struct vs_event *event, const 
     fprintf(c->emit.out, ",\"s\":\"%s\",\"cat\":\"cpu_instant_event\"", scope);
 }
 
-/* Ends an event that has args. *stack* is named before the event is begun: looking for names
- * must not come between a write that fails and the look at errno. */
+/* Ends an event that has args. *stack* must be symbolized before the event begins: symbol lookup
+ * must not come between a failed write and the check of errno. */
 static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack)
 {
     if (stack->frame) {
@@ -365,7 +365,7 @@ static void failure(struct chrome *c, const struct vs_event *event)
         return;
     const struct vs_failure *f = &replay->failures[replay->failure_count - 1];
     if (f->event != replay->events)
-        return; /* a device beyond the bound */
+        return; /* a device beyond the limit */
     struct vs_chrome_stack stack =
         vs_chrome_stack(&c->stacks, event->kind == VS_EVENT_alloc_failed
                                         ? event->alloc_failed.stack : event->framework_oom.stack);
@@ -434,7 +434,7 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
     }
 }
 
-/* What was before a window and is still to be seen in it. */
+/* Draws what began before a window and continues into it. */
 static enum vs_err draw_past(struct chrome *c)
 {
     const struct vs_retained *retained = &c->moment->retained;
@@ -467,7 +467,8 @@ static enum vs_err begin(struct chrome *c, const struct vs_time_window *window)
     return c->replay->events ? draw_past(c) : VS_OK;
 }
 
-/* What ran in the window, and was told of only after it; *event* is the first one there. */
+/* Reads activity that ran in the window but was recorded after it; *event* is the first one
+ * there. */
 static enum vs_err read_late(struct chrome *c, struct vs_event *event)
 {
     enum vs_err err = VS_OK;
@@ -496,7 +497,7 @@ static enum vs_err read_all(struct chrome *c)
         err = vs_replay_event(c->replay, &event);
         if (c->replay->events == 1)
             c->emit.start_ns = vs_replay_start_ns(c->replay);
-        event.time_ns = c->replay->now_ns; /* never back, even in a damaged trace */
+        event.time_ns = c->replay->now_ns; /* never decreases, even in a damaged trace */
         if (!err)
             err = draw(c, &event);
         if (!err && c->replay->changed != VS_ACCOUNT_NONE)

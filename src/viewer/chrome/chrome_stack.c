@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Frames are interned from the outermost inwards by their caller and name, so
- * that stacks with a common outer end share it. */
+ * See the header. Frames are interned from the outermost inwards by their caller and name, so that
+ * stacks with the same outer frames share them. */
 #include "viewer/chrome/chrome_stack.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define STACKS_MAX 65536u
 #define FRAMES_MAX 262144u
-#define NAME_MAX_BYTES 512u /* templates have longer ones */
+#define NAME_MAX_BYTES 512u /* names of template instances are longer */
 #define TEXT_MAX_BYTES 240u
 #define TEXT_FRAMES 5u
 
@@ -46,7 +46,7 @@ static uint64_t key_of(uint64_t caller, const char *name)
     return hash ? hash : 1;
 }
 
-/* The number of the frame *name* below *caller*; 0 when there are too many. */
+/* The number of the frame *name* below *caller*; 0 if there are too many. */
 static uint64_t frame_of(struct vs_chrome_stacks *stacks, uint64_t caller, const char *name,
                          const char *module)
 {
@@ -67,7 +67,7 @@ static uint64_t frame_of(struct vs_chrome_stacks *stacks, uint64_t caller, const
     return stacks->frame_count;
 }
 
-/* The inner end in words, from the frame on that says most. */
+/* The innermost frames as text, from the most informative frame on. */
 static const char *text_of(struct vs_chrome_stacks *stacks, const struct vs_chain_frame *chain,
                            size_t count)
 {
@@ -78,7 +78,7 @@ static const char *text_of(struct vs_chrome_stacks *stacks, const struct vs_chai
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
                                    i > lead ? " < " : "", name);
     }
-    if (length >= sizeof text) /* cut: not to be taken for a name */
+    if (length >= sizeof text) /* truncated: not a complete name */
         memcpy(text + sizeof text - 4, "...", 4);
     const char *kept = keep(stacks, text);
     return kept ? kept : "";

@@ -2,8 +2,8 @@
  *
  * Call stacks in a Chrome trace: each frame is written once, in "stackFrames", as a tree of
  * callers; an event refers to its innermost frame by "sf". For viewers that do not show these
- * (ui.perfetto.dev) an event also has the stack's inner end as a text. Internal to the Chrome
- * renderer. Memory and what is written are bounded; stacks beyond the bounds are left out. */
+ * (ui.perfetto.dev) an event also has the innermost frames as text. Internal to the Chrome
+ * renderer. Memory and output are bounded; stacks beyond the limits are left out. */
 #ifndef VS_CHROME_STACK_H
 #define VS_CHROME_STACK_H
 
@@ -22,7 +22,7 @@ struct vs_chrome_frame {
 };
 
 struct vs_chrome_stack {
-    uint64_t frame; /* the innermost, by number from 1; 0: there is no stack */
+    uint64_t frame; /* the innermost, by number from 1; 0: no stack */
     const char *text; /* "forward (net.py:12) < train (net.py:40)"; "" without a stack */
 };
 
@@ -38,11 +38,11 @@ struct vs_chrome_stacks {
     struct vs_arena memory;
 };
 
-/* vs_chrome_stack: stack number *stack* of the trace, in names. Strings live until
+/* vs_chrome_stack: symbolizes stack number *stack* of the trace. Strings live until
  * vs_chrome_stacks_free. */
 struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t stack);
 
-/* vs_chrome_stacks_write: all frames that were referred to, as the member "stackFrames". */
+/* vs_chrome_stacks_write: writes all frames that were referred to, as the member "stackFrames". */
 void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out);
 
 void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);

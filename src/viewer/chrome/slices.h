@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Puts the slices of one device track in order. Activity records arrive nearly
- * sorted (a collector's buffers may overtake each other); a bounded heap holds
- * them back, and what still comes too late is clipped, so that on every track
- * starts rise and slices never overlap. Not thread-safe. */
+ * Orders the slices of one device track. Activity records arrive nearly sorted (a collector's
+ * buffers may overtake each other); a bounded heap holds them back, and slices that still come too
+ * late are clipped, so that start times increase on every track and slices never overlap. Not
+ * thread-safe. */
 #ifndef VS_SLICES_H
 #define VS_SLICES_H
 
@@ -25,16 +25,16 @@ struct vs_slice {
 struct vs_slices {
     struct vs_slice *heap; /* earliest start at [0] */
     size_t count, capacity;
-    uint64_t end_ns;  /* end of the last one given out */
-    uint64_t clipped; /* how many had to be */
+    uint64_t end_ns;  /* end of the last returned slice */
+    uint64_t clipped; /* number of clipped slices */
 };
 
-/* vs_slices_add: hold *slice* back. VS_ERR_NOMEM. When the heap was full, the
- * earliest comes out in *out* and *ready* is set. */
+/* vs_slices_add: adds *slice*. VS_ERR_NOMEM. If the heap was full, the earliest goes to *out* and
+ * *ready* is set. */
 enum vs_err vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
                           struct vs_slice *out, bool *ready) VS_MUST_CHECK;
 
-/* vs_slices_take: the earliest one held, clipped; false when none is left. */
+/* vs_slices_take: removes the earliest slice, clipped; false if there is none. */
 bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out);
 
 void vs_slices_free(struct vs_slices *slices);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JSON straight into a stream, never held in memory: commas, escapes and
- * indentation are its business, nesting is the caller's. Text is made valid
- * UTF-8 on the way (each foreign byte becomes U+FFFD). Not thread-safe. */
+ * Writes JSON directly to a stream, never held in memory: it handles commas, escapes and
+ * indentation, the caller handles nesting. Text is converted to valid UTF-8 (each invalid byte
+ * becomes U+FFFD). Not thread-safe. */
 #ifndef VS_JSON_WRITER_H
 #define VS_JSON_WRITER_H
 
@@ -20,8 +20,8 @@ struct vs_json {
     bool used[VS_JSON_DEPTH_MAX]; /* the level has a member already */
 };
 
-/* In each: *key* is the member's name inside an object, NULL inside an array and
- * for the outermost value. Write errors show in ferror(out). */
+/* For all functions: *key* is the member's name inside an object, NULL inside an array and for the
+ * outermost value. Write errors show in ferror(out). */
 void vs_json_begin_object(struct vs_json *json, const char *key);
 void vs_json_end_object(struct vs_json *json);
 void vs_json_begin_array(struct vs_json *json, const char *key);
@@ -30,7 +30,7 @@ void vs_json_string(struct vs_json *json, const char *key, const char *text); /*
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
 void vs_json_int(struct vs_json *json, const char *key, int64_t value);
 void vs_json_bool(struct vs_json *json, const char *key, bool value);
-/* vs_json_ratio: a number with six decimals; not finite becomes null. */
+/* vs_json_ratio: a number with six decimals; null if it is not finite. */
 void vs_json_ratio(struct vs_json *json, const char *key, double value);
 
 /* vs_json_text: *text* as a JSON string with its quotes. */

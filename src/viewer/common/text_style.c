@@ -62,7 +62,7 @@ static void full_chain(const struct vs_style *style, const struct vs_report_site
     }
 }
 
-/* What the sites above do not say, where not every allocation was recorded. */
+/* Memory without a call site, if not every allocation was recorded. */
 static void unsited_lines(const struct vs_style *style, const struct vs_report_sites *sites)
 {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];

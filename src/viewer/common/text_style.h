@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Terminal text: colour when it is wanted, and lines built from pieces that know
- * how wide they look. Shared by the text renderers. Not thread-safe. */
+ * Terminal text: colour on request, and lines built from parts of known width. Shared by the text
+ * renderers. Not thread-safe. */
 #ifndef VS_TEXT_STYLE_H
 #define VS_TEXT_STYLE_H
 
@@ -17,14 +17,14 @@
 struct vs_style {
     FILE *out;
     bool colour;
-    unsigned width; /* columns to fill; long call chains are cut there */
+    unsigned width; /* columns to fill; longer call chains are cut */
     size_t sites;   /* call sites per list */
     size_t kernels; /* kernels per device */
     bool full;      /* whole call chains, one frame per line */
 };
 
-/* vs_style_init: colour and width for *out*: colour only on a terminal and
- * without NO_COLOR; 110 columns when it is not a terminal. */
+/* vs_style_init: sets colour and width for *out*: colour only on a terminal and without NO_COLOR;
+ * 110 columns if it is not a terminal. */
 void vs_style_init(struct vs_style *style, FILE *out);
 
 enum vs_paint { VS_PLAIN, VS_BOLD, VS_DIM, VS_GOOD, VS_BAD, VS_WARN };
@@ -36,15 +36,15 @@ const char *vs_unpaint(const struct vs_style *style);
  * would act on, become '?'. */
 void vs_text_put(FILE *out, const char *text);
 
-/* vs_text_put_part: the same of the first *bytes* of *text*. */
+/* vs_text_put_part: the same for the first *bytes* of *text*. */
 void vs_text_put_part(FILE *out, const char *text, size_t bytes);
 
 /* vs_text_sites: print a list of sites under an indent of four columns: bytes,
  * share of the total, blocks, chain; then what has no site. Prints nothing when empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
 
-/* vs_text_shell: print *word* so that a shell reads it back as one word: as it is
- * when it has none of the shell's characters, else in single quotes. */
+/* vs_text_shell: prints *word* so that a shell reads it as one word: unchanged if it has no special
+ * characters, else in single quotes. */
 void vs_text_shell(FILE *out, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row is printed when any of its figures is not 0; used, free and
- * total always are, so that a reader can add up. */
+ * See the header. A row is printed if any of its figures is not 0; used, free and total always are,
+ * so that a reader can check the sum. */
 #include "viewer/report/balance_text.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static void put(struct balance_text_table *table, size_t column, const char *lab
     table->rows[i].bytes[column] = bytes;
 }
 
-/* *most*: whose words stand in the labels. */
+/* *most*: the moment whose words are used in the labels. */
 static void fill(struct balance_text_table *table, size_t column, const struct vs_balance *b,
                  const struct vs_balance *most)
 {
@@ -157,7 +157,7 @@ static void say(const struct vs_style *style, const char *text)
     fprintf(style->out, "    %s\n", text);
 }
 
-/* Of what is unexplained: how much the device counts for this process. */
+/* The part of the unexplained memory that the device attributes to this process. */
 static uint64_t unexplained_here(const struct vs_balance *b)
 {
     uint64_t known = b->used - b->others - b->managed - (uint64_t)b->unexplained;

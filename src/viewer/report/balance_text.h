@@ -8,17 +8,18 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
-/* vs_balance_text: the table under an indent of two columns: at *peak* and at *last* (one
- * column where they are one moment), then who allocated and what the rest may be. Nothing
- * where the device never said what is free. *end_ns*: of the process, or
- * the part looked at, since its start; *end*: what that is, "the end". */
+/* vs_balance_text: prints the table indented by two columns: at *peak* and at *last* (one column if
+ * they are the same moment), then the allocating libraries and possible causes of the unexplained
+ * rest. Prints nothing if the free memory of the device was never recorded. *end_ns*: end of the
+ * process, or of the selected part, since its start; *end*: its name, "the end". */
 void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak,
                      const struct vs_balance *last, uint64_t end_ns, const char *end);
 
-/* vs_balance_rows: the table of one moment and what the rest may be, without a heading. */
+/* vs_balance_rows: the table for one moment with the possible causes of the rest, without a
+ * heading. */
 void vs_balance_rows(const struct vs_style *style, const struct vs_balance *balance);
 
-/* vs_balance_json: an object *key*: null where the device said nothing. */
+/* vs_balance_json: an object *key*: null if the device was never queried. */
 void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *balance);
 
 #endif

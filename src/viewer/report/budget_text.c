@@ -117,7 +117,7 @@ void vs_budget_json(const struct vs_budget_result *result, struct vs_json *json)
     vs_json_end_object(json);
 }
 
-/* Only what XML 1.0 allows: a reader of it gives up at anything else. */
+/* Only characters that XML 1.0 allows: parsers reject the file otherwise. */
 static void xml_text(FILE *out, const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p;) {

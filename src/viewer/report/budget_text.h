@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The outcome of `vramscope check` for people, for programs, and for the CI
- * systems that read workflow commands or JUnit files. */
+ * The result of `vramscope check` for users, for programs, and for the CI systems that read
+ * workflow commands or JUnit files. */
 #ifndef VS_BUDGET_TEXT_H
 #define VS_BUDGET_TEXT_H
 
@@ -9,7 +9,7 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
-/* The lines of one trace. */
+/* The results of one trace. */
 struct vs_budget_result {
     const struct vs_report *report;
     const struct vs_budget_line *lines;
@@ -17,8 +17,8 @@ struct vs_budget_result {
     size_t exceeded;
 };
 
-/* vs_budget_text: one line per limit; of those exceeded, by how much and who
- * holds the memory. */
+/* vs_budget_text: one line per limit; for an exceeded one also by how much, and who holds the
+ * memory. */
 void vs_budget_text(const struct vs_budget_result *result, const struct vs_style *style);
 
 /* vs_budget_github: one workflow command (::error or ::notice) per limit. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Renderers of the post-mortem; see the header. The order is that of the
- * questions: what failed, where, why, who held the memory, what would help. */
+ * Renderers of the post-mortem; see the header. The order: what failed, where, why, who held the
+ * memory, what would help. */
 #include "viewer/report/oom_text.h"
 
 #include "base/vs_size.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The post-mortem for people (`vramscope oom`) and for programs (schema
- * "vramscope.oom/1"). */
+ * The post-mortem for users (`vramscope oom`) and for programs (schema "vramscope.oom/1"). */
 #ifndef VS_OOM_TEXT_H
 #define VS_OOM_TEXT_H
 
@@ -16,7 +15,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
 /* vs_oom_text_none: no allocation failed; print how much of each device was left. */
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style);
 
-/* vs_oom_json: the same as JSON. *oom* NULL when nothing failed. */
+/* vs_oom_json: the same as JSON. *oom* NULL: no allocation failed. */
 void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The tree is walked without recursion over its depth's worth of links: a
- * member's children are those that name it as parent, in the order of their start. */
+ * See the header. The tree is walked without recursion, with memory for one link per member: a
+ * member's children are those with it as their parent, in the order of their start. */
 #include "viewer/report/process_tree_text.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static void ending_of(const struct vs_tree_member *m, char *out)
     vs_report_ending(out, &report);
 }
 
-/* "│  ├─ fork worker (831)": bars where a forebear has siblings still to come. */
+/* "│  ├─ fork worker (831)": a bar for each ancestor with further siblings. */
 static void label(const struct rows *rows, uint32_t member, char *out)
 {
     uint32_t line[DEPTH_SHOWN];
@@ -74,7 +74,8 @@ static void add_row(struct rows *rows, uint32_t member)
     ending_of(&rows->tree->members[member], row->ending);
 }
 
-/* Depth first: down, else to the next sibling, else up to a forebear that has one. */
+/* Depth first: to the first child, else to the next sibling, else up to an ancestor that has
+ * one. */
 static void walk(struct rows *rows)
 {
     const struct vs_tree_member *members = rows->tree->members;
@@ -102,7 +103,7 @@ static bool fill(struct rows *rows, const struct vs_tree *tree)
     if (!rows->items || !rows->next || !rows->first)
         return false;
     memset(rows->first, 0xff, (n + 1) * sizeof *rows->first);
-    for (size_t i = n; i-- > 0;) { /* from the last, so that lists are in order */
+    for (size_t i = n; i-- > 0;) { /* backwards, so that lists are in order */
         uint32_t parent = tree->members[i].parent;
         uint32_t *head = parent == VS_TREE_NONE ? &rows->roots : &rows->first[parent];
         rows->next[i] = *head;
@@ -188,7 +189,7 @@ static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu
         fprintf(out, ", and %zu more", count - SHARES_SHOWN);
 }
 
-/* Heights of several processes together, where some are known between sums alone. */
+/* Peaks of several processes together, if some are known only as sums. */
 static void put_partial(const struct vs_tree *tree, const struct vs_style *style)
 {
     size_t partial = 0;

@@ -35,8 +35,7 @@ bool vs_recording_sums_old(const struct vs_report *report)
            !report->recording.summed_up;
 }
 
-/* What was reached between the sums before a span and the first ones in it has a moment only
- * when it was the highest of both sides. */
+/* A peak between two sums has an exact time only if it was the highest value of both. */
 static void exactness(FILE *out, const struct vs_report *report, bool window, const char *what)
 {
     bool cut = report->condition == VS_TRACE_TRUNCATED || report->condition == VS_TRACE_DAMAGED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The report as JSON, schema "vramscope.report/1": bytes as integers, times in ns
- * since the process started, members never renamed within the schema's number
- * (new ones may come). Described in docs/man/vramscope-report.1. */
+ * The report as JSON, schema "vramscope.report/1": bytes as integers, times in ns since the process
+ * started, members never renamed within a schema number (new ones may be added). Described in
+ * docs/man/vramscope-report.1. */
 #ifndef VS_REPORT_JSON_H
 #define VS_REPORT_JSON_H
 
@@ -11,7 +11,7 @@
 #include "analysis/report/report.h"
 #include "viewer/common/json_writer.h"
 
-/* vs_report_json: write *report* to *out*. Write errors show in ferror(out). */
+/* vs_report_json: writes *report* to *out*. Write errors show in ferror(out). */
 void vs_report_json(const struct vs_report *report, FILE *out);
 
 /* Parts shared with the post-mortem's JSON. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text summary; see the header. Ordered by what is asked first: did it work,
- * how much memory, who holds it, when, and only then the rest. Sections without
- * content are not printed. */
+ * The text summary; see the header. The order: how the program ended, how much memory it used, who
+ * holds it, when, and then the rest. Sections without content are not printed. */
 #define _GNU_SOURCE /* strcasestr */
 #include "viewer/report/report_text.h"
 
@@ -73,7 +72,7 @@ static bool ended_well(const struct vs_report *report)
            report->end_reason != VS_END_STOPPED;
 }
 
-/* How it ended, or which part of it this is. */
+/* How the program ended, or which part of the trace this is. */
 static void scope(const struct vs_report *report, const struct vs_style *style)
 {
     char ending[96], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], length[VS_SIZE_TEXT_MAX];
@@ -116,7 +115,8 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
         fprintf(style->out, "  figures  of this span only; memory that was live before it is live at its start\n");
 }
 
-/* What the limit left out, with no harm to the figures, and what is missing from them. */
+/* What was dropped for the size limit without effect on the figures, and what is missing from
+ * them. */
 static void dropped_lines(const struct vs_report *report, const struct vs_style *style)
 {
     bool begun = false;
@@ -218,7 +218,7 @@ static void graph_line(const struct vs_report_device *device, const struct vs_st
             vs_size_format(b, device->graph_used_peak), vs_size_format(c, device->graph_reserved));
 }
 
-/* Bytes now, for the state at a moment. */
+/* Current bytes, for the state at a point in time. */
 static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
     char size[VS_SIZE_TEXT_MAX], share[16] = "";
@@ -325,7 +325,7 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
     fprintf(style->out, "\n");
 }
 
-/* What "the end" is. */
+/* The meaning of "the end". */
 static const char *end_word(const struct vs_report *report)
 {
     return report->part.moment ? "at that time" : report->part.window ? "at the end of the span"
