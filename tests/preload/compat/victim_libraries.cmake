@@ -67,9 +67,10 @@ vs_compat_library(late_linked process/late_library.c)
 vs_compat_library(late_opened process/late_library.c)
 foreach(runtime shared static)
   target_link_libraries(victim_process_late_${runtime} PRIVATE late_linked)
-  target_compile_definitions(victim_process_late_${runtime} PRIVATE
-    VICTIM_OPENED_LIBRARY="$<TARGET_FILE:late_opened>")
+  add_dependencies(victim_process_late_${runtime} late_opened)
 endforeach()
+target_compile_definitions(victim_process_late_objects PRIVATE
+  VICTIM_OPENED_LIBRARY="$<TARGET_FILE:late_opened>")
 
 vs_compat_library(loading_library threads/loading_library.c)
 vs_compat_library(loading_init_library threads/loading_library.c)
@@ -78,8 +79,8 @@ target_link_options(loading_init_library PRIVATE -Wl,-init,loading)
 foreach(victim victim_threads_loading victim_threads_waited)
   foreach(runtime shared static)
     add_dependencies(${victim}_${runtime} loading_library loading_init_library)
-    target_compile_definitions(${victim}_${runtime} PRIVATE
-      VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>"
-      VICTIM_INIT_LIBRARY="$<TARGET_FILE:loading_init_library>")
   endforeach()
+  target_compile_definitions(${victim}_objects PRIVATE
+    VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>"
+    VICTIM_INIT_LIBRARY="$<TARGET_FILE:loading_init_library>")
 endforeach()

@@ -15,7 +15,7 @@ target_link_libraries(compat_cublas PRIVATE vs_cuda_headers sim_cudart)
 set_target_properties(compat_nccl PROPERTIES OUTPUT_NAME libnccl.so.2)
 set_target_properties(compat_cublas PROPERTIES OUTPUT_NAME libcublas.so.13)
 foreach(runtime shared static)
-  target_compile_definitions(victim_reconcile_${runtime} PRIVATE
-    VICTIM_NCCL="$<TARGET_FILE:compat_nccl>" VICTIM_CUBLAS="$<TARGET_FILE:compat_cublas>")
   add_dependencies(victim_reconcile_${runtime} compat_nccl compat_cublas)
 endforeach()
+target_compile_definitions(victim_reconcile_objects PRIVATE
+  VICTIM_NCCL="$<TARGET_FILE:compat_nccl>" VICTIM_CUBLAS="$<TARGET_FILE:compat_cublas>")
