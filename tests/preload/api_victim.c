@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that asks about its own memory through the public C API, where that is in
- * front of it. It holds what it is told against what it did and against CUDA's own
- * answers, and says "ok" or the first line that was wrong. Built twice: linked with
- * libvramscope, and with weak references alone. */
+ * A program that queries its own memory through the public C API, if the library is loaded. It
+ * compares the results with its own allocations and with CUDA's results, and prints "ok" or the
+ * first line that was wrong. Built twice: linked with libvramscope, and with weak references only.
+ */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +151,7 @@ static void mode_snapshot(void)
     CHECK(seen.live_bytes == 2000 + 5 * MIB);
     CHECK(vramscope_snapshot(0, stop_at_once, &calls) == 0 && calls == 1);
     CHECK(vramscope_snapshot(0, NULL, NULL) == -1 && vramscope_snapshot(64, look, NULL) == -1);
-    CHECK(vramscope_copy_blocks(0, NULL, 0) == 6); /* one was allocated while looking */
+    CHECK(vramscope_copy_blocks(0, NULL, 0) == 6); /* one was allocated by the callback */
     memset(blocks, 0xab, sizeof blocks);
     CHECK(vramscope_copy_blocks(0, blocks, 2) == 6 && blocks[2].size == 0xabababababababab);
     CHECK(vramscope_copy_blocks(0, blocks, 8) == 6);
@@ -205,7 +205,7 @@ static void mode_fraction(void)
     CHECK(vramscope_get_last_failure(0, NULL) == -1 && vramscope_get_last_failure(70, &failure) == -1);
 }
 
-/* As many devices as argv says; before CUDA is used nobody knows. */
+/* As many devices as argv says; before CUDA is initialised the number is unknown. */
 static void mode_ordinals(int devices)
 {
     struct vramscope_device_stats stats;
@@ -261,7 +261,7 @@ static void mode_limited(void)
     CHECK(cudaMalloc(&p, MIB) == cudaSuccess);
     CHECK(vramscope_get_memory_info(0, NULL, &total) == 0);
     CHECK(cudaMalloc(&p, total / 4) == cudaErrorMemoryAllocation);
-    CHECK(vramscope_set_memory_fraction(0, 0.5) == 0); /* what the program says counts more */
+    CHECK(vramscope_set_memory_fraction(0, 0.5) == 0); /* the program's setting takes precedence */
     CHECK(cudaMalloc(&p, total / 4) == cudaSuccess);
     CHECK(cudaFree(p) == cudaSuccess);
 }

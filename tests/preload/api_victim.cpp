@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public header in C++: the callbacks take lambdas, weak references can be asked
-// for, nothing collides with the language.
+// The public header in C++: callbacks accept lambdas, weak references can be requested, no name
+// collides with the language.
 #define VRAMSCOPE_WEAK
 #include "vramscope.h"
 

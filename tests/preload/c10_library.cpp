@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two functions of PyTorch's libc10 through which its allocator reports, with
-// the signatures of c10/core/Allocator.h, so that the compiler makes the names.
+// The two functions of PyTorch's libc10 through which its allocator reports, with the signatures of
+// c10/core/Allocator.h, so that the compiler generates the mangled names.
 #include "c10_library.h"
 
 namespace c10 {

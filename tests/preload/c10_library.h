@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What c10_victim.cpp takes from its libc10.
+// Declarations of c10_library.cpp for c10_victim.cpp.
 #ifndef C10_LIBRARY_H
 #define C10_LIBRARY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports as PyTorch's allocator does: two blocks of one segment, one freed, then a
-// request that the device refuses; and once for the CPU, which is not the device's.
+// Reports as PyTorch's allocator does: two blocks of one segment, one freed, then a request that
+// the device refuses; and once for the CPU, which is not a device.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What crash_victim tells test_crash, in a file that both have mapped: the calls of each
+ * Shared between crash_victim and test_crash, in a file that both have mapped: the calls of each
  * thread that have returned. */
 #ifndef VS_CRASH_TALLY_H
 #define VS_CRASH_TALLY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that allocates and frees in several threads until it is killed, and notes each
- * call once it has returned. Its argument is the file of the tally. */
+ * A program that allocates and frees in several threads until it is killed, and stores each call in
+ * the tally after its return. Its argument is the file of the tally. */
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -28,8 +28,8 @@ static CUresult exported(CUdeviceptr p)
     return cuIpcGetMemHandle(&handle, p);
 }
 
-/* What libraries ask about memory before they share it or send from it. Everything but
- * the sharing is as if it came from the driver. */
+/* Queries that libraries make before they share memory or send from it. Except for the sharing, all
+ * results equal those for memory from the driver. */
 static int questions(CUcontext context)
 {
     CUdeviceptr a, b, start;
@@ -65,13 +65,14 @@ static int questions(CUcontext context)
     fprintf(stderr, "exported %d %d", (int)first, (int)second);
     check(cuMemFree(b), "cuMemFree");
     check(cuMemAlloc(&b, 7000), "cuMemAlloc");
-    fprintf(stderr, " then %d\n", (int)exported(b)); /* a program that shares, shares again */
+    /* a program that shares once will share again */
+    fprintf(stderr, " then %d\n", (int)exported(b));
     check(cuMemFree(a), "cuMemFree");
     check(cuMemFree(b), "cuMemFree");
     return 0;
 }
 
-/* A function of the driver whoever stands before it: its symbol table lies before the names. */
+/* A function of the driver, whichever interposers exist: its symbol table lies before the names. */
 static void *in_driver(const char *name)
 {
     struct link_map *map = NULL;
@@ -91,7 +92,7 @@ static void *in_driver(const char *name)
     return NULL;
 }
 
-/* Of mapped memory that is cached the program is told nothing. */
+/* Mapped memory of the cache is not visible as such to the program. */
 static CUresult access_of(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 {
     CUresult (*get)(unsigned long long *, const CUmemLocation *, CUdeviceptr);
@@ -99,7 +100,7 @@ static CUresult access_of(unsigned long long *flags, const CUmemLocation *locati
     return get ? get(flags, location, ptr) : CUDA_ERROR_NOT_FOUND;
 }
 
-/* May device 1 use memory of device 0, allocated before and after it was let in? */
+/* May device 1 use memory of device 0, allocated before and after its access was enabled? */
 static int peers(CUcontext context, CUdevice other)
 {
     CUcontext accessor;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory in stream order as PyTorch asks for it: streams, other streams' uses, and a
-// graph with a private pool whose streams a std::function names. Says "ok" or the
-// first line that was wrong.
+// Stream-ordered memory as PyTorch requests it: streams, uses on other streams, and a graph with a
+// private pool whose streams are selected by a std::function. Prints "ok" or the first line that
+// was wrong.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -57,7 +57,7 @@ static void streams(cudaStream_t s, cudaStream_t t)
     void *a = get(3 * MIB, s);
     CHECK(a && figure("allocation.all.current") == 1);
     put(a, s);
-    CHECK(get(3 * MIB, s) == a); /* the same stream, at once */
+    CHECK(get(3 * MIB, s) == a); /* the same stream, immediately */
     put(a, s);
     void *other = get(3 * MIB, t); /* another stream has memory of its own */
     CHECK(other && other != a);
@@ -72,7 +72,7 @@ static void streams(cudaStream_t s, cudaStream_t t)
     char *base = static_cast<char *>(vramscope_torch_base_alloc(static_cast<char *>(a) + 5, &bytes));
     CHECK(base && base <= a && base + bytes >= static_cast<char *>(a) + 3 * MIB);
     put(a, s);
-    /* whoever asks is about to share: what follows can be */
+    /* the query comes before sharing: later memory can be shared */
     void *shared = get(5 * MIB, s);
     cudaIpcMemHandle_t handle;
     base = static_cast<char *>(vramscope_torch_base_alloc(shared, &bytes));
@@ -85,7 +85,8 @@ static void streams(cudaStream_t s, cudaStream_t t)
     CHECK(vramscope_torch_alloc(1, 63, s) == nullptr);
     CHECK(figure("allocation.all.current") == 1 && figure("num_ooms") >= 1);
     vramscope_torch_reset();
-    int64_t kept = figure("reserved_bytes.all.current"); /* of the one byte: shared, it has no segment around it */
+    /* of the one byte: shared, it has no segment around it */
+    int64_t kept = figure("reserved_bytes.all.current");
     CHECK(kept > 0 && kept <= static_cast<int64_t>(2 * MIB));
 }
 
@@ -100,7 +101,7 @@ static void graph(cudaStream_t s, cudaStream_t t)
         return stream == s;
     };
     CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaSuccess);
-    CHECK(get(MIB, s) == nullptr); /* nobody would keep it for the graph */
+    CHECK(get(MIB, s) == nullptr); /* nothing would keep it for the graph */
     vramscope_torch_begin_allocate_to_pool(0, pool, &filter);
     filter = nullptr; /* it was copied */
     void *first = get(MIB, s);
@@ -108,7 +109,7 @@ static void graph(cudaStream_t s, cudaStream_t t)
     CHECK(cudaMemsetAsync(first, 5, MIB, s) == cudaSuccess);
     put(first, s);
     void *second = get(MIB, s);
-    CHECK(second == first); /* within the graph it goes round */
+    CHECK(second == first); /* reused within the graph */
     CHECK(cudaMemsetAsync(second, 6, MIB, s) == cudaSuccess);
     put(second, s);
     void *outside = get(MIB, t); /* not of the capture */
@@ -116,7 +117,7 @@ static void graph(cudaStream_t s, cudaStream_t t)
     CHECK(cudaStreamEndCapture(s, &made) == cudaSuccess);
     vramscope_torch_end_allocate_to_pool(0, pool);
     CHECK(cudaGraphInstantiate(&exec, made, 0) == cudaSuccess);
-    void *after = get(MIB, s); /* the graph's memory is free, and yet its own */
+    void *after = get(MIB, s); /* the graph's memory is free, but reserved for it */
     CHECK(after && after != second);
     CHECK(cudaMemsetAsync(after, 9, MIB, s) == cudaSuccess);
     for (int i = 0; i < 2; i++)
@@ -133,7 +134,7 @@ static void graph(cudaStream_t s, cudaStream_t t)
     CHECK(figure("reserved_bytes.all.current") < kept);
 }
 
-/* A capture that has nothing to do with our memory survives that it runs short. */
+/* A capture unrelated to our memory survives an out-of-memory retry. */
 static void other_capture(cudaStream_t s, cudaStream_t t)
 {
     cudaGraph_t made;
@@ -143,7 +144,7 @@ static void other_capture(cudaStream_t s, cudaStream_t t)
     CHECK(get(size_t{1} << 46, t) == nullptr);
     CHECK(cudaStreamEndCapture(s, &made) == cudaSuccess);
     CHECK(cudaGraphDestroy(made) == cudaSuccess);
-    /* one whose stream is destroyed is over, and what is cached goes back again */
+    /* the capture of a destroyed stream is over, and cached memory is released again */
     cudaStream_t doomed;
     CHECK(cudaStreamCreate(&doomed) == cudaSuccess);
     CHECK(cudaStreamBeginCapture(doomed, cudaStreamCaptureModeGlobal) == cudaSuccess);
@@ -154,7 +155,7 @@ static void other_capture(cudaStream_t s, cudaStream_t t)
     CHECK(figure("reserved_bytes.all.current") <= before);
 }
 
-/* CUDA's own frees know nothing of these blocks: they are refused, and take no segment. */
+/* CUDA's own frees do not know these blocks: they are refused, and free no segment. */
 static void freed_elsewhere(cudaStream_t s)
 {
     size_t bytes = 0;
@@ -176,16 +177,16 @@ static void freed_elsewhere(cudaStream_t s)
     CHECK(cudaGraphDestroy(made) == cudaSuccess && cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(figure("allocation.all.current") == live && figure("reserved_bytes.all.current") == held);
     CHECK(holds(b, 8) && cudaDeviceSynchronize() == cudaSuccess);
-    put(a, s); /* cached: still not the driver's to free */
+    put(a, s); /* cached: still not to be freed by the driver */
     CHECK(cudaFree(begin) == cudaErrorInvalidValue && cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(holds(b, 8));
     put(b, s);
-    void *own = nullptr; /* what the driver or the cache gave is freed as ever */
+    void *own = nullptr; /* memory from the driver or the cache is freed as always */
     CHECK(cudaMalloc(&own, MIB) == cudaSuccess && cudaFree(own) == cudaSuccess);
     CHECK(cudaMallocAsync(&own, MIB, s) == cudaSuccess && cudaFreeAsync(own, s) == cudaSuccess);
 }
 
-/* With PyTorch's library in the process, no memory is an exception. */
+/* With PyTorch's library in the process, out of memory is an exception. */
 static void inside_pytorch(const char *libc10, cudaStream_t s)
 {
     bool thrown = false;
@@ -197,7 +198,7 @@ static void inside_pytorch(const char *libc10, cudaStream_t s)
     }
     CHECK(thrown);
     CHECK(get(0, s) == nullptr);
-    void *p = get(MIB, s); /* it goes on after that */
+    void *p = get(MIB, s); /* it continues to work */
     CHECK(p);
     put(p, s);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two processes that share device memory by cudaIpcGetMemHandle: this one writes blocks of
- * several sizes, the other reads and changes them. Modes: "all": every block can be
- * exported; "late": some blocks of cudaMalloc (mapped ones) cannot, and what is asked for after the
- * refusal can; "late-ordered": the same of the stream-ordered entry points; "base": "all",
- * and a segment whose first block is free. What is
- * exported is the block, and nothing else. Says "ok" or the first line that was wrong. */
+ * Two processes that share device memory by cudaIpcGetMemHandle: this one writes blocks of several
+ * sizes, the other reads and changes them. Modes: "all": every block can be exported; "late": some
+ * blocks of cudaMalloc (mapped ones) cannot, and memory requested after the refusal can;
+ * "late-ordered": the same for the stream-ordered entry points; "base": "all", and a segment whose
+ * first block is free. Exactly the block is exported. Prints "ok" or the first line that was wrong.
+ */
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define PEER_ROLE "IPC_VICTIM_PEER" /* a name with VRAMSCOPE_ would be taken for an option */
+#define PEER_ROLE "IPC_VICTIM_PEER" /* a name with VRAMSCOPE_ would be treated as an option */
 #include "simulator/conformance/conf_peer.h"
 #include "vramscope.h"
 
@@ -114,7 +114,7 @@ static void share(const struct peer *peer, int i)
     fill(i);
 }
 
-/* All can be shared, the blocks that freed memory is used for again as well. */
+/* All blocks can be shared, including those in reused memory. */
 static void share_all(const struct peer *peer, bool ordered)
 {
     get_all(ordered);
@@ -145,7 +145,7 @@ static void share_late(const struct peer *peer, bool ordered)
     share_all(peer, ordered);
 }
 
-/* PyTorch exports the segment and sends the offset, also when what begins it is free. */
+/* PyTorch exports the segment and sends the offset, even if its first block is free. */
 static void share_base(void)
 {
     cudaIpcMemHandle_t handle;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that brings libvramscope.so itself, linked somewhere among its libraries
- * or opened while it runs. It allocates by the runtime, by the driver directly and by
- * a pointer from cuGetProcAddress, and prints how often by each. */
+ * A program that loads libvramscope.so itself, linked among its libraries or opened at run time. It
+ * allocates by the runtime, by the driver directly and by a pointer from cuGetProcAddress, and
+ * prints the number of each. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -55,7 +55,7 @@ static void by_pointer(int n)
     }
 }
 
-/* Opened in the middle: its statistics work; what is linked already passes it by. */
+/* Opened at run time: its statistics work; calls that are already linked bypass it. */
 static int open_library(const char *path, int scope)
 {
     by_runtime(2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program linked statically, libc and all: nothing can be preloaded into it. */
+ * A program linked statically, including libc: no library can be preloaded. */
 #include <stdio.h>
 
 int main(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frees memory while work that uses it is still queued on another stream, then
- * allocates again and writes. With cudaFree's promise kept, the old work never
- * touches the new owner's bytes. Its own kernels are slow on purpose: each
- * writes its mark after a delay. Exit 1 when a byte was overwritten. */
+ * Frees memory while work that uses it is still queued on another stream, then allocates again and
+ * writes. If cudaFree waits as documented, the old work never writes to the new owner's bytes. Its
+ * kernels are slow on purpose: each writes its mark after a delay. Exit 1 if a byte was
+ * overwritten. */
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void fill(const struct vramscope_sim_launch *launch, unsigned long first,
     memset(a->target, a->value, a->bytes);
 }
 
-/* What nvcc would emit for one kernel. */
+/* The code that nvcc would generate for one kernel. */
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
@@ -66,8 +66,8 @@ static void launch(unsigned char *p, int value, int delay_us, cudaStream_t strea
     }
 }
 
-/* The same, the old work being another device's. With peer access any device may use
- * the block; without it, copies between devices still do. */
+/* The same with the old work on another device. With peer access any device may use the block;
+ * without it, copies between devices still do. */
 static int between_devices(bool peer_access)
 {
     unsigned char *host = malloc(BYTES);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `vramscope` as a user types it, in the test's folder: what test_run.c and
- * test_run_options.c share. Header-only. */
+ * Runs `vramscope` in the test's folder: shared by test_run.c and test_run_options.c. Header-only.
+ */
 #ifndef VS_RUN_COMMAND_H
 #define VS_RUN_COMMAND_H
 
 #include "support/shell_folder.h"
 
-/* Runs `vramscope ARGS` by the shell in the test's folder; gives the exit status. */
+/* Runs `vramscope ARGS` by the shell in the test's folder; returns the exit status. */
 static int vramscope(const char *args)
 {
     char command[4 * PATH_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tests that are written as scripts of `vramscope run` share: the words such a
- * script has, and a look at what was said. Header-only; each test program is one file and
- * defines SIMULATED, the device, before. */
+ * Shared by the tests that are scripts of `vramscope run`: the commands of such a script, and
+ * checks of its messages. Header-only; each test program is one file and defines SIMULATED, the
+ * device, before. */
 #ifndef VS_RUN_SHELL_H
 #define VS_RUN_SHELL_H
 
@@ -10,9 +10,9 @@
 
 #include "support/shell_folder.h"
 
-/* Runs *script* by bash in the test's folder, where TMPDIR is, too; gives its exit status,
- * output and errors. $V is the command, $S its device, $P the program; "alone FILE PROGRAM…"
- * records without the command, "recorded FILE" waits until FILE is being recorded. */
+/* Runs *script* by bash in the test's folder, which is also TMPDIR; returns its exit status, output
+ * and errors. $V is the command, $S its device, $P the program; "alone FILE PROGRAM…" records
+ * without the command, "recorded FILE" waits until FILE is being recorded. */
 static int bash(const char *script)
 {
     static const char before[] =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocates by a fixed pseudo-random plan, so that two runs ask for the same: on two
-// devices, plainly, stream-ordered, pinned and managed, and as a framework does; frees in
-// other threads; asks for too much; resets a device. MODE: churn ROUNDS, threads ROUNDS,
-// killed ROUNDS [at-once] (waits, then SIGKILL).
+// Allocates by a fixed pseudo-random plan, so that two runs make the same requests: on two devices,
+// plain, stream-ordered, pinned and managed, and through a framework; frees in other threads; runs
+// out of memory; resets a device. MODE: churn ROUNDS, threads ROUNDS, killed ROUNDS [at-once]
+// (waits, then SIGKILL).
 #include <cuda_runtime_api.h>
 
 #include <csignal>
@@ -108,7 +108,7 @@ bool churn(Plan &plan, int rounds, bool failures)
     return true;
 }
 
-// A device goes with what is live on it.
+// A reset frees the live memory of a device.
 void reset(Plan &plan, int device)
 {
     cudaSetDevice(device);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `vramscope run` and a program that dies at a random instant of busy allocating: by a
- * signal, with its whole group and `vramscope run` in it, or after `vramscope run` was killed
- * alone. The trace has to hold every call that had returned, in each thread's order, and at
- * most one more per thread.
+ * `vramscope run` and a program that is killed at a random time while allocating: by a signal, with
+ * its whole group including `vramscope run`, or after `vramscope run` was killed alone. The trace
+ * must contain every call that had returned, in each thread's order, and at most one more per
+ * thread.
  *
  * test_crash [--kills N] [--seed S] */
 #define _GNU_SOURCE
@@ -34,7 +34,7 @@ static struct crash_tally *tally;
 
 /* How a round ends. */
 static const struct ending {
-    const char *name, *said; /* on standard error of `run`; NULL: it is not there to say it */
+    const char *name, *said; /* on standard error of `run`; NULL: `run` was killed as well */
     int number;
     bool group, run_first;
 } endings[] = {
@@ -91,7 +91,8 @@ static bool wait_until_busy(void)
     return false;
 }
 
-/* A process that is not our child ends, too, with all its threads, before its trace is read. */
+/* A process that is not our child must also have ended, with all its threads, before its trace is
+ * read. */
 static void wait_for_end(void)
 {
     for (unsigned i = 0; i < TIMEOUT_S * 1000000u / POLL_US && vs_reader_recorded_by(trace); i++)
@@ -111,8 +112,8 @@ static bool was_said(const char *text)
 
 /* --- the trace against the tally --- */
 
-/* A free that another thread recorded: it was given the address before the driver's answer
- * had come back to who freed it, who then records none. */
+/* A free that another thread recorded: it received the address before the driver's result returned
+ * to the freeing thread, which then records none. */
 #define EARLY_MAX 256
 
 struct match {
@@ -171,7 +172,7 @@ static bool match_event(struct match *m, const struct vs_event *e)
            wrong(m->ending, "another size (thread, call)", (uint64_t)t, n);
 }
 
-/* Every call is found, and of the frees nobody was told of at most one a thread. */
+/* Every call is found, and at most one free per thread that was not in the tally. */
 static bool match_counts(struct match *m, uint64_t *events)
 {
     *events = 0;
@@ -239,7 +240,7 @@ static bool one_round(unsigned round, uint64_t *seed, uint64_t *events)
     if (ending->run_first)
         kill(run, SIGKILL);
     if (ending->run_first)
-        usleep(5000); /* it works on meanwhile */
+        usleep(5000); /* it continues meanwhile */
     kill(ending->group ? -run : program, ending->number);
     int status = 0;
     if (waitpid(run, &status, 0) != run)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is recorded of victim programs, under observe and under caching: same output, same
- * exit status, and a trace that agrees with the victim's own tally. How processes begin and
- * end is in test_preload_process.c, what the cache serves in test_preload_cache.c, and the
- * public interface in test_preload_interface.c. */
+ * The recording of victim programs, under observe and under caching: same output, same exit status,
+ * and a trace that agrees with the victim's own tally. Start and end of processes are in
+ * test_preload_process.c, memory served by the cache in test_preload_cache.c, and the public
+ * interface in test_preload_interface.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -124,7 +124,7 @@ static void what_was_collected_before_another_profiler_came_is_kept(void **state
     assert_int_equal(o->status, 0);
     assert_non_null(strstr(o->err, "another tool in this process uses CUPTI"));
     count_trace(&c, o->trace);
-    assert_int_equal(c.copies, 30); /* its own 20, and the 10 after it, are not ours */
+    assert_int_equal(c.copies, 30); /* its own 20, and the 10 after it, are not in our trace */
     assert_int_equal(c.sets, 60);
     assert_non_null(strstr(c.notes, "gets the kernels and copies"));
     assert_int_equal(c.live, 0);
@@ -222,7 +222,7 @@ static void without_cupti_memory_is_recorded_and_it_is_said_once(void **state)
     assert_int_equal(c.copies + c.kernels, 0);
 }
 
-/* How they are found is counted in unit/intercept/test_tracker.c. */
+/* unit/intercept/test_tracker.c counts the steps of finding them. */
 static void a_reset_ends_very_many_allocations(void **state)
 {
     (void)state;

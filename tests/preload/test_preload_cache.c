@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that the cache serves in place of CUDA's, with every kind of placement: programs,
- * other processes and other devices see no difference. */
+ * Memory served by the cache instead of CUDA, under every kind of placement: programs, other
+ * processes and other devices see no difference. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void memory_that_the_driver_has_is_given_also_where_no_segment_fits(void 
     assert_int_equal(c[0][1].frees, 2);
 }
 
-/* The driver knew nothing of the blocks, or took a whole segment back for one. */
+/* The driver did not know the blocks, or freed a whole segment for one. */
 static void libraries_free_cached_memory_after_our_own_end(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(void
         assert_int_equal(o.status, 0);
         count_trace(&c, o.trace);
         assert_non_null(strstr(c.apis, "[vramscope_torch_alloc]"));
-        assert_int_equal(c.requested_live, 1); /* left alive on purpose */
+        assert_int_equal(c.requested_live, 1); /* left live on purpose */
         assert_true(c.segments > 0 && c.segment_frees > 0);
         assert_true(c.failed >= 1);
     }
@@ -287,7 +287,7 @@ static void checked_and_expandable(void)
 }
 #endif
 
-/* The driver took the whole segment back, under the other blocks in it. */
+/* The driver freed the whole segment, including other blocks in it. */
 static void memory_in_stream_order_is_not_freed_by_cudas_own_functions(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public C interface (include/vramscope.h) in programs: found when it is there, linked
- * with, from C and from C++; its answers agree with what the program did. */
+ * The public C interface (include/vramscope.h) in programs: found if loaded, linked, from C and
+ * from C++; its results agree with the program's allocations. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Processes with the library in front: every way to end, fork and exec, and traces that
- * cannot be written. The program's output and status are as without us. */
+ * Processes with the library loaded: every way to end, fork and exec, and traces that cannot be
+ * written. The program's output and status are the same as without us. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void exec_goes_on_in_a_trace_of_its_own_name_and_the_first_is_kept(void *
     run(&alone, ALONE, VS_VICTIM_SHARED, "exec");
     run(&with, OBSERVE, VS_VICTIM_SHARED, "exec");
     assert_same(&with, &alone);
-    assert_int_equal(with.traces, 2); /* same pid and name, yet nothing lost */
+    assert_int_equal(with.traces, 2); /* same pid and name, yet no trace is lost */
 }
 
 static void closed_standard_streams_are_left_closed(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the command says of programs that nothing can be preloaded into, by their files:
- * made here, since no machine has them all. */
+ * The command's messages about programs that cannot be preloaded, from their files: created here,
+ * since no machine has them all. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `vramscope run` as a user meets it: output and status pass through, the summary
- * comes on standard error, mistakes get one clear line. */
+ * `vramscope run` from the user's view: output and status pass through, the summary is printed on
+ * standard error, mistakes get one clear line. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void a_signal_sent_to_run_alone_reaches_the_program(void **state)
     } signals[] = {{"INT", 2}, {"TERM", 15}, {"HUP", 1}};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         char command[4 * PATH_MAX];
-        /* kill names one process, not the group: only `run` is sent the signal */
+        /* kill signals one process, not the group: only `run` receives the signal */
         snprintf(command, sizeof command,
                  "'%s' run -q -- sleep 60 & sleep 0.5; kill -%s $!; wait $!", VS_COMMAND,
                  signals[i].name);
@@ -262,7 +262,7 @@ static void an_older_trace_is_replaced(void **state)
     assert_non_null(strstr(err, "1.0 MiB"));
 }
 
-/* The traces under that name are as many as *expect*, hidden ones too. */
+/* The number of traces under that name is *expect*, including hidden ones. */
 static void assert_files(const char *name, const char *expect)
 {
     char script[512];
@@ -283,7 +283,7 @@ static void an_older_trace_is_lost_only_to_a_new_one(void **state)
         {SIMULATED "-q --record=off -o old.vst -- " VS_VICTIM " atexit", 5},
         {"run -q -o old.vst -- sh -c 'kill -TERM $PPID; sleep 60'", 128 + 15},
     };
-    /* killed, so that the trace is two files */
+    /* killed, so the trace is two files */
     assert_int_equal(vramscope(SIMULATED "-q -o old.vst -- " VS_VICTIM " sigkill"), 128 + 9);
     assert_true(exists("old.vst.live"));
     bash("cp old.vst saved.vst; cp old.vst.live saved.vst.live");
@@ -325,8 +325,8 @@ static void every_process_under_one_name_keeps_its_own_trace(void **state)
     assert_non_null(strstr(second + 1, "peak allocated"));
 }
 
-/* What a program meets on a machine with a fault it also meets with the profiler
- * in front, and what the profiler itself loses it says. */
+/* On a machine with a fault, a program sees the same fault with the profiler loaded, and the
+ * profiler reports what it cannot record itself. */
 static void a_faulty_machine_looks_the_same_through_the_profiler(void **state)
 {
     (void)state;
@@ -381,8 +381,8 @@ static void a_device_that_is_lost_leaves_a_whole_trace(void **state)
 }
 
 #ifdef VS_C10_VICTIM
-/* The name of the second function was once written with a wrong length, so that
- * PyTorch's failures went unseen. */
+/* The name of the second function once had a wrong length, so PyTorch's failures were not
+ * recorded. */
 static void pytorch_reports_are_recorded_and_passed_on(void **state)
 {
     (void)state;
@@ -458,7 +458,7 @@ static void a_program_out_of_reach_is_reported_before_it_runs(void **state)
     assert_string_equal(out, "no loader\n");
     const char *message = strstr(err, "is statically linked");
     assert_non_null(message);
-    assert_null(strstr(message + 1, "vramscope")); /* and no word of CUDA being unused */
+    assert_null(strstr(message + 1, "vramscope")); /* no message that CUDA was not used */
     char script[PATH_MAX + 16];
     snprintf(script, sizeof script, "%s/reach.sh", folder);
     FILE *f = fopen(script, "w");

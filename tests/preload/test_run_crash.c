@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a user sees after a program was killed, on `vramscope run` itself being killed, with
- * file names nobody expects, and of processes of other users and containers. */
+ * What the user sees after a program was killed, after `vramscope run` itself was killed, with
+ * unusual file names, and for processes of other users and containers. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void a_killed_program_is_named_with_its_signal_by_every_verb(void **state
     assert_null(strstr(out, "warning"));
 }
 
-/* By how the recording ended, not by whether the file was written anew since. */
+/* By how the recording ended, not by whether the file was rewritten since. */
 static void a_killed_trace_is_checked_alike_after_it_was_written_anew(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void recover_writes_elsewhere_and_never_over_other_files(void **state)
     assert_int_equal(bash("$V recover script.sh"), 2);
 }
 
-/* What a file is called is no order to the terminal. */
+/* A file name must not control the terminal. */
 static void control_characters_in_names_are_not_printed(void **state)
 {
     (void)state;
@@ -105,7 +105,8 @@ static void a_folder_for_temporary_files_is_asked_for(void **state)
     assert_says(err, "No such file or directory; set TMPDIR to a folder");
 }
 
-/* SIGCHLD ignored is inherited from some daemons: then nobody is told how a child ended. */
+/* SIGCHLD ignored is inherited from some daemons: then waitpid does not return the status of a
+ * child. */
 static void the_status_is_the_programs_whatever_was_inherited(void **state)
 {
     (void)state;
@@ -113,7 +114,7 @@ static void the_status_is_the_programs_whatever_was_inherited(void **state)
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- $P sigkill)"), 128 + 9);
     assert_int_equal(bash("$V report s.vst 2>&1"), 0);
     assert_says(out, "killed by signal 9 (SIGKILL)");
-    /* the program has what was inherited */
+    /* the program inherits these settings */
     assert_int_equal(bash("(trap '' CHLD XFSZ; ulimit -Sn 77; exec $V run -q $S -o s.vst -- bash -c "
                           "'trap; ulimit -Sn')"), 0);
     assert_says(out, "trap -- '' SIGCHLD");
@@ -123,7 +124,7 @@ static void the_status_is_the_programs_whatever_was_inherited(void **state)
     assert_null(strstr(out, "SIGXFSZ"));
 }
 
-/* Names and checkpoints are put into the trace after the program's end. */
+/* Names and checkpoints are added to the trace after the program's end. */
 static void a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void a_limit_of_file_sizes_costs_neither_the_status_nor_the_trace(void **
     assert_int_equal(bash("ls -A | grep new$"), 1);
 }
 
-/* The summary waits for a reader that never comes. */
+/* The summary waits for a reader that never reads. */
 static void an_interrupt_of_the_summary_leaves_the_programs_status(void **state)
 {
     (void)state;
@@ -166,7 +167,7 @@ static void no_room_for_the_list_of_traces_is_said_before_the_start(void **state
     assert_string_equal(out, "all\n");
 }
 
-/* Ended as soon as the hidden file is seen: if it is never seen in time, nothing is shown. */
+/* Ended as soon as the hidden file exists: if it is not seen in time, the test proves nothing. */
 static void what_was_half_written_is_removed_by_an_interrupt(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void a_trace_is_not_recovered_while_it_is_recorded(void **state)
     assert_int_equal(
         bash("mkfifo hold; $V run -q $S -o busy.vst -- $P wait <hold &\nexec 9>hold; "
              "recorded busy.vst; $V report busy.vst; $V recover busy.vst; echo status $?\n"
-             "rm busy.vst.live; $V recover busy.vst; echo status $?\n" /* the lock is left */
+             "rm busy.vst.live; $V recover busy.vst; echo status $?\n" /* the lock file remains */
              "echo >&9; wait; $V recover busy.vst; echo status $?"), 0);
     assert_says(out, "still running");
     assert_says(out, "status 2\nstatus 2\n");
@@ -236,7 +237,7 @@ static void a_process_that_became_another_user_is_in_the_summary(void **state)
     assert_string_equal(out, ""); /* the manifest is gone */
 }
 
-/* `run` sets an older trace aside. Killed, it cannot put it back; the next one does. */
+/* `run` moves an older trace aside. If killed, it cannot restore it; the next run does. */
 static void an_older_trace_comes_back_after_run_was_killed(void **state)
 {
     (void)state;
@@ -250,7 +251,7 @@ static void an_older_trace_comes_back_after_run_was_killed(void **state)
     assert_string_equal(out, "2\n");
 }
 
-/* A new trace came meanwhile: the older one goes. */
+/* A new trace was written meanwhile: the older one is removed. */
 static void or_goes_where_there_is_a_new_one(void **state)
 {
     (void)state;

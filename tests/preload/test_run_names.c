@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names of traces: whatever is there already, behind a link or beside as FILE.live, is a
- * user's file or another recording's evidence and stays. */
+ * The names of traces: an existing file, behind a link or beside as FILE.live, is a user's file or
+ * another recording's data and is kept. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void devices_and_pipes_are_written_to(void **state)
     assert_string_equal(err, "");
 }
 
-/* As in a container, whose programs all have the same number. */
+/* As in a container, whose programs all have the same pid. */
 static void names_do_not_run_out(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void names_do_not_run_out(void **state)
     assert_string_equal(err, "");
 }
 
-/* After a kill only the trace was moved away; its last events are in FILE.live. */
+/* After a kill only the trace was moved; its last events are in FILE.live. */
 static void a_live_window_left_behind_survives_the_next_recording(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void a_live_window_left_behind_survives_the_next_recording(void **state)
     assert_non_null(strstr(said + 1, "t.vst.live belongs to another trace"));
 }
 
-/* Moved while it is recorded: neither recording takes the other's window away. */
+/* Moved while recorded: neither recording removes the other's window. */
 static void two_recordings_that_had_the_same_name_keep_their_windows(void **state)
 {
     (void)state;
@@ -156,12 +156,13 @@ static void or_it_is_said_that_it_stays(void **state)
     assert_string_equal(out, "mine\n1\n");
     assert_says(err, "x5.vst exists and is kept");
     snprintf(script, sizeof script, "%s for RANK in 1 2; do export RANK; $V run -q $S -o %%n.vst -- "
-             "$P device; done >/dev/null; ls victim* | wc -l", begin); /* other ranks' name, too */
+             /* the name of other ranks, too */
+             "$P device; done >/dev/null; ls victim* | wc -l", begin);
     assert_int_equal(bash(script), 0);
     assert_string_equal(out, "2\n");
 }
 
-/* The user's file has the name: only the message tells where the trace went. */
+/* The user's file has the name: only the message says where the trace is. */
 static void a_quiet_run_says_where_the_trace_is(void **state)
 {
     (void)state;
@@ -174,7 +175,8 @@ static void a_quiet_run_says_where_the_trace_is(void **state)
     assert_string_equal(err, "");
 }
 
-/* As torchrun: "ranks FROM TO COMMAND…" starts one for each rank, that is set for it alone. */
+/* Like torchrun: "ranks FROM TO COMMAND…" starts one process for each rank, with RANK set for it
+ * alone. */
 #define RANKS "unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK; cat >ranks <<'.'\n" \
     "for ((r = $1; r <= $2; r++)); do RANK=$r LOCAL_RANK=$r \"${@:3}\" & done; wait\n.\n"
 
@@ -206,7 +208,7 @@ static void a_rank_that_was_killed_brings_its_last_events(void **state)
     assert_null(strstr(err, "belongs to another trace"));
 }
 
-/* The stray is an earlier trace's, whose file was moved away without it. */
+/* The FILE.live belongs to an earlier trace, which was moved without it. */
 static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
 {
     (void)state;
@@ -222,7 +224,8 @@ static void a_killed_rank_loses_nothing_to_a_stray_live_window(void **state)
     assert_says(err, "0.vst.live belongs to another trace");
 }
 
-/* What is recorded elsewhere, no trace, or of this run keeps the name. */
+/* A file being recorded elsewhere, a file that is not a trace, or a trace of this run keeps the
+ * name. */
 static void a_rank_s_name_is_taken_from_an_older_trace_alone(void **state)
 {
     (void)state;

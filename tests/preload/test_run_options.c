@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `vramscope run` makes of its options: limits, injection, policies and plans, and what
- * is said of mistakes before the program starts. Paths come from CMake. */
+ * The options of `vramscope run`: limits, injection, policies and plans, and messages about
+ * mistakes before the program starts. Paths come from CMake. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void a_limit_that_is_reached_is_named_by_report_and_oom(void **state)
 static void a_limit_holds_where_no_trace_can_be_written(void **state)
 {
     (void)state;
-    /* the program checks its limit itself, and ends with 99 where that is not held */
+    /* the program checks its limit itself, and ends with 99 if it is not in force */
     assert_int_equal(vramscope(SIMULATED "--limit 256MiB --allocator observe -- "
                                          "env VRAMSCOPE_OUTPUT=/nowhere/x.vst " VS_LIMITED " sizes_reported"), 0);
     assert_non_null(strstr(err, "cannot write the trace /nowhere/x.vst"));
@@ -93,7 +93,8 @@ static void injection_records_what_preloading_records_and_says_which_it_was(void
     assert_non_null(strstr(err, "managed"));
     assert_non_null(strstr(err, "async"));
     assert_non_null(strstr(err, "  note     kernels and copies are not recorded with injection"));
-    assert_null(strstr(err, "vramscope: kernels")); /* by the summary, not in the program's stderr */
+    /* in the summary, not in the program's stderr */
+    assert_null(strstr(err, "vramscope: kernels"));
     assert_int_equal(vramscope("report --json i.vst"), 0);
     assert_non_null(strstr(out, "kernels and copies are not recorded with injection"));
     assert_int_equal(vramscope(SIMULATED "--via=injection --kernels=on -o i.vst -- " VS_VICTIM

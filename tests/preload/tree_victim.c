@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Families of processes, one way per run, chosen by the first argument. Every member takes
- * a known number of bytes; those of "spawn" hold theirs until all of them do. */
+ * Families of processes, one kind per run, chosen by the first argument. Every member takes a known
+ * number of bytes; those of "spawn" hold theirs until all of them do. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int wait_all(int count)
     return worst;
 }
 
-/* Takes its bytes, says so on descriptor 3 and holds them until 4 is closed. */
+/* Takes its bytes, reports that on descriptor 3 and holds them until 4 is closed. */
 static int leaf(const char *mib)
 {
     char byte = 1;
@@ -58,12 +58,12 @@ static void start(const char *program, int ready, int hold, int mib)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-/* N children at once: child i holds i MiB, the parent 5. */
+/* N children at the same time: child i holds i MiB, the parent 5. */
 static int spawn(const char *program, int count)
 {
     int ready[2], hold[2];
     char byte;
-    /* high, and closed in the children, so that 3 and 4 are theirs alone */
+    /* high numbers, and closed in the children, so that 3 and 4 are theirs alone */
     if (pipe2(ready, O_CLOEXEC) || pipe2(hold, O_CLOEXEC))
         return 5;
     int ready_in = fcntl(ready[1], F_DUPFD_CLOEXEC, 50), hold_out = fcntl(hold[0], F_DUPFD_CLOEXEC, 50);
@@ -92,7 +92,7 @@ static int chain(const char *program, int count)
     return 3;
 }
 
-/* The child uses CUDA when its parent, which did as well, is gone. */
+/* The child uses CUDA after its parent, which did as well, has ended. */
 static int orphan(int between)
 {
     int gone[2];
@@ -103,11 +103,11 @@ static int orphan(int between)
     if (!pid) {
         close(gone[1]);
         if (between && fork())
-            _exit(0); /* a daemon's second fork: nobody in between is left */
+            _exit(0); /* a daemon's second fork: no process in between is left */
         if (read(gone[0], &byte, 1) != 0)
             _exit(4);
         take(2);
-        /* say it to whoever waits for the whole family: the end of standard output */
+        /* closing standard output informs a reader that waits for the whole family */
         exit(0);
     }
     close(gone[0]);

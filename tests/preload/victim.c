@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that knows nothing of vramscope and behaves in one way per run,
- * chosen by its first argument. It keeps its own tally and prints it; the test
- * compares output and exit status with and without the profiler in front, and
- * the trace with the tally. Built against the shared and the static runtime. */
+ * A program that does not depend on vramscope and behaves in one way per run, chosen by its first
+ * argument. It keeps its own tally and prints it; the test compares output and exit status with and
+ * without the profiler, and the trace with the tally. Built against the shared and the static
+ * runtime. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -131,7 +131,7 @@ static int mode_families(void)
     return 0;
 }
 
-/* Memory of cudaMalloc, freed in stream order: for programs behind a cache. */
+/* Memory of cudaMalloc, freed in stream order: for programs with a cache. */
 static int mode_free_async(void)
 {
     void *first, *second, *again;
@@ -202,7 +202,7 @@ static int mode_reset(void)
     return 0;
 }
 
-/* more than the device has, unless each reset gives back what was there */
+/* more than the device has, unless each reset frees the memory */
 static int mode_resets(void)
 {
     for (int i = 0; i < 40; i++) {
@@ -258,7 +258,7 @@ static void free_at_exit(void)
     late = NULL;
 }
 
-/* Until somebody writes a line to it, or leaves. */
+/* Until a line is written to it, or the writer closes. */
 static int mode_wait(void)
 {
     char byte;
@@ -417,7 +417,7 @@ static int mode_closed_stdio(void)
     return 0;
 }
 
-/* dlsym must behave as if we were not there */
+/* dlsym must behave as without us */
 static int mode_dlsym(void)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY);
@@ -457,7 +457,7 @@ static int mode_copies(void)
     return 0;
 }
 
-/* room for the request itself, but not for the segment that a cache would take */
+/* room for the request itself, but not for the segment that a cache would allocate */
 static int mode_nearly_full(void)
 {
     size_t free_bytes, total;
@@ -492,7 +492,7 @@ static void end_in_handler(int number)
     _exit(11);
 }
 
-/* the signal finds the thread inside the profiler as often as not */
+/* the signal often interrupts the profiler */
 static int end_by_signal(void (*work)(void))
 {
     struct itimerval timer = {{0, 0}, {0, 20000 + getpid() % 16 * 37}};
@@ -527,7 +527,7 @@ static int mode_handler_exit(void)
     return end_by_signal(work_memory);
 }
 
-/* a child that no fork handler hears of, and that ends as programs do */
+/* a child that no fork handler reports, and that ends normally */
 static int mode_silent_fork(void)
 {
     device_free(device_alloc(MIB));
@@ -556,7 +556,7 @@ static int mode_exit_handler_ends(void)
     return 0;
 }
 
-/* many processes of one name begin at once */
+/* many processes of one name start at the same time */
 static int mode_fork_race(void)
 {
     enum { CHILDREN = 6 };
@@ -581,7 +581,7 @@ static int mode_fork_race(void)
     return 0;
 }
 
-/* is CUDA here? not because we are */
+/* is CUDA installed? our presence must not make it appear so */
 static int mode_presence(void)
 {
     void *program = dlopen(NULL, RTLD_LAZY);

@@ -54,8 +54,8 @@ static void child_environment(enum front front)
 {
     setenv("LD_LIBRARY_PATH", VS_SIMULATOR_PATH, 1);
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB", 1);
-    /* victims leave memory behind on purpose; a fork that goes on is what is tested;
-     * tsan cannot follow libunwind's thread destructors */
+    /* victims leave memory allocated on purpose; a fork that continues is what is tested; tsan
+     * cannot follow libunwind's thread destructors */
     setenv("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_abort=0", 1);
     setenv("TSAN_OPTIONS", "die_after_fork=0:handle_segv=0:handle_abort=0", 1);
     if (strstr(VS_SANITIZER_PRELOAD, "tsan"))
@@ -266,7 +266,7 @@ void two_devices(void)
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,devices=2", 1);
 }
 
-/* Linked, the library is in front without LD_PRELOAD; a second copy of it is not. */
+/* When linked, the library is used without LD_PRELOAD; a second copy of it is not. */
 void not_preloaded(void)
 {
     unsetenv("LD_PRELOAD");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Victim programs without us, under observe and under caching, each in a process of its own,
- * and what their traces say: counted by hand rather than by the analysis. Everything lies in
- * the test program's own folder. */
+ * Runs victim programs alone, under observe and under caching, each in a process of its own, and
+ * reads their traces: counted directly rather than by the analysis. All files are in the test
+ * program's own folder. */
 #ifndef VS_VICTIM_RUN_H
 #define VS_VICTIM_RUN_H
 
@@ -20,13 +20,13 @@
 enum front { ALONE, OBSERVE, CACHING };
 
 struct outcome {
-    int status; /* as waitpid gives it */
+    int status; /* as returned by waitpid */
     char out[8192], err[8192];
-    char trace[PATH_MAX + 300]; /* first trace written, "" when none */
+    char trace[PATH_MAX + 300]; /* first trace written, "" if none */
     unsigned traces;
 };
 
-/* What a trace says, counted by hand rather than by the analysis. */
+/* The content of a trace, counted directly rather than by the analysis. */
 struct count {
     uint64_t allocs[VS_FAMILY_COUNT], frees, failed, segments, segment_frees, maps, unmaps;
     uint64_t reserved; /* by the cache */
@@ -43,8 +43,8 @@ extern char folder[PATH_MAX];
 extern bool count_unpaired; /* too many for the table: counted without pairing */
 extern const char *const builds[2]; /* the victim with a shared and a static runtime */
 
-/* Runs *program* with the argument *mode*; *prepare* (NULL: nothing) in the child, after its
- * environment is set. The folder's files of the run before are gone. */
+/* Runs *program* with the argument *mode*; *prepare* (NULL: nothing) is called in the child, after
+ * its environment is set. The folder's files of the previous run are removed. */
 void run_with(struct outcome *o, enum front front, void (*prepare)(void), const char *program,
               const char *mode);
 void run(struct outcome *o, enum front front, const char *program, const char *mode);
@@ -59,7 +59,7 @@ void count_trace(struct count *c, const char *path);
 
 void assert_same(const struct outcome *with, const struct outcome *alone);
 
-/* Runs *mode* in both builds and both ways, which look the same, and gives the counts. */
+/* Runs *mode* in both builds and both ways, which must agree, and returns the counts. */
 void everywhere(const char *mode, struct count counts[2][2]);
 
 /* Group setup and teardown of cmocka. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compiled with the headers of an older CUDA: what differs between majors, as a
- * program of that major writes it. */
+ * Compiled with the headers of an older CUDA: the functions that differ between major versions, as
+ * a program of that version uses them. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>

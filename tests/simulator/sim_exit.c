@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ways for a process to end while the simulated GPU has work; each must end at
- * once and cleanly. sim_exit MODE. */
+ * Ways for a process to end while the simulated GPU has work; each must end immediately and
+ * cleanly. sim_exit MODE. */
 #include "sim_stub.h"
 #include "vramscope_simulator.h"
 
@@ -55,7 +55,7 @@ static void *launch_on(void *arg)
     return NULL;
 }
 
-/* The child has no device; it is told so and can end like any process. */
+/* The child has no device; its calls return an error, and it can end normally. */
 static int fork_and_use(void)
 {
     launch();

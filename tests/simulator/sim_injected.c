@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A tool's library for CUDA_INJECTION64_PATH: counts how often it is started, and uses
- * the driver there, as tools do. */
+ * A tool's library for CUDA_INJECTION64_PATH: counts its starts, and uses the driver during them,
+ * as tools do. */
 #include <cuda.h>
 
 __attribute__((visibility("default"))) int injected_calls;

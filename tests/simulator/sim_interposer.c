@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The smallest thing that stands in front of the driver the way vramscope does:
- * preloaded, it replaces cuGetProcAddress_v2 in dlsym and in its own answers, and
- * cuMemAlloc_v2 and cuMemFree_v2 by the address of the exported symbol. At exit it
- * prints what passed through it. */
+ * A minimal interposer of the driver that works like vramscope: preloaded, it replaces
+ * cuGetProcAddress_v2 in dlsym and in its own results, and cuMemAlloc_v2 and cuMemFree_v2 by the
+ * address of the exported symbol. At exit it prints the number of calls. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>

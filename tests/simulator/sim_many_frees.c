@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regression: every free left a mapping of its own behind in a large device's
- * window, and after some 30,000 of them the kernel refused the next allocation. */
+ * Regression: every free left a separate mapping in a large device's window, and after about 30,000
+ * of them the kernel refused the next allocation. */
 #include <cuda.h>
 #include <stdio.h>
 

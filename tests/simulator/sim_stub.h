@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What nvcc puts into a program's start-up code, written by hand, so that C
- * compiled without nvcc has kernels and device variables of its own. */
+ * The start-up code that nvcc generates, written by hand, so that C compiled without nvcc has
+ * kernels and device variables. */
 #ifndef SIM_STUB_H
 #define SIM_STUB_H
 
@@ -30,14 +30,14 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sh
 }
 #endif
 
-/* A fat binary of which nothing but the wrapper is real. */
+/* A fat binary with a valid wrapper only. */
 static inline void *sim_stub_fat_binary(void)
 {
     static struct {
         int magic, version;
         const void *data;
         void *unused;
-    } wrapper = {0x466243b1, 1, (const void *)8, 0}; /* the data must not be looked at */
+    } wrapper = {0x466243b1, 1, (const void *)8, 0}; /* the data must not be read */
     return &wrapper;
 }
 

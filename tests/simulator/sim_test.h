@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the simulator's tests: assertions on CUDA results, and a few kernels.
- * The gate kernel runs until it is opened, which makes "not finished yet" a fact
- * instead of a matter of timing. */
+ * Shared by the simulator's tests: assertions on CUDA results, and a few kernels. The gate kernel
+ * runs until it is opened, which makes "not finished yet" independent of timing. */
 #ifndef SIM_TEST_H
 #define SIM_TEST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attributes of launches, kernel nodes and streams, as the simulated device takes
- * them: hints are kept, what is not simulated is refused. */
+ * Attributes of launches, kernel nodes and streams on the simulated device: hints are stored,
+ * attributes that are not simulated are refused. */
 #include "sim_test.h"
 
 static CUstream s;

@@ -118,7 +118,7 @@ static void branches_of_a_captured_fork_run_beside_each_other(void **state)
     sim_launch_note(a, note_log, &note_at, 3);
     CUgraphExec exec = end_and_instantiate(a);
     OK(cuGraphLaunch(exec, a));
-    while (atomic_load(&note_at) < 2) /* 2 runs though the gate is shut */
+    while (atomic_load(&note_at) < 2) /* 2 runs although the gate is closed */
         usleep(100);
     FAILS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
     assert_int_equal(note_at, 2);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several simulated devices: which CUDA_VISIBLE_DEVICES leaves (each case in a
- * process of its own, since cuInit reads it once), and who waits for peers. */
+ * Several simulated devices: selection by CUDA_VISIBLE_DEVICES (each case in a process of its own,
+ * since cuInit reads it once), and waits for peers. */
 #include "sim_test.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* The bus numbers that a process with this list counts, as digits; "none" when
- * cuInit finds no device. */
+/* The bus numbers of the devices of a process with this list, as digits; "none" if cuInit finds no
+ * device. */
 static const char *visible(const char *list)
 {
     static char out[64];

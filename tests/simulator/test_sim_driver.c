@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in driver around memory and streams: initialisation, devices,
- * contexts, entry points by name and version, modules, launches, errors. */
+ * The stand-in driver except for memory and streams: initialisation, devices, contexts, entry
+ * points by name and version, modules, launches, errors. */
 #include "sim_test.h"
 
 #include <dlfcn.h>
 
-static CUresult before_init; /* what a call returned before cuInit */
+static CUresult before_init; /* the result of a call before cuInit */
 
 static void calls_before_init_are_refused(void **state)
 {
@@ -35,7 +35,7 @@ static void devices_are_what_the_spec_says(void **state)
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
     assert_int_equal(value, 9);
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
-    assert_int_equal(value, 0); /* not simulated, and it says so */
+    assert_int_equal(value, 0); /* not simulated, and reported so */
     FAILS(cuDeviceGetAttribute(&value, (CUdevice_attribute)9999, 0), CUDA_ERROR_INVALID_VALUE);
     OK(cuDeviceGetUuid(&a, 0));
     OK(cuDeviceGetUuid(&b, 1));
@@ -113,7 +113,7 @@ static void a_primary_context_lives_while_it_is_retained(void **state)
     assert_int_equal(active, 0);
     FAILS(cuMemGetInfo(NULL, NULL), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     OK(cuDevicePrimaryCtxRetain(&a, 1));
-    FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE); /* went with the context */
+    FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE); /* destroyed with the context */
     FAILS(cuEventQuery(ev), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
     OK(cuEventDestroy(ev));
@@ -189,7 +189,8 @@ static void entry_points_are_chosen_by_version(void **state)
         {"cuMemAllocAsync", 11020, 1, "cuMemAllocAsync"},
         {"cuMemAllocAsync", 11020, 2, "cuMemAllocAsync_ptsz"},
         {"cuMemFreeAsync", 11020, 2, "cuMemFreeAsync_ptsz"},
-        {"cuMemcpyHtoD", 3020, 2, "cuMemcpyHtoD_v2"}, /* per-thread forms came with 7.0 */
+        /* per-thread forms were introduced with 7.0 */
+        {"cuMemcpyHtoD", 3020, 2, "cuMemcpyHtoD_v2"},
         {"cuMemcpyHtoD", 7000, 2, "cuMemcpyHtoD_v2_ptds"},
         {"cuLaunchKernel", 4000, 0, "cuLaunchKernel"},
         {"cuLaunchKernel", 7000, 2, "cuLaunchKernel_ptsz"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Faults asked for in the spec. Each test is a process of its own, forked before
- * CUDA is initialised, since a spec is read once. */
+ * Faults requested in the spec. Each test is a process of its own, forked before CUDA is
+ * initialised, since a spec is read once. */
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 #include "sim_test.h"
 
-/* Run *body* in a child on the device of *spec*; its assertions are exit statuses. */
+/* Runs *body* in a child on the device of *spec*; its assertions are exit statuses. */
 static void on(const char *spec, void (*body)(void))
 {
     pid_t pid = fork();
@@ -26,7 +26,7 @@ static void on(const char *spec, void (*body)(void))
         fail_msg("on %s: line %d (mod 251)", spec, WEXITSTATUS(status) - 1);
 }
 
-/* In the children, where cmocka must not be: the line, as an exit status. */
+/* In the children, which must not use cmocka: the line, as an exit status. */
 #define NEED(condition)                 \
     do {                                \
         if (!(condition))               \
@@ -42,7 +42,7 @@ static CUcontext start(void)
     return ctx;
 }
 
-/* Which of *count* allocations of a family fail, as bits; the others are freed. */
+/* The failing ones of *count* allocations of a family, as bits; the others are freed. */
 static uint64_t device_failures(unsigned count)
 {
     uint64_t failed = 0;
@@ -195,7 +195,7 @@ static void any_third(void)
     CUdeviceptr p;
     start();
     NEED(device_failures(3) == 4);
-    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_SUCCESS); /* each family counts for itself */
+    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_SUCCESS); /* each family is counted separately */
     NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_SUCCESS);
     NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
 }
@@ -378,7 +378,7 @@ static void cupti_refuses(void)
     NEED(cuptiSubscribe(&handle, callback, NULL) == cupti_expected);
     NEED(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == cupti_expected);
     NEED(cuptiGetLastError() == cupti_expected);
-    NEED(device_failures(3) == 0); /* the device works all the same */
+    NEED(device_failures(3) == 0); /* the device still works */
 }
 
 static void cupti_can_be_refused(void **state)

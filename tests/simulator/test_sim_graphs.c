@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs on the stand-in driver: kernels with host functions, branches that really
- * run beside each other, capacity, and what happens at the ends of things. */
+ * Graphs on the stand-in driver: kernels with host functions, branches that run concurrently,
+ * capacity, and destruction. */
 #include "sim_test.h"
 
 #include <pthread.h>
@@ -132,7 +132,7 @@ static void a_captured_copy_names_its_array_and_the_place_in_it(void **state)
     assert_int_equal(p.dstXInBytes, 12);
     assert_int_equal(p.dstY, 3);
     assert_int_equal(p.dstZ, 2);
-    assert_int_equal(p.dstDevice, 0); /* programs know no address of it */
+    assert_int_equal(p.dstDevice, 0); /* programs do not have its address */
     OK(cuGraphMemcpyNodeSetParams(only_node(graph), &p));
     CUgraphExec exec = make(graph);
     OK(cuGraphLaunch(exec, s));
@@ -181,7 +181,7 @@ static void branches_run_beside_each_other(void **state)
     add_note(graph, ends, 2, 2);
     CUgraphExec exec = make(graph);
     OK(cuGraphLaunch(exec, s));
-    wait_for_notes(1); /* though the gate is shut */
+    wait_for_notes(1); /* although the gate is closed */
     FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     atomic_store(&open, 1);
     OK(cuStreamSynchronize(s));
@@ -384,7 +384,7 @@ static void memory_that_was_not_freed_outlives_graph_and_executable(void **state
     OK(cuMemFreeAsync(d, s));
     FAILS(cuMemFreeAsync(d, s), CUDA_ERROR_INVALID_VALUE);
     OK(cuStreamSynchronize(s));
-    FAILS(cuMemsetD8(d, 0, 1), CUDA_ERROR_INVALID_VALUE); /* the address is nobody's now */
+    FAILS(cuMemsetD8(d, 0, 1), CUDA_ERROR_INVALID_VALUE); /* the address is unused now */
     OK(cuDeviceGraphMemTrim(0));
     assert_int_equal(sim_free_bytes(), before);
 }
@@ -400,7 +400,7 @@ static void a_graph_with_memory_can_be_moved_into_another(void **state)
     params.graph.graph = inner;
     params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     OK(cuGraphAddNode(&node, outer, NULL, NULL, 0, &params));
-    FAILS(cuGraphDestroy(inner), CUDA_ERROR_INVALID_VALUE); /* its parent's now */
+    FAILS(cuGraphDestroy(inner), CUDA_ERROR_INVALID_VALUE); /* owned by its parent now */
     CUgraphExec exec = make(outer);
     OK(cuGraphLaunch(exec, s));
     OK(cuGraphLaunch(exec, s));
@@ -419,7 +419,7 @@ static void memory_used_before_it_is_allocated_is_an_illegal_address(void **stat
     (void)state;
     OK(cuCtxGetCurrent(&old));
     OK(cuCtxGetDevice(&device));
-    OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is for good */
+    OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is permanent */
     OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
     add_alloc(graph, MIB, &d);
     OK(cuMemsetD8Async(d, 1, MIB, own)); /* the graph was not launched */

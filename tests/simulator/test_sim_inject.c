@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA_INJECTION64_PATH: which library cuInit loads, when, how often, and that the
- * program never suffers from it. The library is sim_injected.c; each case is a process
- * of its own, as cuInit happens once. */
+ * CUDA_INJECTION64_PATH: which library cuInit loads, when, how often, and that the program is
+ * unaffected. The library is sim_injected.c; each case is a process of its own, as cuInit happens
+ * once. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/wait.h>
 
 #include "sim_test.h"
 
-/* In a child: cuInit with the variable set to *path* (NULL: unset). Gives the number of
- * times that the library was started, or -1 when cuInit failed. */
+/* In a child: cuInit with the variable set to *path* (NULL: unset). Returns the number of times
+ * that the library was started, or -1 if cuInit failed. */
 static int started(const char *path, bool twice, unsigned flags)
 {
     pid_t pid = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program of CUDA 11 or CUDA 12, as its compiler would have made it: no header is
- * read, functions and structures are those of 11.8 and 12.9 by hand, offsets and
- * sizes as in the headers of these releases. Built once for each, MAJOR says which. */
+ * A program of CUDA 11 or CUDA 12, as its compiler would generate it: no header is used, functions
+ * and structures are those of 11.8 and 12.9 by hand, offsets and sizes as in the headers of these
+ * releases. Built once for each; MAJOR selects one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -568,7 +568,7 @@ static void records_have_the_majors_layout(void **state)
     OK(cudaFree(p));
 }
 
-/* What a profiler in front is to see: three kernels, a copy and a memset. */
+/* The work that a profiler is to record: three kernels, a copy and a memset. */
 static int run_some_work(void)
 {
     void *p;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream memory operations and cooperative launches, as far as only the simulated
- * device says so. */
+ * Stream memory operations and cooperative launches, facts of the simulated device alone. */
 #include "sim_test.h"
 
 static CUdeviceptr plain, managed;
@@ -113,7 +112,7 @@ static void a_cooperative_launch_is_one_wave_in_one_call(void **state)
     OK(cuCtxSynchronize());
 }
 
-/* A capture holds them as nodes, with what they were given. */
+/* A capture stores them as nodes, with their parameters. */
 static void captured_operations_become_nodes(void **state)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS got;

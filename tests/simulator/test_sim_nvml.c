@@ -7,7 +7,7 @@
 #include "sim_test.h"
 #include "simulator/driver/vs_sim_nvml.h"
 
-#define LIMIT 400 /* MiB of a context, and of what others= holds */
+#define LIMIT 400 /* MiB of a context, and of others= */
 
 nvmlReturn_t nvmlInit_v2(void);
 nvmlReturn_t nvmlShutdown(void);
@@ -75,7 +75,7 @@ static void used_memory_agrees_with_the_driver_to_the_byte(void **state)
     nvmlProcessInfo_t list[2];
     FAILS(nvmlDeviceGetComputeRunningProcesses_v3(device_of(1), &count, list),
           NVML_ERROR_INSUFFICIENT_SIZE);
-    assert_int_equal(count, 2); /* how many there are */
+    assert_int_equal(count, 2); /* the needed capacity */
     OK(nvmlDeviceGetComputeRunningProcesses_v3(device_of(1), &count, list));
     assert_int_equal(list[0].usedGpuMemory + list[1].usedGpuMemory, memory.used);
     assert_int_equal(list[1].pid, getpid());

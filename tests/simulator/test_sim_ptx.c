@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernel names are read from PTX text, as assemblers read it, and from nothing else. */
+ * Kernel names are read from PTX text, as assemblers read it, and from no other image. */
 #include "sim_test.h"
 
 static CUresult find(const char *image, const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in runtime: contexts made at first use, last errors, registered
- * kernels and variables, and that each call reaches the driver. */
+ * The stand-in runtime: contexts created at first use, last errors, registered kernels and
+ * variables, and that each call reaches the driver. */
 #include "sim_test.h"
 
 #include "sim_stub.h"
@@ -403,7 +403,7 @@ static void driver_entry_points_are_handed_out(void **state)
     assert_int_equal(status, cudaDriverEntryPointSuccess);
     CUdeviceptr p;
     OK(((CUresult(*)(CUdeviceptr *, size_t))found)(&p, 100));
-    OK(cudaFree((void *)p)); /* both layers speak of the same memory */
+    OK(cudaFree((void *)p)); /* both layers use the same memory */
     OK(cudaGetDriverEntryPointByVersion("cuNothing", &found, 13000, cudaEnableDefault, &status));
     assert_int_equal(status, cudaDriverEntryPointSymbolNotFound);
     assert_null(found);

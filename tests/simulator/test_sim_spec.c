@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The spec of a simulated device: what is accepted, and what a refusal says. */
+ * The spec of a simulated device: accepted values, and the messages of refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void refuse(const char *text, const char *expected)
     assert_int_equal(spec.devices, 77); /* unwritten */
     assert_non_null(strstr(why, expected));
     assert_non_null(strstr(why, "h100-80g"));
-    assert_non_null(strstr(why, "none")); /* whole: the last word */
+    assert_non_null(strstr(why, "none")); /* complete: the last word */
     assert_null(strchr(why, '\n'));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asynchrony of the stand-in driver: what runs beside what, what waits for what,
- * and who sees it finished when. */
+ * Asynchrony of the stand-in driver: which work runs concurrently, which waits, and when completion
+ * is visible. */
 #include "sim_test.h"
 
 #include <pthread.h>
@@ -123,7 +123,7 @@ static void a_stream_waits_for_an_event_of_another(void **state)
     OK(cuEventRecord(ev, a));
     OK(cuStreamWaitEvent(b, ev, 0));
     noted(b, 2);
-    OK(cuEventRecord(ev, b)); /* recording anew does not move the wait */
+    OK(cuEventRecord(ev, b)); /* recording again does not move the wait */
     usleep(10000);
     assert_int_equal(note_at, 0);
     atomic_store(&open, 1);
@@ -214,7 +214,8 @@ static void events_measure_simulated_time(void **state)
     OK(cuEventSynchronize(end));
     OK(cuEventElapsedTime(&ms, begin, end));
     assert_true(ms >= 10.0f);
-    assert_true(ms < 10.0f + (float)(sim_now_ms() - before)); /* never more than what passed */
+    /* never more than the time that passed */
+    assert_true(ms < 10.0f + (float)(sim_now_ms() - before));
     assert_true(sim_now_ms() - before >= 9.5);                /* and it did pass */
     OK(cuEventDestroy(begin));
     OK(cuEventDestroy(end));
@@ -269,7 +270,7 @@ static void a_pageable_source_may_be_changed_after_an_async_copy(void **state)
     (void)state;
     OK(cuMemAlloc(&p, 4));
     sim_launch_gate(s, &open);
-    OK(cuMemcpyHtoDAsync(p, &value, 4, s)); /* staged: returns while the gate is shut */
+    OK(cuMemcpyHtoDAsync(p, &value, 4, s)); /* staged: returns while the gate is closed */
     value = 6;
     FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
     atomic_store(&open, 1);
@@ -495,7 +496,7 @@ static void the_per_thread_stream_keeps_order_with_the_legacy_stream(void **stat
     assert_int_equal(note_at, 1);
 }
 
-/* cuCtxWaitEvent: all future work, that of streams made later too. */
+/* cuCtxWaitEvent: all future work, also of streams created later. */
 static void a_waiting_context_holds_streams_that_come_later(void **state)
 {
     CUcontext ctx, other;

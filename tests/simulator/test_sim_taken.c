@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that is taken away while a copy or memset is at it, which nothing in the
- * program orders: what is being done ends first, what has not begun fails its
- * context. The bytes written show that it has begun; without the holds these tests
- * end by SIGSEGV. */
+ * Memory that is freed during a copy or memset, without any order in the program: an operation in
+ * progress is completed, one that has not begun fails its context. The bytes written show that it
+ * has begun; without the pins these tests end by SIGSEGV. */
 #include "sim_test.h"
 
 #define BYTES (64 * MIB)
@@ -28,10 +27,10 @@ static void end_in_other(CUstream s, CUresult result)
     OK(cuCtxSetCurrent(mine));
 }
 
-/* Looks at memory that is being written, on purpose. */
+/* Reads memory that is being written, on purpose. */
 __attribute__((no_sanitize("thread"))) static void wait_until_begun(CUdeviceptr p)
 {
-    while (!*(volatile uint8_t *)p) /* device memory is the process's own */
+    while (!*(volatile uint8_t *)p) /* device memory is in the process's address space */
         usleep(50);
 }
 
@@ -81,7 +80,7 @@ static void a_pool_keeps_what_is_being_written(void **state)
     OK(cuMemsetD8Async(p, 1, BYTES, writer));
     wait_until_begun(p);
     OK(cuMemFreeAsync(p, s)); /* too early */
-    OK(cuStreamSynchronize(s)); /* and the pool gives back what is unused */
+    OK(cuStreamSynchronize(s)); /* and the pool releases unused memory */
     OK(cuStreamSynchronize(writer));
     OK(cuStreamDestroy(s));
     OK(cuStreamDestroy(writer));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Watchable functions (vs_sim_thunk.h): arguments in registers, on the stack, in
- * structures and as floating-point numbers arrive, watched or not. No CUDA. */
+ * Observable functions (vs_sim_thunk.h): arguments in registers, on the stack, in structures and as
+ * floating-point numbers arrive, observed or not. No CUDA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

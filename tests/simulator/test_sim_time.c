@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * time=off: work is done in order and takes no simulated time, whatever the model
- * says. A kernel of ten seconds each would show. */
+ * time=off: work is done in order and takes no simulated time, whatever the model's durations. A
+ * kernel takes ten seconds in the model. */
 #include "sim_test.h"
 
 static void kernels_take_no_time(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a trace says, counted event by event rather than by the analysis: one line
- * per family with allocations, frees, failures and requested bytes, then how the
- * trace ends and its notes. A free of what is not live is said as such. */
+ * The content of a trace, counted event by event rather than by the analysis: one line per family
+ * with allocations, frees, failures and requested bytes, then the end of the trace and its notes.
+ * Frees of memory that is not live are printed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

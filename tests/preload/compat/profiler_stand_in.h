@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Another profiler in the process, as kineto (torch.profiler) is: CUPTI's subscriber,
- * with activity buffers of its own. It knows nothing of vramscope and insists on what
- * it has without it: no call of CUPTI fails, every record that it asked for and no
- * other arrives, in buffers that it handed out, by CUPTI's own clock. */
+ * Another profiler in the process, like kineto (torch.profiler): CUPTI's subscriber, with activity
+ * buffers of its own. It does not depend on vramscope and checks that everything works as without
+ * it: no call of CUPTI fails, every record that it requested and no other arrives, in buffers that
+ * it provided, by CUPTI's own clock. */
 #ifndef PROFILER_STAND_IN_H
 #define PROFILER_STAND_IN_H
 
@@ -32,7 +32,7 @@ static struct {
 
 static struct {
     long copies, sets, calls; /* records, callbacks */
-    long strays;              /* foreign buffers, kinds not asked for, times of another clock */
+    long strays;              /* foreign buffers, unrequested kinds, times of another clock */
     uint8_t *out[BUFFERS_MAX];
     uint64_t begin_ns;
     bool copies_wanted, sets_wanted;
@@ -136,7 +136,7 @@ static void CUPTIAPI profiler_called(void *user, CUpti_CallbackDomain domain, CU
         __atomic_fetch_add(&profiler.calls, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The subscription alone, with a callback for each cudaMemset. */
+/* Only the subscription, with a callback for each cudaMemset. */
 static void profiler_subscribe(void)
 {
     OK(use.cuptiSubscribe(&profiler.handle, profiler_called, NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that allocates device memory for itself, as NCCL and cuBLAS do. Built under
- * such names, once with a CUDA runtime of its own inside and once with the shared one. */
+ * A library that allocates device memory for itself, as NCCL and cuBLAS do. Built under such names,
+ * once with a static CUDA runtime and once with the shared one. */
 #include <cuda_runtime.h>
 
 __attribute__((visibility("default"))) void *LIBRARY_TAKE(size_t bytes);

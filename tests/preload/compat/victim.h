@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a victim program is made of. A victim knows nothing of vramscope: it uses
- * CUDA in one way per case, keeps its own tally of what it allocated and freed,
- * and describes its cases, so that compat.py can run each of them alone, observed
- * and with the caching allocator, and compare. One source file is one program:
+ * Framework of the victim programs. A victim does not depend on vramscope: it uses CUDA in one way
+ * per case, keeps its own tally of allocations and frees, and describes its cases, so that
+ * compat.py can run each of them alone, observed and with the caching allocator, and compare. One
+ * source file is one program:
  *
  *   VICTIM("group")
  *   CASE(function, "what the case does, for the table", flags)
  *   ENV(function, "NAME=VALUE")                more about that case, any number
  *   END_VICTIM
  *
- * The function's result is the exit status. `PROGRAM --list` prints the rows,
- * `PROGRAM CASE` runs one. The tally lives in a mapped file, so that it is current
- * whatever way the program ends. */
+ * The function's result is the exit status. `PROGRAM --list` prints the rows, `PROGRAM CASE` runs
+ * one. The tally is in a mapped file, so that it is current however the program ends. */
 #ifndef VS_VICTIM_H
 #define VS_VICTIM_H
 
@@ -28,7 +27,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Families as enum vs_family numbers them. */
+/* Families, with the values of enum vs_family. */
 enum {
     VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED, VT_ARRAY, VT_VMM, VT_IPC, VT_GRAPH, VT_REGISTERED,
     VT_FAMILIES
@@ -41,11 +40,13 @@ enum {
     VF_NO_TALLY = 8,      /* counts are not compared; the title says why */
     VF_OBSERVE_ONLY = 16, /* not run with the caching allocator */
     VF_CACHING_ONLY = 32,
-    VF_ANY_ORDER = 64,    /* lines of the output may change places */
+    VF_ANY_ORDER = 64,    /* lines of the output may come in any order */
     VF_CHILDREN = 128,    /* several traces: their sums are compared */
     VF_TORN = 256,        /* the trace may lack its end: the program is killed */
-    VF_DIES = 512,        /* a signal ends it, also alone; any other case that dies has failed */
-    VF_LARGER = 1024,     /* opened memory of others may lie in more that is opened with it */
+    /* a signal ends it, also without vramscope; a signal in any other case is a failure */
+    VF_DIES = 512,
+    /* opened memory of other processes may be part of a larger opened range */
+    VF_LARGER = 1024,
 };
 
 struct victim_row {
@@ -54,10 +55,10 @@ struct victim_row {
     unsigned flags;
 };
 
-/* One per process image; what compat.py unpacks: keep the two in step. */
+/* One per process image; compat.py unpacks it: keep both in step. */
 struct victim_tally {
     int64_t magic, allocs[VT_FAMILIES], frees[VT_FAMILIES], failed[VT_FAMILIES], bytes[VT_FAMILIES];
-    int64_t fds, threads; /* at the end of main or at tally_end; -1: never came there */
+    int64_t fds, threads; /* at the end of main or at tally_end; -1: not reached */
 };
 #define VICTIM_MAGIC 0x7461000000000001
 
@@ -69,19 +70,19 @@ __attribute__((unused)) static void tally_alloc_many(int family, int64_t count, 
     __atomic_fetch_add(&victim_tally->bytes[family], bytes, __ATOMIC_RELAXED);
 }
 
-/* tally_alloc: the program asked for *bytes* and got them. Any thread. */
+/* tally_alloc: the program allocated *bytes*. Any thread. */
 __attribute__((unused)) static void tally_alloc(int family, int64_t bytes)
 {
     tally_alloc_many(family, 1, bytes);
 }
 
-/* tally_free: it was given back, or died with its context. */
+/* tally_free: it was freed, or destroyed with its context. */
 __attribute__((unused)) static void tally_free(int family)
 {
     __atomic_fetch_add(&victim_tally->frees[family], 1, __ATOMIC_RELAXED);
 }
 
-/* tally_failed: the program asked and was refused. */
+/* tally_failed: the allocation failed. */
 __attribute__((unused)) static void tally_failed(int family)
 {
     __atomic_fetch_add(&victim_tally->failed[family], 1, __ATOMIC_RELAXED);
@@ -105,8 +106,8 @@ static int64_t victim_entries(const char *folder)
     return n;
 }
 
-/* tally_end: count descriptors and threads now; before an end that skips main's. A thread
- * that was joined may be listed for a little longer. */
+/* tally_end: counts descriptors and threads now; for an end that skips main's. A joined thread may
+ * still be listed for a short time. */
 __attribute__((unused)) static void tally_end(void)
 {
     int64_t threads = victim_entries("/proc/self/task");
@@ -161,8 +162,8 @@ static int victim_main(int argc, char **argv, const char *group, const struct vi
     return 97;
 }
 
-/* A sanitizer's runtime wants to be first, and knows neither RTLD_DEEPBIND nor auditors nor
- * other people's dlsym: rows of such cases stand between #if !VICTIM_SANITIZED and #endif. */
+/* A sanitizer's runtime must come first, and supports neither RTLD_DEEPBIND nor auditors nor
+ * interposed dlsym: rows of such cases are between #if !VICTIM_SANITIZED and #endif. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define VICTIM_SANITIZED 1
 #else
@@ -179,11 +180,11 @@ static int victim_main(int argc, char **argv, const char *group, const struct vi
 /* a library that is preloaded as well, in all runs: by its name beside the program */
 #define PRELOAD_BEFORE(function, library) {"before", #function, library, NULL, 0},
 #define PRELOAD_AFTER(function, library) {"after", #function, library, NULL, 0},
-/* our message, which must be there once; any other message of ours is a failure */
+/* our message, which must be printed once; any other message of ours is a failure */
 #define STDERR_HAS(function, text) {"stderr", #function, text, NULL, 0},
-/* also run with the library loaded by the driver (CUDA_INJECTION64_PATH), not preloaded */
+/* also run with the library loaded by the driver (CUDA_INJECTION64_PATH) instead of preloaded */
 #define INJECTED(function) {"injected", #function, "", NULL, 0},
-/* a difference that is meant: OBSERVE, CACHING or INJECTION, and the table's text */
+/* an intended difference: OBSERVE, CACHING or INJECTION, and the table's text */
 #define REFUSED(function, front, text) {"refused-" #front, #function, text, NULL, 0},
 #define END_VICTIM                                                                        \
     };                                                                                    \

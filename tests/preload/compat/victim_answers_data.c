@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The truth of data: every block is filled when it is given and looked at whenever
- * something happened that might have given its memory to somebody else: allocations of
- * all kinds, frees by the other family's call, captures, registrations, exports, a second
- * context and device, and memory running short. Never a byte that is not one's own. */
+ * Integrity of data: every block is filled when allocated and checked after every operation that
+ * might have given its memory to another owner: allocations of all kinds, frees by the other
+ * family's function, captures, registrations, exports, a second context and device, and memory
+ * running short. No byte may ever change. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -79,7 +79,7 @@ static void take(int i, cudaStream_t stream)
     fill(i, stream);
 }
 
-/* By the call of its own family or, where CUDA allows it, by the other one. */
+/* Frees by the function of its own family or, where CUDA allows it, of the other one. */
 static void give(int i, cudaStream_t stream)
 {
     int crossed = next_random(4) == 0;
@@ -99,7 +99,7 @@ static void give(int i, cudaStream_t stream)
     blocks[i].p = NULL;
 }
 
-/* Others are told of a block: its memory is nobody else's from then on. */
+/* Exports or registers a block: its memory must not be reused from then on. */
 static void notify_others(int i)
 {
     cudaIpcMemHandle_t handle;
@@ -181,7 +181,7 @@ static int crossed_frees(void)
         tally_alloc(VT_DEVICE, 3 * MIB);
         OK(cudaMemsetAsync(p, 7, 3 * MIB, stream));
         OK(cudaMemcpyAsync(bytes, p, sizeof bytes, cudaMemcpyDeviceToHost, stream));
-        OK(cudaFreeAsync(p, stream)); /* in the stream's order, after the copy */
+        OK(cudaFreeAsync(p, stream)); /* in stream order, after the copy */
         tally_free(VT_DEVICE);
         OK(cudaMalloc(&q, 3 * MIB));
         tally_alloc(VT_DEVICE, 3 * MIB);
@@ -203,7 +203,7 @@ static int crossed_frees(void)
     return 0;
 }
 
-/* Memory that is no node's is not freed in a capture, and is as it was. */
+/* Memory that does not belong to a node is not freed in a capture, and is unchanged. */
 static int freed_in_a_capture(void)
 {
     cudaStream_t stream;
@@ -267,7 +267,8 @@ static int room_for_others(void)
     OK(cuMemFree(q));
     tally_free(VT_DEVICE);
     OK(cuCtxSetCurrent(first));
-    printf("large here %d\n", (int)cuMemAlloc(&q, 150 * MIB)); /* the other one's cache gives way */
+    /* the cache of the other context releases memory */
+    printf("large here %d\n", (int)cuMemAlloc(&q, 150 * MIB));
     tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
     OK(cuMemFree(q));
     tally_free(VT_DEVICE);
@@ -275,7 +276,7 @@ static int room_for_others(void)
     return 0;
 }
 
-/* It would share the device with what is cached, and go to and fro. */
+/* It would share the device with cached memory, and migrate back and forth. */
 static int room_for_managed(void)
 {
     size_t before, after, total;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program is told about its memory, the freed and the unknown included: ranges,
- * attributes, numbers, how much is free, and the errors of calls that are not for such
- * memory. Each question is asked of memory from cuMemAlloc; mapped memory that stands
- * behind it (policy compact) must answer alike. */
+ * Queries of memory, including freed and unknown memory: ranges, attributes, numbers, free memory,
+ * and the errors of calls that do not apply. Each query is made for memory from cuMemAlloc; mapped
+ * memory that implements it (policy compact) must give the same results. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -64,7 +63,7 @@ static int ranges(void)
         print_range(p[i], p[i]);
         print_range(p[i], p[i] + sizes[i] / 2);
         print_range(p[i], p[i] + sizes[i] - 1);
-        if (sizes[i] % 512) /* behind the end: nobody's, whatever it was rounded up to */
+        if (sizes[i] % 512) /* behind the end: unknown, however the size was rounded */
             print_range(p[i], p[i] + sizes[i]);
         puts("");
     }
@@ -118,7 +117,7 @@ static void print_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
     printf(" %d\n", pool == NULL);
 }
 
-/* The same asked at once: memory that is not known gives nothings, and no error. */
+/* All in one query: unknown memory gives default values, and no error. */
 static void print_at_once(const char *what, CUdeviceptr p)
 {
     CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -176,7 +175,7 @@ static int sync_memops(void)
     put(p);
     put(q);
     printf(" freed %d", (int)cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
-    for (int i = 0; i < 20; i++) { /* whatever address these get */
+    for (int i = 0; i < 20; i++) { /* at any addresses */
         p = get(5000);
         OK(cuPointerGetAttribute(&is[2], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
         CHECK(is[2] == 0);
@@ -273,8 +272,8 @@ static int free_memory(void)
 
 /* --- calls that are not for such memory --- */
 
-/* Plain memory is not unmapped, mapped over or given other access, and its addresses are
- * not given back: not as it is, nor as what may lie behind it. */
+/* Plain memory cannot be unmapped, mapped over or given other access, and its addresses cannot be
+ * released: neither directly, nor as the mapped memory behind it. */
 static void print_mapping(CUdeviceptr at)
 {
     static const size_t lengths[] = {4 * MIB, 2 * MIB, 20 * MIB, 64 * MIB};
@@ -312,7 +311,7 @@ static int errors_of_others_calls(void)
         CUdeviceptr at = i ? q : p;
         void *as_host = (void *)(uintptr_t)at;
         if (i)
-            put(q); /* and the same of freed memory */
+            put(q); /* and the same for freed memory */
         printf("advise %d", (int)cuMemAdvise(at, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
         printf(" prefetch %d", (int)cuMemPrefetchAsync(at, 4096, here, 0, NULL));
         printf(" range %d", (int)cuMemRangeGetAttribute(&answer, sizeof answer,

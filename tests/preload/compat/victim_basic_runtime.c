@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plain life of memory by the runtime API: every family that has a runtime
- * call of its own, failures, and nothing at all. */
+ * Basic use of memory by the runtime API: every family that has a runtime function, failures, and
+ * no use at all. */
 #include <cuda_runtime_api.h>
 
 #include "victim.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a capture forbids and allows, in each mode and from other threads, after the
- * program has freed memory that a cache would keep: the answers and what becomes of the
- * capture must be the driver's. */
+ * Operations that a capture forbids and allows, in each mode and from other threads, after the
+ * program has freed memory that a cache would keep: results and the state of the capture must be
+ * the driver's. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static void release(void *p)
     tally_free(VT_DEVICE);
 }
 
-/* Memory that a cache has for the next request of that size. */
+/* Memory that a cache keeps for the next request of that size. */
 static void fill_cache(void)
 {
     void *p[4];
@@ -47,7 +47,7 @@ static cudaStream_t new_stream(void)
     return s;
 }
 
-/* An allocation that may be refused; freed again if it was not. */
+/* An allocation that may be refused; freed again if it succeeded. */
 static int try_malloc(size_t bytes)
 {
     void *p;
@@ -154,7 +154,7 @@ static int other_threads(void)
     return 0;
 }
 
-/* The capturing thread lets itself do what its capture forbids. */
+/* The capturing thread permits itself what its capture forbids. */
 static int relaxed_by_exchange(void)
 {
     cudaStream_t s = new_stream();
@@ -251,7 +251,7 @@ static int forks_to_other_streams(void)
         OK(cudaEventRecord(forked, a));
         OK(cudaStreamWaitEvent(b, forked, 0));
         OK(cudaMemsetAsync(p, 1, MIB, b));
-        if (i == 0) { /* else the fork never comes back, which is an error */
+        if (i == 0) { /* else the fork never joins again, which is an error */
             OK(cudaEventRecord(joined, b));
             OK(cudaStreamWaitEvent(a, joined, 0));
         }
@@ -265,7 +265,7 @@ static int forks_to_other_streams(void)
     return 0;
 }
 
-/* A stream destroyed in mid-capture takes the capture with it. */
+/* A stream destroyed during a capture destroys the capture. */
 static int abandoned(void)
 {
     fill_cache();
@@ -321,7 +321,7 @@ static int to_a_graph(void)
     return 0;
 }
 
-/* Captures in a thread's own default stream, one in each of two threads at a time. */
+/* Captures in a thread's own default stream, in two threads at the same time. */
 static void *own_stream(void *arg)
 {
     cudaGraph_t graph;
@@ -348,7 +348,7 @@ static int own_default_streams(void)
     return 0;
 }
 
-/* The context of a capture is destroyed; another one goes on. */
+/* The context of a capture is destroyed; another one continues. */
 static int context_ends(void)
 {
     CUcontext context;
@@ -367,7 +367,7 @@ static int context_ends(void)
     return 0;
 }
 
-/* In a relaxed capture memory is to be had, also where a cache holds it. */
+/* In a relaxed capture memory can be allocated, even if a cache holds it. */
 static int relaxed_when_memory_is_short(void)
 {
     cudaStream_t s = new_stream();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts that come and go with memory live, several on one device and on several
- * devices, primary contexts reset and let go in mid-run. What dies with a context is
- * tallied as freed; what does not is used afterwards. */
+ * Contexts created and destroyed with live memory, several on one device and on several devices,
+ * primary contexts reset and released during the run. Memory destroyed with a context is tallied as
+ * freed; other memory is used afterwards. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -50,7 +50,8 @@ static long resident_kib(void)
     return kib;
 }
 
-/* Each busy stream has a thread of the simulated device, which stays: as many in all runs. */
+/* Each busy stream has a thread of the simulated device, which stays: the same number in all
+ * runs. */
 static void busy_streams(void)
 {
     enum { STREAMS = 8 };
@@ -60,7 +61,7 @@ static void busy_streams(void)
     tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
-    for (size_t i = 0; i < STREAMS; i++) /* each its part: these are threads of the simulator */
+    for (size_t i = 0; i < STREAMS; i++) /* each uses its own: these are threads of the simulator */
         OK(cudaMemsetAsync((char *)p + i * 8 * MIB, (int)i, 8 * MIB, streams[i]));
     OK(cudaDeviceSynchronize());
     for (int i = 0; i < STREAMS; i++)
@@ -108,7 +109,7 @@ static int let_go_and_retained(void)
     return 0;
 }
 
-/* Retained twice: the first release lets nothing go. */
+/* Retained twice: the first release frees nothing. */
 static int retained_twice(void)
 {
     CUcontext context;
@@ -153,7 +154,7 @@ static int destroyed_with_every_family(void)
     return 0;
 }
 
-/* Memory of a pool is the pool's, not the context's. */
+/* Memory of a pool belongs to the pool, not to the context. */
 static int pool_memory_outlives(void)
 {
     OK(cuInit(0));
@@ -207,7 +208,8 @@ static int thousand_streams(void)
         tally_alloc(VT_ASYNC, (int64_t)MIB);
         OK(cudaFreeAsync(p, s));
         tally_free(VT_ASYNC);
-        OK(cudaStreamSynchronize(s)); /* or the simulated device has threads for many at once */
+        /* otherwise the simulated device has threads for many at once */
+        OK(cudaStreamSynchronize(s));
         OK(cudaStreamDestroy(s));
         if (i == 1000)
             at_1000 = resident_kib();
@@ -238,7 +240,7 @@ static int several_on_one_device(void)
             OK(cuCtxSynchronize()); /* another context's copy does not wait for it */
             OK(cuCtxPopCurrent(&popped));
         }
-        for (int c = 0; c < 3; c++) { /* each frees what another allocated */
+        for (int c = 0; c < 3; c++) { /* each frees memory that another allocated */
             OK(cuCtxPushCurrent(contexts[(c + round) % 3]));
             for (int i = 0; i < 8; i++) {
                 unsigned char byte = 9;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of every kind, by both layers, which is also watched by the library that
- * the driver loads (CUDA_INJECTION64_PATH). There it is only told of calls. */
+ * Memory of every kind, by both layers, also recorded by the library that the driver loads
+ * (CUDA_INJECTION64_PATH), which only receives reports of calls. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -144,8 +144,8 @@ static void *churn(void *arg)
     return NULL;
 }
 
-/* Addresses change hands between threads: each free must be told before the next
- * owner's allocation. */
+/* Addresses are reused between threads: each free must be reported before the next owner's
+ * allocation. */
 static int threads(void)
 {
     pthread_t thread[8];

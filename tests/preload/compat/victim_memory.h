@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plain device memory for a victim, in its tally. Header-only, as victim.h is. */
+ * Plain device memory for a victim, counted in its tally. Header-only, as victim.h is. */
 #ifndef VS_VICTIM_MEMORY_H
 #define VS_VICTIM_MEMORY_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs with a profiler of their own (profiler_stand_in.h), which comes before
- * ours, after it, or again and again. It must have all that it has without us; ours
- * steps aside, says so once, and goes on recording memory. */
+ * Programs with a profiler of their own (profiler_stand_in.h), which starts before ours, after it,
+ * or repeatedly. It must work as without us; ours stops with one message, and continues to record
+ * memory. */
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -25,7 +25,7 @@ static void memory_end(void)
     tally_free(VT_DEVICE);
 }
 
-/* *n* copies and 2 *n* memsets, and one allocation, all done when it returns. */
+/* *n* copies, 2 *n* memsets and one allocation, all complete when it returns. */
 static void work(int n)
 {
     static char host[4096];
@@ -100,8 +100,8 @@ static int records_without_subscription(void)
     return 0;
 }
 
-/* The same two where the driver loads the library (CUDA_INJECTION64_PATH): nothing tells it
- * then that another profiler comes, so it must have left all records alone. */
+/* The same two if the driver loads the library (CUDA_INJECTION64_PATH): it is not told of another
+ * profiler then, so it must not use any records. */
 static int records_from_the_start(void)
 {
     profiler_find();
@@ -220,7 +220,7 @@ static int two_of_them(void)
     return 0;
 }
 
-/* Asking for the time or the name of an error is no profiling: nobody leaves. */
+/* Querying the time or the name of an error is not profiling: our collector stays. */
 static int only_asks(void)
 {
     uint64_t now;
@@ -245,8 +245,8 @@ static long cupti_mapped(void)
     return n;
 }
 
-/* The option kernels=off keeps us out of CUPTI altogether: the library is not opened,
- * and who profiles hears nothing of us. */
+/* With the option kernels=off we do not use CUPTI: the library is not opened, and a profiler is
+ * unaffected. */
 static int has_cupti_for_itself(void)
 {
     memory_begin();

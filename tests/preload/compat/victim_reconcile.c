@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of every kind held at once, with a question what is free while it is held, so
- * that a reading of the device has all of it to explain. check_reconcile.py looks at
- * what the report makes of each case. */
+ * Memory of every kind held at the same time, with a query of free memory while it is held, so that
+ * a reading of the device has to explain all of it. check_reconcile.py checks the report of each
+ * case. */
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 #define MIB ((size_t)1 << 20)
 #define KIB ((size_t)1 << 10)
 
-/* Both answers are the device's; what is free differs with a cache in front. */
+/* Both results are the device's; free memory differs with a cache. */
 static void ask(void)
 {
     size_t unused, total;
@@ -60,7 +60,7 @@ static int pools(void)
     tally_free(VT_ASYNC);
     OK(cudaStreamSynchronize(stream));
     void *e = take(64 * MIB);
-    ask(); /* the pool keeps what is free in it */
+    ask(); /* the pool keeps its free memory */
     OK(cudaFreeAsync(a, stream));
     OK(cudaFreeAsync(c, stream));
     tally_free(VT_ASYNC);
@@ -180,7 +180,7 @@ static int captured(void)
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(cudaMemGetInfo(&unused, &total));
     OK(cudaMemsetAsync(p, 0, 2 * MIB, stream));
-    OK(cudaStreamEndCapture(stream, &graph)); /* nothing of ours invalidated it */
+    OK(cudaStreamEndCapture(stream, &graph)); /* we have not invalidated it */
     OK(cudaGraphDestroy(graph));
     OK(cudaStreamDestroy(stream));
     give(p);
@@ -189,7 +189,7 @@ static int captured(void)
 
 static char variable[20 * MIB]; /* __device__ char variable[20 << 20]; */
 
-/* What nvcc puts into a program's start-up code for a variable in an image. */
+/* The code that nvcc adds to a program's start-up for a variable in an image. */
 void **__cudaRegisterFatBinary(void *image);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
@@ -200,13 +200,13 @@ static int variables(void)
     static struct {
         int magic, version;
         const void *data, *unused;
-    } wrapper = {0x466243b1, 1, (const void *)8, NULL}; /* nothing but the wrapper is looked at */
+    } wrapper = {0x466243b1, 1, (const void *)8, NULL}; /* only the wrapper is read */
     void **image = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterVar(image, variable, (char *)"variable", "variable", 0, sizeof variable, 0, 0);
     __cudaRegisterFatBinaryEnd(image);
     void *p = take(2 * MIB), *address;
     ask();
-    usleep(50000); /* what is asked at once again is no news */
+    usleep(50000); /* an immediate second query would not be recorded */
     OK(cudaMemcpyToSymbol(variable, "some", 4, 0, cudaMemcpyHostToDevice));
     ask();
     for (int i = 0; i < 1000; i++)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs with one planted bug each, and what they should have been. `checker_cases
- * NAME SEED`: the seed draws how long kernels and pauses take, so that a bug shows
- * itself in the data in some runs only. run_cases.py says which report each must
- * give. A case is bugs in the style of real ones: a caching allocator that hands out
- * a block too early, a stream that misses a wait, a buffer freed too soon.
+ * Programs with one deliberate bug each, and their correct versions. `checker_cases NAME SEED`: the
+ * seed determines how long kernels and pauses take, so that a bug changes the data in some runs
+ * only. run_cases.py contains the report that each must give. The bugs follow real ones: a caching
+ * allocator that reuses a block too early, a stream that lacks a wait, a buffer freed too soon.
  *
- * Functions that submit work are named after their part and are never inlined: the
- * test looks for them in the reported stacks. */
+ * Functions that submit work are named after their part and are never inlined: the test looks for
+ * them in the reported stacks. */
 #include <cuda.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,16 +16,16 @@
 
 #include "vramscope_simulator.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* exported for their names alone */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* exported for their names only */
 #define EXPORTED __attribute__((noinline, noclone, visibility("default")))
 #define PART EXPORTED void
-#define KEEP __asm__ volatile("" ::: "memory") /* the call before it is no tail call */
+#define KEEP __asm__ volatile("" ::: "memory") /* prevents a tail call before it */
 #define OK(call) must((call), #call, __LINE__)
 #define N 4096
 #define BYTES (N * sizeof(float))
 
 static unsigned long random_state = 88172645463325252u;
-static int failed; /* a call answered with the checker's sticky error */
+static int failed; /* a call returned the checker's sticky error */
 
 static unsigned draw(unsigned below)
 {
@@ -86,7 +85,7 @@ static void scale(const struct vramscope_sim_launch *l, unsigned long first, uns
     }
 }
 
-/* opaque(void *what, int us): says nothing of what it touches */
+/* opaque(void *what, int us): declares no accesses */
 static void opaque(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
 {
     (void)first, (void)last;
@@ -219,7 +218,7 @@ static void *pinned(void)
 
 struct cached {
     CUdeviceptr at;
-    CUevent last_use; /* of the stream that gave it back */
+    CUevent last_use; /* of the stream that freed it */
     CUstream stream;
     int free;
 };
@@ -310,7 +309,7 @@ static void missing_wait(void) { two_streams(0, 0); }
 static void event_too_early(void) { two_streams(1, 1); }
 static void event_wait(void) { two_streams(1, 0); }
 
-/* One page at two addresses: what is written at one is read at the other. */
+/* One page at two addresses: written at one, read at the other. */
 static void aliases(int wait)
 {
     const size_t page = 2 << 20;
@@ -344,7 +343,7 @@ static void aliases(int wait)
 static void alias_wait(void) { aliases(1); }
 static void alias_missing_wait(void) { aliases(0); }
 
-/* A stream tells the other by a value in memory. */
+/* A stream signals another by a value in memory. */
 static void by_value(int wait)
 {
     CUstream a = stream(), b = stream();
@@ -366,8 +365,8 @@ static void by_value(int wait)
 static void value_wait(void) { by_value(1); }
 static void value_missing_wait(void) { by_value(0); }
 
-/* The consumer's stream waits until a flag says so: written by the producer's stream
- * after its work, or by the host when it has waited; a copy tells as well. */
+/* The consumer's stream waits for a flag: written by the producer's stream after its work, or by
+ * the host after a wait; a copy writes it as well. */
 static void flag(int who)
 {
     CUstream a = stream(), b = stream();
@@ -417,7 +416,7 @@ static void host_sync(int sync)
 
 static void stream_sync(void) { host_sync(1); }
 
-/* A long pause is no order, even when the work is always done by then. */
+/* A long pause does not order work, even if the work is always done by then. */
 static void sleep_is_no_sync(void)
 {
     CUstream a = stream(), b = stream();
@@ -457,7 +456,7 @@ static void legacy(unsigned flags)
 static void legacy_orders_blocking(void) { legacy(CU_STREAM_DEFAULT); }
 static void legacy_not_nonblocking(void) { legacy(CU_STREAM_NON_BLOCKING); }
 
-/* Two blocking streams are in order when work in the default stream lies between. */
+/* Two blocking streams are ordered by work in the default stream between them. */
 static void legacy_between(void)
 {
     CUstream a, b;
@@ -554,7 +553,8 @@ PART halo(int overlap)
     CUevent done[2] = {event(), event()};
     CUdeviceptr grid = allocator(2 * BYTES), edge[2] = {allocator(BYTES), allocator(BYTES)};
     for (int step = 0; step < 4; step++) {
-        for (int i = 0; i < 2; i++) { /* the inner part: all but the row next to the other */
+        /* the inner part: all except the row next to the other device's */
+        for (int i = 0; i < 2; i++) {
             CUdeviceptr at = grid + (CUdeviceptr)i * (BYTES + 1024);
             launch_fill(at, (int)((BYTES - 1024) / sizeof(float)) + (overlap ? 300 : 0),
                         (float)step, s[i]);
@@ -614,7 +614,7 @@ static void pool_other_stream(void)
     OK(cuStreamWaitEvent(b, ready, 0));
     consumer(p, out, b);
     pause_a_little();
-    pool_releaser(p, a); /* a knows nothing of the work in b */
+    pool_releaser(p, a); /* a does not wait for the work in b */
     OK(cuCtxSynchronize());
 }
 
@@ -637,7 +637,7 @@ static void pool_ordered(void)
     OK(cuCtxSynchronize());
 }
 
-/* Memory used in another stream that knows nothing of its allocation. */
+/* Memory used in another stream that does not wait for its allocation. */
 static void pool_before_alloc(void)
 {
     CUstream a = stream(), b = stream();
@@ -648,7 +648,7 @@ static void pool_before_alloc(void)
     OK(cuMemFree(p));
 }
 
-/* Many streams take from and give back to one pool, each for itself. */
+/* Many streams allocate from and free to one pool, each its own blocks. */
 static void pool_churn(void)
 {
     CUstream s[4];
@@ -753,7 +753,7 @@ PART launcher(CUgraphExec graph, CUstream s)
     KEEP;
 }
 
-/* Two streams captured, launched three times over. */
+/* Two streams captured, launched three times. */
 static void graph(int forget)
 {
     CUstream a = stream(), b = stream();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vector clocks and the map of accesses, against an oracle that keeps every access
- * to every byte and compares each pair. The map may forget who is no longer needed,
- * so the two must agree on this: whatever the map reports is a conflict between two
- * accesses that nothing orders; and of a byte that has any, the first is reported. */
+ * Vector clocks and the map of accesses, compared with an oracle that keeps every access to every
+ * byte and compares each pair. The map may drop accesses that are no longer needed, so the two must
+ * agree on this: every report of the map is a conflict between two unordered accesses; and of a
+ * byte with conflicts, the first is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ struct history {
     struct step steps[STEPS];
     unsigned count;
     bool raced[SPACE], written[SPACE];
-    bool reported[SPACE]; /* by the map, in the step under way */
+    bool reported[SPACE]; /* by the map, in the current step */
     const struct step *now;
     unsigned false_reports;
 };
@@ -143,7 +143,7 @@ static void one_history(uint64_t seed)
     unsigned joins = 1 + draw(4);
     while (h.count < STEPS - 4) {
         uint32_t lane = 1 + draw(LANES), other = 1 + draw(LANES);
-        for (unsigned j = draw(joins + 1); j; j--) { /* wait for all that other has done */
+        for (unsigned j = draw(joins + 1); j; j--) { /* wait for all work of the other so far */
             assert_true(vs_sim_clock_join(&clocks[lane], clocks[other]));
             assert_true(vs_sim_clock_raise(&clocks[lane], other, seq[other]));
             other = 1 + draw(LANES);
@@ -222,7 +222,7 @@ static void neighbours_do_not_conflict_and_one_byte_does(void **state)
     vs_sim_actor_unref(b);
 }
 
-/* Forgetting must not invent conflicts: more readers than are kept, then a write. */
+/* Dropped accesses must not invent conflicts: more readers than are kept, then a write. */
 static void more_readers_than_are_kept_are_no_false_alarm(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays and mipmapped arrays: what may be created, what they say of themselves,
- * and that copies put bytes where the descriptor says. */
+ * Arrays and mipmapped arrays: valid descriptions, their attributes, and that copies write to the
+ * described place. */
 #include "conf.h"
 
 /* The next group begins without a last error. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream capture: what becomes of work, what it forbids, and how it ends. */
+ * Stream capture: captured work, forbidden operations, and the end of a capture. */
 #include "conf.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static int setup(void **state)
                : 0;
 }
 
-/* A capture that a failed case left open would fail the others. */
+/* A capture that a failed case left open would make others fail. */
 static int end_all(void **state)
 {
     CUstream streams[] = {p.a, p.b, p.blocking};
@@ -91,7 +91,7 @@ static size_t node_count(CUgraph graph)
     return count;
 }
 
-/* How many of the nodes, which come in any order, are of this type? */
+/* Number of nodes of this type; the order of nodes is undefined. */
 static int nodes_of(CUgraph graph, CUgraphNodeType wanted)
 {
     CUgraphNode nodes[8];
@@ -106,7 +106,7 @@ static int nodes_of(CUgraph graph, CUgraphNodeType wanted)
     return found;
 }
 
-/* The node on which alone the next one captured would depend. */
+/* The only dependency of the next captured node. */
 static CUgraphNode last_captured(CUstream stream)
 {
     CUstreamCaptureStatus status;
@@ -126,7 +126,7 @@ static void launch(CUgraph graph, CUstream stream)
     DO(cuGraphExecDestroy(exec));
 }
 
-/* The capture of *stream* must be found invalidated, and ended so. */
+/* Ends the capture of *stream*, which must be invalidated. */
 static void ends_invalid(CUstream stream)
 {
     CUgraph graph = (CUgraph)1;
@@ -336,7 +336,7 @@ static void unsafe_calls_depend_on_the_mode(void **state)
 struct other_thread {
     CUcontext ctx;
     CUstreamCaptureMode mode;
-    bool ends; /* it ends the capture, rather than allocate */
+    bool ends; /* it ends the capture instead of allocating */
     CUresult allocated, ended;
 };
 

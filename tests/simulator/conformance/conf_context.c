@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts: primary ones and their counted use, explicit ones, the stack of each
- * thread. By the driver interface alone and first of all groups: what the runtime
- * retains of the primary context is its own affair. */
+ * Contexts: primary ones and their reference count, explicit ones, the stack of each thread. By the
+ * driver interface alone and before all other groups: the runtime's references to the primary
+ * context are unspecified. */
 #include "conf.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies and memsets: every direction, shapes with pitches and offsets, and when
- * the host may go on. */
+ * Copies and memsets: every direction, shapes with pitches and offsets, and when the call returns.
+ */
 #include "conf.h"
 
 #define SYNC "cuda_runtime_api.h, API synchronization behavior: "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUPTI: which records come of what a program does, and how they belong together;
- * callbacks; errors. Everything is of the runtime API and without kernels, whose
- * device code would have to exist. A copy of the records is kept as they arrive. */
+ * CUPTI: the records of a program's work and their relations; callbacks; errors. Uses the runtime
+ * API without kernels, whose device code would have to exist. A copy of the records is stored on
+ * arrival. */
 #include "conf.h"
 
 #include <cupti.h>
@@ -57,7 +57,7 @@ static void CUPTIAPI take(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_
 
 static void flush(void) { DO(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)); }
 
-/* Begin anew: what came before is forgotten. */
+/* Removes the records so far. */
 static void forget(void)
 {
     DO(cudaDeviceSynchronize());
@@ -315,7 +315,7 @@ static void functions_can_be_left_out(void **state)
     flush();
     FACT(!call_of(ID(cudaMalloc_v3020)), "cupti_activity.h, cuptiActivityEnableRuntimeApi");
     FACT(call_of(ID(cudaFree_v3020)) != NULL, "cupti_activity.h, cuptiActivityEnableRuntimeApi");
-    enable(RUNTIME); /* overrides what was left out */
+    enable(RUNTIME); /* overrides the disabled ones */
     disable(RUNTIME);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Devices: how many, what they are called, what they say of themselves, and that
- * the driver and the runtime say the same. No context is needed for any of it. */
+ * Devices: number, names and attributes, and that the driver and the runtime return the same. No
+ * context is needed. */
 #include "conf.h"
 
 #include <stdio.h>

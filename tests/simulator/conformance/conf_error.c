@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors: their names and texts, and the last error each thread's runtime keeps. */
+ * Errors: their names and texts, and the last error of each thread in the runtime. */
 #include "conf.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events: what a record means, when it is complete, what can be measured. Between
- * streams they are facts of the group "stream". */
+ * Events: the meaning of a record, its completion, time measurement. Events between streams are in
+ * the group "stream". */
 #include "conf.h"
 
 #define RECORD_RULE "cuda.h, cuEventRecord: captures what is in the stream at the time of the call"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * External memory: what holds without a graphics library to import from. */
+ * External memory: facts that need no graphics library to import from. */
 #include "conf.h"
 
 static CUcontext context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of graphs: allocation and free nodes, who may free what, and what a device
- * keeps for graphs. */
+ * Memory of graphs: allocation and free nodes, permitted frees, and the memory that a device keeps
+ * for graphs. */
 #include "conf.h"
 
 #define BYTES ((size_t)3 << 20)

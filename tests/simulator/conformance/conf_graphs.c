@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs: their nodes and edges, what instantiating and launching does, and what
- * can be changed afterwards. */
+ * Graphs: their nodes and edges, the effects of instantiation and launch, and permitted updates. */
 #include "conf.h"
 
 #include <stdio.h>
@@ -130,7 +129,7 @@ static unsigned char byte(CUdeviceptr at)
     return value;
 }
 
-/* Streams that are not blocking do not wait for the legacy stream. */
+/* Non-blocking streams do not wait for the legacy stream. */
 static void clear(void)
 {
     DO(cuMemsetD8(p.device, 0, BYTES));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Page-locked host memory: allocated, registered, and how the device names it. */
+ * Page-locked host memory: allocated, registered, and its device address. */
 #include "conf.h"
 
 #define UNIFIED "cuda.h, unified addressing, automatic mapping of host allocated memory: "

@@ -47,7 +47,7 @@ static void need_ipc(void)
     conf_need_processes();
 }
 
-/* Byte i of what the producer writes, and of what the consumer answers. */
+/* Byte i of the producer's data, and of the consumer's reply. */
 static unsigned char pattern(size_t i, unsigned char seed) { return (unsigned char)(i * 7 + seed); }
 
 static void write_pattern(CUdeviceptr at, size_t bytes, unsigned char seed)
@@ -121,14 +121,15 @@ static void consume_after_event(int socket)
     PEER(!cuIpcOpenEventHandle(&ready, message.ready));
     PEER(!cuIpcOpenEventHandle(&consumed, message.consumed));
     PEER(!cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    /* what runs behind the wait is used once before, should it be loaded lazily */
+    /* the function that runs behind the wait is used once before, in case of lazy loading */
     PEER(!cuMemAlloc(&own, BYTES / 2) && !cuMemsetD8Async(own, 0, BYTES / 2, stream));
     PEER(!cuStreamSynchronize(stream) && !cuMemFree(own));
     PEER(cuEventQuery(ready) == CUDA_ERROR_NOT_READY);
     PEER(!cuStreamWaitEvent(stream, ready, 0));
     PEER(!cuMemsetD8Async(at, 0x66, BYTES / 2, stream));
     PEER(!cuEventRecord(consumed, stream));
-    PEER(cuEventQuery(consumed) == CUDA_ERROR_NOT_READY); /* the producer holds it back */
+    /* the producer has not signalled it yet */
+    PEER(cuEventQuery(consumed) == CUDA_ERROR_NOT_READY);
     PEER(!peer_send(socket, &done, 1, -1));
     PEER(!cuEventSynchronize(consumed));
     PEER(!cuEventQuery(ready));
@@ -156,7 +157,7 @@ static void consume_descriptor(int socket)
     PEER(!cuMemAddressReserve(&at, bytes, 0, 0, 0) && !cuMemMap(at, bytes, 0, handle, 0) &&
          !cuMemSetAccess(at, bytes, &both, 1));
     PEER(!peer_send(socket, &done, 1, -1));
-    PEER(!peer_receive(socket, &done, 1, NULL)); /* the producer has let go of it */
+    PEER(!peer_receive(socket, &done, 1, NULL)); /* the producer has signalled it */
     PEER(holds_pattern(at, bytes, 3));
     PEER(!cuMemUnmap(at, bytes) && !cuMemAddressFree(at, bytes) && !cuMemRelease(handle));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels that compute on a GPU and on the simulated one alike:
+ * Kernels that compute the same on a GPU and on the simulated one:
  *   conf_fill(out, value, count)   out[i] = value
  *   conf_add(out, value, count)    out[i] += value
  *   conf_copy(out, in, count)      out[i] = in[i]
@@ -12,9 +12,9 @@
 
 extern const char conf_ptx[];
 
-/* conf_module: them, loaded into the current context. */
+/* conf_module: loads them into the current context. */
 CUmodule conf_module(void);
-/* conf_function: by its name. */
+/* conf_function: finds one by name. */
 CUfunction conf_function(CUmodule module, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points by name and version: cuGetProcAddress and what the runtime makes of
- * it. Functions are called through what is found, not compared with symbols. */
+ * Entry points by name and version: cuGetProcAddress and the runtime's use of it. Functions are
+ * called through the returned pointers, not compared with symbols. */
 #include "conf.h"
 
 #define RULE "cuda.h, cuGetProcAddress: "

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * conformance [GROUP]...: checks the facts of these groups, or of all. Exit status
- * 0 when all hold, 1 when one does not, 2 for an unknown group, 77 without a device.
- * conformance --ptx: prints the kernels, for an assembler to read.
- * conformance --list: prints the groups' names. */
+ * conformance [GROUP]...: checks the facts of these groups, or of all. Exit status 0 if all hold, 1
+ * if one does not, 2 for an unknown group, 77 without a device. conformance --ptx: prints the
+ * kernels for an assembler. conformance --list: prints the groups' names. */
 #include "conf_kernels.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 static unsigned facts, left_out;
-static int abandoned; /* a fact did not hold: gates let go */
+static int abandoned; /* a fact did not hold: gates open */
 
-/* Whatever waits behind a gate is let go, so that the next case finds idle streams. */
+/* Opens all gates, so that the next case finds idle streams. */
 static void give_up(const char *file, int line)
 {
     conf_open(&abandoned);
@@ -107,7 +106,7 @@ static const struct {
 #undef CONF_GROUP
 };
 
-/* How many cases of it failed; -1: there is no such group. NULL: of all groups. */
+/* Number of its failed cases; -1: unknown group. NULL: of all groups. */
 static int run_named(const char *name)
 {
     int failed = 0;
@@ -119,7 +118,8 @@ static int run_named(const char *name)
     return name ? -1 : failed;
 }
 
-/* What a user may have set to debug would keep work behind a gate, or load a kernel there. */
+/* Removes debug settings of the user that would delay work behind a gate, or load a kernel
+ * there. */
 static void settle_environment(void)
 {
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */

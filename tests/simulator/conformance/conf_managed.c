@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Managed memory: one pointer for host and device, and what can be advised and
- * asked about a range. The host touches it only while the device is idle. */
+ * Managed memory: one pointer for host and device, and advice and attributes of a range. The host
+ * accesses it only while the device is idle. */
 #include "conf.h"
 
 #define BYTES ((size_t)2 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream memory operations: values written and waited for in stream order. */
+ * Stream memory operations: writes and waits for values in stream order. */
 #include "conf.h"
 
 static CUcontext ctx;
@@ -21,7 +21,7 @@ static int start(void **state)
     return 0;
 }
 
-/* The one attribute of today's operations; those of 32 bits have none of their own. */
+/* The one attribute of the current operations; the 32-bit ones have none of their own. */
 static void need_operations(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS),
@@ -71,8 +71,8 @@ static void writes_wait_for_earlier_work(void **state)
     FACT_EQ(word[0], 1, "cuda.h, cuStreamWriteValue32: in the stream's order");
 }
 
-/* Does a wait for *value* with *flags* hold the stream while the word is *before*,
- * and no longer when it is *after*? */
+/* Does a wait for *value* with *flags* block the stream while the word is *before*, and pass when
+ * it is *after*? */
 static bool waits(uint32_t before, uint32_t after, uint32_t value, unsigned flags)
 {
     word[0] = before;
@@ -127,7 +127,7 @@ static void sixty_four_bits_are_compared_as_such(void **state)
 
 static void batches_run_in_order(void **state)
 {
-    static CUstreamBatchMemOpParams list[256]; /* the last fact names so many */
+    static CUstreamBatchMemOpParams list[256]; /* the last fact needs so many */
     (void)state;
     need_operations();
     memset(list, 0, sizeof list);

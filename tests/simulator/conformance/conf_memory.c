@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory: allocating, freeing, what is free, and that the runtime and the
- * driver speak of the same memory. */
+ * Device memory: allocation, free, the amount of free memory, and that the runtime and the driver
+ * use the same memory. */
 #include "conf.h"
 
 #define INTEROPERABILITY "CUDA programming guide, interoperability between runtime and driver: "

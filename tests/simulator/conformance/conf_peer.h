@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A second process for tests of sharing: this program again, started before it
- * touches CUDA, connected by a socket that also carries descriptors. Each side
- * sends and receives whole messages; the peer's exit status says whether it is
- * satisfied. A step that fails in the peer ends it with a line on standard error. */
+ * A second process for tests of sharing: this program again, started before it uses CUDA, connected
+ * by a socket that also transfers descriptors. Each side sends and receives whole messages; the
+ * peer's exit status is its result. A failed step in the peer ends it with a line on standard
+ * error. */
 #ifndef CONF_PEER_H
 #define CONF_PEER_H
 
@@ -23,7 +23,7 @@ struct peer {
     int socket;
 };
 
-/* peer_start: this program with *role* for its peer_role(). -1 in pid: it could not be. */
+/* peer_start: starts this program with *role* for its peer_role(). pid is -1 if that failed. */
 static inline struct peer peer_start(const char *role)
 {
     int ends[2];
@@ -47,7 +47,7 @@ static inline struct peer peer_start(const char *role)
 /* peer_role: in the peer, its role; NULL elsewhere. */
 static inline const char *peer_role(void) { return getenv(PEER_ROLE); }
 
-/* peer_end: wait for its end; its exit status, 128 and more for a signal. */
+/* peer_end: waits for its end; returns its exit status, 128 and more for a signal. */
 static inline int peer_end(struct peer *peer)
 {
     int status = 0;
@@ -79,8 +79,8 @@ static inline int peer_send(int socket, const void *data, size_t bytes, int fd)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)bytes ? 0 : -1;
 }
 
-/* peer_receive: exactly *bytes*, and the descriptor that came along into *fd* (may be
- * NULL). 0: received; -1: the other side is gone or sent something else. */
+/* peer_receive: receives exactly *bytes*, and an accompanying descriptor into *fd* (may be NULL).
+ * 0: received; -1: the other side has ended or sent something else. */
 static inline int peer_receive(int socket, void *data, size_t bytes, int *fd)
 {
     struct iovec part = {data, bytes};
@@ -100,7 +100,7 @@ static inline int peer_receive(int socket, void *data, size_t bytes, int *fd)
     return 0;
 }
 
-/* PEER: in the peer, *condition* or the end. */
+/* PEER: in the peer, ends it unless *condition*. */
 #define PEER(condition)                                                              \
     do {                                                                             \
         if (!(condition)) {                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is known of a pointer: one case asks the same of every family of memory. */
+ * Pointer attributes: one case makes the same queries for every family of memory. */
 #include "conf.h"
 
 #define ATTRIBUTE "cuda.h, cuPointerGetAttribute: "

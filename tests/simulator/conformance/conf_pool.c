@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream-ordered allocation from the default pool and from created ones. Facts
- * about what is reserved use created pools, where nobody else allocates. */
+ * Stream-ordered allocation from the default pool and from created ones. Facts about reserved
+ * memory use created pools, which have no other users. */
 #include "conf.h"
 
 #define GUIDE "CUDA programming guide, stream ordered memory allocator: "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What ranges of managed memory say of themselves: prefetches and advice given to
- * parts of an allocation, and questions about others. */
+ * Attributes of ranges of managed memory: prefetches and advice for parts of an allocation, and
+ * queries of other parts. */
 #include "conf.h"
 
 #define LAST CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION

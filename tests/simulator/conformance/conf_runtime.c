@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The runtime: its current device, the primary context it shares with the driver,
- * its streams and host functions, and functions and symbols it does not know. */
+ * The runtime: its current device, the primary context it shares with the driver, its streams and
+ * host functions, and unknown functions and symbols. */
 #include "conf.h"
 
 #include <pthread.h>

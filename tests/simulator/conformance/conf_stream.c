@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams: which work waits for which. A gate (conf.h) holds a stream open where a
- * fact is about "not yet"; that something does not wait is shown by waiting for it
- * while the gate is closed. */
+ * Streams: the order between their work. A gate (conf.h) keeps a stream busy for a fact about "not
+ * yet"; that work does not wait is shown by waiting for it while the gate is closed. */
 #include "conf.h"
 
 #include <pthread.h>
@@ -28,7 +27,7 @@ static int setup(void **state)
         cuMemHostAlloc((void **)&p.host, BYTES, 0) || cuStreamCreate(&p.a, CU_STREAM_DEFAULT) ||
         cuStreamCreate(&p.b, CU_STREAM_DEFAULT) || cuStreamCreate(&p.free, CU_STREAM_NON_BLOCKING))
         return -1;
-    /* what is used behind gates is used once before, should it be loaded lazily */
+    /* functions used behind gates are used once before, in case of lazy loading */
     if (cuMemsetD8Async(p.device, 0, BYTES, p.a) ||
         cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a) || cuMemsetD8(p.device, 0, BYTES))
         return -1;
@@ -169,7 +168,7 @@ static void *visit_thread(void *arg)
     v->set = cuCtxSetCurrent(v->ctx);
     v->first = cuStreamSynchronize(CU_STREAM_PER_THREAD); /* it exists from here on */
     pthread_barrier_wait(&v->barrier);
-    pthread_barrier_wait(&v->barrier); /* the other one has work that does not end */
+    pthread_barrier_wait(&v->barrier); /* the other stream has work that does not end */
     v->work = cuMemsetD8Async(p.device, 9, BYTES, CU_STREAM_PER_THREAD);
     v->done = cuStreamSynchronize(CU_STREAM_PER_THREAD);
     cuStreamGetId(CU_STREAM_PER_THREAD, &v->id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA_VISIBLE_DEVICES. It is read once by a process, so each case runs this
- * program again with a list and reads what it counted: the UUIDs of its devices. */
+ * CUDA_VISIBLE_DEVICES. A process reads it once, so each case runs this program again with a list
+ * and reads the UUIDs of its devices. */
 #include "conf.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct {
     CUuuid uuid[DEVICES_MAX];
 } seen;
 
-/* In the child: the UUIDs to the pipe. */
+/* In the child: writes the UUIDs to the pipe. */
 static int report(int fd)
 {
     int count = 0;
@@ -32,7 +32,7 @@ static int report(int fd)
     return 0;
 }
 
-/* Into *seen* what a process with this list counts. */
+/* Stores in *seen* the devices of a process with this list. */
 static void look(const char *list)
 {
     int fds[2], status;

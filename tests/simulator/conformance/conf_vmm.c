@@ -82,7 +82,7 @@ static void unmapped(CUdeviceptr at, size_t bytes)
     DO(cuMemAddressFree(at, bytes));
 }
 
-/* Does every byte from *at* on read as *value*? */
+/* Is every byte from *at* on equal to *value*? */
 static bool all_are(CUdeviceptr at, size_t bytes, unsigned char value)
 {
     unsigned char *copy = malloc(bytes);

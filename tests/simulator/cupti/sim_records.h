@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collects activity records for the CUPTI tests: every record delivered is kept, in
- * order, until records_forget. Any thread may deliver. */
+ * Collects activity records for the CUPTI tests: every record is stored, in order, until
+ * records_forget. Any thread may deliver. */
 #ifndef SIM_RECORDS_H
 #define SIM_RECORDS_H
 
@@ -61,7 +61,7 @@ static inline void CUPTIAPI records_take(CUcontext context, uint32_t stream, uin
     free(buffer);
 }
 
-/* records_forget: flush, and begin anew. */
+/* records_forget: flushes, and removes all records. */
 static inline void records_forget(void)
 {
     cuptiActivityFlushAll(0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in CUPTI: which records come, what is in them, and that each stream's
- * lie one after the other. */
+ * The stand-in CUPTI: its records, their content, and that each stream's records do not overlap. */
 #include "sim_test.h"
 
 #include <cupti.h>
@@ -78,7 +77,7 @@ static void CUPTIAPI take(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_
     buffers_out--;
     deliveries++;
     pthread_mutex_unlock(&mu);
-    cuptiActivityGetNumDroppedRecords(NULL, 0, &lost); /* collectors ask from here */
+    cuptiActivityGetNumDroppedRecords(NULL, 0, &lost); /* collectors query it from here */
     free(buffer);
 }
 
@@ -149,7 +148,7 @@ static void every_piece_of_work_gives_one_record(void **state)
     OK(cuStreamDestroy(s));
 }
 
-/* Looks at what the test above left. */
+/* Uses the records of the test above. */
 static void records_of_a_stream_follow_each_other(void **state)
 {
     struct {
@@ -329,7 +328,7 @@ static void CUPTIAPI on_resource(void *data, CUpti_CallbackDomain domain, CUpti_
     assert_int_equal(domain, CUPTI_CB_DOMAIN_RESOURCE);
     if (id < 8)
         ((int *)data)[id]++;
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) /* clients ask back */
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) /* clients make queries here */
         cuptiGetContextId(r->context, &context);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * API calls as CUPTI shows them: a record and a pair of callbacks for each outermost
- * call, and its correlation id in all that the call caused. */
+ * API calls in CUPTI: a record and a pair of callbacks for each outermost call, and its correlation
+ * id in all records that the call caused. */
 #define _GNU_SOURCE
 #include "sim_test.h"
 
@@ -107,7 +107,7 @@ static void driver_calls_of_the_runtime_show_when_runtime_calls_do_not(void **st
     OK(cuptiActivityDisable(DRIVER));
 }
 
-/* Arguments on the stack arrive: cuLaunchKernel has eleven. */
+/* Arguments on the stack are delivered: cuLaunchKernel has eleven. */
 static void watched_calls_get_all_their_arguments(void **state)
 {
     CUdeviceptr p;
@@ -135,7 +135,7 @@ static void watched_calls_get_all_their_arguments(void **state)
     OK(cuMemFree(p));
 }
 
-/* Nodes of a clone are nodes of their own. */
+/* Nodes of a clone are separate nodes. */
 static void work_of_a_cloned_graph_names_the_clones_node(void **state)
 {
     CUDA_MEMSET_NODE_PARAMS set = {.value = 3, .elementSize = 1, .width = 64, .height = 1};
@@ -222,7 +222,7 @@ static void functions_are_chosen_one_by_one(void **state)
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 1);
     assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
-    OK(cuptiActivityEnable(DRIVER)); /* overrides: all again */
+    OK(cuptiActivityEnable(DRIVER)); /* overrides: all enabled again */
     OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemAlloc_v2), 0));
     records_forget();
     OK(cuMemAlloc(&p, 64));
@@ -324,7 +324,7 @@ static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_Call
     CUdevice device;
     assert_ptr_equal(data, &seen);
     assert_true(domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API);
-    cuCtxGetDevice(&device); /* inside the call: must not call back */
+    cuCtxGetDevice(&device); /* inside the call: must cause no callback */
     seen.cbid = id;
     if (call->callbackSite == CUPTI_API_ENTER) {
         seen.entered++;

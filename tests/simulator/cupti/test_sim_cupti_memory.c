@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of memory and pools: one for each allocation and one for each release, of
- * every family, tied to the calls; and what one context alone is recorded for. */
+ * Records of memory and pools: one for each allocation and one for each release, of every family,
+ * linked to the calls; and recording of one context alone. */
 #include "sim_test.h"
 
 #include <cuda_runtime_api.h>
@@ -225,7 +225,7 @@ static void overhead_is_the_time_in_the_clients_callbacks(void **state)
     assert_true(o->start <= o->end);
     assert_int_equal(o->objectKind, CUPTI_ACTIVITY_OBJECT_THREAD);
     assert_int_equal(o->objectId.pt.processId, getpid());
-    OK(cuptiActivityFlushAll(0)); /* what the first flush cost */
+    OK(cuptiActivityFlushAll(0)); /* the cost of the first flush */
     assert_true(record_count > before);
     assert_int_equal(records[before].overhead.overheadKind,
                      CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
@@ -253,7 +253,7 @@ static void a_buffer_holds_no_more_records_than_its_giver_said(void **state)
     assert_int_equal(record_count, 10);
     assert_int_equal(buffers_delivered, 4);
     records_per_buffer = 0;
-    records_buffer_bytes = sizeof(CUpti_ActivityMemory4) - 8; /* too small for any */
+    records_buffer_bytes = sizeof(CUpti_ActivityMemory4) - 8; /* too small for any record */
     records_forget();
     OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
     OK(cuMemAlloc(&p, 64));
@@ -278,7 +278,7 @@ static void collection_can_begin_again_after_finalize(void **state)
     OK(cuMemAlloc(&p, 64));
     OK(cuptiActivityRegisterCallbacks(records_give, records_take));
     records_forget();
-    OK(cuMemFree(p)); /* the kind was forgotten, too */
+    OK(cuMemFree(p)); /* the kind was disabled, too */
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 0);
     OK(cuptiActivityEnable(MEMORY2));

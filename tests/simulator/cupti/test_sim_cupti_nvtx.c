@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program with NVIDIA's NVTX v3 headers, whose injection path names the stand-in
- * CUPTI: its markers, ranges, domains and names as records. */
+ * A program with NVIDIA's NVTX v3 headers, whose injection path names the stand-in CUPTI: records
+ * of its markers, ranges, domains and names. */
 #include "sim_test.h"
 
 #include <cuda_runtime_api.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What cuMemGetInfo calls free agrees with a model after every one of thousands of
- * random operations over all families of memory, and is exactly what it was once
- * everything is freed. Nor do file descriptors and mappings stay behind.
- * Usage: test_sim_accounting [SEED [may-fail]]. With may-fail allocations may fail for
- * want of memory, because VRAMSCOPE_SIMULATE asks for it or has little; then managed
- * memory may have had to leave the device. */
+ * Free memory of cuMemGetInfo agrees with a model after every one of thousands of random operations
+ * on all families of memory, and has its initial value after everything is freed. File descriptors
+ * and mappings do not leak either. Usage: test_sim_accounting [SEED [may-fail]]. With may-fail
+ * allocations may fail, because VRAMSCOPE_SIMULATE asks for it or has little memory; then managed
+ * memory may have been evicted from the device. */
 #define _GNU_SOURCE
 #include "sim_test.h"
 
@@ -151,7 +150,7 @@ static CUresult make_mapped(struct slot *s)
     if (e)
         return e;
     map(s, s->handle);
-    if (pick(2)) { /* the mapping alone holds it */
+    if (pick(2)) { /* only the mapping keeps it alive */
         OK(cuMemRelease(s->handle));
         s->handle = 0;
     }
@@ -182,7 +181,7 @@ static CUresult make_external(struct slot *s)
     d.handle.fd = memfd_create("theirs", MFD_CLOEXEC);
     assert_int_equal(ftruncate(d.handle.fd, (off_t)s->bytes), 0);
     d.size = b.size = s->bytes;
-    OK(cuImportExternalMemory(&s->external, &d)); /* the descriptor is the driver's now */
+    OK(cuImportExternalMemory(&s->external, &d)); /* the driver owns the descriptor now */
     OK(cuExternalMemoryGetMappedBuffer(&s->at, s->external, &b));
     OK(cuMemsetD8(s->at, 3, s->bytes));
     return CUDA_SUCCESS;
@@ -230,7 +229,7 @@ static CUresult make_context(struct slot *s)
     OK(cuModuleLoadData(&module, "image"));
     OK(cuCtxPopCurrent(NULL));
     if (e)
-        OK(cuCtxDestroy(s->ctx)); /* with what it has */
+        OK(cuCtxDestroy(s->ctx)); /* with its memory */
     return e;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays, as far as only the simulated device says so: what they take exactly,
- * stale handles, what is refused. */
+ * Arrays, facts of the simulated device alone: their exact memory, stale handles, refused forms. */
 #include "sim_test.h"
 
 static CUarray make(size_t w, size_t h, size_t d, CUarray_format format, unsigned channels,
@@ -185,7 +184,7 @@ static void destroying_waits_for_the_work(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* What a captured copy gives back can be given again. */
+/* Memory freed with a captured copy can be reused. */
 static void captured_copies_name_their_arrays(void **state)
 {
     CUarray array = make(64, 8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Interprocess handles where a real device leaves the behaviour undefined, or where
- * what counts is the simulator's own: stale handles, processes that end, capacity. */
+ * Interprocess handles where the behaviour of a real device is undefined, or belongs to the
+ * simulator alone: stale handles, processes that end, capacity. */
 #include "conformance/conf_peer.h"
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@ struct handles {
 
 /* ---- in the second process ---- */
 
-/* Exports memory and an event whose record never ends, and waits for the word. */
+/* Exports memory and an event whose record never ends, and waits for a message. */
 static void export_all(int socket)
 {
     static atomic_int never;
@@ -41,7 +41,7 @@ static void export_all(int socket)
         }
         PEER(!peer_send(socket, &word, 1, -1));
     }
-    _exit(0); /* as when killed: nothing is cleaned up */
+    _exit(0); /* as if killed: no cleanup */
 }
 
 static void consume_through_the_runtime(int socket)
@@ -72,13 +72,13 @@ static void open_and_see(int socket)
     before = sim_free_bytes();
     PEER(!peer_receive(socket, &handles, sizeof handles, NULL));
     PEER(!cuIpcOpenMemHandle(&at, handles.memory, LAZY));
-    PEER(sim_free_bytes() == before); /* another process's memory is no capacity of ours */
+    PEER(sim_free_bytes() == before); /* memory of another process does not use our capacity */
     PEER(cuMemFree(at) == CUDA_ERROR_INVALID_VALUE);
     PEER(cuIpcGetMemHandle(&handles.memory, at) == CUDA_ERROR_INVALID_VALUE);
     PEER(cuIpcOpenMemHandle(&at, handles.memory, 0) == CUDA_ERROR_INVALID_VALUE);
     PEER(!cuIpcOpenEventHandle(&event, handles.event));
     PEER(cuIpcGetEventHandle(&handles.event, event) == CUDA_ERROR_INVALID_HANDLE);
-    PEER(!cuDevicePrimaryCtxReset(0)); /* closes what the context had opened */
+    PEER(!cuDevicePrimaryCtxReset(0)); /* closes the handles opened in the context */
     PEER(!cuCtxSetCurrent(sim_start()));
     PEER(cuIpcCloseMemHandle(at) == CUDA_ERROR_INVALID_VALUE);
 }
@@ -176,7 +176,7 @@ static void an_event_whose_recorder_died_lets_waiters_go(void **state)
     OK(cuStreamWaitEvent(stream, event, 0));
     FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     OK(kill(peer.pid, SIGKILL));
-    OK(cuEventSynchronize(event)); /* before anybody has waited for the process */
+    OK(cuEventSynchronize(event)); /* before any wait for the process */
     OK(cuStreamSynchronize(stream));
     assert_int_equal(peer_end(&peer), 128 + SIGKILL);
     OK(cuStreamDestroy(stream));
@@ -211,7 +211,7 @@ static void fail_the_context(void)
 static void a_failed_context_waits_for_no_other_process(void **state)
 {
     struct handles handles;
-    struct peer peer = exporter(&handles); /* has recorded the event behind a shut gate */
+    struct peer peer = exporter(&handles); /* has recorded the event behind a closed gate */
     CUcontext ctx;
     CUevent event;
     CUstream stream;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where managed memory is: pages of 2 MiB count against the device that holds
- * them, the least recently used make room, and there is never more than fits. */
+ * Residency of managed memory: pages of 2 MiB count against the device where they are, the least
+ * recently used are evicted, and there is never more than fits. */
 #include "sim_test.h"
 
 #define CAPACITY (256 * MIB)
@@ -136,7 +136,7 @@ static void kernels_bring_what_they_are_given(void **state)
     assert_int_equal(resident(), 8 * MIB);
     prefetch(p, 8 * MIB, host);
     OK(cuMemAdvise(p, 4 * MIB, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
-    launch_add(p, 100, 1); /* that half is read where it is */
+    launch_add(p, 100, 1); /* that half is read in place */
     assert_int_equal(resident(), 4 * MIB);
     OK(cuMemFree(p));
     OK(cuMemFree(q));
@@ -154,7 +154,7 @@ static void device_allocations_evict_managed_memory(void **state)
     OK(cuMemAllocAsync(&r, 32 * MIB, NULL));
     prefetch(p, CAPACITY, host);
     assert_int_equal(resident(), 132 * MIB);
-    prefetch(p, CAPACITY, device); /* these do not go for managed memory */
+    prefetch(p, CAPACITY, device); /* these do not evict managed memory */
     assert_true(sim_free_bytes() < PAGE);
     OK(cuMemFree(q));
     OK(cuMemFreeAsync(r, NULL));
@@ -229,7 +229,7 @@ static void memory_freed_before_its_prefetch_runs_is_left_alone(void **state)
     (void)state;
     OK(cuCtxGetCurrent(&mine));
     CUdeviceptr p = managed(8 * MIB);
-    OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* its work is not waited for by the owner's free */
+    OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     sim_launch_gate(stream, &open);
     OK(cuMemPrefetchAsync(p, 8 * MIB, device, 0, stream));

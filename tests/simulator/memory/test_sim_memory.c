@@ -16,7 +16,7 @@ static void free_is_capacity_less_context_and_others(void **state)
     OK(cuMemGetInfo(&free_bytes, &total));
     assert_int_equal(total, CAPACITY);
     assert_int_equal(free_bytes, FREE_AT_START);
-    OK(cuMemGetInfo(NULL, &total)); /* either may be left out */
+    OK(cuMemGetInfo(NULL, &total)); /* either may be NULL */
     OK(cuMemGetInfo(&free_bytes, NULL));
 }
 
@@ -29,7 +29,7 @@ static void an_explicit_context_costs_its_overhead_until_destroyed(void **state)
     CUdeviceptr p;
     OK(cuMemAlloc(&p, 10 * MIB));
     OK(cuCtxDestroy(ctx));
-    assert_int_equal(sim_free_bytes(), FREE_AT_START); /* with what it had allocated */
+    assert_int_equal(sim_free_bytes(), FREE_AT_START); /* with its allocations */
 }
 
 static void large_allocations_take_whole_pages(void **state)
@@ -431,7 +431,8 @@ static void the_release_threshold_keeps_memory_in_the_pool(void **state)
     assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
     keep = 0;
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
-    FAILS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE); /* the default one stays */
+    /* the default pool cannot be destroyed */
+    FAILS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
 }
 
 static void pool_memory_is_reused_in_stream_order_only(void **state)
@@ -465,7 +466,7 @@ static void pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back(v
     OK(cuMemAllocAsync(&p, FREE_AT_START - 32 * MIB, NULL));
     FAILS(cuMemAllocAsync(&q, 64 * MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemFreeAsync(p, NULL));
-    OK(cuMemAlloc(&q, FREE_AT_START)); /* takes what the pool holds unused */
+    OK(cuMemAlloc(&q, FREE_AT_START)); /* takes unused memory of the pool */
     OK(cuMemFree(q));
     OK(cuMemAllocAsync(&p, MIB, NULL));
     OK(cuMemFree(p)); /* allowed for pool memory */
@@ -493,7 +494,7 @@ static void an_own_pool_obeys_its_limit(void **state)
     FAILS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-/* Regression: each pool ever made was kept, and looked at by each synchronisation. */
+/* Regression: destroyed pools were kept, and every synchronisation visited them. */
 static void pools_come_and_go_without_end(void **state)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -508,13 +509,13 @@ static void pools_come_and_go_without_end(void **state)
         first = first ? first : pool;
         again += pool == first;
         OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &seen));
-        assert_int_equal(seen, 0); /* nothing of an earlier life */
+        assert_int_equal(seen, 0); /* no state of an earlier use */
         OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &seen));
         assert_int_equal(seen, 0);
         OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
         OK(cuMemAllocFromPoolAsync(&p, 1000, pool, NULL));
         if (i % 2)
-            OK(cuMemPoolDestroy(pool)); /* lives on until its block is freed */
+            OK(cuMemPoolDestroy(pool)); /* exists until its block is freed */
         OK(cuMemFreeAsync(p, NULL));
         OK(cuCtxSynchronize());
         if (i % 2 == 0)
@@ -569,7 +570,7 @@ static void very_many_blocks_are_allocated_and_freed_in_any_order(void **state)
     }
     for (int i = 0; i < COUNT; i++) {
         int k = (int)(i * 7919L % COUNT);
-        assert_int_equal(*(int *)at[k], k); /* nobody else was given it */
+        assert_int_equal(*(int *)at[k], k); /* not given to another */
         OK(cuMemFreeAsync(at[k], streams[i & 1]));
         OK(cuMemAllocFromPoolAsync(&at[k], 512 + 512 * (size_t)(i % 4), pool, streams[i >> 1 & 1]));
         *(int *)at[k] = k;

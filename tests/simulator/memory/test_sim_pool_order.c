@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which streams may have at once what another one has freed but not yet passed: those
- * whose order comes after the free (cuda.h, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES). */
+ * Which streams may immediately reuse memory that another stream has freed but not yet reached:
+ * those ordered after the free (cuda.h, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES). */
 #include "sim_test.h"
 
 #define BYTES (3 * MIB)
@@ -10,7 +10,7 @@ static CUmemoryPool pool;
 static CUstream a, b, c;
 static CUevent event, second;
 static atomic_int open_gate;
-static CUdeviceptr kept[4]; /* so that no later request finds them instead */
+static CUdeviceptr kept[4]; /* so that no later request uses them instead */
 static size_t kept_count;
 
 static int begin(void **state)
@@ -47,7 +47,7 @@ static CUdeviceptr freed_in(CUstream s)
     return p;
 }
 
-/* Does *s* get *p* when it asks for as much? */
+/* Does *s* get *p* for a request of the same size? */
 static bool gets(CUstream s, CUdeviceptr p)
 {
     CUdeviceptr got;
@@ -85,7 +85,7 @@ static void waits_are_passed_on(void **state)
 {
     CUdeviceptr p = freed_in(a);
     (void)state;
-    OK(cuEventRecord(second, b)); /* before b waits: tells nothing of a */
+    OK(cuEventRecord(second, b)); /* before b waits: does not order a */
     OK(cuEventRecord(event, a));
     OK(cuStreamWaitEvent(b, event, 0));
     OK(cuStreamWaitEvent(c, second, 0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device variables of kernels whose code runs on the host: initial values, what the
- * host copies to them, devices and modules with variables of their own. */
+ * Device variables of kernels whose code runs on the host: initial values, copies from the host,
+ * devices and modules with their own variables. */
 #include "sim_test.h"
 
 static int counter = 40;             /* __device__ int counter = 40; */
@@ -10,14 +10,14 @@ static int out_of_date[1024] = {-1}; /* a large one */
 
 static atomic_int gate_open, gate_entered;
 
-/* count(int *seen): what counter was; counts on. */
+/* count(int *seen): stores the value of counter, then increments it. */
 static void count(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
 {
     (void)first, (void)last;
     **(int **)launch->args[0] = counter++;
 }
 
-/* hold(): counts, and holds on to it until the gate opens. */
+/* hold(): increments it, and does not return until the gate opens. */
 static void hold(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
 {
     (void)launch, (void)first, (void)last;
@@ -62,7 +62,7 @@ static void a_variable_begins_with_what_it_held_when_it_was_registered(void **st
     (void)state;
     CUmodule module = module_new();
     int value = 0, values[2];
-    counter = 1000; /* the host's copy by itself means nothing */
+    counter = 1000; /* the host's copy has no effect by itself */
     OK(cuMemcpyDtoH(&value, (CUdeviceptr)variable(module, "counter", sizeof value), sizeof value));
     assert_int_equal(value, 40);
     OK(cuMemcpyDtoH(values, (CUdeviceptr)variable(module, "table", sizeof values), sizeof values));
@@ -119,8 +119,8 @@ static void every_device_has_its_own(void **state)
     OK(cuDevicePrimaryCtxRelease(1));
 }
 
-/* Regression: what one stream copies while a kernel runs in another is not undone by
- * the kernel's end. */
+/* Regression: a copy by one stream while a kernel runs in another is not undone by the kernel's
+ * end. */
 static void a_copy_to_one_variable_while_a_kernel_writes_another_stays(void **state)
 {
     (void)state;

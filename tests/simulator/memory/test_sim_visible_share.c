@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory shared between processes that count devices differently
- * (CUDA_VISIBLE_DEVICES): it is of the same device in both, and refused where that
- * device is not visible. */
+ * Memory shared between processes that number devices differently (CUDA_VISIBLE_DEVICES): it
+ * belongs to the same device in both, and is refused where that device is hidden. */
 #include "conformance/conf_peer.h"
 
 #include "sim_test.h"
@@ -12,7 +11,7 @@
 struct shared {
     CUipcMemHandle memory;
     CUmemPoolPtrExportData pointer;
-    int bus; /* of the device of all of it */
+    int bus; /* of the device of all memory */
 };
 
 static CUmemPoolProps pool_props(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual memory management, in what only the simulator shows: what is charged to
- * the device, what touching memory without access does, two processes. */
+ * Virtual memory management, facts of the simulator alone: the memory charged to the device,
+ * accesses without permission, two processes. */
 #include "sim_test.h"
 
 #include <fcntl.h>
@@ -53,16 +53,16 @@ static void capacity_is_taken_from_create_to_the_last_reference(void **state)
     CUdeviceptr at;
     (void)state;
     OK(cuMemAddressReserve(&at, (size_t)1 << 40, 0, 0, 0));
-    assert_int_equal(sim_free_bytes(), before); /* addresses cost nothing */
+    assert_int_equal(sim_free_bytes(), before); /* addresses use no memory */
     CUmemGenericAllocationHandle handle = create(4 * GRANULE, 0), same;
     assert_int_equal(sim_free_bytes(), before - 4 * GRANULE);
     OK(cuMemMap(at, 4 * GRANULE, 0, handle, 0));
     OK(cuMemRelease(handle));
-    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE); /* the mapping holds it */
+    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE); /* the mapping keeps it */
     OK(cuMemRetainAllocationHandle(&same, (void *)(at + GRANULE)));
     assert_int_equal(same, handle);
     OK(cuMemUnmap(at, 4 * GRANULE));
-    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE); /* the handle holds it */
+    assert_int_equal(sim_free_bytes(), before - 4 * GRANULE); /* the handle keeps it */
     OK(cuMemRelease(handle));
     assert_int_equal(sim_free_bytes(), before);
     FAILS(cuMemRelease(handle), CUDA_ERROR_INVALID_VALUE);
@@ -104,7 +104,7 @@ static void host_memory_is_not_charged_to_a_device(void **state)
     OK(cuMemRelease(handle));
 }
 
-/* What the signal number a child ends with is, which writes to *at*. */
+/* The signal that ends a child which writes to *at*. */
 static int death_of_writing(CUdeviceptr at, bool write)
 {
     int status;
@@ -284,7 +284,7 @@ static void a_file_is_external_memory(void **state)
     assert_int_equal(sim_free_bytes(), before);
     OK(cuDestroyExternalMemory(memory));
     FAILS(cuDestroyExternalMemory(memory), CUDA_ERROR_INVALID_HANDLE);
-    OK(cuMemcpyDtoH(&byte, a + 5000, 1)); /* buffers are freed on their own */
+    OK(cuMemcpyDtoH(&byte, a + 5000, 1)); /* buffers are freed separately */
     assert_int_equal(byte, 0x12);
     OK(cuMemFree(a));
     OK(cuMemFree(b));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every program here shares: giving up with file and line on a CUDA error,
- * and a repeatable source of numbers. Results go to standard output, which is the
- * same in each run; times go to standard error. */
+ * Shared by the programs here: exit with file and line on a CUDA error, and a repeatable source of
+ * numbers. Results go to standard output, which is the same in each run; times go to standard
+ * error. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What vramscope_simulator_kernels.hpp makes of device code, without a device: blocks
- * are run directly. Needs neither nvcc nor the simulator. Built twice, the second
- * time with the portable way of changing stacks. Exits 0 when all facts hold. */
+ * Tests vramscope_simulator_kernels.hpp without a device: blocks are run directly. Needs neither
+ * nvcc nor the simulator. Built twice, the second time with the portable way of switching stacks.
+ * Exits 0 if all facts hold. */
 #include <vramscope_simulator_kernels.hpp>
 
 static int failures;
@@ -27,7 +27,7 @@ __global__ void positions(unsigned *seen)
     seen[block * blockDim.x * blockDim.y * blockDim.z + thread]++;
 }
 
-/* Each thread passes its number on to the next one, around the block, n times. */
+/* Each thread passes its number to the next one, around the block, n times. */
 __global__ void pass_around(int *out, int times)
 {
     __shared__ int ring[1024];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the random programs of this folder: draws, blocks, and the one kernel.
- * It looks at its block before it writes: the value that the last kernel left, at
- * both ends and in between, unless the block is new. The programs are right: a
- * block that moves to another stream is waited for there. So whatever the simulated
- * GPU's checker reports, and whatever a kernel finds changed under it, is the doing
- * of whoever handed out the memory. */
+ * Shared by the random programs of this folder: draws, blocks, and the one kernel. The kernel
+ * checks its block before it writes: the value of the last kernel, at both ends and in between,
+ * unless the block is new. The programs are correct: when a block moves to another stream, that
+ * stream waits. So every report of the simulated GPU's checker, and every changed value that a
+ * kernel finds, is a bug of the allocator. */
 #ifndef SAFETY_H
 #define SAFETY_H
 
@@ -59,7 +58,7 @@ static inline uint64_t draw(uint64_t below)
 
 /* --- the kernel --- */
 
-static atomic_uint changed; /* words that were not what the last kernel left */
+static atomic_uint changed; /* words that differed from the last kernel's value */
 
 /* touch(uint64 *block, uint64 words, uint64 was, uint64 is, unsigned us): *was* 0: new */
 static inline void touch(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
@@ -103,7 +102,7 @@ static CUstream streams[STREAMS];
 struct block {
     uint64_t addr, words;
     uint64_t home, at; /* streams: of its allocation, of its last kernel */
-    uint64_t value;    /* that the last kernel left; 0: none yet */
+    uint64_t value;    /* of the last kernel; 0: none yet */
 };
 
 static struct block blocks[BLOCKS_MAX];
@@ -156,7 +155,7 @@ static inline void start(void)
         OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
 }
 
-/* After a synchronisation: ends the program when a kernel found something changed. */
+/* After a synchronisation: ends the program if a kernel found a changed value. */
 static inline void expect_unchanged(uint64_t seed)
 {
     if (!atomic_load(&changed))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs on several streams that get their memory from the library's
- * stream-ordered entry points: safety_entry FIRST-SEED COUNT. Among the streams are
- * the two default ones, and streams end while their work is still queued, so that
- * their handles come again. */
+ * Random programs on several streams that allocate with the library's stream-ordered entry points:
+ * safety_entry FIRST-SEED COUNT. The streams include the two default ones, and streams are
+ * destroyed while their work is still queued, so that their handles are reused. */
 #include "safety.h"
 
 #include "vramscope.h"
@@ -24,7 +23,7 @@ static void allocate(void)
     launch(&blocks[block_count++], stream);
 }
 
-/* The last user may be named when the block is freed; whoever else used it, now. */
+/* The last user may be named when the block is freed; all others are recorded now. */
 static void use_one(void)
 {
     if (!block_count)
@@ -45,7 +44,7 @@ static void release(unsigned i)
     used_on[i] = used_on[block_count];
 }
 
-/* End a stream that no block knows of, with what is queued there, and make another. */
+/* Destroys a stream that no block uses, with its queued work, and creates another. */
 static void renew_stream(void)
 {
     uint64_t stream = draw(STREAMS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs on several streams that get their memory from cuMemAlloc and give
- * it back by cuMemFree, which waits for the work of the context: safety_malloc
- * FIRST-SEED COUNT. Run under the preload library, in caching mode. */
+ * Random programs on several streams that allocate with cuMemAlloc and free with cuMemFree, which
+ * waits for the work of the context: safety_malloc FIRST-SEED COUNT. Run under the preload library,
+ * in caching mode. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "safety.h"
 
@@ -44,7 +44,7 @@ static void step(void)
         OK(cuStreamSynchronize(streams[draw(STREAMS)]));
 }
 
-/* With the cache in front, what was freed is still reserved. */
+/* With the cache, freed memory is still reserved. */
 static void expect_cache(void)
 {
     uint64_t (*trim)(int);

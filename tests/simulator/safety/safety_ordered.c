@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs on several streams that get their memory from the allocator in
- * stream order, or, as from cudaMalloc, without a word about streams:
- * safety_ordered POLICY ordered|sync FIRST-SEED COUNT. The program itself is right
- * (safety.h) and tells vs_allocator_record_stream of each other stream. */
+ * Random programs on several streams that use the allocator in stream order, or, like cudaMalloc,
+ * without streams: safety_ordered POLICY ordered|sync FIRST-SEED COUNT. The program is correct
+ * (safety.h) and calls vs_allocator_record_stream for each other stream. */
 #include "safety.h"
 
 #include "allocator/core/allocator.h"

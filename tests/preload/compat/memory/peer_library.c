@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that is opened late and finds the driver's functions by dlsym, as those that
- * move data between devices do. */
+ * A library that is opened late and finds the driver's functions by dlsym, like those that move
+ * data between devices. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
-/* library_lets_in: the current context may use the memory of *owner*. */
+/* library_lets_in: enables access of the current context to the memory of *owner*. */
 __attribute__((visibility("default"))) int library_lets_in(CUcontext owner);
 int library_lets_in(CUcontext owner)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands for libucp: that it is loaded is all that matters. */
+ * A stand-in for libucp: it only needs to be loaded. */
 int sharing_library_is_here(void);
 int sharing_library_is_here(void)
 {

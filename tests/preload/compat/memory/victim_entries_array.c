@@ -89,7 +89,7 @@ static int mipmaps(void)
     start();
     OK(cuMipmappedArrayCreate(&mip, &plane, 3));
     tally_alloc(VT_ARRAY, (256 * 64 + 128 * 32 + 64 * 16) * 4);
-    OK(cuMipmappedArrayGetLevel(&level, mip, 1)); /* a part of it, no allocation */
+    OK(cuMipmappedArrayGetLevel(&level, mip, 1)); /* a part of it, not an allocation */
     OK(cuMipmappedArrayDestroy(mip));
     tally_free(VT_ARRAY);
     OK(cuMipmappedArrayCreate(&mip, &layers, 2));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One kind of memory by every door: by both layers, by the forms of old CUDA
- * versions, by cuGetProcAddress as of several CUDA versions and flags, and by
- * cudaGetDriverEntryPoint. Each allocation counts once. */
+ * One kind of memory by every entry point: by both layers, by the forms of old CUDA versions, by
+ * cuGetProcAddress for several CUDA versions and flags, and by cudaGetDriverEntryPoint. Each
+ * allocation counts once. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -90,7 +90,7 @@ static int managed(void)
     return 0;
 }
 
-/* The symbols of CUDA before 3.2 and 6.5, as programs find them that were built then. */
+/* The symbols of CUDA before 3.2 and 6.5, as old programs find them. */
 static int first_forms(void)
 {
     CUresult (*alloc)(unsigned *, unsigned), (*release)(unsigned);
@@ -187,7 +187,7 @@ static int address_13000(void)
     return by_address(13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, true);
 }
 
-/* The runtime hands out the driver's functions. */
+/* The runtime returns the driver's functions. */
 static int entry_point(void)
 {
     CUresult (*alloc)(CUdeviceptr *, size_t) = NULL, (*release)(CUdeviceptr) = NULL;
@@ -223,7 +223,7 @@ static int entry_point(void)
     return 0;
 }
 
-/* What this driver does not have must not seem to be there because we have it. */
+/* A function that this driver lacks must not seem to exist because we have it. */
 static int of_another_driver(void)
 {
     static const char *const names[] = {"cuMemCreate", "cuMulticastCreate", "cuCtxCreate_v4",
@@ -241,7 +241,7 @@ static int of_another_driver(void)
     return 0;
 }
 
-/* The context goes with the last of those who attached to it, and its memory too. */
+/* The context and its memory are destroyed when the last user detaches. */
 static int detached(void)
 {
     CUresult (*attach)(CUcontext *, unsigned), (*detach)(CUcontext);
@@ -281,7 +281,7 @@ static char large[128 << 20];
 
 static int code_under_pressure(void)
 {
-    /* the simulated driver reads no code: it has to be told of the variable */
+    /* the simulated driver reads no code: the variable has to be declared to it */
     int (*report)(const char *, void *, size_t, int);
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pools of the program's own and the device's, what they are asked and told, the forms
- * for per-thread streams by their own names, and code loaded as libraries. */
+ * Pools of the program and of the device, their attributes, the forms for per-thread streams by
+ * their own names, and code loaded as libraries. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -100,7 +100,7 @@ static int device_pool(void)
     CHECK(now == standard);
     take_and_give(standard);
     OK(cudaDeviceSetMemPool(0, pool));
-    OK(cuMemPoolDestroy(pool)); /* the device is back with the standard one */
+    OK(cuMemPoolDestroy(pool)); /* the device uses the standard one again */
     OK(cuDeviceGetMemPool(&now, 0));
     printf("after its end the standard one: %d\n", now == standard);
     take_and_give(now);

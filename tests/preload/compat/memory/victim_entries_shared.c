@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of somebody else: opened from another process by IPC or from a pool, and
- * external memory. It is listed where it is mapped, and counted only where it is
- * allocated. The other process is forked before either has used CUDA. */
+ * Foreign memory: opened from another process by IPC or from a pool, and external memory. It is
+ * listed where it is mapped, and counted only where it is allocated. The other process is forked
+ * before either has used CUDA. */
 #include "victim.h"
 
 #include <cuda.h>
@@ -154,7 +154,7 @@ static int external(void)
     memset(&low, 0, sizeof low);
     memset(&high, 0, sizeof high);
     desc.type = cudaExternalMemoryHandleTypeOpaqueFd;
-    desc.handle.fd = fd; /* the driver's from here on */
+    desc.handle.fd = fd; /* owned by the driver from here on */
     desc.size = 4 * MIB;
     OK(cudaImportExternalMemory(&memory, &desc));
     low.size = 3 * MIB;

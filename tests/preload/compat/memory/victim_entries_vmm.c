@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual memory management by the program: physical memory counts once, from its
- * first reference to its last, in whatever order handles and mappings go. */
+ * Virtual memory management by the program: physical memory counts once, from its first reference
+ * to its last, in whatever order handles and mappings are released. */
 #include <cuda.h>
 #include <sys/wait.h>
 
@@ -52,7 +52,7 @@ static void open_for_use(CUdeviceptr at, size_t bytes)
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     OK(cuMemSetAccess(at, bytes, &access, 1));
     OK(cuMemsetD8(at, 0x5a, bytes));
-    OK(cuCtxSynchronize()); /* before anybody takes it away */
+    OK(cuCtxSynchronize()); /* before it is unmapped */
 }
 
 static size_t used(void)
@@ -129,7 +129,7 @@ static int retained(void)
     OK(cuMemRelease(handle));
     OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(at + 4096)));
     OK(cuMemUnmap(at, PAGE));
-    OK(cuMemMap(at, PAGE, 0, again, 0)); /* it lived on by its new handle */
+    OK(cuMemMap(at, PAGE, 0, again, 0)); /* its new handle kept it alive */
     OK(cuMemUnmap(at, PAGE));
     OK(cuMemRelease(again));
     tally_free(VT_VMM);
@@ -175,7 +175,7 @@ static int importer(int socket)
     close(fd);
     CUdeviceptr at = reserve(PAGE);
     OK(cuMemMap(at, PAGE, 0, theirs, 0));
-    tally_alloc(VT_IPC, (int64_t)PAGE); /* another's memory, mapped here */
+    tally_alloc(VT_IPC, (int64_t)PAGE); /* memory of another process, mapped here */
     OK(cuMemRelease(theirs));
     open_for_use(at, PAGE);
     OK(cuMemUnmap(at, PAGE));
@@ -275,7 +275,7 @@ static int expandable(void)
     return 0;
 }
 
-/* What the cache keeps free must not stand in the way of the program's own memory. */
+/* Free memory in the cache must not make the program's own allocation fail. */
 static int after_a_full_cache(void)
 {
     CUmemAllocationProp prop = on_device(0);

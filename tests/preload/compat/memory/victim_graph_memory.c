@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of graphs, by both layers: made by nodes or captured, freed by the graph, in
- * a stream, by the host, by another graph or by the next launch. What is tallied is
- * allocated by a launch and freed by whatever frees it. */
+ * Memory of graphs, by both layers: added as nodes or captured, freed by the graph, in a stream, by
+ * the host, by another graph or by the next launch. Tallied as allocated by a launch and freed by
+ * the operation that frees it. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -38,7 +38,7 @@ static CUDA_MEM_ALLOC_NODE_PARAMS pinned_to(int ordinal, size_t bytes)
     return params;
 }
 
-/* A node that allocates, behind *after* if that is not NULL. */
+/* Adds an allocation node, after *after* if that is not NULL. */
 static CUgraphNode add_alloc(CUgraph graph, CUgraphNode after, size_t bytes, CUdeviceptr *ptr)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params = pinned_to(0, bytes);
@@ -98,7 +98,7 @@ static int freed_inside(void)
     return 0;
 }
 
-/* How the memory of a launch is freed outside its graph. */
+/* Frees of a launch's memory outside its graph. */
 static int freed_outside(int by_host)
 {
     CUgraph graph;
@@ -178,7 +178,7 @@ static int freed_by_other_graph(void)
     return 0;
 }
 
-/* Destroying a graph frees nothing that it has allocated. */
+/* Destroying a graph does not free its allocations. */
 static int outlives_its_graph(void)
 {
     CUgraph graph;
@@ -254,7 +254,7 @@ static int captured(void)
     return 0;
 }
 
-/* What is captured and never launched has no memory. */
+/* A captured allocation that is never launched has no memory. */
 static int never_launched(void)
 {
     cudaStream_t stream;
@@ -287,7 +287,7 @@ static int no_room(void)
     CUresult r = cuGraphLaunch(exec, NULL);
     printf("launch: %d\n", r);
     tally_failed(VT_GRAPH);
-    OK(cuMemFree(big)); /* with a cache it stays there, but gives way */
+    OK(cuMemFree(big)); /* a cache keeps it, but releases it when needed */
     tally_free(VT_DEVICE);
     OK(cuGraphLaunch(exec, NULL));
     tally_alloc(VT_GRAPH, 400 * MIB);
@@ -326,7 +326,7 @@ static int updated(void)
     return 0;
 }
 
-/* Handles come again: an executable graph without memory after one with it. */
+/* Handles are reused: an executable graph without memory after one with it. */
 static int made_and_destroyed_often(void)
 {
     CUgraph graph, plain;

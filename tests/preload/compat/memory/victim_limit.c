@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Under the option limit the program meets a device of that size. Every case here is
- * true of any device, limited or not, so that its output is the same in all runs; what
- * the limit must be is checked where vramscope is in front. */
+ * With the option limit the device appears to have that size. Every case here passes on any device,
+ * limited or not, so that its output is the same in all runs; the limit itself is checked if
+ * vramscope is loaded. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* Is there somebody to hold the program to its limit? */
+/* Is the limit in force? */
 static int limited(void)
 {
     return getenv("VRAMSCOPE_ALLOCATOR") != NULL;
@@ -100,7 +100,7 @@ static int each_family(void)
     return 0;
 }
 
-/* What the cache keeps must not be in the way of others. */
+/* Memory in the cache must not count against other families. */
 static int cache_gives_way(void)
 {
     void *blocks[50];
@@ -237,7 +237,7 @@ static int beyond(void)
     return 0;
 }
 
-/* A graph takes its memory when it is launched, and the device keeps it until trimmed. */
+/* A graph takes its memory at launch, and the device keeps it until trimmed. */
 static int graph_memory(void)
 {
     cudaGraph_t graph;
@@ -376,7 +376,7 @@ static int not_understood(void)
 
 static int absent_device(void)
 {
-    return not_understood(); /* nor does this one limit anything */
+    return not_understood(); /* this one sets no limit either */
 }
 
 VICTIM("limit")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that another process opens. The exporter fills every block with a pattern of
- * its own and does as NCCL and UCX do: it asks for the range around a pointer, exports
- * that and sends the offset along. The importer looks at every byte and says how many are
- * wrong; whatever is refused, none may ever be. */
+ * Memory that another process opens. The exporter fills every block with a pattern of its own and
+ * does as NCCL and UCX do: it queries the range around a pointer, exports that and sends the offset
+ * along. The importer checks every byte and prints the number of wrong ones; exports may be
+ * refused, but no byte may be wrong. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 enum { BLOCKS = 12, KEPT_MAX = 64 };
 
 struct request {
-    char what; /* read, write, keep, look (again at what was kept), close (all kept) */
+    char what; /* read, write, keep, look (check the kept ones again), close (all kept) */
     unsigned char value;
     CUipcMemHandle handle;
     size_t offset, bytes;
@@ -26,8 +26,8 @@ struct request {
 struct reply {
     int error;
     long wrong;  /* bytes that are not the value */
-    long others; /* look: bytes that are the value, which is somebody else's */
-    int same;    /* the address is that of the opening before */
+    long others; /* look: bytes equal to the value, which belong to another block */
+    int same;    /* the address is the same as at the opening before */
 };
 
 /* --- the importer --- */
@@ -38,7 +38,7 @@ static struct {
 } kept[KEPT_MAX];
 static int kept_count;
 
-/* Opened again, an allocation has the address that it has: it is one for the tally. */
+/* An allocation opened again has the same address: it counts once in the tally. */
 static struct {
     CUdeviceptr p;
     int times;
@@ -119,7 +119,7 @@ static int import(int socket)
             r.error = close_one(kept[kept_count - 1].opened);
         if (strchr("rwk", q.what))
             open_one(&q, &r);
-        if (q.what == '1') /* of what is kept, once */
+        if (q.what == '1') /* of a kept one, once */
             r.error = close_one(kept[0].opened);
         CHECK(send(socket, &r, sizeof r, MSG_NOSIGNAL) == (ssize_t)sizeof r);
     }
@@ -201,7 +201,7 @@ static void check_all(void)
         CHECK(count_bytes(blocks[i], sizes[i], values[i]) == (long)sizes[i]);
 }
 
-/* Export from a pointer into the block: false when that is refused. */
+/* Exports a pointer into the block: false if that is refused. */
 static int share(int i, char what, struct reply *r)
 {
     CUdeviceptr p = blocks[i] + sizes[i] / 3, base;
@@ -227,7 +227,7 @@ static int share(int i, char what, struct reply *r)
     return 1;
 }
 
-/* How many of the blocks the importer had. */
+/* Number of blocks that the importer received. */
 static int share_all(void)
 {
     struct reply r;
@@ -238,11 +238,11 @@ static int share_all(void)
             CHECK(share(i, 'w', &r) && !r.error);
         had += ok;
     }
-    check_all(); /* what was to be changed was, each by its own value, and nothing else */
+    check_all(); /* only the bytes to be changed were changed, each to its own value */
     return had;
 }
 
-/* A round with the blocks as they come, then with those that freed ones made room for. */
+/* A round with the first blocks, then with those that reuse freed memory. */
 static void rounds(void)
 {
     for (int i = 0; i < BLOCKS; i++)
@@ -324,7 +324,7 @@ static int importer_alone_compact(void)
     return end();
 }
 
-/* libucp exports what the program allocates. */
+/* libucp exports the memory that the program allocates. */
 static int library_loaded(void)
 {
     char path[4096] = "";
@@ -374,8 +374,8 @@ static void free_while_open(void)
     OK(cuCtxSynchronize());
     r = ask(&look);
     printf("had %d\n", had);
-    /* CUDA leaves open what an importer sees then, and the simulated driver uses the memory
-     * again; what is cached is not */
+    /* CUDA does not define what an importer sees then, and the simulated driver reuses the memory;
+     * cached memory is not reused */
     const char *preload = getenv("LD_PRELOAD");
     CHECK(r.others == 0 || !preload || !strstr(preload, "libvramscope"));
     for (int i = 0; i < LATER; i++) {
@@ -438,7 +438,7 @@ static int opened_twice(void)
     return end();
 }
 
-/* Not ours to change: an event of this process, waited for in the other. */
+/* Not changed by us: an event of this process, waited for in the other. */
 static int events(void)
 {
     if (getenv(PEER)) {
@@ -465,7 +465,7 @@ static int events(void)
     return end();
 }
 
-/* What begins a segment is opened by the driver's handle, with all of the segment. */
+/* The first block of a segment is opened by the driver's handle, with the whole segment. */
 #define SHARED (VF_CHILDREN | VF_LARGER)
 
 VICTIM("sharing")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of one device that another device's work still reads when it is freed: whoever
- * let that device in, by whatever way to the driver, cudaFree waits for the work. And
- * memory that devices of others read and write by a descriptor. */
+ * Memory of one device that another device's work still reads when it is freed: however peer access
+ * was enabled, cudaFree waits for the work. And memory that other devices read and write through a
+ * descriptor. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -46,8 +46,8 @@ static void work_begins_late(void *unused)
     usleep(5000);
 }
 
-/* Each round's memory is freed while a copy on the other device has yet to read it, and
- * given out again after the owner was waited for: that covers no work of the other. */
+/* Each round's memory is freed while a copy on the other device has yet to read it, and reused
+ * after a wait for the owner, which does not cover work of the other device. */
 static int read_after_free(int (*let_in)(CUcontext))
 {
     CUcontext owner, reader;
@@ -112,7 +112,7 @@ static int descriptor_of(CUdeviceptr p, int *error)
     return *error ? -1 : fd;
 }
 
-/* How many bytes behind the descriptor are *value*; the simulated device can be asked. */
+/* Number of bytes equal to *value* behind the descriptor, which the simulated device can read. */
 static long bytes_behind(int fd, unsigned char value)
 {
     static unsigned char bytes[PIECE];
@@ -134,7 +134,7 @@ static CUdeviceptr piece(unsigned char value)
     return p;
 }
 
-/* What a descriptor was given of is its block's alone, and nobody else's once it is freed. */
+/* A descriptor covers its block only, and no other block once that is freed. */
 static int descriptors(void)
 {
     CUdeviceptr p[PIECES], later[LATER];
@@ -165,7 +165,7 @@ static int descriptors(void)
         others += fd[i] < 0 ? 0 : bytes_behind(fd[i], 200);
         close(fd[i]);
     }
-    /* the simulated driver uses again what it freed; what is cached is not */
+    /* the simulated driver reuses freed memory; cached memory is not reused */
     const char *preload = getenv("LD_PRELOAD"), *mode = getenv("VRAMSCOPE_ALLOCATOR");
     CHECK(!others || !preload || !strstr(preload, "libvramscope") || strcmp(mode, "caching") != 0);
     for (int i = 0; i < LATER; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec without fork: the process becomes another program after it has used CUDA, by
- * every function there is, or tries to and goes on. */
+ * exec without fork: the process becomes another program after it has used CUDA, by every exec
+ * function, or tries to and continues. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
@@ -163,8 +163,8 @@ static int while_others_allocate(void)
     return 1;
 }
 
-/* Each child's thread makes its first CUDA call when the child becomes another program, or
- * ends: a little later from child to child. */
+/* Each child's thread makes its first CUDA call while the child calls exec, or ends: a little later
+ * from child to child. */
 static int while_another_begins(void)
 {
     for (int i = 0; i < 40; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every way in which a process ends, with memory freed as late as programs do. Cases
- * whose end skips main's leave their tally before it. */
+ * Every way in which a process ends, with memory freed as late as programs do. Cases whose end
+ * skips main's store their tally before it. */
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void give_2(void)
 
 static int end_by_quick_exit(void)
 {
-    at_quick_exit(give_2); /* before CUDA: called after ours */
+    at_quick_exit(give_2); /* registered before CUDA: called after ours */
     take_some();
     at_quick_exit(give_1);
     tally_end();
@@ -120,7 +120,7 @@ static void exit_with_30(void)
 
 static int exit_in_an_early_handler(void)
 {
-    atexit(exit_with_30); /* before CUDA: runs after ours */
+    atexit(exit_with_30); /* registered before CUDA: runs after ours */
     take_some();
     return 28;
 }
@@ -237,7 +237,7 @@ static void *allocate_and_free(void *arg)
     return NULL;
 }
 
-/* what is done while the process ends is nobody's tally */
+/* operations during the end of the process are not tallied */
 static int return_while_threads_run(void)
 {
     pthread_t t[3];
@@ -271,7 +271,7 @@ static void jump(int number)
     siglongjmp(back, number);
 }
 
-/* a page that faults; a null pointer would be a sanitizer's own finding */
+/* a page that faults; a null pointer would be reported by the sanitizer */
 static volatile int *forbidden(void)
 {
     void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

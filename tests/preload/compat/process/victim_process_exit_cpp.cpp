@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends that only C++ has: static objects and thread-local objects that free, and
-// exceptions that nobody catches.
+// Ends specific to C++: static objects and thread-local objects that free memory, and uncaught
+// exceptions.
 #include <cuda_runtime_api.h>
 
 #include <exception>

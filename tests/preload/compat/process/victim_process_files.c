@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs that rearrange what a process has of the file system: descriptors, folders,
- * masks, users, full disks. */
+ * Programs that change the file state of a process: descriptors, folders, umasks, users, full
+ * disks. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dirent.h>
@@ -77,7 +77,7 @@ static int own_files_in_our_places(void)
     return 0;
 }
 
-/* all that we could have open, with files of the program's own in place of it */
+/* closes all descriptors that we could have open, and opens files of the program in their place */
 static void new_place(int depth)
 {
     if (depth)
@@ -112,7 +112,7 @@ static int own_files_in_low_places(void)
     return 0;
 }
 
-/* a data file as descriptor 2, and then something that we would say */
+/* a data file as descriptor 2, and then an event that we would log */
 static int data_file_as_stderr(void)
 {
     char path[] = "data-XXXXXX";
@@ -126,11 +126,11 @@ static int data_file_as_stderr(void)
     DIR *d = opendir(".");
     for (struct dirent *e; d && (e = readdir(d));) {
         if (strstr(e->d_name, ".vst"))
-            unlink(e->d_name); /* the trace goes, which is said at the end */
+            unlink(e->d_name); /* the trace is deleted, which is reported at the end */
     }
     closedir(d);
     fflush(stdout);
-    pid_t pid = vfork(); /* nothing may be lost that our last words would show */
+    pid_t pid = vfork(); /* our last messages must not be lost */
     if (!pid)
         _exit(0);
     waitpid(pid, NULL, 0);
@@ -149,7 +149,7 @@ static int folder_left(void)
     return 0;
 }
 
-/* as by who wants room on a disk: what was mapped is not there any more */
+/* truncates it, as a user short of disk space might: its mapping is no longer valid */
 static int live_file_shortened(void)
 {
     some_work();
@@ -191,7 +191,7 @@ static int root_changed(void)
 {
     some_work();
     if (chroot("/usr") || chdir("/"))
-        errno = 0; /* needs privilege; the folder is then the same */
+        errno = 0; /* needs privilege; otherwise the folder is the same */
     much_work();
     return 0;
 }
@@ -204,7 +204,7 @@ static int nothing_by_the_umask(void)
     return 0;
 }
 
-/* the trace of a strict umask can be read by whom it belongs to */
+/* with a strict umask, the trace's owner can read it */
 static int mode_of_the_trace(void)
 {
     umask(0777);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Child processes of every make. A child may use CUDA if its parent never did, and
- * otherwise only ends or becomes another program. */
+ * Child processes of every kind. A child may use CUDA if its parent never did, and otherwise only
+ * ends or calls exec. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
@@ -178,7 +178,7 @@ static int fork_from_a_thread_while_others_allocate(void)
     return failed;
 }
 
-/* the first use of CUDA and the forks at once: a child finds locks taken or free */
+/* the first use of CUDA and the forks at the same time: a child finds locks taken or free */
 static void *first_use(void *arg)
 {
     (void)arg;
@@ -359,7 +359,7 @@ static int double_fork_daemon(void)
     return 0;
 }
 
-/* a daemon that has used CUDA lets go of the terminal: whoever reads it sees its end */
+/* a daemon that has used CUDA closes its terminal output: a reader of it sees its end */
 static int daemon_lets_go_of_its_output(void)
 {
     int out[2];
@@ -491,7 +491,7 @@ static int fork_and_exec_again(void)
     return 0;
 }
 
-/* what an exec'd child finds open is what the program left open */
+/* an exec'd child finds only the descriptors that the program left open */
 static int nothing_is_inherited(void)
 {
     take(KIB);

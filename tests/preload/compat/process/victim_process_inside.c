@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUDA calls, children and ends inside of what others call: handlers of fork, of exit and of
- * signals, callbacks of the loader and of the driver. */
+ * CUDA calls, children and ends inside callbacks: handlers of fork, of exit and of signals,
+ * callbacks of the loader and of the driver. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
@@ -78,7 +78,7 @@ static int fork_handlers_after_cuda(void)
     return 0;
 }
 
-/* as multiprocessing's children: the driver refuses, whatever the program does about it */
+/* like multiprocessing's children: the driver refuses CUDA calls, whatever the program does */
 static void give_at_exit(void)
 {
     cudaError_t error = cudaFree(across);
@@ -102,7 +102,8 @@ static int child_frees_in_exit_handlers(void)
 
 static volatile sig_atomic_t children, wrong_children;
 
-/* Once: where a handler takes longer than the time between two, the program gets nowhere. */
+/* Once: if a handler takes longer than the interval between two signals, the program makes no
+ * progress. */
 static void alarm_in_3_ms(void)
 {
     struct itimerval once = {.it_value = {0, 3000}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs with little: of address space, descriptors, file size, threads, stack; and
- * programs in a sandbox that forbids system calls. */
+ * Programs with few resources: little address space, few descriptors, small files, few threads,
+ * small stacks; and programs in a sandbox that forbids system calls. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
@@ -45,7 +45,7 @@ static void limit(int what, rlim_t most)
     CHECK(!setrlimit(what, &r));
 }
 
-/* the simulated device comes up, but nothing of ours begins */
+/* initialises the simulated device, without starting our recording */
 static void bring_up_cuda(void)
 {
     int count;
@@ -69,7 +69,7 @@ static int little_address_space(void)
     return 0;
 }
 
-/* too little for us from the start: nothing may be left of the attempt */
+/* too little for us from the start: the attempt must leave nothing behind */
 static int no_address_space_for_us(void)
 {
     bring_up_cuda();
@@ -85,7 +85,7 @@ static int no_descriptors_left(void)
     give(take(KIB));
     struct rlimit r;
     getrlimit(RLIMIT_NOFILE, &r);
-    r.rlim_cur = 64; /* what is open above stays open */
+    r.rlim_cur = 64; /* descriptors above it stay open */
     CHECK(!setrlimit(RLIMIT_NOFILE, &r));
     while (open("/dev/null", O_RDONLY) >= 0)
         ;
@@ -114,7 +114,7 @@ static int small_files(void)
     return 0;
 }
 
-/* nor is there for the program's own output: its status tells that it lived */
+/* not for the program's own output either: its exit status shows that it survived */
 static int no_files(void)
 {
     signal(SIGXFSZ, SIG_DFL);
@@ -160,7 +160,7 @@ static int small_stacks(void)
     return 0;
 }
 
-/* how much of a stack a call takes that has all to do: new stack, new stream, new thread */
+/* measures the stack of a call that does all work: new stack, new stream, new thread */
 #define PAINTED (256 * KIB)
 static size_t deepest;
 
@@ -213,7 +213,7 @@ static void forbid(const struct rule *rules, size_t count)
     CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* which needs this one itself */
+#ifdef __SANITIZE_ADDRESS__ /* which needs this itself */
 #define NOT_IN_SANITIZERS
 #else
 #define NOT_IN_SANITIZERS {SYS_sched_getaffinity, DENY},
@@ -242,7 +242,7 @@ static int no_new_threads(void)
     return 0;
 }
 
-/* what we could do without */
+/* system calls that we can do without */
 static int no_conveniences(void)
 {
     FORBID({SYS_fallocate, DENY}, {SYS_madvise, DENY}, {SYS_getrandom, DENY}, {SYS_fchmod, DENY},
@@ -252,7 +252,7 @@ static int no_conveniences(void)
     return 0;
 }
 
-/* after the first call, nothing but memory, waiting and what the program itself does */
+/* after the first call: only memory, waiting and the program's own calls */
 static int a_sandbox_once_cuda_runs(void)
 {
     give(take(KIB));

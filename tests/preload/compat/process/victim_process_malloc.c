@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program with an allocator of its own, which from some moment on serves large requests
- * of everybody in the process, our libraries' too, from CUDA's managed memory. */
+ * A program with an allocator of its own, which at some point starts serving large requests of the
+ * whole process, including those of our libraries, from CUDA's managed memory. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
@@ -122,7 +122,7 @@ static int allocator_of_its_own(void)
 
 static int allocator_over_cuda(void)
 {
-    managed = 1; /* before the first call of its own: begin allocates from CUDA */
+    managed = 1; /* before the first call of its own: the start of recording allocates from CUDA */
     void *p = malloc(10 * LARGE);
     CHECK(p);
     work();
@@ -137,7 +137,7 @@ static int allocator_over_cuda(void)
 
 VICTIM("hazards")
 CASE(allocator_of_its_own, "defines its own malloc", 0)
-/* what we ask malloc for ourselves is silent, and in the program's tally */
+/* our own requests to malloc are not recorded, and are in the program's tally */
 CASE(allocator_over_cuda,
      "its malloc uses managed memory, also for vramscope (counts not compared)", VF_NO_TALLY)
 END_VICTIM

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Signals and cancellation in and around CUDA calls, thread-local data that outlives
- * ours, and programs that handle faults themselves. */
+ * Signals and cancellation in and around CUDA calls, thread-local data that outlives ours, and
+ * programs that handle faults themselves. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static int storm_of_alarms(void)
     return 0;
 }
 
-/* the handlers' own small stack must do */
+/* the handlers' own small stack must be sufficient */
 static int storm_on_a_small_alternate_stack(void)
 {
     static char stack[8192];
@@ -157,7 +157,7 @@ static int masks_are_the_programs(void)
     return 0;
 }
 
-/* a signal to the process finds the program's thread and no other */
+/* a signal to the process must be delivered to the program's thread and not to ours */
 static pthread_t main_thread;
 static volatile sig_atomic_t elsewhere;
 
@@ -237,7 +237,7 @@ static int cancelled_threads(void)
     return 0;
 }
 
-/* cancelled before the first call: begin is full of cancellation points */
+/* cancelled before the first call: the start of recording is full of cancellation points */
 static void *cancelled_at_the_first_call(void *arg)
 {
     pthread_cancel(pthread_self());
@@ -264,7 +264,7 @@ static int cancelled_first_call(void)
     return 0;
 }
 
-/* asynchronous cancellation, where the program may have it: outside of CUDA */
+/* asynchronous cancellation, where the program may enable it: outside of CUDA */
 static void *cancelled_asynchronously(void *arg)
 {
     (void)arg;
@@ -304,7 +304,7 @@ static void late_free(void *block)
 {
     static _Thread_local int rounds;
     give(block);
-    if (rounds++ < 3) /* again, after everybody else's destructors */
+    if (rounds++ < 3) /* again, after all other destructors */
         pthread_setspecific(key, take(2 * KIB));
 }
 

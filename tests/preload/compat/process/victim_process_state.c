@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs that are in an odd state when they call CUDA: odd stacks, odd code, an odd floating
- * point unit, a table of descriptors of their own, few rights, a debugger; or very many threads
- * or libraries. */
+ * Programs in an unusual state when they call CUDA: unusual stacks, code or floating point
+ * settings, an unshared descriptor table, few rights, a debugger; or very many threads or
+ * libraries. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -81,8 +81,8 @@ static int fibers(void)
 }
 
 #if defined(__x86_64__)
-/* code that no table describes, with a frame pointer that leads nowhere: push rbp; mov rbp, imm;
- * mov rax, rdi; call rax; pop rbp; ret */
+/* code that no table describes, with an invalid frame pointer: push rbp; mov rbp, imm; mov rax,
+ * rdi; call rax; pop rbp; ret */
 static void call_work(void)
 {
     give(take(5 * KIB));

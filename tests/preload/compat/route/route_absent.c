@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that is linked with nothing of CUDA: it asks whether CUDA is there, as
- * programs do that run with and without a GPU, and opens the driver by itself. */
+ * A program that is not linked with CUDA: it checks whether CUDA is installed, as programs do that
+ * run with and without a GPU, and opens the driver itself. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -124,7 +124,7 @@ static int many_lookups(void)
     return 0;
 }
 
-/* A library that brings its own everything, and looks at itself first. */
+/* A library with all its own dependencies, opened with RTLD_DEEPBIND. */
 static void deep(const char *name, int work_count)
 {
     char path[4200];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An auditor of the dynamic loader that lets everything pass, and so makes it bind
- * symbols the audited way. */
+ * An auditor of the dynamic loader that changes nothing, but makes the loader bind symbols in its
+ * audit mode. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A CUDA runtime that can be unloaded, as NVIDIA's can: two functions over the driver,
- * with NVIDIA's soname and symbol version. */
+ * A CUDA runtime that can be unloaded, like NVIDIA's: two functions over the driver, with NVIDIA's
+ * soname and symbol version. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An interposer of dlsym itself: in both of glibc's versions (VERSIONED), as managers of
- * shared GPUs do, or without any. It answers the driver's cuGetProcAddress, cuMemAlloc
- * and cuMemFree with functions of its own, keeps what it found behind them, and says at
- * the end what passed through it. */
+ * An interposer of dlsym itself: in both of glibc's versions (VERSIONED), as managers of shared
+ * GPUs do, or without any. It replaces the driver's cuGetProcAddress, cuMemAlloc and cuMemFree by
+ * functions of its own, forwards to the real ones, and prints the number of its calls at the end.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static int own_free(uintptr_t p)
 
 static int own_get(const char *name, void **fn, int version, uint64_t flags, int *status);
 
-/* *fn* is the real function of that name: keep it in *slot*, and give our own. */
+/* *fn* is the real function of that name: stores it in *slot*, and returns our own. */
 static void *keep(void *slot, void *fn, void *own)
 {
     if (fn != own)

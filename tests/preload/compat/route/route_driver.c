@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An interposer of the driver's cuMemAlloc, cuMemFree and cuGetProcAddress, whose way
- * on is WAY: 1, dlsym(RTLD_NEXT); 2, dlsym on a handle of the driver; 3, a table of its
- * own that cuGetProcAddress filled while the program was being loaded. */
+ * An interposer of the driver's cuMemAlloc, cuMemFree and cuGetProcAddress, which forwards by WAY:
+ * 1, dlsym(RTLD_NEXT); 2, dlsym on a handle of the driver; 3, a table of its own that
+ * cuGetProcAddress filled while the program was being loaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An interposer of the runtime's cudaMalloc and cudaFree that goes on by
- * dlsym(RTLD_NEXT), and says at the end what passed through it. */
+ * An interposer of the runtime's cudaMalloc and cudaFree that forwards by dlsym(RTLD_NEXT), and
+ * prints the number of its calls at the end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

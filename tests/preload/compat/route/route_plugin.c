@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plugin that uses CUDA: linked with a runtime of its own, static or of another major,
- * whose headers it does without. MOMENT 1: in its constructor as well; 2: its constructor
- * opens another plugin and lets that one work. */
+ * A plugin that uses CUDA: linked with a runtime of its own, static or of another major version,
+ * without its headers. MOMENT 1: also in its constructor; 2: its constructor opens another plugin
+ * and calls it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ EXPORT int plugin_work(int count, size_t bytes)
     return 0;
 }
 
-/* plugin_version: of the runtime that its calls reach. */
+/* plugin_version: of the runtime that its calls use. */
 EXPORT int plugin_version(void);
 EXPORT int plugin_version(void)
 {
@@ -39,7 +39,7 @@ EXPORT int plugin_version(void)
     return cudaRuntimeGetVersion(&version) ? -1 : version;
 }
 
-/* plugin_error: does the runtime that plugin_work's calls reach keep their error? */
+/* plugin_error: does the runtime that plugin_work's calls use keep their error? */
 EXPORT int plugin_fails(void);
 int cudaGetLastError(void);
 EXPORT int plugin_fails(void)

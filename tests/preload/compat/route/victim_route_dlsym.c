@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dlsym in all the forms that programs use to find CUDA, or to find out that it is not
- * there: what it answers, what dlerror says of it, and whether pointers to one function
- * that came by different ways are equal. */
+ * dlsym in all the forms that programs use to find CUDA, or to find that it is missing: its
+ * results, dlerror's messages, and whether pointers to one function found in different ways are
+ * equal. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -49,7 +49,7 @@ static int handles(void)
     return 0;
 }
 
-/* A handle of a library finds what the libraries it needs have. */
+/* A handle of a library also finds the symbols of its dependencies. */
 static int dependency(void)
 {
     char path[4200];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs that run under other people's interposers as well, which were preloaded
- * before us or after. Each says what passed through it: no call may be lost to it, none
- * recorded twice, and nobody's way on may lead back to himself. */
+ * Programs that also run under other interposers, preloaded before us or after. Each interposer
+ * prints the number of its calls: no call may bypass it, none may be recorded twice, and none may
+ * be forwarded back to its own caller. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -83,9 +83,9 @@ static int looked_up(void)
     return 4;
 }
 
-/* Behind us, an interposer of exported functions sees what the runtime calls as well, and
- * one of dlsym what the program links: what comes next after our function is one for all
- * its callers. The cases behind us make only the calls that the interposer is there for. */
+/* After us, an interposer of exported functions also sees the runtime's calls, and one of dlsym
+ * those that the program links: the function after ours is the same for all callers. The cases
+ * after us only make calls that the interposer handles. */
 #define SAME(name, work) \
     static int name(void) { return work(); }
 SAME(next_before, everything)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Libraries that come and go: runtimes of several majors in one process, plugins with a
+ * Libraries loaded and unloaded: runtimes of several major versions in one process, plugins with a
  * runtime of their own, CUDA used before main, libraries closed and opened again. */
 #define _GNU_SOURCE
 #include <cuda.h>
@@ -99,8 +99,8 @@ static int plugin_first(void)
     return 0;
 }
 
-/* The runtime of each keeps an error of its own: a call that reached another's would
- * leave it there. */
+/* The runtime of each keeps its own error: a call that reached another runtime would set it
+ * there. */
 static int three_majors(void)
 {
     static const char *const names[] = {"libroute_plugin_11.so", "libroute_plugin_12.so",
@@ -171,10 +171,10 @@ static int opened_in_constructor(void)
     return 0;
 }
 
-/* Before main, and before any other library's constructor but those it needs. */
+/* Before main, and before the constructors of all libraries except its dependencies. */
 static int before_main(void)
 {
-    tally_alloc_many(VT_DEVICE, 2, 2 * 4096); /* what the preloaded library did */
+    tally_alloc_many(VT_DEVICE, 2, 2 * 4096); /* by the preloaded library */
     tally_free(VT_DEVICE);
     tally_free(VT_DEVICE);
     own_work(2, 1 << 20);
@@ -194,7 +194,7 @@ static int runtime_reloaded(void)
         OK(release(p));
         tally_free(VT_DEVICE);
         dlclose(runtime);
-        /* whatever comes next takes its place */
+        /* the next library is loaded at its address */
         void *other = open_beside(i & 1 ? "libroute_next.so" : "libroute_driver_1.so", RTLD_NOW);
         dlclose(other);
     }

@@ -76,7 +76,7 @@ static int answers(void)
     return 0;
 }
 
-/* Each form leads to the other, and both to functions that work. */
+/* Each form returns the other, and both work. */
 static int itself(void)
 {
     CUdriverProcAddressQueryResult status;
@@ -134,7 +134,7 @@ static int by_runtime(void)
     return 0;
 }
 
-/* A table filled first of all, before anything else of CUDA, and used much later. */
+/* A table filled before any other use of CUDA, and used much later. */
 static int table_first(void)
 {
     static const char *const names[] = {"cuInit", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library whose constructor and destructor call whom the program says: with the loader's
- * lock held, as those of all libraries that a program opens and closes. Built a second time
- * with a DT_INIT function instead of a constructor, and with a resolver for dlsym. */
+ * A library whose constructor and destructor call a function of the program: with the loader's lock
+ * held, like those of all libraries that a program opens and closes. Built a second time with a
+ * DT_INIT function instead of a constructor, and with a resolver for dlsym. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static void call(const char *variable)
 }
 
 #ifdef LOADING_BY_INIT
-void loading(void); /* named to the linker */
+void loading(void); /* exported to the linker */
 void loading(void)
 {
     call("VICTIM_MOMENT");

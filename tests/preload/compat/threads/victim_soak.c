@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many threads on several devices for a while: every family of memory, streams of
- * their own, blocks that another thread frees while another device is current. Each
- * block holds a mark of its own, looked at before it is freed, so that memory handed
- * out twice shows in the program itself, also where no checker watches.
- * VICTIM_SOAK_SECONDS: how long; scripts/soak runs this for a minute. */
+ * Many threads on several devices for some time: every family of memory, streams of their own,
+ * blocks that another thread frees while another device is current. Each block contains a mark of
+ * its own, checked before the free, so that memory given to two owners is detected by the program
+ * itself, also without the checker. VICTIM_SOAK_SECONDS: duration; scripts/soak runs this for a
+ * minute. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -17,9 +17,9 @@
 #define THREADS 24
 #define DEVICES 4
 #define OWN 24        /* blocks that a thread keeps */
-#define SHARED 128    /* blocks that wait for whoever comes */
+#define SHARED 128    /* blocks left for any other thread */
 #define MARK_BYTES 64
-#define MARKED_MAX (4 * KIB) /* of a block: more would take the time */
+#define MARKED_MAX (4 * KIB) /* marked bytes of a block: more would take too long */
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
@@ -63,7 +63,7 @@ static cudaError_t allocate(struct worker *w, struct block *b)
     switch (b->kind) {
     case PLAIN:
         return cudaMalloc(&b->memory, b->bytes);
-    case PITCHED: /* whole rows, so that the real size is the asked one */
+    case PITCHED: /* whole rows, so that the real size is the requested one */
         b->bytes = (b->bytes / (2 * KIB) + 1) * 2 * KIB;
         return cudaMallocPitch(&b->memory, &pitch, 2 * KIB, b->bytes / (2 * KIB));
     case ORDERED:
@@ -85,8 +85,8 @@ static enum kind draw_kind(struct worker *w)
     return often[draw(w, sizeof often / sizeof *often)];
 }
 
-/* A block of some kind and size, marked by work on a stream; empty when there is no
- * memory. Whoever frees it needs not wait for that work: its mark tells who did. */
+/* A block of some kind and size, marked by work on a stream; empty if there is no memory. A thread
+ * that frees it need not wait for that work: its mark identifies its owner. */
 static struct block make(struct worker *w, int device)
 {
     struct block b = {.kind = draw_kind(w), .device = device, .mark = (unsigned char)draw(w, 256)};
@@ -100,7 +100,7 @@ static struct block make(struct worker *w, int device)
     }
     tally_alloc(family[b.kind], (int64_t)b.bytes);
     if (b.kind == ARRAY)
-        b.bytes = 0; /* not looked into */
+        b.bytes = 0; /* not checked */
     else if (b.kind == PINNED)
         memset(b.memory, b.mark, b.bytes < MARK_BYTES ? b.bytes : MARK_BYTES);
     else
@@ -144,11 +144,11 @@ static void drop(struct worker *w, struct block *b)
     else if (b->kind == ORDERED && draw(w, 4))
         OK(cudaFreeAsync(b->memory, w->streams[b->device]));
     else
-        OK(cudaFree(b->memory)); /* whatever device is current */
+        OK(cudaFree(b->memory)); /* with any current device */
     b->memory = NULL;
 }
 
-/* Leave a block to whoever comes, and take what lay there. */
+/* Leaves a block for other threads, and takes the one that was there. */
 static void exchange(struct worker *w, struct block *b)
 {
     size_t i = draw(w, SHARED);
@@ -159,7 +159,7 @@ static void exchange(struct worker *w, struct block *b)
     *b = other;
 }
 
-/* Physical memory from its making to its end, mapped for a while. */
+/* Creates, maps and releases physical memory. */
 static void map_once(struct worker *w, int device)
 {
     CUmemGenericAllocationHandle handle;
@@ -295,7 +295,7 @@ static int soak(void)
     return 0;
 }
 
-/* What differs is the device: see below. */
+/* The device differs: see below. */
 static int soak_checked(void)
 {
     return soak();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads and CUDA: racing at the first call, ending with memory live, cancelled where
- * they allocate, freeing what others allocated, from their own destructors too. */
+ * Threads and CUDA: racing at the first call, ending with live memory, cancelled while they
+ * allocate, freeing memory of other threads, also from their destructors. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -73,7 +73,7 @@ static int race_many_times(void)
     return 0;
 }
 
-/* Each by another call. */
+/* Each by another function. */
 static void *first_call(void *arg)
 {
     CUcontext context;
@@ -165,7 +165,7 @@ static void *until_cancelled(void *arg)
     int old;
     (void)arg;
     for (;;) {
-        /* within a call a cancellation waits, as CUDA wants it; between calls it acts */
+        /* within a call a cancellation is deferred, as CUDA requires; between calls it acts */
         CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old) == 0);
         release(allocate(64 * KIB));
         CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old) == 0);
@@ -207,7 +207,7 @@ static int cancelled(void)
 
 static void *slots[THREADS];
 
-/* Each thread frees what its neighbour allocated. */
+/* Each thread frees the memory that its neighbour allocated. */
 static void *exchange(void *arg)
 {
     intptr_t self = (intptr_t)arg;
@@ -253,8 +253,8 @@ static int own_default_streams(void)
     return 0;
 }
 
-/* One thread frees with work of another's stream pending on the block: the next owner
- * must not see it. */
+/* One thread frees a block with pending work on another thread's stream: the next owner must not
+ * see its writes. */
 static void *overwrite(void *arg)
 {
     cudaStream_t s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads while a library is being loaded: its constructor uses CUDA and holds the
- * loader's lock, so whatever another thread holds meanwhile must not wait for that. */
+ * Threads while a library is being loaded: its constructor uses CUDA and holds the loader's lock,
+ * so another thread that holds one of our locks must not wait for the loader. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -66,7 +66,7 @@ static void start(void)
     OK(cuCtxSetCurrent(context));
 }
 
-/* Run *moment* in a constructor. */
+/* Runs *moment* in a constructor. */
 static void load(void (*moment)(void))
 {
     char address[32];
@@ -88,7 +88,7 @@ static void *launch_beside(void *arg)
 static void launch_while_loading(void)
 {
     sem_post(&is_loading);
-    usleep(200000); /* the other thread is where it waits, if it does */
+    usleep(200000); /* by now the other thread waits, if it does */
     launch(&graphs[0]);
 }
 
@@ -108,7 +108,7 @@ static int graphs_beside_loading(void)
     return 61;
 }
 
-/* A thread that calls CUDA as before need not wait until a library is loaded. */
+/* A thread that has called CUDA before need not wait until a library is loaded. */
 static void wait_for_the_other(void)
 {
     struct timespec until;

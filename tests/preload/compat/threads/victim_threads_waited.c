@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads that the loading or unloading of a library waits for. The thread that loads holds
- * the loader's lock until the constructors have run, so that whoever they wait for must
- * come through CUDA without that lock: also where it calls a function for the first time. */
+ * Threads that the loading or unloading of a library waits for. The loading thread holds the
+ * loader's lock until the constructors have run, so the threads that they wait for must be able to
+ * call CUDA without that lock, even a function for the first time. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -36,7 +36,7 @@ static void *lookup_of(const char *name)
     return fn;
 }
 
-/* CUDA itself is ready: its own first steps load libraries. Nothing that allocates. */
+/* Initialises CUDA, whose own first steps load libraries. Allocates nothing. */
 static void warm_up(void)
 {
     int count;
@@ -144,7 +144,7 @@ static void driver_calls(void)
     graph();
 }
 
-/* Pointers that the driver gives out, of functions that nobody has called. */
+/* Pointers returned by the driver, of functions not called before. */
 static void looked_up_calls(void)
 {
     CUresult (*alloc)(CUdeviceptr *, size_t *, size_t, size_t, unsigned);
@@ -157,7 +157,7 @@ static void looked_up_calls(void)
     tally_free(VT_DEVICE);
 }
 
-/* Ways out that are ours, too. */
+/* Ends that we intercept, too. */
 static void become_another(void)
 {
     int status = -1;
@@ -178,7 +178,7 @@ static void use_device(void)
 
 static sem_t wanted;
 
-/* How many threads could be given a signal that is sent to the process? */
+/* Number of threads that could receive a signal sent to the process. */
 static int threads_that_hear(int signal)
 {
     char path[300], line[256];
@@ -201,8 +201,8 @@ static int threads_that_hear(int signal)
     return count;
 }
 
-/* Leaves no thread more that a signal sent to the process could come to: not even one of
- * those that stay open while a recording begins. */
+/* Must not leave another thread that could receive a signal sent to the process, not even while a
+ * recording begins. */
 static void *work(void *arg)
 {
     void (*first)(void) = (void (*)(void))(uintptr_t)arg;
@@ -303,7 +303,7 @@ static void make_context(void)
     OK(cuCtxSetCurrent(context));
 }
 
-/* The driver alone, ready by nothing but its initialization. */
+/* Only the driver, initialised by cuInit alone. */
 static int constructor_awaits_first_context(void)
 {
     int count;
@@ -316,7 +316,7 @@ static int constructor_awaits_first_context(void)
     return 74;
 }
 
-/* The recording has begun, by a call that comes to nothing; the first context is the worker's. */
+/* The recording has begun, by a call without effect; the first context is the worker's. */
 static int constructor_awaits_context_after_a_call(void)
 {
     int count;
@@ -336,7 +336,7 @@ static void call_here(void)
     runtime_calls();
 }
 
-/* The lock is its own: nothing waits, whoever else is there. */
+/* The lock is its own: no thread waits, whichever others exist. */
 static int calls_first(const char *variable, const char *library)
 {
     int count;
