@@ -87,7 +87,7 @@ ROOMS = {
     "tools/common": ("base allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/plan analysis/oom viewer/common viewer/report",
                      "command.h own_state.h paths.h plan_tool.h process_tree_tool.h symbol_tool.h trace_part.h "
-                     "whole_file.h"),
+                     "verb_table.h whole_file.h"),
     "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/report "
                   "viewer/common viewer/report tools/common", "reach.h"),
     "tools/verbs": ("base trace/read trace/symbols analysis/report viewer/common viewer/report viewer/export "

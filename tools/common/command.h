@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A verb of the `vramscope` command. Each cmd_VERB.c defines one struct
- * vs_command called vs_cmd_VERB; main.c lists them. Exit codes of every verb but
+ * vs_command called vs_cmd_VERB; verb_table.h lists them. Exit codes of every verb but
  * `run`: 0 done, 1 the answer is no (check: a budget exceeded), 2 unusable input,
  * bad usage or a failure of ours. */
 #ifndef VS_COMMAND_H
@@ -26,9 +26,9 @@ struct vs_command {
     int (*main)(int argc, char **argv);
 };
 
-extern const struct vs_command vs_cmd_run, vs_cmd_report, vs_cmd_oom, vs_cmd_check, vs_cmd_export,
-    vs_cmd_recover, vs_cmd_plan, vs_cmd_doctor, vs_cmd_options, vs_cmd_symbolize;
-extern const struct vs_command vs_cmd_index;
+#define VS_VERB(name) extern const struct vs_command vs_cmd_##name;
+#include "tools/common/verb_table.h"
+#undef VS_VERB
 
 /* vs_tool_say: one line on standard output; control characters, which the name of a file may have,
  * become '?'. */

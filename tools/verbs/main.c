@@ -14,17 +14,9 @@
 #endif
 
 static const struct vs_command *const commands[] = {
-    &vs_cmd_run,
-    &vs_cmd_report,
-    &vs_cmd_oom,
-    &vs_cmd_check,
-    &vs_cmd_export,
-    &vs_cmd_symbolize,
-    &vs_cmd_recover,
-    &vs_cmd_index,
-    &vs_cmd_plan,
-    &vs_cmd_doctor,
-    &vs_cmd_options,
+#define VS_VERB(name) &vs_cmd_##name,
+#include "tools/common/verb_table.h"
+#undef VS_VERB
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

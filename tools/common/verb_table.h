@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verbs of the `vramscope` command, in the order of its help. VS_VERB(name): the verb is
+ * vs_cmd_name, defined in its own file cmd_name.c. No include guard: included with VS_VERB defined
+ * by each user. */
+VS_VERB(run)
+VS_VERB(report)
+VS_VERB(oom)
+VS_VERB(check)
+VS_VERB(export)
+VS_VERB(symbolize)
+VS_VERB(recover)
+VS_VERB(index)
+VS_VERB(plan)
+VS_VERB(doctor)
+VS_VERB(options)
