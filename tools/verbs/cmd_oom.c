@@ -12,16 +12,14 @@
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE\n"
     "\n"
-    "Explains a failed allocation: the request with its call site, phase and step; what held\n"
-    "the device's memory at that time; the cause (true capacity, fragmentation, growth per\n"
-    "step, single spike, memory outside the program, refused, absurd request, host memory)\n"
-    "with its evidence; memory by call site; and what would have helped, with figures from\n"
-    "the trace. Without --nth: the last failure the program did not recover from, or else the\n"
-    "last one.\n"
+    "Explains a failed allocation: the request with its call site, phase and step; the cause\n"
+    "(man vramscope-oom lists them) with its evidence; what held the device's memory at that\n"
+    "time, by call site too; and what would have helped, with figures from the trace. Without\n"
+    "--nth: the last failure the program did not recover from, or else the last one.\n"
     "\n"
     "  --nth N         failure number N of the trace, from 1\n"
     "  --json          JSON (schema vramscope.oom/1)\n"
-    "  --top N         call sites shown (5)\n"
+    "  --top N         call sites shown (default: 5, without those below 1 %)\n"
     "  --full          whole call stacks, one frame per line\n"
     "  --partial       use the readable events of a trace that is cut off or damaged\n"
     "  --color WHEN    auto (default), always or never\n"
@@ -83,7 +81,9 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
     vs_style_init(&style, stdout);
     if (args->colour_given)
         style.colour = args->colour;
-    style.sites = (size_t)args->top; /* 0: those that matter */
+    if (args->top)
+        style.sites = (size_t)args->top;
+    style.small_sites = args->top;
     style.full = args->full;
     if (oom)
         vs_oom_text(oom, report, &style);

@@ -95,6 +95,7 @@ static struct vs_style style_of(const struct report_arguments *args)
         style.colour = args->colour;
     if (args->top)
         style.sites = style.kernels = args->top;
+    style.small_sites = args->top;
     style.full = args->full;
     return style;
 }

@@ -92,9 +92,20 @@ static void unsited_lines(const struct vs_style *style, const struct vs_report_s
                 vs_unpaint(style));
 }
 
+/* Rows of less than a hundredth are noise under those that matter: they are summed up. */
+static size_t rows_shown(const struct vs_style *style, const struct vs_report_sites *sites)
+{
+    size_t rows = 0;
+    while (rows < sites->count && rows < style->sites &&
+           (rows == 0 || style->small_sites ||
+            sites->items[rows].bytes >= sites->total_bytes / 100))
+        rows++;
+    return rows;
+}
+
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites)
 {
-    size_t shown = sites->count < style->sites ? sites->count : style->sites;
+    size_t shown = rows_shown(style, sites);
     uint64_t rest = sites->total_bytes;
     char size[VS_SIZE_TEXT_MAX], share[16], count[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < shown; i++) {

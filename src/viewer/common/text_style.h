@@ -19,6 +19,7 @@ struct vs_style {
     bool colour;
     unsigned width; /* columns to fill; longer call chains are cut */
     size_t sites;   /* call sites per list */
+    bool small_sites; /* also those of less than 1 % of the list */
     size_t kernels; /* kernels per device */
     bool full;      /* whole call chains, one frame per line */
 };

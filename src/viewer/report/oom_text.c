@@ -11,7 +11,6 @@
 #include "viewer/report/report_text.h"
 
 #define ULL(x) ((unsigned long long)(x))
-#define SITES_SHOWN 5
 
 static void wrapped(const struct vs_style *style, const char *lead, const char *text)
 {
@@ -117,22 +116,6 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
               oom->free_known ? "" : " (or outside; the device was not read)");
 }
 
-/* Call sites of less than a hundredth are noise under those that matter: they are summed up. */
-static void sites(const struct vs_oom *oom, const struct vs_style *style)
-{
-    struct vs_style shown = *style;
-    if (oom->sites.count == 0)
-        return;
-    if (!shown.sites) {
-        shown.sites = 1;
-        while (shown.sites < SITES_SHOWN && shown.sites < oom->sites.count &&
-               oom->sites.items[shown.sites].bytes >= oom->sites.total_bytes / 100)
-            shown.sites++;
-    }
-    fprintf(style->out, "\n%smemory by call site%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
-    vs_text_sites(&shown, &oom->sites);
-}
-
 void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                  const struct vs_style *style)
 {
@@ -143,7 +126,11 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     for (size_t i = 0; i < oom->evidence_count; i++)
         wrapped(style, oom->evidence[i].against ? "  - but " : "  - ", oom->evidence[i].text);
     where_the_bytes_were(oom, style);
-    sites(oom, style);
+    if (oom->sites.count) {
+        fprintf(style->out, "\n%smemory by call site%s\n", vs_paint(style, VS_BOLD),
+                vs_unpaint(style));
+        vs_text_sites(style, &oom->sites);
+    }
     if (oom->remedy_count)
         fprintf(style->out, "\n%swhat would have helped%s\n", vs_paint(style, VS_BOLD),
                 vs_unpaint(style));

@@ -7,8 +7,7 @@
 #include "analysis/oom/oom.h"
 #include "viewer/common/text_style.h"
 
-/* vs_oom_text: print *oom*; *report* is that of the same trace. style->sites 0: the call sites
- * that matter, five at most. */
+/* vs_oom_text: print *oom*; *report* is that of the same trace. */
 void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                  const struct vs_style *style);
 

@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -36,10 +39,48 @@ static void parameters_are_left_out_and_names_are_whole(void **state)
     }
 }
 
+/* What is printed of three sites of 900, 95 and 5 bytes. */
+static char *listed(bool small_sites, size_t rows)
+{
+    struct vs_report_site items[3] = {{.bytes = 900, .count = 1, .api = "first"},
+                                      {.bytes = 95, .count = 1, .api = "second"},
+                                      {.bytes = 5, .count = 1, .api = "third"}};
+    struct vs_report_sites sites = {.items = items, .count = 3, .total_bytes = 1000};
+    struct vs_style style;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    vs_style_init(&style, out);
+    style.sites = rows;
+    style.small_sites = small_sites;
+    vs_text_sites(&style, &sites);
+    fclose(out);
+    return text;
+}
+
+static void sites_of_less_than_a_hundredth_are_summed_up(void **state)
+{
+    (void)state;
+    char *text = listed(false, 5);
+    assert_non_null(strstr(text, "second"));
+    assert_null(strstr(text, "third"));
+    assert_non_null(strstr(text, "in 1 more call site"));
+    free(text);
+    text = listed(true, 5);
+    assert_non_null(strstr(text, "third"));
+    assert_null(strstr(text, "more call site"));
+    free(text);
+    text = listed(true, 1);
+    assert_null(strstr(text, "second"));
+    assert_non_null(strstr(text, "in 2 more call sites"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_left_out_and_names_are_whole),
+        cmocka_unit_test(sites_of_less_than_a_hundredth_are_summed_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
