@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "analysis/state/size_limit.h"
+#include "base/vs_replacement.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "trace/read/reader.h"
@@ -86,7 +87,7 @@ void vs_tool_over_limit(const char *who, const char *path)
 
 static void discard(int signal)
 {
-    vs_rewrite_discard();
+    vs_replacement_discard();
     raise(signal); /* as if nothing had been there: the handler is gone by now */
 }
 

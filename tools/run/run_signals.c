@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/vs_replacement.h"
 #include "tools/run/run_manifest.h"
-#include "trace/read/rewrite.h"
 
 static volatile sig_atomic_t program;
 
@@ -72,7 +72,7 @@ static const char *volatile manifest_path, *volatile plan_path;
 static void leave(int number)
 {
     (void)number;
-    vs_rewrite_discard();
+    vs_replacement_discard();
     vs_run_manifest_remove(manifest_path);
     if (*plan_path)
         unlink(plan_path);

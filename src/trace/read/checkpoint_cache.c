@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "trace/read/checkpoint_cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/vs_folder.h"
 #include "base/vs_option.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"
@@ -27,6 +26,7 @@
 #define CACHE_SUFFIX ".vsc"
 #define FRAMES_MAX ((size_t)1 << 20)
 #define LEVEL 3
+#define STALE_SECONDS 86400
 
 struct cache_header {
     char magic[VS_MAGIC_BYTES];
@@ -38,32 +38,21 @@ struct cache_header {
 };
 _Static_assert(sizeof(struct cache_header) == 64, "on-disk size");
 
-/* The directory; made where *make*. false when there is no place for it. */
-static bool cache_directory(char *out, size_t room, bool make)
+/* False when there is no place for it. */
+static bool cache_directory(char *out, size_t room)
 {
     const char *base = vs_environment("XDG_CACHE_HOME"), *home = vs_environment("HOME");
-    int n;
-    if (base && *base == '/')
-        n = snprintf(out, room, "%s", base);
-    else if (home && *home == '/')
-        n = snprintf(out, room, "%s/.cache", home);
-    else
+    bool own = base && *base == '/';
+    if (!own && (!home || *home != '/'))
         return false;
-    static const char *const parts[] = {"", "/vramscope", "/checkpoints"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (n < 0 || (size_t)n + strlen(parts[i]) >= room)
-            return false;
-        n += snprintf(out + n, room - (size_t)n, "%s", parts[i]);
-        if (make && mkdir(out, 0700) && errno != EEXIST)
-            return false;
-    }
-    return true;
+    int n = snprintf(out, room, "%s%s/vramscope/checkpoints", own ? base : home, own ? "" : "/.cache");
+    return n > 0 && (size_t)n < room;
 }
 
 static bool cache_name(const struct vs_reader *reader, char *out, size_t room, bool make)
 {
     char directory[PATH_MAX - 128], uuid[33];
-    if (!cache_directory(directory, sizeof directory, make))
+    if (!cache_directory(directory, sizeof directory) || (make && !vs_folder_make(directory)))
         return false;
     for (size_t i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", vs_reader_uuid(reader)[i]);
@@ -147,65 +136,11 @@ enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader)
 
 /* --- keeping it small --- */
 
-struct checkpoint_cache_kept_file {
-    char name[NAME_MAX + 1];
-    uint64_t bytes;
-    struct timespec used;
-};
-
-static int longest_unused(const void *a, const void *b)
+static enum vs_folder_entry classify(const char *name)
 {
-    const struct checkpoint_cache_kept_file *x = a, *y = b;
-    if (x->used.tv_sec != y->used.tv_sec)
-        return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-    return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
-}
-
-/* Remove those not used for longest until all that is left is below the bound. What a
- * process that ended left half made goes after a day. */
-static void trim(void)
-{
-    char directory[PATH_MAX - 128];
-    if (!cache_directory(directory, sizeof directory, false))
-        return;
-    DIR *dir = opendir(directory);
-    struct checkpoint_cache_kept_file *files = NULL;
-    size_t count = 0, capacity = 0;
-    uint64_t bytes = 0;
-    struct dirent *entry;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    while (dir && (entry = readdir(dir)) != NULL) {
-        struct stat st;
-        if (!strstr(entry->d_name, CACHE_SUFFIX) ||
-            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
-            continue;
-        if (entry->d_name[0] == '.') {
-            if (now.tv_sec - st.st_mtim.tv_sec > 86400)
-                unlinkat(dirfd(dir), entry->d_name, 0);
-            continue;
-        }
-        if (count == capacity) {
-            capacity = capacity ? capacity * 2 : 64;
-            struct checkpoint_cache_kept_file *larger = realloc(files, capacity * sizeof *larger);
-            if (!larger)
-                break;
-            files = larger;
-        }
-        snprintf(files[count].name, sizeof files[count].name, "%s", entry->d_name);
-        files[count].bytes = (uint64_t)st.st_size;
-        files[count++].used = st.st_mtim;
-        bytes += (uint64_t)st.st_size;
-    }
-    if (count)
-        qsort(files, count, sizeof *files, longest_unused);
-    for (size_t i = 0; i < count && bytes > VS_CACHE_BYTES_MAX; i++) {
-        if (!unlinkat(dirfd(dir), files[i].name, 0))
-            bytes -= files[i].bytes;
-    }
-    free(files);
-    if (dir)
-        closedir(dir);
+    if (!strstr(name, CACHE_SUFFIX))
+        return VS_FOLDER_FOREIGN;
+    return name[0] == '.' ? VS_FOLDER_UNFINISHED : VS_FOLDER_KEPT;
 }
 
 /* --- writing --- */
@@ -221,18 +156,8 @@ struct vs_cache_writer {
 
 static enum vs_err put(struct vs_cache_writer *w, const void *from, size_t bytes)
 {
-    const unsigned char *p = from;
-    while (bytes) {
-        ssize_t n = write(w->fd, p, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return VS_ERR_IO;
-        p += n;
-        bytes -= (size_t)n;
-        w->bytes += (uint64_t)n;
-    }
-    return VS_OK;
+    w->bytes += bytes;
+    return vs_folder_write(w->fd, from, bytes) ? VS_OK : VS_ERR_IO;
 }
 
 enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
@@ -311,7 +236,9 @@ enum vs_err vs_cache_writer_commit(struct vs_cache_writer *w)
     if (good)
         w->temporary[0] = 0;
     vs_cache_writer_cancel(w);
-    trim();
+    char directory[PATH_MAX - 128];
+    if (cache_directory(directory, sizeof directory))
+        vs_folder_trim(directory, VS_CACHE_BYTES_MAX, STALE_SECONDS, classify);
     return good ? VS_OK : VS_ERR_IO;
 }
 

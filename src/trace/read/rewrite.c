@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #include "base/vs_link.h"
-#include "trace/read/replacement.h"
+#include "base/vs_replacement.h"
 #include "trace/read/rewrite_internal.h"
 
 static void say(const struct vs_rewrite *w, char *why)
@@ -45,7 +45,7 @@ static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
         vs_rewrite_fail(w, VS_ERR_NOMEM);
     else if ((w->fd = vs_replacement_make(w->target, &w->temporary)) < 0)
         vs_rewrite_fail(w, VS_ERR_IO);
-    else if (!vs_replacement_like(w->fd, &w->reader->file, w->in_place))
+    else if (!vs_replacement_like(w->fd, w->reader->file.fd, w->in_place))
         refuse_owner(w, why);
     else if (vs_frame_has_trailer(&w->reader->file) && !(leave_out & VS_REWRITE_READABLE))
         vs_rewrite_copy_finished(w, leave_out);
@@ -149,7 +149,8 @@ static bool is_as_before(const struct vs_rewrite *w)
 /* The rename must not cost what came to be there meanwhile. */
 static void check_unchanged(struct vs_rewrite *w, char *why)
 {
-    bool same = w->in_place ? vs_replacement_same(w->target, &w->reader->file) : is_as_before(w);
+    bool same = w->in_place ? vs_replacement_same(w->target, w->reader->file.fd,
+                                                     w->reader->file.size) : is_as_before(w);
     if (is_recorded(w->target, why)) {
         vs_rewrite_fail(w, VS_ERR_STATE);
     } else if (!same) {

@@ -59,10 +59,6 @@ uint64_t vs_rewrite_recovered(const struct vs_rewrite *rewrite);
 /* vs_rewrite_left_out: bytes at the end of a damaged or cut off trace that could not be read. */
 uint64_t vs_rewrite_left_out(const struct vs_rewrite *rewrite);
 
-/* vs_rewrite_discard: for signal handlers, before the process ends: remove the new file that is
- * being written, if any. */
-void vs_rewrite_discard(void);
-
 /* vs_directory_load: which frames were added to the trace in *file*, in file order. **out*
  * is malloc'ed and the caller's; NULL and 0 when there are none, or the trace has no end.
  * VS_ERR_CORRUPT when the directory is damaged; VS_ERR_NOMEM. */

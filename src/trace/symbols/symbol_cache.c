@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "trace/symbols/symbol_cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,13 +18,14 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/vs_folder.h"
 #include "trace/format/format.h"
 
 #define MAGIC "\x89VSN\r\n\x1a\n"
 #define VERSION 2u /* raised also when names are made in another way */
 #define FILE_BYTES_MAX ((size_t)8 << 20)
-#define FILES_MAX 65536u
 #define FRESH_SECONDS 3600 /* a file used is marked so, once in this time */
+#define STALE_SECONDS 3600
 #define ZSTD_LEVEL 3
 
 struct head {
@@ -127,26 +127,6 @@ out:
 
 /* --- writing --- */
 
-/* *dir* and what is above it. */
-static bool make_directories(const char *dir)
-{
-    char path[PATH_MAX];
-    size_t n = strlen(dir);
-    if (!n || n >= sizeof path)
-        return false;
-    memcpy(path, dir, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (path[i] != '/' && path[i] != '\0')
-            continue;
-        path[i] = '\0';
-        if (mkdir(path, 0700) && errno != EEXIST && i == n)
-            return false;
-        if (i < n)
-            path[i] = '/';
-    }
-    return true;
-}
-
 /* The bytes of a file; NULL when there is no memory. To be freed. */
 static unsigned char *encode(const char *build_id, struct vs_symbol_set *set,
                              const struct vs_symbol_source *source, size_t *count)
@@ -179,20 +159,6 @@ fail:
     return NULL;
 }
 
-static bool write_fully(int fd, const unsigned char *from, size_t bytes)
-{
-    while (bytes) {
-        ssize_t n = write(fd, from, bytes);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            from += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct vs_symbol_set *set,
                                   const struct vs_symbol_source *source)
 {
@@ -201,13 +167,13 @@ enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct 
     if (!path_of(path, dir, build_id))
         return VS_ERR_ARG;
     if (snprintf(hidden, sizeof hidden, "%s/.%s.XXXXXX", dir, build_id) >= (int)sizeof hidden ||
-        !make_directories(dir))
+        !vs_folder_make(dir))
         return VS_ERR_IO;
     unsigned char *bytes = encode(build_id, set, source, &count);
     if (!bytes)
         return VS_ERR_NOMEM;
     int fd = mkostemp(hidden, O_CLOEXEC);
-    bool good = fd >= 0 && write_fully(fd, bytes, count);
+    bool good = fd >= 0 && vs_folder_write(fd, bytes, count);
     if (fd >= 0 && close(fd))
         good = false;
     free(bytes);
@@ -220,68 +186,22 @@ enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct 
 
 /* --- keeping it small --- */
 
-struct symbol_cache_kept_file {
-    time_t used;
-    uint64_t bytes;
-    char name[VS_BUILD_ID_HEX_MAX];
-};
-
-static int oldest_first(const void *a, const void *b)
-{
-    const struct symbol_cache_kept_file *x = a, *y = b;
-    return x->used < y->used ? -1 : x->used > y->used;
-}
-
-/* A file that a writer left behind when it was killed: .BUILD-ID.XXXXXX, and no other. */
-static bool is_left_over(const char *name, const struct stat *st)
+/* Unfinished: .BUILD-ID.XXXXXX, and no other. */
+static enum vs_folder_entry classify(const char *name)
 {
     char id[VS_BUILD_ID_HEX_MAX];
+    if (vs_debug_files_is_build_id(name))
+        return VS_FOLDER_KEPT;
     const char *dot = *name == '.' ? strchr(name + 1, '.') : NULL;
     size_t n = dot ? (size_t)(dot - name) - 1 : sizeof id;
     if (n >= sizeof id || strlen(dot) != strlen(".XXXXXX"))
-        return false;
+        return VS_FOLDER_FOREIGN;
     memcpy(id, name + 1, n);
     id[n] = 0;
-    return vs_debug_files_is_build_id(id) && time(NULL) - st->st_mtim.tv_sec > FRESH_SECONDS;
-}
-
-static size_t list_files(DIR *dir, struct symbol_cache_kept_file *files, uint64_t *total)
-{
-    struct dirent *entry;
-    struct stat st;
-    size_t count = 0;
-    *total = 0;
-    while (count < FILES_MAX && (entry = readdir(dir))) {
-        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
-            continue;
-        if (is_left_over(entry->d_name, &st))
-            unlinkat(dirfd(dir), entry->d_name, 0);
-        if (!vs_debug_files_is_build_id(entry->d_name))
-            continue;
-        struct symbol_cache_kept_file *file = &files[count++];
-        file->used = st.st_mtim.tv_sec;
-        file->bytes = (uint64_t)st.st_size;
-        memcpy(file->name, entry->d_name, strlen(entry->d_name) + 1); /* a build id */
-        *total += file->bytes;
-    }
-    return count;
+    return vs_debug_files_is_build_id(id) ? VS_FOLDER_UNFINISHED : VS_FOLDER_FOREIGN;
 }
 
 void vs_symbol_cache_trim(const char *path, uint64_t bytes)
 {
-    DIR *dir = opendir(path);
-    struct symbol_cache_kept_file *files = dir ? malloc(FILES_MAX * sizeof *files) : NULL;
-    uint64_t total;
-    if (files) {
-        size_t count = list_files(dir, files, &total);
-        if (total > bytes)
-            qsort(files, count, sizeof *files, oldest_first);
-        for (size_t i = 0; i < count && total > bytes; i++) {
-            unlinkat(dirfd(dir), files[i].name, 0);
-            total -= files[i].bytes;
-        }
-    }
-    free(files);
-    if (dir)
-        closedir(dir);
+    vs_folder_trim(path, bytes, STALE_SECONDS, classify);
 }

@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/vs_replacement.h"
 #include "trace/read/rewrite.h"
 
 #define EVENTS 40000u
@@ -408,7 +409,7 @@ static void test_what_the_dead_left_is_removed(void **state)
     spit(scratch(".dead.vst.notes.new"), (const unsigned char *)"x", 1);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
     assert_int_equal(access(scratch(name), F_OK), -1);
-    vs_rewrite_discard(); /* as a signal handler does */
+    vs_replacement_discard(); /* as a signal handler does */
     vs_rewrite_cancel(w);
     snprintf(name, sizeof name, ".dead.vst.%ld.1.new", (long)getpid());
     assert_int_equal(access(scratch(name), F_OK), -1);

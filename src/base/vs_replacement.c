@@ -3,7 +3,7 @@
  * See the header. Whose file it is: the number in the name is of this system's processes or of
  * another container's; the lock tells, wherever the file is seen from. */
 #define _GNU_SOURCE
-#include "trace/read/replacement.h"
+#include "base/vs_replacement.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -17,9 +17,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "trace/read/reader_internal.h"
-#include "trace/read/rewrite.h"
 
 #define TRIES_MAX 100
 #define PREFIX_BYTES 208
@@ -109,10 +106,10 @@ int vs_replacement_make(const char *target, char **path)
     return fd;
 }
 
-bool vs_replacement_like(int fd, const struct vs_source *old, bool owner)
+bool vs_replacement_like(int fd, int old, bool owner)
 {
     struct stat was, is;
-    if (old->fd < 0 || fstat(old->fd, &was) || fstat(fd, &is))
+    if (old < 0 || fstat(old, &was) || fstat(fd, &is))
         return true; /* private, as it was made */
     mode_t mode = was.st_mode & 0777;
     if (owner && (is.st_uid != was.st_uid || is.st_gid != was.st_gid) &&
@@ -126,13 +123,13 @@ bool vs_replacement_like(int fd, const struct vs_source *old, bool owner)
     return true;
 }
 
-bool vs_replacement_same(const char *path, const struct vs_source *old)
+bool vs_replacement_same(const char *path, int old, uint64_t bytes)
 {
     struct stat was, is;
-    if (old->fd < 0 || fstat(old->fd, &was) || stat(path, &is))
+    if (old < 0 || fstat(old, &was) || stat(path, &is))
         return false;
     return was.st_dev == is.st_dev && was.st_ino == is.st_ino &&
-           (uint64_t)is.st_size == old->size;
+           (uint64_t)is.st_size == bytes;
 }
 
 void vs_replacement_forget(void)
@@ -140,7 +137,7 @@ void vs_replacement_forget(void)
     pending = 0;
 }
 
-void vs_rewrite_discard(void)
+void vs_replacement_discard(void)
 {
     if (pending)
         unlink(pending_path);
