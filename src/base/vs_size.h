@@ -25,15 +25,15 @@ enum vs_err vs_size_parse(const char *text, uint64_t *bytes) VS_MUST_CHECK;
  * out. */
 char *vs_size_format(char *out, uint64_t bytes);
 
-/* vs_sizes_apart: two sizes for one sentence, with so many digits that they differ if the sizes
- * do: "4.0 MiB" and "4.1 MiB", "4.00 MiB" and "4.01 MiB", else both in bytes, "4,194,305 B". */
+/* vs_sizes_apart: formats two sizes for one sentence with enough digits to differ if the sizes do:
+ * "4.0 MiB" and "4.1 MiB", "4.00 MiB" and "4.01 MiB", else both in bytes, "4,194,305 B". */
 struct vs_size_pair {
     char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
 };
 struct vs_size_pair vs_sizes_apart(uint64_t a, uint64_t b);
 
-/* vs_time_format: a duration in ns as "850 ns", "12.3 us", "4.56 ms", "1.234 s",
- * "2 min 05 s" into *out* (VS_SIZE_TEXT_MAX bytes). Returns out. */
+/* vs_time_format: writes a duration in ns as "850 ns", "12.3 us", "4.56 ms", "1.234 s", "2 min 05
+ * s" to *out* (VS_SIZE_TEXT_MAX bytes). Returns out. */
 char *vs_time_format(char *out, uint64_t time_ns);
 
 /* vs_count_format: thousands separated by commas: "1,234,567". */

@@ -44,7 +44,7 @@ CUresult cuGraphicsResourceGetMappedPointer(vs_deviceptr_v1 *ptr, unsigned *byte
     return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
 }
 
-/* These addresses are no longer used, whatever the driver returns next. */
+/* These addresses are no longer used, even if the driver refuses the call. */
 static void unmapping(unsigned count, const CUgraphicsResource *resources, const char *api)
 {
     if (!resources || !vs_hook_active())

@@ -134,7 +134,7 @@ static int look_at(const struct vs_loaded *object, void *arg)
     return 0;
 }
 
-/* `vramscope run` is not to take it for a program without CUDA. */
+/* Prevents `vramscope run` from reporting a program without CUDA. */
 static void notify_run(char mark)
 {
     vs_manifest_append(vs_environment("VRAMSCOPE_MANIFEST"), mark, "");
@@ -195,7 +195,7 @@ void vs_bypass_report(void)
         return;
     struct vs_loaded own = vs_loaded_from(self);
     if (!vs_loaded_at_start(&own))
-        return; /* opened or injected: nobody expects us to be in front */
+        return; /* opened or injected: we are not expected to be called first */
     bool driver = vs_loaded_find("libcuda.so", NULL);
     if (driver)
         report_deepbound();
@@ -203,5 +203,5 @@ void vs_bypass_report(void)
         say("CUDA was loaded into a separate namespace (dlmopen), where nothing can be preloaded; "
             "memory allocated there is missing from the trace");
     if (driver && vs_process_state() == VS_PROCESS_IDLE)
-        notify_run('-'); /* it asked for devices, but never for memory */
+        notify_run('-'); /* it queried devices, but never allocated */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A helper thread takes the loader's lock and gives it back. While it cannot, the kernel
- * knows which mutex it waits on, and the mutex says who has it: this thread itself, as in a
- * constructor, a DT_INIT function, a resolver or dlclose, may call dlopen; behind another
- * thread that loads nothing more, dlopen might never return. */
+ * A helper thread takes the loader's lock and releases it. While it waits, the kernel reports the
+ * mutex it waits for, and the mutex contains its holder: if that is this thread itself, as in a
+ * constructor, a DT_INIT function, a resolver or dlclose, dlopen works; if it is another thread
+ * that loads nothing more, dlopen might never return. */
 #define _GNU_SOURCE
 #include "intercept/route/loader_wait.h"
 
@@ -25,7 +25,7 @@
 #include "trace/record/thread_start.h"
 
 #define POLL_MS 10
-#define POLLS 500 /* 5 seconds without anything loaded meanwhile */
+#define POLLS 500 /* 5 seconds without a library loaded meanwhile */
 #define WAITS_MAX 12
 #define STACK_BYTES ((size_t)256 << 10)
 
@@ -42,8 +42,8 @@ static void *try(void *arg)
     return arg;
 }
 
-/* Does the helper wait on a mutex that this thread has locked? False as well where the
- * kernel does not say. The mutex is read while others change it. */
+/* Does the helper wait for a mutex that this thread has locked? False also if the kernel does not
+ * report it. The mutex is read while other threads change it. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static bool waits_for_us(void)
 {
     char path[64], text[128] = "";
@@ -89,8 +89,8 @@ static enum answer wait_in_time(void)
     return OTHERS_KEEP_IT;
 }
 
-/* A helper that has the lock by now is gone on return; another one ends by itself as soon
- * as the loader lets it. */
+/* On return the helper has ended if it got the lock; otherwise it ends when the loader releases the
+ * lock. */
 static bool others_keep_lock(void)
 {
     uint64_t before = 0, now = 0;

@@ -141,7 +141,8 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
     }
 }
 
-/* The system may now give the addresses to another user, who does not use freed memory. */
+/* The system may now give the addresses to another user, whose accesses are not accesses to freed
+ * memory. */
 void vs_sim_check_unreserved(uintptr_t base, size_t bytes)
 {
     struct vs_sim_owned *old;

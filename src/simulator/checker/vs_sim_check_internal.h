@@ -123,7 +123,8 @@ extern atomic_uint vs_sim_owned_generation;
 
 /* vs_sim_check_access: checks and enters *access* to memory. *flags*: as above. */
 void vs_sim_check_access(const struct vs_sim_access *access, unsigned flags);
-/* vs_sim_check_copy_unwritten: a copy within devices carries what was not written. */
+/* vs_sim_check_copy_unwritten: a copy within devices makes the target bytes unwritten where the
+ * source bytes are. */
 void vs_sim_check_copy_unwritten(uintptr_t from, uintptr_t to, size_t bytes);
 /* vs_sim_check_unwritten_to: stores reads of never-written bytes in *check* instead of reporting
  * them, until called with NULL. */

@@ -20,7 +20,7 @@ struct vs_sim_event {
     unsigned flags;
     struct vs_sim_context *ctx;
     unsigned epoch;               /* of ctx when created */
-    pthread_mutex_t mu;           /* guards what follows */
+    pthread_mutex_t mu;           /* guards the following members */
     uint64_t generation;          /* of the newest record; 0: never recorded */
     struct vs_sim_stream *stream; /* NULL: never recorded */
     uint64_t seq;

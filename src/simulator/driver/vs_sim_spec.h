@@ -19,8 +19,8 @@
 
 struct vs_sim_preset {
     const char *name;      /* as written in a spec */
-    const char *product;   /* what cuDeviceGetName returns */
-    uint64_t memory_bytes; /* what the device reports as its total */
+    const char *product;   /* the result of cuDeviceGetName */
+    uint64_t memory_bytes; /* total memory as the device reports it */
     int sm_count, major, minor;
     unsigned memory_gbps; /* device memory bandwidth, 10^9 bytes per second */
     unsigned link_gbps;   /* host link bandwidth, pinned memory, each way */

@@ -39,7 +39,7 @@ struct opened {
     size_t page_bytes;
 };
 
-static pthread_mutex_t ipc_mu = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t ipc_mu = PTHREAD_MUTEX_INITIALIZER; /* guards the following variables */
 static _Atomic uint64_t *exports; /* ids of the exports; NULL until the first export */
 static int exports_fd;
 static uint32_t exports_next;

@@ -51,7 +51,7 @@ struct ipc_event_table { /* of another process; never freed */
     struct vs_sim_ipc_slot *slots;
 };
 
-static pthread_mutex_t tables_mu = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t tables_mu = PTHREAD_MUTEX_INITIALIZER; /* guards the following variables */
 static struct vs_sim_ipc_slot *own;                           /* NULL until the first event */
 static int own_fd;
 static uint32_t own_next;

@@ -345,7 +345,7 @@ static CUresult access_check(const struct mapping *m, const CUmemAccessDesc *des
     return CUDA_SUCCESS;
 }
 
-/* Pages and range permit what any location may do. */
+/* Pages and range permit every access that some location has. */
 static void access_apply(const struct mapping *m)
 {
     struct vs_sim_range range;

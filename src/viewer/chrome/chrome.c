@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The timeline as Chrome trace JSON (chrome://tracing, ui.perfetto.dev), written while the trace
- * is read: one pass, memory bounded by what is live and by the records held back for ordering.
+ * The timeline as Chrome trace JSON (chrome://tracing, ui.perfetto.dev), written while the trace is
+ * read: one pass, memory bounded by live allocations and by the records held back for ordering.
  *
- * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as
- * async b/e; marks, large allocations and failures as instants, with their call stacks); one more
+ * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as async
+ * b/e; marks, large allocations and failures as instants, with their call stacks); one more
  * "process" per device with a track per stream (kernels, copies, memsets as X) and the counters
- * "allocated" and "reserved", in bytes, whose maxima are the report's peaks exactly. Time 0 is the
+ * "allocated" and "reserved", in bytes, whose maxima are exactly the report's peaks. Time 0 is the
  * process's start.
  *
  * Host-side events are written in file order, which is time order; device-side slices pass through
  * vs_slices per stream; counters come from the same replay as the report. Ranges of different NVTX
- * domains may cross on one thread: then the inner ones are closed and opened again, so that slices
- * always nest. A window begins with the counters as they stand and the ranges that are open; of
- * kernels and copies it has those that ran in it, as the report counts them, whenever CUPTI
- * delivered them. */
+ * domains may overlap on one thread: then the inner ones are closed and reopened, so that slices
+ * always nest. A window begins with the current counters and the open ranges; it contains the
+ * kernels and copies that ran in it, as the report counts them, whenever CUPTI delivered them. */
 #define _GNU_SOURCE /* strcasestr */
 #include "viewer/export/export.h"
 
@@ -68,8 +67,8 @@ struct chrome {
     struct vs_replay *replay; /* of moment */
     struct vs_emit emit;
     struct vs_export_options options;
-    uint64_t from_ns, to_ns; /* what ran between them on a device is drawn, whole */
-    bool ended;              /* the trace, not only the window */
+    uint64_t from_ns, to_ns; /* kernels and copies that overlap this time span are drawn, in full */
+    bool ended;              /* the trace has ended, not only the window */
     struct host_thread *threads;
     size_t thread_count, thread_capacity;
     struct vs_map thread_by_tid;

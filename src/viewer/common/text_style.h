@@ -33,15 +33,15 @@ enum vs_paint { VS_PLAIN, VS_BOLD, VS_DIM, VS_GOOD, VS_BAD, VS_WARN };
 const char *vs_paint(const struct vs_style *style, enum vs_paint paint);
 const char *vs_unpaint(const struct vs_style *style);
 
-/* vs_text_put: print *text*, which comes from the trace; control characters, which a terminal
- * would act on, become '?'. */
+/* vs_text_put: prints *text* from the trace; control characters, which a terminal would interpret,
+ * become '?'. */
 void vs_text_put(FILE *out, const char *text);
 
 /* vs_text_put_part: the same for the first *bytes* of *text*. */
 void vs_text_put_part(FILE *out, const char *text, size_t bytes);
 
-/* vs_text_sites: print a list of sites under an indent of four columns: bytes,
- * share of the total, blocks, chain; then what has no site. Prints nothing when empty. */
+/* vs_text_sites: prints a list of sites indented by four columns: bytes, share of the total,
+ * blocks, chain; then memory without a site. Prints nothing if empty. */
 void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *sites);
 
 /* vs_text_shell: prints *word* so that a shell reads it as one word: unchanged if it has no special

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace in another tool's format. A format is one function, which reads the trace once and
- * writes while it reads, and one row in export_table.h. */
+ * A trace in another tool's format. A format is one function, which writes while it reads the trace
+ * once, and one row in export_table.h. */
 #ifndef VS_EXPORT_H
 #define VS_EXPORT_H
 
@@ -16,7 +16,7 @@
 
 struct vs_time_window; /* analysis/checkpoint/trace_span.h */
 
-/* What a format has a use for. */
+/* Options that a format uses. */
 enum vs_export_option {
     VS_EXPORT_SPAN = 1 << 0,        /* --from, --to */
     VS_EXPORT_INSTANT_MIN = 1 << 1, /* --instant-min */
@@ -24,21 +24,20 @@ enum vs_export_option {
 };
 
 struct vs_export_options {
-    const struct vs_time_window *window; /* NULL: everything */
-    uint64_t instant_min; /* mark allocations of at least this; 0 = the format's choice */
+    const struct vs_time_window *window; /* NULL: the whole trace */
+    uint64_t instant_min; /* mark allocations of at least this size; 0 = the format's default */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
 };
 
 struct vs_export_result {
     uint64_t written; /* records of the format */
     uint64_t clipped; /* slices cut short because they overlapped another on their track */
-    bool ended;       /* the trace was read to its end, not only the window to its own */
-    struct vs_recording_state recording; /* what the trace lacks; since_ns from the start on */
+    bool ended;       /* the trace was read to its end, not only to the end of the window */
+    struct vs_recording_state recording; /* limits of the recording; since_ns from the start on */
 };
 
-/* Reads *reader* from its start, or from where the window begins, and writes to *out*. VS_ERR_IO
- * when *out* takes no more (errno says why), VS_ERR_NOMEM. The caller checks the trace's
- * condition. */
+/* Reads *reader* from its start, or from the start of the window, and writes to *out*. VS_ERR_IO if
+ * a write fails (errno has the reason), VS_ERR_NOMEM. The caller checks the trace's condition. */
 typedef enum vs_err vs_export_write(struct vs_reader *reader, FILE *out,
                                     const struct vs_export_options *options,
                                     struct vs_export_result *result);
@@ -53,11 +52,11 @@ struct vs_export_format {
     vs_export_write *write;
 };
 
-/* vs_export_find: the format called *name*; NULL when there is none. */
+/* vs_export_find: the format called *name*; NULL if there is none. */
 const struct vs_export_format *vs_export_find(const char *name);
 
-/* vs_export_unused: the flag, "--all-points", of one of *given* (enum vs_export_option) that *format* has
- * no use for; NULL when it uses all. */
+/* vs_export_unused: the flag, such as "--all-points", of the first option in *given* (enum
+ * vs_export_option) that *format* does not use; NULL if it uses all. */
 const char *vs_export_unused(const struct vs_export_format *format, unsigned given);
 
 #endif

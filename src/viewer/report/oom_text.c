@@ -140,7 +140,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     }
 }
 
-/* How much of *device* was left when it was fullest: as read, or by what was recorded. */
+/* Lowest free memory of *device*: as read, or computed from the recorded memory. */
 static void least_free(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_balance *fullest = &device->balance_peak;

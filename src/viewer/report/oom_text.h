@@ -7,11 +7,12 @@
 #include "analysis/oom/oom.h"
 #include "viewer/common/text_style.h"
 
-/* vs_oom_text: print *oom*; *report* is that of the same trace. */
+/* vs_oom_text: prints *oom*; *report* is the report of the same trace. */
 void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
                  const struct vs_style *style);
 
-/* vs_oom_text_none: no allocation failed; print how much of each device was left. */
+/* vs_oom_text_none: for a trace without a failed allocation: prints the lowest free memory of each
+ * device. */
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style);
 
 /* vs_oom_json: the same as JSON. *oom* NULL: no allocation failed. */
