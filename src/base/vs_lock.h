@@ -73,7 +73,7 @@ static inline void vs_rank_forget(void) {}
 void vs_lock_contend(struct vs_lock *lock);
 void vs_lock_wake(struct vs_lock *lock);
 
-/* --- taking and giving back --- */
+/* --- allocation and free --- */
 
 /* Not from signal handlers. Not recursive. */
 static inline void vs_lock_acquire(struct vs_lock *lock)

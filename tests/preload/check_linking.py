@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program that brings the library itself records, by where it is linked
+"""The recording of a program that links the library itself, by the library's position
 (linked_victim.c: 3 allocations by the runtime, 5 by the driver, 7 by a pointer).
 
   check_linking.py SIMULATOR COUNT_TRACE LIBRARY LINKED_PROGRAM=EXPECTED... PLAIN_PROGRAM"""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Families of processes (tree_victim.c): who is told to come from whom, and what all of them
-are told to have held together. Usage: check_process_tree.py VRAMSCOPE TREE_VICTIM"""
+"""Families of processes (tree_victim.c): the reported parents, and the reported peak of their
+sum. Usage: check_process_tree.py VRAMSCOPE TREE_VICTIM"""
 
 import json
 import os
@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def record(command, victim, folder, *arguments):
-    """Runs it; what the run says at its end."""
+    """Runs it; returns the summary of the run."""
     # the end of its output is the end of the last process: children may outlive the run
     done = subprocess.run([command, "run", "--simulate=t4-16g,capacity=2GiB", "--allocator=observe",
                            "-o", os.path.join(folder, "%n.%p.vst"), "--", victim, *arguments],

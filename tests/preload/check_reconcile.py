@@ -64,7 +64,7 @@ def pools(peak, last, caching):
     assert peak["parts"]["other_processes"] == GIB, peak
     # the pools' segments of 32 MiB, larger where a block is: 96 MiB and 32 MiB for 12 MiB
     assert peak["parts"]["live"]["async"] + peak["parts"]["pools"] == 128 * MIB, peak
-    # injected, what the program asks is no reading: the one of before its free is the highest
+    # injected, queries of the program are not recorded: the reading before its free is the highest
     live = 82 if peak["processes"]["how"] == "by_pid" else 12
     assert peak["parts"]["live"]["async"] == live * MIB, peak
 
@@ -80,7 +80,7 @@ def libraries(peak, last, caching):
     assert library(peak, "cuBLAS") == 32 * MIB, peak
     assert library(peak, "the program") == 10 * MIB, peak
     assert peak["processes"]["how"] == "no_figures", peak
-    # nobody tells what is the context's and what the others'
+    # the context's memory and that of other processes cannot be distinguished
     assert peak["contexts_known"] == "at_most", peak
     assert peak["parts"]["contexts"] == CONTEXT + GIB, peak
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces that leave allocations out tell the totals of those that have them all.
+"""Traces without all allocations have the totals of complete ones.
 
     check_sampling.py BIN VICTIM CASE
 
@@ -16,7 +16,7 @@ import tempfile
 
 DEVICE = "h100-80g,devices=2"
 LIMIT = 1 << 20
-# what is exact in a device's report; and of a family's
+# the exact figures of a device's report, and of a family's
 EXACT = ("allocated_bytes", "requested_bytes", "reserved_bytes", "lost_bytes")
 PEAKS = ("peak_allocated", "peak_requested", "peak_reserved")
 
@@ -100,7 +100,7 @@ def threads(runs):
 
 
 def adds_up(device):
-    """The sites at the peak and what they lack are the peak."""
+    """The sites at the peak and the memory without a site add up to the peak."""
     sites = device["sites_at_peak_allocated"]
     if "not_recorded_bytes" not in sites:
         return
@@ -135,7 +135,7 @@ def without_live(trace):
 
 
 def killed(runs):
-    """What was only counted is no less safe than what was recorded."""
+    """Counted allocations survive a kill as recorded ones do."""
     status = 128 + 9
     for options, *mode in ((["--sample=7"],), (["--min-size=40KiB"],), (["--sample=7"], "at-once")):
         base = ["--quiet", "--allocator=observe", "--flush-ms=100"]
@@ -153,7 +153,7 @@ def killed(runs):
         same(runs.report(whole), runs.report(trace), f"killed {allocator}")
         checked = runs.verb("check", "--allow-partial", "--max-peak=1TiB", trace)
         assert checked.returncode == 0, checked
-    # without FILE.live the sums may be old, and nobody is told otherwise
+    # without FILE.live the sums may be old, and the report says so
     text = runs.verb("report", "--partial", without_live(trace)).stdout
     assert "are exact up to where the trace ends\n" in text or " up to the last sums" in text, text
     trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB"], "killed", "60000",
@@ -165,7 +165,7 @@ def killed(runs):
 
 
 def verbs(runs):
-    """What needs every allocation says so; budgets hold exact figures."""
+    """Verbs that need every allocation say so; budgets use exact figures."""
     trace, said = runs.run("sampled", ["--sample=16", "--allocator=caching"], "churn", "600")
     assert "only 1 in 16 allocations was recorded" in said, said
     assert "estimated from 1 in 16 allocations" in said, said

@@ -98,7 +98,7 @@ static void memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(void
 #endif
 }
 
-/* --- other ways of placing memory --- */
+/* --- other placement policies --- */
 
 static void expandable(void)
 {

@@ -117,7 +117,7 @@ static void raised_rights_are_reported(void **state)
     if (getuid() != 0)
         skip();
     assert_int_equal(chmod(program, 04755), 0);
-    expect(program, VS_REACH_YES, NULL); /* what the caller is already */
+    expect(program, VS_REACH_YES, NULL); /* the same as the caller */
     assert_int_equal(chown(program, 12345, 12345), 0);
     assert_int_equal(chmod(program, 04755), 0);
     expect(program, VS_REACH_NO, "set-user-ID");

@@ -158,8 +158,8 @@ static void a_program_that_only_queries_devices_used_cuda(void **state)
     assert_string_equal(err, "");
 }
 
-/* Regression: a graph's allocation that failed for want of anything but memory was counted nowhere,
- * and of the others no report said which error it was. */
+/* Regression: a graph's allocation that failed with another error than out of memory was counted
+ * nowhere, and for other families no report named the error. */
 static void failures_are_counted_by_family_and_error(void **state)
 {
     (void)state;

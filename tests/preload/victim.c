@@ -597,7 +597,7 @@ static int mode_presence(void)
     return 0;
 }
 
-/* Asks about devices, and never for memory. */
+/* Queries devices, and never allocates. */
 static int mode_queries(void)
 {
     struct cudaDeviceProp properties;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds docs/simulator.md, "What is not simulated", against the built libraries: every
+"""Compares docs/simulator.md, "What is not simulated", with the built libraries: every
 function that returns "not supported" belongs to something the text names, and the text
 names nothing that works. Prints the functions that are refused.
 Usage: check_not_simulated.py SOURCE_DIR NM LIBCUDA LIBCUDART"""

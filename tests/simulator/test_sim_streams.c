@@ -328,7 +328,7 @@ static void a_copy_from_memory_freed_meanwhile_fails_its_context_for_good(void *
     OK(cuCtxSynchronize()); /* the primary context is unharmed */
 }
 
-/* ---- lives of streams ---- */
+/* ---- creation and reuse of streams ---- */
 
 static void a_destroyed_stream_finishes_its_work(void **state)
 {

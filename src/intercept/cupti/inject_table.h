@@ -62,7 +62,7 @@ VS_INJECT(cuStreamBeginCaptureToGraph_ptsz, AFTER,
 VS_INJECT(cuStreamEndCapture, AFTER, (p->hStream, p->phGraph))
 VS_INJECT(cuStreamEndCapture_ptsz, AFTER, (p->hStream, p->phGraph))
 
-/* --- graphs that have memory --- */
+/* --- graphs with memory --- */
 VS_INJECT(cuGraphAddMemAllocNode, AFTER,
           (p->phGraphNode, p->hGraph, p->dependencies, p->numDependencies, p->nodeParams))
 VS_INJECT(cuGraphAddMemFreeNode, AFTER,
@@ -95,7 +95,7 @@ VS_INJECT(cuGraphUpload_ptsz, AFTER, (p->hGraphExec, p->hStream))
 VS_INJECT(cuDeviceGraphMemTrim, AFTER, (p->device))
 VS_INJECT(cuDeviceSetGraphMemAttribute, BEFORE, (p->device, p->attr, p->value))
 
-/* --- arrays, physical memory and memory of others --- */
+/* --- arrays, physical memory and foreign memory --- */
 VS_INJECT(cuArrayCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
 VS_INJECT(cuArray3DCreate_v2, AFTER, (p->pHandle, p->pAllocateArray))
 VS_INJECT(cuArrayDestroy, BEFORE, (p->hArray))
@@ -141,7 +141,7 @@ VS_INJECT(cuMemHostRegister, AFTER, (p->p, p->bytesize, p->Flags))
 VS_INJECT(cuArrayCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))
 VS_INJECT(cuArray3DCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))
 
-/* --- code, which shows in the device's own figures --- */
+/* --- code, visible in the device's figures --- */
 VS_INJECT(cuModuleLoad, AFTER, (p->module, p->fname))
 VS_INJECT(cuModuleLoadData, AFTER, (p->module, p->image))
 VS_INJECT(cuModuleLoadDataEx, AFTER,

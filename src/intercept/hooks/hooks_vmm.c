@@ -196,7 +196,7 @@ CUresult cuMemMapArrayAsync_ptsz(CUarrayMapInfo *list, unsigned count, CUstream 
     return tiles_mapped(VS_REAL(cuMemMapArrayAsync_ptsz, list, count, stream), list, count);
 }
 
-/* ---- multicast objects: no memory of their own, but they hold what is bound ---- */
+/* ---- multicast objects: without memory of their own; they keep bound memory alive ---- */
 
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop)
 {

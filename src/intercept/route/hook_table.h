@@ -115,7 +115,7 @@ VS_DRIVER_HOOK(cuMulticastUnbind,
                 size_t bytes),
                (multicast, device, offset, bytes))
 
-/* --- memory of others, mapped here: hooks_shared.c --- */
+/* --- foreign memory mapped here: hooks_shared.c --- */
 VS_DRIVER_HOOK(cuIpcOpenMemHandle, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
                (ptr, handle, flags))
 VS_DRIVER_HOOK(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
@@ -191,7 +191,7 @@ VS_DRIVER_HOOK(cuLibraryLoadFromFile,
                (library, path, jit, jit_values, jit_count, options, values, count))
 VS_DRIVER_HOOK(cuLibraryUnload, (CUlibrary library), (library))
 
-/* --- code that is loaded when it is needed: hooks_lazy.c --- */
+/* --- lazily loaded code: hooks_lazy.c --- */
 VS_DRIVER_HOOK(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
                (function, module, name))
 VS_DRIVER_HOOK(cuModuleGetGlobal,
@@ -232,7 +232,7 @@ VS_DRIVER_HOOK(cuLaunchCooperativeKernel_ptsz,
                 unsigned bz, unsigned shared, CUstream stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params))
 
-/* --- questions whose answer the cache changes: hooks_query.c, hooks_pointer.c --- */
+/* --- queries with results that the cache changes: hooks_query.c, hooks_pointer.c --- */
 VS_DRIVER_HOOK(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
 VS_DRIVER_HOOK(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device))
 VS_DRIVER_HOOK(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr ptr),
@@ -249,7 +249,7 @@ VS_DRIVER_HOOK(cuPointerSetAttribute,
                (const void *value, CUpointer_attribute attribute, CUdeviceptr ptr),
                (value, attribute, ptr))
 
-/* --- memory on its way to other processes and devices: hooks_share.c --- */
+/* --- export of memory to other processes and devices: hooks_share.c --- */
 VS_DRIVER_HOOK(cuIpcGetMemHandle, (CUipcMemHandle *handle, CUdeviceptr ptr), (handle, ptr))
 VS_DRIVER_HOOK(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle *handle, void *addr),
                (handle, addr))
@@ -281,7 +281,7 @@ VS_DRIVER_HOOK(cuCtxDetach, (CUcontext ctx), (ctx))
 VS_DRIVER_HOOK(cuCtxSynchronize, (void), ())
 VS_DRIVER_HOOK(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), (peer, flags))
 
-/* --- captures, the end of streams: hooks_capture.c --- */
+/* --- captures, destruction of streams: hooks_capture.c --- */
 VS_DRIVER_HOOK(cuStreamDestroy, (CUstream stream), (stream))
 VS_DRIVER_HOOK(cuStreamDestroy_v2, (CUstream stream), (stream))
 VS_DRIVER_HOOK(cuStreamBeginCapture, (CUstream stream), (stream))
@@ -300,7 +300,7 @@ VS_DRIVER_HOOK(cuStreamBeginCaptureToGraph_ptsz,
 VS_DRIVER_HOOK(cuStreamEndCapture, (CUstream stream, CUgraph *graph), (stream, graph))
 VS_DRIVER_HOOK(cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *graph), (stream, graph))
 
-/* --- graphs that have memory: hooks_graph.c --- */
+/* --- graphs with memory: hooks_graph.c --- */
 VS_DRIVER_HOOK(cuGraphAddMemAllocNode,
                (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
                 CUDA_MEM_ALLOC_NODE_PARAMS *params),
@@ -347,7 +347,7 @@ VS_DRIVER_HOOK(cuDeviceGraphMemTrim, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDeviceSetGraphMemAttribute,
                (CUdevice device, CUgraphMem_attribute which, void *value), (device, which, value))
 
-/* --- what takes memory without an allocation: hooks_usage.c --- */
+/* --- memory taken without an allocation: hooks_usage.c --- */
 VS_DRIVER_HOOK(cuMemPoolCreate, (CUmemoryPool *pool, const CUmemPoolProps *props), (pool, props))
 VS_DRIVER_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool))
 VS_DRIVER_HOOK(cuCtxSetLimit, (CUlimit limit, size_t value), (limit, value))

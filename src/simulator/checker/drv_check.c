@@ -156,7 +156,7 @@ static void join_op(struct vs_sim_clock **clock, struct vs_sim_stream *s, uint64
     need(vs_sim_clock_raise(clock, lane->number, seq));
 }
 
-/* ---- what the host knows ---- */
+/* ---- completions reported to the host ---- */
 
 struct vs_sim_clock *vs_sim_check_host_clock(void)
 {
@@ -312,7 +312,7 @@ static struct vs_sim_actor *actor_of(struct vs_sim_stream *s, struct vs_sim_lane
     return actor;
 }
 
-/* ---- what an op touches ---- */
+/* ---- accesses of an op ---- */
 
 static void access_rows(const struct vs_sim_check_op *check, const struct vs_sim_end *end,
                         size_t row, size_t rows, size_t planes, enum vs_sim_how how, unsigned flags)

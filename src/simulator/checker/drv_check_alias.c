@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Physical memory that is mapped at several addresses, at once or one after the other: accesses to
- * it by offset, whatever the address they used. Each mapping has its own map of accesses
+ * Physical memory that is mapped at several addresses, at the same time or one after the other:
+ * accesses to it by offset, at any address. Each mapping has its own map of accesses
  * (drv_check_memory.c); the map here is shared by all mappings of one piece of physical memory, and
  * lives until the memory is released and its last mapping is forgotten. Guarded by the checker's
  * lock. */

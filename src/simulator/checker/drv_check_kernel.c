@@ -29,7 +29,7 @@ static _Thread_local struct {
 
 struct vs_sim_op *vs_sim_check_kernel(void) { return mine.op; }
 
-/* ---- handing over ---- */
+/* ---- hand-over to another tool ---- */
 
 /* Nothing is printed from inside a kernel: it may run on a small stack of its own. */
 static void hand_over(void)

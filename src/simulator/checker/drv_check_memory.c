@@ -91,7 +91,7 @@ static void take_out(struct vs_sim_owned *b)
     block_free(b);
 }
 
-/* ---- lives ---- */
+/* ---- creation and reuse ---- */
 
 bool vs_sim_owned_near(uintptr_t begin, uintptr_t end)
 {
@@ -491,7 +491,7 @@ void vs_sim_owned_written(uintptr_t address, uint64_t id)
         b->any_written = true;
 }
 
-/* ---- calls that are wrong when they are made ---- */
+/* ---- calls that fail immediately ---- */
 
 static void found_call(enum vs_sim_report_kind kind, uintptr_t address, size_t bytes,
                        const struct vs_sim_owned *b, enum vs_sim_check_what what, uint32_t stack)

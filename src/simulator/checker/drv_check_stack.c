@@ -30,7 +30,7 @@ static pthread_mutex_t stacks_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct check_stack_stack **buckets, **numbered; /* guarded by stacks_mu */
 static uint32_t stack_count;               /* likewise */
 
-/* ---- keeping them ---- */
+/* ---- storage ---- */
 
 static uintptr_t own_begin, own_end; /* this library's text; immutable after own_once */
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
@@ -101,7 +101,7 @@ uint32_t vs_sim_stack_here(void)
     return number;
 }
 
-/* ---- libdw, of which only what is needed is declared ---- */
+/* ---- libdw, only the declarations needed ---- */
 
 struct dwfl;
 struct dwfl_module;

@@ -49,7 +49,7 @@ void vs_sim_check_stream_new(struct vs_sim_stream *stream);
 /* vs_sim_check_retired: *stream* is destroyed and its work is complete. */
 void vs_sim_check_retired(struct vs_sim_stream *stream);
 
-/* ---- what the host knows ---- */
+/* ---- completions reported to the host ---- */
 
 /* vs_sim_check_synced: the program has learned that *stream* completed *seq*. */
 void vs_sim_check_synced(struct vs_sim_stream *stream, uint64_t seq);

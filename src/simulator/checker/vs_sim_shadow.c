@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shadow of one allocation: a treap of disjoint pieces ordered by address. An
- * access cuts out the pieces it touches, looks at each, and puts back pieces with
- * the new state, joined with neighbours of the same state.
+ * Shadow of one allocation: a treap of disjoint pieces ordered by address. An access cuts out the
+ * pieces that it covers, checks each, and inserts pieces with the new state, merged with equal
+ * neighbours.
  *
- * Only the last write and the reads since then are kept: whatever comes later and
- * is not ordered after something older is not ordered after those either, or has
- * been reported when they came. Likewise a read replaces those that happened before
- * it. */
+ * Only the last write and the reads since then are stored: a later access that is not ordered after
+ * an older one is not ordered after the stored ones either, or the conflict was reported when those
+ * were entered. Likewise a read replaces those that happened before it. */
 #include "simulator/checker/vs_sim_shadow.h"
 
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 #include "base/vs_treap.h"
 
-#define READS_MAX 6       /* concurrent readers of one piece that are remembered */
+#define READS_MAX 6       /* stored concurrent readers of one piece */
 #define PIECES_MAX 262144 /* of one allocation, before it is forgotten */
 
 struct vs_sim_piece {
@@ -362,7 +361,7 @@ void vs_sim_shadow_end(const struct vs_sim_shadow *shadow, const struct vs_sim_a
     end_tree(&w, shadow->root);
 }
 
-/* ---- what was written ---- */
+/* ---- written bytes ---- */
 
 static void set_written(struct vs_sim_piece *tree, uintptr_t begin, uintptr_t end, bool written)
 {

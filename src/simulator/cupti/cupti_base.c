@@ -113,7 +113,7 @@ void vs_cupti_want(enum vs_cupti_source source, uint32_t bits)
     pthread_mutex_unlock(&want_mu);
 }
 
-/* ---- time: one fixed offset per clock, so that what is ordered stays ordered ---- */
+/* ---- time: one fixed offset per clock, which preserves order ---- */
 
 static _Atomic(CUpti_TimestampCallbackFunc) clock_callback;
 static pthread_once_t offset_once = PTHREAD_ONCE_INIT;

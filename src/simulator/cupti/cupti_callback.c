@@ -23,7 +23,7 @@ static struct CUpti_Subscriber_st {
 static bool subscribed; /* guarded by mu */
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- what exists ---- */
+/* ---- available kinds ---- */
 
 static const struct name {
     uint32_t cbid;
@@ -265,7 +265,7 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, con
     return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
 }
 
-/* ---- calling back ---- */
+/* ---- callbacks to the client ---- */
 
 /* The callback to call, or NULL. */
 static CUpti_CallbackFunc callback_for(CUpti_CallbackDomain id, uint32_t cbid, void **user)

@@ -394,7 +394,7 @@ static nvtxDomainHandle_t domain_create_w(const wchar_t *name)
     return domain_named(keep_wide(name));
 }
 
-/* ---- module SYNC: what a program says of its own locks ---- */
+/* ---- module SYNC: events of a program's own locks ---- */
 
 struct lock {
     nvtxDomainHandle_t domain;

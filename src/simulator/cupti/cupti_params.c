@@ -36,7 +36,7 @@ static const struct param *const runtime_params[CUPTI_RUNTIME_TRACE_CBID_SIZE] =
 #undef VS_DRIVER_PARAMS
 #undef VS_RUNTIME_PARAMS
 
-/* ---- where arguments lie ---- */
+/* ---- positions of arguments ---- */
 
 struct place {
     const struct vs_thunk_args *args;

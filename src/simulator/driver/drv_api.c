@@ -39,7 +39,7 @@ _Static_assert(VS_SIM_WANT_DRIVER_CALLS == 0x40000, "as the assembly has it");
 
 VS_THUNK_COMMON
 
-/* ---- watched calls ---- */
+/* ---- observed calls ---- */
 
 /* the outermost call, which also represents calls inside it */
 static _Thread_local struct vs_sim_call *current;

@@ -20,7 +20,7 @@ static _Thread_local struct {
     int depth;
 } stack;
 
-/* ---- lives ---- */
+/* ---- creation and reuse ---- */
 
 struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool primary)
 {

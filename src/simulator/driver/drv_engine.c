@@ -171,7 +171,7 @@ bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t s
     return true;
 }
 
-/* ---- what comes after what ---- */
+/* ---- order ---- */
 
 static void follow_one(struct vs_sim_follows *f, struct vs_sim_stream *on, uint64_t seq)
 {

@@ -64,7 +64,7 @@ CUresult vs_sim_fault_context(const struct vs_sim_device *device)
                : CUDA_SUCCESS;
 }
 
-/* ---- what others ask by dlsym ---- */
+/* ---- functions found by dlsym ---- */
 
 int vramscopeSimCuptiState(void);
 VS_SIM_EXPORT int vramscopeSimCuptiState(void)

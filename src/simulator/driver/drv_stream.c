@@ -87,7 +87,7 @@ static CUresult enter_stream(CUstream handle, bool per_thread, struct vs_sim_str
     return e ? e : vs_sim_stream_of(ctx, handle, per_thread, s);
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {

@@ -194,7 +194,7 @@ void vs_sim_external_release(const struct vs_sim_range *range);
 void *vs_sim_host_map(size_t bytes);
 void vs_sim_host_unmap(void *pages, size_t bytes);
 
-/* ---- faults asked for (drv_fault.c) ---- */
+/* ---- requested faults (drv_fault.c) ---- */
 
 /* vs_sim_fault_alloc: called once by every allocating entry point, after its arguments were
  * checked. Returns CUDA_ERROR_OUT_OF_MEMORY if this allocation of *family* is to fail; sleeps if it
@@ -752,7 +752,7 @@ bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
  * it has none there. */
 atomic_uint *vs_sim_pool_pin(struct vs_sim_pool *pool, uintptr_t address);
 
-/* ---- memory calls other files need (drv_memory.c) ---- */
+/* ---- memory functions for other files (drv_memory.c) ---- */
 
 /* vs_sim_device_storage: vs_sim_space_alloc on the device of *ctx*, with the duration of an
  * allocation and the faults of *family*; releases unused pool memory before it fails. */

@@ -110,7 +110,7 @@ static void abandon(struct vs_sim_capture *c)
         vs_sim_graph_free(g);
 }
 
-/* ---- what captures forbid ---- */
+/* ---- forbidden during captures ---- */
 
 static bool is_blocking(const struct vs_sim_stream *s)
 {
@@ -194,7 +194,7 @@ CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark)
     return vs_sim_graph_leave(CUDA_ERROR_CAPTURED_EVENT);
 }
 
-/* ---- what captures take ---- */
+/* ---- captured work ---- */
 
 /* *node*, just created or refused with *e*, becomes the latest work of *p*'s stream. */
 static CUresult took(struct vs_sim_part *p, CUresult e, struct vs_sim_node *node)
@@ -543,7 +543,7 @@ CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
     return end(hStream, phGraph, true);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static CUstreamCaptureStatus status_of(const struct vs_sim_part *p)
 {

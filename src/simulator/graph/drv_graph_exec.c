@@ -16,7 +16,7 @@ struct vs_sim_graph_exec *vs_sim_exec_of(CUgraphExec handle)
     return x && x->mark == VS_SIM_EXEC_MARK ? x : NULL;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static struct vs_sim_graph_exec *exec_blank(void)
 {
@@ -211,7 +211,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
     return vs_sim_graph_leave(CUDA_SUCCESS);
 }
 
-/* ---- what may change ---- */
+/* ---- permitted changes ---- */
 
 static bool same_place(const struct vs_sim_end *a, const struct vs_sim_end *b)
 {

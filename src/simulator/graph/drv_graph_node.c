@@ -557,7 +557,7 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
     return add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &all);
 }
 
-/* ---- asking and changing ---- */
+/* ---- queries and changes ---- */
 
 /* The node of *handle*, of this *type*; the lock is held unless it returns an error. */
 static CUresult node_enter(CUgraphNode handle, CUgraphNodeType type, const void *out,

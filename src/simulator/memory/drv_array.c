@@ -142,7 +142,7 @@ static size_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t element)
     return d->Width * rows_of(d) * planes_of(d) * element;
 }
 
-/* ---- lives ---- */
+/* ---- creation and reuse ---- */
 
 static struct vs_sim_array *array_new(const CUDA_ARRAY3D_DESCRIPTOR *desc, size_t element)
 {

@@ -187,7 +187,7 @@ static CUresult batch_3d(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, unsign
     return e;
 }
 
-/* ---- the entry points: the first forms also say which copy was wrong ---- */
+/* ---- the entry points: the first forms also report the failed copy ---- */
 
 #define FORMS(suffix, per_thread)                                                                 \
     CUresult cuMemcpyBatchAsync##suffix(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,      \

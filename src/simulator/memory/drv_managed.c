@@ -284,7 +284,7 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
     return cuMemAdvise_v2(devPtr, count, advice, location_of(device));
 }
 
-/* ---- what ranges say ---- */
+/* ---- attributes of ranges ---- */
 
 struct answers { /* for a whole range */
     bool begun, read_mostly;

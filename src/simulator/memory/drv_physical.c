@@ -290,7 +290,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option)

@@ -252,7 +252,7 @@ void vs_sim_managed_touch(uintptr_t address, int device)
     pthread_mutex_unlock(&managed_mu);
 }
 
-/* ---- lives ---- */
+/* ---- creation and reuse ---- */
 
 /* Host memory aligned to a device page. */
 static void *map_aligned(size_t bytes)

@@ -63,7 +63,7 @@ static _Atomic(const struct vs_sim_calls *) calls;
 
 VS_THUNK_COMMON
 
-/* ---- watched calls ---- */
+/* ---- observed calls ---- */
 
 void vs_rt_watch_by(vs_rt_calls_fn get)
 {

@@ -291,7 +291,7 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_
     return change_exec(graphExec, node, &all, e);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          struct cudaKernelNodeParams *pNodeParams)

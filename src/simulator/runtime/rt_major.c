@@ -286,7 +286,7 @@ OLD(cudaGraphNodeGetDependentNodes, cudaGraphNode_t node, cudaGraphNode_t *nodes
     return cudaGraphNodeGetDependentNodes(node, nodes, NULL, count);
 }
 
-/* ---- batched copies that told which one failed ---- */
+/* ---- batched copies that report the failed one ---- */
 
 #if VS_SIM_RT_MAJOR == 12
 OLD(cudaGraphAddNode, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
@@ -328,7 +328,7 @@ OLD(cudaEventElapsedTime_v2, float *ms, cudaEvent_t start, cudaEvent_t end)
 }
 #endif
 
-/* ---- names from before CUDA 4, still there ---- */
+/* ---- names from before CUDA 4 ---- */
 
 OLD(cudaThreadExit, void) { return cudaDeviceReset(); }
 OLD(cudaThreadSynchronize, void) { return cudaDeviceSynchronize(); }

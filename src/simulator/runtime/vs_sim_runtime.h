@@ -84,7 +84,7 @@ static inline CUstream vs_rt_stream(cudaStream_t stream, bool per_thread)
     return !stream && per_thread ? CU_STREAM_PER_THREAD : (CUstream)stream;
 }
 
-/* ---- what programs registered (rt_register.c) ---- */
+/* ---- registrations (rt_register.c) ---- */
 
 /* vs_rt_kernel_of: the kernel of the host stub *function*. cudaErrorInvalidDeviceFunction if it was
  * never registered. */

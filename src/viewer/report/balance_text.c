@@ -150,7 +150,7 @@ static void print_libraries(const struct vs_style *style, const struct vs_balanc
                 vs_size_format(size, b->outside_framework));
 }
 
-/* --- what the rest may be --- */
+/* --- possible causes of the rest --- */
 
 static void say(const struct vs_style *style, const char *text)
 {

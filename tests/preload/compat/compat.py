@@ -91,7 +91,7 @@ def environment(config, case, folder, front):
     env["LD_LIBRARY_PATH"] = config["simulator"]
     env["VRAMSCOPE_SIMULATE"] = (case and case.simulate) or "t4-16g,capacity=1GiB"
     env["VICTIM_TALLY"] = folder
-    # victims leave memory behind on purpose; a fork that goes on is what is tested
+    # victims leak memory on purpose; the tests need a fork that continues
     env["ASAN_OPTIONS"] = "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0"
     env["TSAN_OPTIONS"] = "die_after_fork=0:handle_segv=0:handle_abort=0:report_signal_unsafe=0"
     env["UBSAN_OPTIONS"] = "print_stacktrace=1"

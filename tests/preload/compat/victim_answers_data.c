@@ -231,7 +231,7 @@ static int freed_in_a_capture(void)
     return 0;
 }
 
-/* --- memory that only the cache's giving way leaves room for --- */
+/* --- memory that only fits if the cache releases some --- */
 
 static void fill_the_cache(void)
 {

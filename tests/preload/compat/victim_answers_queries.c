@@ -234,7 +234,7 @@ static int no_number_comes_twice(void)
     return 0;
 }
 
-/* --- how much is free --- */
+/* --- free memory --- */
 
 static size_t free_now(void)
 {

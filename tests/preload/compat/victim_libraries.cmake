@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What single victims link with, or load, beside the runtime: TARGET is each of
+# Libraries that single victims link or load in addition to the runtime: TARGET is each of
 # victim_NAME_shared and victim_NAME_static.
 include(victim_reconcile.cmake)
 
@@ -14,7 +14,7 @@ function(vs_compat_library name source)
   set(compat_libraries ${compat_libraries} ${name} PARENT_SCOPE)
 endfunction()
 
-# A library that exports what it is given, by its name.
+# A library that exports the memory passed to it; only its name matters.
 vs_compat_library(sharing_library memory/sharing_library.c)
 set_target_properties(sharing_library PROPERTIES OUTPUT_NAME ucp)
 vs_compat_library(peer_library memory/peer_library.c)

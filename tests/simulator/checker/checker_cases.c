@@ -846,7 +846,7 @@ static void unwritten_part(void)
     OK(cuCtxSynchronize());
 }
 
-/* ---- calls that are wrong when they are made ---- */
+/* ---- calls that fail immediately ---- */
 
 PART second_releaser(CUdeviceptr p)
 {

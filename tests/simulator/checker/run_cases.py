@@ -82,7 +82,7 @@ HEAD = re.compile(r"^vramscope checker: ([a-z ]+): ", re.M)
 
 
 def run(program, case, seed):
-    # What a race leaves unwritten would be reported too.
+    # Bytes that a race leaves unwritten would be reported too.
     more = "" if CASES[case] and CASES[case][0] != UNWRITTEN else "+uninitialised"
     env = dict(os.environ, VRAMSCOPE_SIMULATE=f"t4-16g,seed={seed},check=fail{more}")
     p = subprocess.run([program, case, str(seed)], env=env, capture_output=True, text=True,

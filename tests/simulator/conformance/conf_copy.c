@@ -118,7 +118,7 @@ static void parts_can_be_copied(void **state)
             "cuda_runtime_api.h, cudaMemcpy: count of 0");
 }
 
-/* ---- when the host may go on ---- */
+/* ---- synchronisation with the host ---- */
 
 static void synchronous_copies_have_arrived(void **state)
 {

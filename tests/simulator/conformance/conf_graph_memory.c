@@ -11,7 +11,7 @@
 static struct {
     CUcontext ctx;
     CUstream a, b;
-    unsigned char byte; /* what a graph read last */
+    unsigned char byte; /* last byte read by a graph */
 } p;
 
 static int setup(void **state)

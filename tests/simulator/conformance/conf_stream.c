@@ -325,7 +325,7 @@ static void a_host_function_sees_what_was_copied_before(void **state)
     FACT_EQ(seen.order[1], 2, "cuda.h, cuLaunchHostFunc: and before any issued after it");
 }
 
-/* ---- what a stream is ---- */
+/* ---- stream handles ---- */
 
 static void streams_know_how_they_were_made(void **state)
 {

@@ -404,7 +404,7 @@ static void step(unsigned n)
     compare(device, n);
 }
 
-/* ---- what the process holds ---- */
+/* ---- memory held by the process ---- */
 
 static unsigned descriptors(void)
 {

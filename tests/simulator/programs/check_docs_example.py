@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The example of docs/simulator.md, "Running your own kernels", as it stands there:
+"""The example of docs/simulator.md, "Running your own kernels", unchanged:
 check_docs_example.py DOCUMENT BUILD INCLUDE NVCC CXX CUDA-INCLUDES
 
 Takes the files and commands out of the document, runs the commands and compares what

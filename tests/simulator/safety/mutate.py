@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """mutate.py SOURCE OUTPUT FROM TO: copies a source file with one place of it changed. FROM
-must stand in it exactly once: a mutation that no longer fits must be made anew."""
+must occur in it exactly once: a mutation that no longer applies must be rewritten."""
 import sys
 
 source, output, old, new = sys.argv[1:]

@@ -25,7 +25,7 @@
 #define SAMPLES 24
 #define SAMPLE_WORDS 16
 
-/* --- what may go wrong --- */
+/* --- failures --- */
 
 static inline void must(CUresult e, const char *call, int line)
 {

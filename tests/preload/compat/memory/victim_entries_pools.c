@@ -168,7 +168,7 @@ static int per_thread_names(void)
     return 0;
 }
 
-/* --- questions about memory to be made, and tables without names --- */
+/* --- queries about future memory, and tables without names --- */
 
 static int questions(void)
 {

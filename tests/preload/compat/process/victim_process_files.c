@@ -98,7 +98,7 @@ static int own_files_in_low_places(void)
         dup2(data, fd);
     for (int i = 0; i < 20; i++)
         new_place(i);
-    void *handle = dlopen("libm.so.6", RTLD_NOW); /* stacks are walked anew */
+    void *handle = dlopen("libm.so.6", RTLD_NOW); /* stacks are unwound with new tables */
     for (int i = 0; i < 20; i++)
         new_place(i);
     CHECK(handle);

@@ -223,7 +223,7 @@ static int raw_clone_child_exits(void)
     return 0;
 }
 
-/* --- children that call CUDA although the parent has used it: an error, never ours --- */
+/* --- children that call CUDA although the parent has used it: an error of CUDA's --- */
 
 static int calls_in_child(void)
 {

@@ -166,7 +166,7 @@ static int vforks_in_signal_handlers(void)
     return children_of(become_another_here);
 }
 
-/* --- children in our memory --- */
+/* --- children that share our memory --- */
 
 static int end_here(void *arg)
 {

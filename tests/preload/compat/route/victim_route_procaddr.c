@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs that look the driver up by cuGetProcAddress, of either form, or have the
- * runtime do it: versions, flags, what is told of a name that is not there, and calls
- * through everything that was found. */
+ * Programs that look up the driver by cuGetProcAddress, of either form, or through the runtime:
+ * versions, flags, the result for a missing name, and calls of all functions found. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <cuda_runtime_api.h>
