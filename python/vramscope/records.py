@@ -254,7 +254,7 @@ class Definitions:
                         value = last_t = (last_t + unzigzag(value)) & MASK
                     elif (codec == STR and value >= len(self._strings)) or \
                             (codec == STK and value >= len(self._nodes)):
-                        raise Damage("refers to an undefined id")
+                        raise Damage("has an undefined reference")
                     raw.append(value)
                 yield Event(kind, time_ns, tid, raw, self)
         except IndexError:

@@ -49,7 +49,7 @@ def unusable_ones(command, folder, found):
     for options, status in (([], 2), (["--partial"], 0)):
         done = subprocess.run([command, "report", "--json", *options, folder], capture_output=True,
                               text=True, timeout=120)
-        if done.returncode != status or "empty.vst: is empty" not in done.stderr or \
+        if done.returncode != status or "empty.vst is empty" not in done.stderr or \
                 "folder.vst" in done.stderr or ("--partial" in done.stderr) != (not options):
             wrong.append(f"an empty trace, {options}: {done.returncode} {done.stderr}")
         if status == 0 and json.loads(done.stdout) != found:
